@@ -5,41 +5,41 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from ithaca.api.answers import Answer
-from ithaca.api.answers import NetworkResult as NetworkResult
-from ithaca.api.answers import Result as Result
-from ithaca.api.codesign_result import CodesignResult as CodesignResult
-from ithaca.api.codesign_study import CodesignStudy as CodesignStudy
-from ithaca.api.evaluating import Points as Points
-from ithaca.api.explaining import Words as Words
-from ithaca.api.fronts import Front as Front
-from ithaca.api.grids import Grid as Grid
-from ithaca.api.lists import list_architectures as list_architectures
-from ithaca.api.lists import list_networks as list_networks
-from ithaca.api.lists import list_platforms as list_platforms
-from ithaca.api.lists import list_spaces as list_spaces
-from ithaca.api.lists import list_workloads as list_workloads
-from ithaca.api.mapped_layers import MappedLayers
-from ithaca.api.mapped_points import MappedPoints
-from ithaca.api.matching import Matches as Matches
-from ithaca.api.simulating import Simulation as Simulation
-from ithaca.api.studies import Study as Study
-from ithaca.api.verifying import Verification as Verification
+from ithaca.commands.api.answers import Answer
+from ithaca.commands.api.answers import NetworkResult as NetworkResult
+from ithaca.commands.api.answers import Result as Result
+from ithaca.commands.api.codesign_result import CodesignResult as CodesignResult
+from ithaca.commands.api.codesign_study import CodesignStudy as CodesignStudy
+from ithaca.commands.api.evaluating import Points as Points
+from ithaca.commands.api.explaining import Words as Words
+from ithaca.commands.api.fronts import Front as Front
+from ithaca.commands.api.grids import Grid as Grid
+from ithaca.commands.api.lists import list_architectures as list_architectures
+from ithaca.commands.api.lists import list_networks as list_networks
+from ithaca.commands.api.lists import list_platforms as list_platforms
+from ithaca.commands.api.lists import list_spaces as list_spaces
+from ithaca.commands.api.lists import list_workloads as list_workloads
+from ithaca.commands.api.mapped_layers import MappedLayers
+from ithaca.commands.api.mapped_points import MappedPoints
+from ithaca.commands.api.matching import Matches as Matches
+from ithaca.commands.api.simulating import Simulation as Simulation
+from ithaca.commands.api.studies import Study as Study
+from ithaca.commands.api.verifying import Verification as Verification
+from ithaca.files.errors import DisagreementError as DisagreementError
+from ithaca.files.errors import InputError as InputError
+from ithaca.files.errors import NothingFoundError as NothingFoundError
 from ithaca.formulations.hardware.space import HardwareSpace
 from ithaca.formulations.platform import Platform as Platform
 from ithaca.formulations.problem import Objective
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.systolic.data_types import DataType
 from ithaca.formulations.systolic.design import SystolicDesign
-from ithaca.results.certificate import Certificate as Certificate
-from ithaca.results.certificate import Status as Status
-from ithaca.results.solution import Solution as Solution
+from ithaca.results.network_verification import Check
+from ithaca.solver.certificate import Certificate as Certificate
+from ithaca.solver.certificate import Status as Status
 from ithaca.solver.cpsat.from_pyomo import solve_pyomo as solve_pyomo
+from ithaca.solver.solution import Solution as Solution
 from ithaca.studies.grid import Axis
-from ithaca.studies.network.verification import Check
-from ithaca.workloads.errors import DisagreementError as DisagreementError
-from ithaca.workloads.errors import InputError as InputError
-from ithaca.workloads.errors import NothingFoundError as NothingFoundError
 from ithaca.workloads.nest import LoopNest as LoopNest
 from ithaca.workloads.networks.network import Network
 

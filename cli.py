@@ -20,10 +20,10 @@ import typer
 from typer.core import TyperGroup
 
 from ithaca.commands.outcome import BAD_INPUT
-from ithaca.workloads import signals
-from ithaca.workloads.errors import DisagreementError, InputError
-from ithaca.workloads.messages import escaped
-from ithaca.workloads.signals import INTERRUPTED, STDERR
+from ithaca.files import signals
+from ithaca.files.errors import DisagreementError, InputError
+from ithaca.files.messages import escaped
+from ithaca.files.signals import INTERRUPTED, STDERR
 
 CLOSED = "standard output was closed before everything was printed"
 

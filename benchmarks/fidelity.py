@@ -21,10 +21,10 @@ from ithaca.formulations.systolic.data_types import data_type
 from ithaca.formulations.systolic.derivation import choose_designs, derive
 from ithaca.formulations.systolic.design import SpaceOptions, SystolicDesign
 from ithaca.formulations.systolic.quantities import pack
+from ithaca.formulations.systolic.simulation.compared import Simulation, simulate_configuration
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.formulations.technology import Technology
-from ithaca.simulation.compared import Simulation, simulate_configuration
 from ithaca.workloads.library import workload
 from ithaca.workloads.nest import LoopNest
 

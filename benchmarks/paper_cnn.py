@@ -12,15 +12,15 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from ithaca.experiments.published_networks import LIMITS, MAC_UNITS, network, request
+from benchmarks.paper.published_networks import LIMITS, MAC_UNITS, network, request
 from ithaca.formulations.systolic.data_types import data_type
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.design import systolic, systolic_problem
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
-from ithaca.results.certificate import Status
-from ithaca.results.solution import Solution
+from ithaca.solver.certificate import Status
 from ithaca.solver.exact.engine import solve_exact
+from ithaca.solver.solution import Solution
 from ithaca.studies.network.arrays import solve_shared_array
 from ithaca.studies.network.layers import solve_per_layer, solve_shared_dataflow
 from ithaca.studies.network.result import NetworkResult

@@ -14,6 +14,7 @@ from fractions import Fraction
 
 import pytest
 
+from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.posynomial import NotPosynomialError
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Limit, Problem
@@ -22,12 +23,11 @@ from ithaca.formulations.systolic.derivation import choose_designs
 from ithaca.formulations.systolic.design import systolic_problem
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
-from ithaca.results.solution import best_solution
 from ithaca.solver.engines import Method
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.portfolio import solve_designs
+from ithaca.solver.solution import best_solution
 from ithaca.studies.best import conclude_least
-from ithaca.workloads.errors import InputError
 from ithaca.workloads.kernel_files import kernel_nest
 from ithaca.workloads.library import workload
 

@@ -18,8 +18,8 @@ from ithaca.formulations.systolic.derivation import designs
 from ithaca.formulations.systolic.design import systolic_problem
 from ithaca.formulations.systolic.metrics import METRICS, parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
-from ithaca.results.certificate import Status
 from ithaca.solver.auto import solve_auto
+from ithaca.solver.certificate import Status
 from ithaca.solver.options import SolveOptions
 from ithaca.workloads.networks.find import find_network
 

@@ -11,12 +11,12 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
-from ithaca.results.certificate import Status
-from ithaca.solver.evolution.engine import solve_evolve
-from ithaca.solver.evolution.search import Evolution
-from ithaca.solver.evolution.seeding import solver_start
+from ithaca.refine.evolution.engine import solve_evolve
+from ithaca.refine.evolution.search import Evolution
+from ithaca.solver.certificate import Status
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions, never
+from ithaca.solver.seeding import solver_start
 from tests.problems import MM_DATAFLOWS, mm_problem
 
 SAMPLES, SEEDS = 3000, range(5)

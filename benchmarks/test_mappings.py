@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from ithaca.results.certificate import Status
+from ithaca.solver.certificate import Status
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.staged.engine import solve_staged
 from tests.formulations.spatial.test_search import LAYERS, least_evaluated, published

@@ -21,10 +21,10 @@ from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.design import systolic_problem
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
-from ithaca.results.solution import Solution
 from ithaca.solver import combination
 from ithaca.solver.auto import solve_auto
 from ithaca.solver.options import SolveOptions
+from ithaca.solver.solution import Solution
 from ithaca.workloads.library import workload
 
 SECONDS = float(os.environ.get("ITHACA_BENCH_SECONDS", "20"))

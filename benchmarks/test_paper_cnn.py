@@ -16,6 +16,7 @@ beside.
 
 from __future__ import annotations
 
+from benchmarks.paper.published_networks import MAC_UNITS, PEAK, network
 from benchmarks.paper_cnn import (
     ASSUMED,
     AVERAGE,
@@ -31,10 +32,9 @@ from benchmarks.paper_cnn import (
     solve_layer,
     study,
 )
-from ithaca.experiments.published_networks import MAC_UNITS, PEAK, network
 from ithaca.formulations.systolic.systolic_array import Edition
-from ithaca.results.certificate import Status
-from ithaca.results.solution import Solution
+from ithaca.solver.certificate import Status
+from ithaca.solver.solution import Solution
 from ithaca.workloads.networks.network import Layer
 
 EDITIONS = (Edition.EXACT, Edition.ODYSSEY)

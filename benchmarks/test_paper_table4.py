@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
 
-from ithaca.experiments.matrix_product import BRAM18K, SIZE
-from ithaca.experiments.matrix_product import matrix_problem as problem
-from ithaca.experiments.published_designs import COMPARED, SOLVED, TABLE, least_of_each
-from ithaca.experiments.published_program import BLOCK_WORDS, BLOCKS, continuous_optimum, rounded
+from benchmarks.paper.matrix_product import BRAM18K, SIZE
+from benchmarks.paper.matrix_product import matrix_problem as problem
+from benchmarks.paper.published_designs import COMPARED, SOLVED, TABLE, least_of_each
+from benchmarks.paper.published_program import BLOCK_WORDS, BLOCKS, continuous_optimum, rounded
 from ithaca.formulations.problem import Limit
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.tiling import Tiling
-from ithaca.results.certificate import Status
+from ithaca.solver.certificate import Status
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.nlp.search import NlpSearch
 

@@ -8,17 +8,17 @@ from typing import Annotated
 
 from typer import Option
 
-from ithaca.api.answers import NetworkResult
-from ithaca.api.codesign import codesign as choose
-from ithaca.api.codesign_result import CodesignResult
-from ithaca.api.codesign_study import CodesignStudy
-from ithaca.api.options import Written
+from ithaca.commands.api.answers import NetworkResult
+from ithaca.commands.api.codesign import codesign as choose
+from ithaca.commands.api.codesign_result import CodesignResult
+from ithaca.commands.api.codesign_study import CodesignStudy
+from ithaca.commands.api.options import Written
 from ithaca.commands.codesign_display import print_codesign, print_codesign_study
 from ithaca.commands.conclusion import Told, conclude
 from ithaca.commands.network_display import layer_loops, print_network
 from ithaca.commands.outcome import say
 from ithaca.commands.typed import calls
-from ithaca.studies.charts.files import check_plot
+from ithaca.exports.charts.files import check_plot
 
 
 @calls(choose)

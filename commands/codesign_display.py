@@ -5,13 +5,13 @@ from __future__ import annotations
 from rich.console import Console
 from rich.markup import escape
 
-from ithaca.api.codesign_result import CodesignResult
-from ithaca.api.codesign_study import CodesignStudy
+from ithaca.commands.api.codesign_result import CodesignResult
+from ithaca.commands.api.codesign_study import CodesignStudy
 from ithaca.commands.display import console, table
 from ithaca.commands.mapping_display import print_mapped_layers
 from ithaca.commands.network_display import proof
-from ithaca.formulations.shown_numbers import counted, number, percent
-from ithaca.studies.codesign.layers import front_rows, hardware_text, limit_uses, told
+from ithaca.files.shown_numbers import counted, number, percent
+from ithaca.results.codesign_layers import front_rows, hardware_text, limit_uses, told
 from ithaca.studies.codesign.result import HardwarePoint
 
 

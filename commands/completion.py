@@ -8,7 +8,7 @@ from glob import escape
 from pathlib import Path
 from typing import Any
 
-from ithaca.workloads.errors import InputError
+from ithaca.files.errors import InputError
 
 #: Options whose values are lists with commas.
 _LISTS = frozenset({"limit", "sizes", "tile", "objectives"})
@@ -82,11 +82,11 @@ def _values(option: str, words: Mapping[str, Any], start: str) -> Iterable[str]:
 
             return MODES
         case "to":
-            from ithaca.api.exporting import TARGETS
+            from ithaca.commands.api.exporting import TARGETS
 
             return TARGETS
         case "tool":
-            from ithaca.api.seeding import TOOLS
+            from ithaca.commands.api.seeding import TOOLS
 
             return TOOLS
         case "sizes" | "tile" | "dataflow" | "permutation":
@@ -98,7 +98,7 @@ def _values(option: str, words: Mapping[str, Any], start: str) -> Iterable[str]:
 
 def _of_workload(option: str, words: Mapping[str, Any]) -> Iterable[str]:
     """Loops and tensors of the workload that was typed, by itself or in a result; or parameters of a network."""
-    from ithaca.api.loading import is_result, one_result
+    from ithaca.commands.api.loading import is_result, one_result
     from ithaca.formulations.systolic.dataflows import dataflows
     from ithaca.formulations.systolic.design import systolic
     from ithaca.workloads.library import workload
@@ -115,8 +115,8 @@ def _of_workload(option: str, words: Mapping[str, Any]) -> Iterable[str]:
 
 def _of_network(option: str, words: Mapping[str, Any]) -> Iterable[str]:
     """Layers of the network, or layers and designs of the result, that was typed."""
-    from ithaca.api.loading import one_result
-    from ithaca.studies.network.documents import load_network_result
+    from ithaca.commands.api.loading import one_result
+    from ithaca.results.network import load_network_result
     from ithaca.workloads.networks.find import find_network
 
     if option == "layers":

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from ithaca.api.answers import Answer, Result
-from ithaca.api.options import AsJson, Loops, Output, TableFile
+from ithaca.commands.api.answers import Answer, Result
+from ithaca.commands.api.options import AsJson, Loops, Output, TableFile
 from ithaca.commands.display import loop_nest, print_result
 from ithaca.commands.outcome import nothing_found, print_document, say, wrote
-from ithaca.workloads.errors import InputError
-from ithaca.workloads.writing import write_text_atomically
+from ithaca.files.errors import InputError
+from ithaca.files.writing import write_text_atomically
 
 
 @dataclass(frozen=True)

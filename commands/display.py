@@ -11,18 +11,18 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from ithaca.files.messages import printable
+from ithaca.files.shown_numbers import counted, is_or_are, number, rounded
 from ithaca.formulations.design import Design
 from ithaca.formulations.problem import Limit
-from ithaca.formulations.shown_numbers import counted, is_or_are, number, rounded
 from ithaca.formulations.systolic.design import SystolicDesign, systolic
 from ithaca.formulations.systolic.insight.cycles import PES, binding
 from ithaca.formulations.systolic.metrics import METRICS
 from ithaca.formulations.systolic.target import Target
-from ithaca.results.certificate import Certificate, Status, Termination, as_stated, relative_gap
-from ithaca.results.result import Result, Unrestricted
-from ithaca.results.solution import Solution
+from ithaca.solver.certificate import Certificate, Status, Termination, as_stated, relative_gap
+from ithaca.solver.result import Result, Unrestricted
+from ithaca.solver.solution import Solution
 from ithaca.studies.best import conclude_least
-from ithaca.workloads.messages import printable
 
 #: Headings of columns that may take several lines.
 WRAPPED = ("sizes", "shared", "layers")

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from ithaca.api.evaluating import Points
-from ithaca.api.evaluating import evaluate as evaluate_points
-from ithaca.api.mapped_points import MappedPoints
-from ithaca.api.options import TableFile
+from ithaca.commands.api.evaluating import Points
+from ithaca.commands.api.evaluating import evaluate as evaluate_points
+from ithaca.commands.api.mapped_points import MappedPoints
+from ithaca.commands.api.options import TableFile
 from ithaca.commands.conclusion import Printed, write_and_show
 from ithaca.commands.display import console, loop_nest, unit_cells
 from ithaca.commands.display import table as shown_table
 from ithaca.commands.outcome import print_document, say
 from ithaca.commands.typed import calls
-from ithaca.formulations.shown_numbers import number
+from ithaca.files.messages import printable
+from ithaca.files.shown_numbers import number
 from ithaca.formulations.spatial.drawing import loop_lines
-from ithaca.workloads.messages import printable
 
 #: Metrics the table shows; ``--json`` has all.
 SHOWN = ("latency", "prologue", "main", "epilogue", "dsp", "bram18k", "off_chip_words")

@@ -12,19 +12,19 @@ from rich.markup import escape
 from rich.table import Table
 from typer import Argument, Option
 
-from ithaca.api.keywords import Given
-from ithaca.api.live_line import LiveLine
-from ithaca.api.options import WRITTEN, RandomSeed
-from ithaca.api.parsing import parse_integer, parse_number
+from benchmarks.paper.experiment import ALL, NAMES, Cell, Experiment, Mode, Outcome, Run, find_experiment
+from benchmarks.paper.files import file_names, write_experiment
+from ithaca.commands.api.keywords import Given
+from ithaca.commands.api.live_line import LiveLine
+from ithaca.commands.api.options import WRITTEN, RandomSeed
+from ithaca.commands.api.parsing import parse_integer, parse_number
 from ithaca.commands.display import console
 from ithaca.commands.outcome import nothing_found, wrote
-from ithaca.experiments.experiment import ALL, NAMES, Cell, Experiment, Mode, Outcome, Run, find_experiment
-from ithaca.experiments.files import file_names, write_experiment
-from ithaca.formulations.shown_numbers import number
-from ithaca.studies.charts.files import check_plot
-from ithaca.workloads.errors import InputError
-from ithaca.workloads.signals import Interrupt
-from ithaca.workloads.writing import check_folder
+from ithaca.exports.charts.files import check_plot
+from ithaca.files.errors import InputError
+from ithaca.files.shown_numbers import number
+from ithaca.files.signals import Interrupt
+from ithaca.files.writing import check_folder
 
 #: Most rows of a table that are printed; the file holds all.
 ROWS = 40

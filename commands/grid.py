@@ -10,22 +10,22 @@ from typing import Annotated
 from rich.markup import escape
 from typer import Option
 
-from ithaca.api.grids import METRIC, Grid
-from ithaca.api.grids import grid as evaluate_grid
-from ithaca.api.options import Written
+from ithaca.commands.api.grids import METRIC, Grid
+from ithaca.commands.api.grids import grid as evaluate_grid
+from ithaca.commands.api.options import Written
 from ithaca.commands.conclusion import write_and_show
 from ithaca.commands.display import console
 from ithaca.commands.outcome import nothing_found, wrote
 from ithaca.commands.typed import calls
-from ithaca.formulations.shown_numbers import counted, number
+from ithaca.exports.charts.files import check_plot
+from ithaca.exports.charts.heatmap import check_metric
+from ithaca.files.errors import InputError
+from ithaca.files.netcdf import check_netcdf
+from ithaca.files.shown_numbers import counted, number
+from ithaca.files.signals import check, deferred
 from ithaca.formulations.systolic import quantities
 from ithaca.formulations.systolic.design import SystolicDesign, systolic
-from ithaca.grids.heatmap import check_metric
-from ithaca.grids.window import Window, window_around
-from ithaca.studies.charts.files import check_plot
-from ithaca.studies.files import check_netcdf
-from ithaca.workloads.errors import InputError
-from ithaca.workloads.signals import check, deferred
+from ithaca.refine.window import Window, window_around
 
 
 @calls(evaluate_grid)

@@ -11,20 +11,20 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from ithaca.api.lists import list_architectures, list_networks, list_platforms, list_spaces, list_workloads
-from ithaca.api.options import AsJson, DType, TableFile, Workload
-from ithaca.api.options import Edition as EditionName
-from ithaca.api.parsing import parse_choice, parse_edition
-from ithaca.api.request import read_data_type, read_nest
+from ithaca.commands.api.lists import list_architectures, list_networks, list_platforms, list_spaces, list_workloads
+from ithaca.commands.api.options import AsJson, DType, TableFile, Workload
+from ithaca.commands.api.options import Edition as EditionName
+from ithaca.commands.api.parsing import parse_choice, parse_edition
+from ithaca.commands.api.request import read_data_type, read_nest
 from ithaca.commands.display import console
 from ithaca.commands.outcome import print_document, write_rows
 from ithaca.commands.typed import as_typed
+from ithaca.files.json_numbers import SCHEMA
+from ithaca.files.shown_numbers import counted, number
 from ithaca.formulations.algebra.expression import Symbols
 from ithaca.formulations.algebra.number_systems import SYMBOLIC
 from ithaca.formulations.hardware.quantities import HardwareQuantity
-from ithaca.formulations.json_numbers import SCHEMA
 from ithaca.formulations.platform import Resource
-from ithaca.formulations.shown_numbers import counted, number
 from ithaca.formulations.spatial.architecture import Level
 from ithaca.formulations.systolic.cost_model import evaluate
 from ithaca.formulations.systolic.data_types import DataType
@@ -205,13 +205,13 @@ def schema(kind: str) -> dict[str, Any]:
 
     Raises `InputError` if there is no such kind.
     """
-    from ithaca.api.matching import MatchDocument
-    from ithaca.api.simulating import SimulationDocument
+    from ithaca.commands.api.matching import MatchDocument
+    from ithaca.commands.api.simulating import SimulationDocument
     from ithaca.formulations.families import FAMILIES
+    from ithaca.results.codesign import codesign_model
+    from ithaca.results.network import NetworkResultDocument
     from ithaca.results.schema import result_model
-    from ithaca.studies.codesign.documents import codesign_model
-    from ithaca.studies.documents import FrontDocument, StudyDocument
-    from ithaca.studies.network.documents import NetworkResultDocument
+    from ithaca.results.studies import FrontDocument, StudyDocument
 
     models: dict[str, type[Document]] = {
         "result": result_model(FAMILIES["systolic"]),

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ithaca.api.answers import Result
-from ithaca.api.mapped_layers import MappedLayers
-from ithaca.api.mapping import map as map_problem
+from ithaca.commands.api.answers import Result
+from ithaca.commands.api.mapped_layers import MappedLayers
+from ithaca.commands.api.mapping import map as map_problem
 from ithaca.commands.conclusion import Told, conclude, conclude_result
 from ithaca.commands.display import console, loop_nest
 from ithaca.commands.display import table as shown_table
 from ithaca.commands.outcome import say
 from ithaca.commands.typed import calls
-from ithaca.formulations.shown_numbers import number
+from ithaca.files.shown_numbers import number
 from ithaca.formulations.spatial.family import mapping_design
 
 

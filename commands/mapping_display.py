@@ -8,11 +8,11 @@ from rich.table import Table
 
 from ithaca.commands.display import console, microjoules, proof_text, table
 from ithaca.commands.network_display import gap, proof, shortened
-from ithaca.formulations.shown_numbers import number, percent
+from ithaca.files.shown_numbers import number, percent
 from ithaca.formulations.spatial.family import mapping_design
-from ithaca.results.certificate import Status, as_stated
-from ithaca.results.result import Result
-from ithaca.results.solution import Solution
+from ithaca.solver.certificate import Status, as_stated
+from ithaca.solver.result import Result
+from ithaca.solver.solution import Solution
 from ithaca.studies.network.result import NetworkResult
 
 #: What the table's words mean.

@@ -6,15 +6,15 @@ from collections.abc import Callable
 
 from rich.markup import escape
 
-from ithaca.api.matching import Matches
-from ithaca.api.matching import match as find_matches
-from ithaca.api.options import AsJson, Output, TableFile
+from ithaca.commands.api.matching import Matches
+from ithaca.commands.api.matching import match as find_matches
+from ithaca.commands.api.options import AsJson, Output, TableFile
 from ithaca.commands.conclusion import Told, conclude
 from ithaca.commands.display import console, table
 from ithaca.commands.outcome import say
 from ithaca.commands.typed import calls
+from ithaca.files.shown_numbers import counted
 from ithaca.formulations.matching import Match
-from ithaca.formulations.shown_numbers import counted
 
 
 @calls(find_matches)

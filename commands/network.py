@@ -8,19 +8,19 @@ from typing import Annotated
 
 from typer import Option
 
-from ithaca.api.answers import NetworkResult
-from ithaca.api.live_line import note
-from ithaca.api.loading import load
-from ithaca.api.networks import network as solve_network
-from ithaca.api.options import Written
+from ithaca.commands.api.answers import NetworkResult
+from ithaca.commands.api.live_line import note
+from ithaca.commands.api.loading import load
+from ithaca.commands.api.networks import network as solve_network
+from ithaca.commands.api.options import Written
 from ithaca.commands.conclusion import Told, conclude
 from ithaca.commands.network_display import layer_loops, print_comparison, print_network
 from ithaca.commands.outcome import say
 from ithaca.commands.typed import calls
-from ithaca.studies.charts.files import check_plot
-from ithaca.studies.network.charts import check_comparable
-from ithaca.workloads.errors import InputError
-from ithaca.workloads.messages import quoted
+from ithaca.exports.charts.files import check_plot
+from ithaca.exports.charts.network import check_comparable
+from ithaca.files.errors import InputError
+from ithaca.files.messages import quoted
 
 #: How many places of failures with the same reason are named.
 SHOWN_PLACES = 3

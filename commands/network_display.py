@@ -11,12 +11,12 @@ from rich.markup import escape
 from rich.table import Table
 
 from ithaca.commands.display import console, gap_text, limited_metrics, loop_nest, microjoules, table, target_text
-from ithaca.formulations.shown_numbers import number, percent, rounded
+from ithaca.exports.charts.network import compared_name
+from ithaca.files.shown_numbers import number, percent, rounded
 from ithaca.formulations.systolic.design import systolic
-from ithaca.results.certificate import Certificate, Status, as_stated
-from ithaca.results.solution import Solution
-from ithaca.studies.network.charts import compared_name
-from ithaca.studies.network.explanation import kept_statements, layers_take
+from ithaca.results.network_explanation import kept_statements, layers_take
+from ithaca.solver.certificate import Certificate, Status, as_stated
+from ithaca.solver.solution import Solution
 from ithaca.studies.network.modes import MULTI_ARRAY, SHARED_ARRAY
 from ithaca.studies.network.problems import NetworkRequest
 from ithaca.studies.network.result import ArrayResult, NetworkResult, SharedDesign

@@ -8,10 +8,10 @@ from typing import Any, NoReturn
 
 import typer
 
-from ithaca.api.live_line import tell
-from ithaca.workloads.csv_text import csv_text
-from ithaca.workloads.messages import printable
-from ithaca.workloads.writing import write_text_atomically
+from ithaca.commands.api.live_line import tell
+from ithaca.files.csv_text import csv_text
+from ithaca.files.messages import printable
+from ithaca.files.writing import write_text_atomically
 
 #: Exit status: nothing found, or infeasible.
 NOTHING_FOUND = 1
@@ -22,7 +22,7 @@ BAD_INPUT = 2
 
 def print_document(document: dict[str, Any]) -> None:
     """Print one JSON document."""
-    from ithaca.formulations.json_numbers import document_text
+    from ithaca.files.json_numbers import document_text
 
     print(document_text(document), end="")
 

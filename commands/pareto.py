@@ -10,16 +10,16 @@ from rich.markup import escape
 from rich.table import Table
 from typer import Option
 
-from ithaca.api.fronts import Front
-from ithaca.api.fronts import pareto as find_front
-from ithaca.api.options import AsJson, TableFile, Written
+from ithaca.commands.api.fronts import Front
+from ithaca.commands.api.fronts import pareto as find_front
+from ithaca.commands.api.options import AsJson, TableFile, Written
 from ithaca.commands.conclusion import Told, conclude
 from ithaca.commands.display import console, limited_metrics, table, unit_cells
 from ithaca.commands.typed import calls
-from ithaca.formulations.shown_numbers import counted, number
-from ithaca.studies.charts.files import check_plot
-from ithaca.studies.charts.of_studies import check_front_plottable
-from ithaca.studies.files import check_netcdf
+from ithaca.exports.charts.files import check_plot
+from ithaca.exports.charts.of_studies import check_front_plottable
+from ithaca.files.netcdf import check_netcdf
+from ithaca.files.shown_numbers import counted, number
 
 
 @calls(find_front)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import ithaca
-from ithaca.api.answers import Result
+from ithaca.commands.api.answers import Result
 from ithaca.commands.conclusion import Told, conclude_result
 from ithaca.commands.outcome import nothing_found, say
 from ithaca.commands.typed import calls
-from ithaca.workloads.errors import NothingFoundError
+from ithaca.files.errors import NothingFoundError
 
 
 def _result() -> Callable[..., None]:

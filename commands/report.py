@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ithaca.api.live_line import tell
-from ithaca.api.reporting import report as write_report
+from ithaca.commands.api.live_line import tell
+from ithaca.commands.api.reporting import report as write_report
 from ithaca.commands.typed import calls
 
 

@@ -10,27 +10,27 @@ from typing import Annotated
 import typer
 from typer import Option
 
-from ithaca.api.options import DTYPES, WRITTEN_FILE, AsJson, TableFile
-from ithaca.api.request import changed_machine, machine_changes, read_data_type, read_nest
-from ithaca.api.simulating import Simulation, read_memory, simulate_points
-from ithaca.api.simulating import simulate as run_simulation
+from ithaca.commands.api.options import DTYPES, WRITTEN_FILE, AsJson, TableFile
+from ithaca.commands.api.request import changed_machine, machine_changes, read_data_type, read_nest
+from ithaca.commands.api.simulating import Simulation, read_memory, simulate_points
+from ithaca.commands.api.simulating import simulate as run_simulation
 from ithaca.commands.conclusion import Told, conclude
 from ithaca.commands.display import console
 from ithaca.commands.display import table as shown_table
 from ithaca.commands.outcome import NOTHING_FOUND, print_document, say, write_rows
 from ithaca.commands.typed import calls
-from ithaca.formulations.json_numbers import SCHEMA, document_text
+from ithaca.files import signals
+from ithaca.files.errors import InputError
+from ithaca.files.json_numbers import SCHEMA, document_text
+from ithaca.files.shown_numbers import number
+from ithaca.files.writing import write_text_atomically
 from ithaca.formulations.machine import LETTERS, RTL
-from ithaca.formulations.shown_numbers import number
 from ithaca.formulations.systolic.data_types import DataType
 from ithaca.formulations.systolic.points import load_points
-from ithaca.simulation.activity import ModuleShare, Run, Wait
-from ithaca.simulation.arrays import array_network
-from ithaca.simulation.trace import phase_trace, word_dump
-from ithaca.simulation.values import Values
-from ithaca.workloads import signals
-from ithaca.workloads.errors import InputError
-from ithaca.workloads.writing import write_text_atomically
+from ithaca.formulations.systolic.simulation.activity import ModuleShare, Run, Wait
+from ithaca.formulations.systolic.simulation.arrays import array_network
+from ithaca.formulations.systolic.simulation.trace import phase_trace, word_dump
+from ithaca.formulations.systolic.simulation.values import Values
 
 
 @calls(run_simulation)

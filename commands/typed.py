@@ -13,10 +13,10 @@ from typing import Annotated, Any, TypeVar, get_args
 from typer import Context
 from typer.models import ArgumentInfo
 
-from ithaca.api.keywords import Declared, declared, gathered
-from ithaca.api.options import REPEATED, Written
+from ithaca.commands.api.keywords import Declared, declared, gathered
+from ithaca.commands.api.options import REPEATED, Written
 from ithaca.commands.completion import completed
-from ithaca.workloads.errors import InputError
+from ithaca.files.errors import InputError
 
 C = TypeVar("C", bound=Callable[..., object])
 

@@ -7,11 +7,11 @@ from collections.abc import Callable
 
 import typer
 
-from ithaca.api.verifying import Verification
-from ithaca.api.verifying import verify as verify_result
+from ithaca.commands.api.verifying import Verification
+from ithaca.commands.api.verifying import verify as verify_result
 from ithaca.commands.outcome import NOTHING_FOUND, say
 from ithaca.commands.typed import calls
-from ithaca.studies.network.verification import Check
+from ithaca.results.network_verification import Check
 
 
 @calls(verify_result)

@@ -11,18 +11,18 @@ from rich.markup import escape
 from rich.table import Table
 from typer import Option
 
-from ithaca.api.options import AsJson, TableFile, Written
-from ithaca.api.studies import Study
-from ithaca.api.studies import whatif as run_study
+from ithaca.commands.api.options import AsJson, TableFile, Written
+from ithaca.commands.api.studies import Study
+from ithaca.commands.api.studies import whatif as run_study
 from ithaca.commands.conclusion import Told, conclude
 from ithaca.commands.display import bound_cells, console, limited_metrics, table, unit_cells
 from ithaca.commands.typed import calls
-from ithaca.formulations.shown_numbers import number
-from ithaca.results.certificate import Status
+from ithaca.exports.charts.files import check_plot
+from ithaca.exports.charts.of_studies import check_plottable
+from ithaca.files.netcdf import check_netcdf
+from ithaca.files.shown_numbers import number
+from ithaca.solver.certificate import Status
 from ithaca.solver.infeasibility import why_infeasible
-from ithaca.studies.charts.files import check_plot
-from ithaca.studies.charts.of_studies import check_plottable
-from ithaca.studies.files import check_netcdf
 from ithaca.studies.marginal import Marginal
 from ithaca.studies.whatif import StudyPoint
 

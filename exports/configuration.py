@@ -8,6 +8,7 @@ from fractions import Fraction
 from importlib.resources import files
 from typing import Any
 
+from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.systolic.cost_model import evaluate
@@ -16,7 +17,6 @@ from ithaca.formulations.systolic.metrics import metric_values
 from ithaca.formulations.systolic.systolic_array import Direction, IOGroup, Role, SystolicArray
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
-from ithaca.workloads.errors import InputError
 from ithaca.workloads.nest import LoopNest
 
 
@@ -101,7 +101,7 @@ class Tool:
     command: str = ""
 
     def export(self, configuration: Any) -> Mapping[str, str]:
-        """All that the tool needs: content by file name (`ithaca.workloads.writing.write_folder` writes it).
+        """All that the tool needs: content by file name (`ithaca.files.writing.write_folder` writes it).
 
         Raises `InputError` if it cannot take the configuration; it names all the reasons.
         """

@@ -9,9 +9,9 @@ from hashlib import sha256
 
 from ithaca.exports.configuration import ArrayConfiguration, Tool, template
 from ithaca.exports.timeloop.hierarchy import MappedNest
-from ithaca.formulations.shown_numbers import number
+from ithaca.files.csv_text import csv_text
+from ithaca.files.shown_numbers import number
 from ithaca.formulations.systolic.metrics import METRICS
-from ithaca.workloads.csv_text import csv_text
 
 #: Longest name of a layer's folder (characters).
 LONGEST = 100

@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+from ithaca.files.json_numbers import json_number
+from ithaca.files.shown_numbers import number, percent
 from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.algebra.traced import TRACED, How, Traced, given, traced
 from ithaca.formulations.design import Design
-from ithaca.formulations.json_numbers import json_number
-from ithaca.formulations.shown_numbers import number, percent
 
 #: What is added up, or compared, without a name.
 REST = "the rest"

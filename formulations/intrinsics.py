@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ithaca.files.errors import InputError
+from ithaca.files.messages import quoted
 from ithaca.formulations.matching import Computation
-from ithaca.workloads.errors import InputError
 from ithaca.workloads.kernel_files import MAX_LOOPS
-from ithaca.workloads.messages import quoted
 from ithaca.workloads.nest import check_size
 from ithaca.workloads.statement import einsum_statement, factors_in, is_statement, parse_statement
 

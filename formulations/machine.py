@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from enum import Enum
 from types import MappingProxyType
 
-from ithaca.workloads.errors import InputError
+from ithaca.files.errors import InputError
 
 #: Largest parameter: beyond are mistakes; and the least that each of a machine may be.
 LARGEST = 10**6

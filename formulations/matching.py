@@ -14,8 +14,8 @@ from functools import cached_property
 from itertools import combinations
 from math import prod
 
+from ithaca.files.errors import InputError
 from ithaca.workloads.affine import Access, Affine
-from ithaca.workloads.errors import InputError
 from ithaca.workloads.nest import LoopNest, Sizes
 
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 from functools import lru_cache
 from itertools import combinations, permutations, product
 
+from ithaca.files.errors import InputError
 from ithaca.formulations.matching import Computation, Match, Rule, stages, without
-from ithaca.workloads.errors import InputError
 
 #: Most solutions that are enumerated: loops that are all alike have as many as they have orders.
 MOST = 20_000

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from ithaca.formulations.json_numbers import json_number
+from ithaca.files.errors import InputError
+from ithaca.files.json_numbers import json_number
+from ithaca.files.messages import quoted
 from ithaca.formulations.technology import Technology
-from ithaca.workloads.errors import InputError
-from ithaca.workloads.messages import quoted
 
 #: Share of a resource a design may use unless the platform says otherwise: above it FPGA
 #: routing usually fails.

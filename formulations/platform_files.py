@@ -16,7 +16,7 @@ A platform is a YAML or JSON document::
     cost_tables: maestro-28nm              # for ASICs: what area and power are
     machine: {swap: 1, entry: 0, hop: 2, mac: 8, fifo_depth: 2, sums: first}   # cycles, of the cycle model edition
 
-How YAML is read stands in `ithaca.workloads.yaml_documents`.
+How YAML is read stands in `ithaca.files.yaml_documents`.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from ithaca.files.documents import Document, find_document, validated
+from ithaca.files.errors import InputError
+from ithaca.files.json_numbers import fraction
+from ithaca.files.messages import refuse
+from ithaca.files.reading import packaged_names
 from ithaca.formulations import machine
-from ithaca.formulations.json_numbers import fraction
 from ithaca.formulations.platform import DEFAULT_USABLE, Memory, Platform, Resource
 from ithaca.formulations.schema import Few, MachineDocument, Note
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
-from ithaca.workloads.documents import Document, find_document, validated
-from ithaca.workloads.errors import InputError
-from ithaca.workloads.messages import refuse
-from ithaca.workloads.reading import packaged_names
 
 #: Largest platform file (bytes); the packaged ones have 300.
 MAX_BYTES = 65_536

@@ -8,6 +8,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
+from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.expression import (
     Expression,
     Product,
@@ -25,7 +26,6 @@ from ithaca.formulations.algebra.polarity import bounds, falling
 from ithaca.formulations.algebra.rounding import magnitude
 from ithaca.formulations.design import Design
 from ithaca.formulations.space import Space
-from ithaca.workloads.errors import InputError
 
 #: Products of metrics beyond this, or below its reciprocal, are refused: bounds multiply two of them, and doubles end at 1e308.
 LARGEST = 10**150

@@ -18,6 +18,7 @@ from fractions import Fraction
 from math import asinh, log
 from typing import Any, TypeAlias
 
+from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.convexity import is_convex_goal, is_convex_limit
 from ithaca.formulations.algebra.expression import Expression, Minimum, Product, Symbol, gains_and_losses
 from ithaca.formulations.algebra.interval import Interval
@@ -26,7 +27,6 @@ from ithaca.formulations.algebra.polarity import bounds, misplaced, trends
 from ithaca.formulations.continuous_rules import continuous_rules, definitions, products
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.space import Relation
-from ithaca.workloads.errors import InputError
 
 #: A `pyomo.environ.ConcreteModel`; Pyomo has no types.
 Model: TypeAlias = Any

@@ -9,12 +9,12 @@ from typing import Annotated, Any
 from pydantic import Field, PlainSerializer, PlainValidator, WithJsonSchema
 from pydantic.json_schema import GenerateJsonSchema
 
+from ithaca.files.documents import Document as InputDocument
+from ithaca.files.errors import InputError
+from ithaca.files.json_numbers import fraction, json_number
 from ithaca.formulations.algebra.parsing import parse_expression
-from ithaca.formulations.json_numbers import fraction, json_number
 from ithaca.formulations.machine import LARGEST, LEAST, RTL, Machine, Memory, Sums
 from ithaca.formulations.problem import Limit, Objective
-from ithaca.workloads.documents import Document as InputDocument
-from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import documented_workload
 from ithaca.workloads.nest import LoopNest
 

@@ -14,13 +14,9 @@ from math import isclose
 from pathlib import Path
 from typing import Any
 
-from ithaca.formulations.algebra.expression import Expression
-from ithaca.formulations.algebra.number_systems import FRACTION, NUMPY
-from ithaca.formulations.algebra.parsing import quoted
-from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.families import FAMILIES, UNNAMED, Families
-from ithaca.formulations.family import Family
-from ithaca.formulations.json_numbers import (
+from ithaca.files.documents import validated
+from ithaca.files.errors import InputError
+from ithaca.files.json_numbers import (
     MAX_DIGITS,
     SCHEMA,
     fraction,
@@ -29,17 +25,21 @@ from ithaca.formulations.json_numbers import (
     read_text,
     refuse,
 )
+from ithaca.files.shown_numbers import counted
+from ithaca.formulations.algebra.expression import Expression
+from ithaca.formulations.algebra.number_systems import FRACTION, NUMPY
+from ithaca.formulations.algebra.parsing import quoted
+from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.families import FAMILIES, UNNAMED, Families
+from ithaca.formulations.family import Family
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.schema import read_objective
-from ithaca.formulations.shown_numbers import counted
 from ithaca.formulations.space import Space
-from ithaca.results.certificate import Certificate, Status, Termination, relative_gap
-from ithaca.results.result import Result, Unrestricted
 from ithaca.results.schema import head_fields, result_model, solution_fields
-from ithaca.results.shortfall import Shortfall
-from ithaca.results.solution import Solution, best_solution
-from ithaca.workloads.documents import validated
-from ithaca.workloads.errors import InputError
+from ithaca.solver.certificate import Certificate, Status, Termination, relative_gap
+from ithaca.solver.result import Result, Unrestricted
+from ithaca.solver.shortfall import Shortfall
+from ithaca.solver.solution import Solution, best_solution
 
 #: Largest result file (bytes); one with 30 designs has about 50 kB.
 MAX_BYTES = 16 * 2**20

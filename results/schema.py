@@ -9,15 +9,15 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, ValidationInfo, create_model, field_validator
 
+from ithaca.files.json_numbers import json_number
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.families import UNNAMED
 from ithaca.formulations.family import Family
-from ithaca.formulations.json_numbers import json_number
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.schema import Document, Number, Text
-from ithaca.results.certificate import Certificate, Status, Termination, TracePoint
-from ithaca.results.shortfall import Shortfall
-from ithaca.results.solution import Solution
+from ithaca.solver.certificate import Certificate, Status, Termination, TracePoint
+from ithaca.solver.shortfall import Shortfall
+from ithaca.solver.solution import Solution
 
 
 class ProofDocument(Document):

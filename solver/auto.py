@@ -20,23 +20,23 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from ithaca.files.errors import InputError
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
-from ithaca.results.certificate import Status, Termination
-from ithaca.results.solution import Solution, make_solution
+from ithaca.solver.certificate import Status, Termination
 from ithaca.solver.conclusion import conclude
 from ithaca.solver.exact.probing import probe
 from ithaca.solver.exact.search import Search, SearchState, check_bound, unsearched
 from ithaca.solver.options import Budget, SolveOptions, StoppedError
 from ithaca.solver.progress import Progress, Report
+from ithaca.solver.solution import Solution, make_solution
 from ithaca.solver.staged.search import StagedSearch
 from ithaca.solver.tables.frame import build_model
 from ithaca.solver.ties import breaking_ties, preferred
-from ithaca.workloads.errors import InputError
 
 if TYPE_CHECKING:
     from ithaca.formulations.stage import Stage
-    from ithaca.solver.evolution.seeding import Start
+    from ithaca.solver.seeding import Start
 
 METHOD, EXACT, STAGED = "auto", "exact", "staged"
 
@@ -365,7 +365,7 @@ class Course:
 
     def _look_ahead(self, options: SolveOptions, stages: Sequence[int], *, rounding: bool = False) -> None:
         """A lower bound, and near what to look for an incumbent, without exact search or its tables."""
-        from ithaca.solver.evolution.seeding import solver_start
+        from ithaca.solver.seeding import solver_start
 
         self._looked_ahead, state = True, self.state
         self._known = known = solver_start(self.problem, options, options.checkpoint(), stages=stages, rounding=rounding)
@@ -377,7 +377,7 @@ class Course:
     def _evolve(self, options: SolveOptions) -> None:
         """Let a short evolution look for a better incumbent."""
         from ithaca.solver.combination import better_incumbent
-        from ithaca.solver.evolution.seeding import NOTHING
+        from ithaca.solver.seeding import NOTHING
 
         if self.state.complete:
             return
@@ -390,7 +390,7 @@ class Course:
 
     def _bound_and_seed(self, search: Search, options: SolveOptions, stages: Sequence[int] | None = None) -> Start:
         from ithaca.solver.combination import bound_and_seed
-        from ithaca.solver.evolution.seeding import STAGES
+        from ithaca.solver.seeding import STAGES
 
         self._known = known = bound_and_seed(self.problem, search, options, STAGES if stages is None else stages)
         if known.infeasible or known.lower_bound is not None:

@@ -17,11 +17,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from ithaca.files.errors import InputError
+from ithaca.files.messages import quoted
 from ithaca.solver.executor import AHEAD, POLL, Executor, Job, KilledError, LostError, Outcomes, Share, T, Tell, attempt
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.progress import Progress
-from ithaca.workloads.errors import InputError
-from ithaca.workloads.messages import quoted
 
 if TYPE_CHECKING:
     from distributed import Client, Future

@@ -11,12 +11,12 @@ from dataclasses import replace
 
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
-from ithaca.solver.evolution.engine import solve_evolve
-from ithaca.solver.evolution.seeding import STAGES, Start, solver_start
+from ithaca.refine.evolution.engine import solve_evolve
 from ithaca.solver.exact.cells import coarse_cells
 from ithaca.solver.exact.search import Search
 from ithaca.solver.gp.search import GpSearch
 from ithaca.solver.options import SolveOptions, deadline
+from ithaca.solver.seeding import STAGES, Start, solver_start
 
 #: Depths of the trees at which cells are tried; cells tried before it must have paid; most cells per depth.
 DEPTHS = (2, 3)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from ithaca.results.certificate import Certificate, Status, Termination, relative_gap
+from ithaca.solver.certificate import Certificate, Status, Termination, relative_gap
 from ithaca.solver.options import SolveOptions
 
 

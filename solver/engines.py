@@ -8,9 +8,9 @@ from typing import Protocol
 
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
-from ithaca.results.solution import Solution
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.progress import Report
+from ithaca.solver.solution import Solution
 
 
 class Method(Enum):
@@ -62,11 +62,11 @@ class Engine(Protocol):
 
 
 #: Modules of engines that are not called like their methods.
-_MODULES = {Method.AUTO: "auto", Method.EVOLVE: "evolution.engine"}
+_MODULES = {Method.AUTO: "solver.auto", Method.EVOLVE: "refine.evolution.engine"}
 
 
 def engine(method: Method) -> Engine:
     """The engine of a method."""
-    module = import_module(f"ithaca.solver.{_MODULES.get(method, f'{method.value}.engine')}")
+    module = import_module(f"ithaca.{_MODULES.get(method, f'solver.{method.value}.engine')}")
     found: Engine = getattr(module, f"solve_{method.value}")
     return found

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ithaca.formulations.problem import Limit, Objective, Problem
-from ithaca.results.certificate import Status
-from ithaca.results.shortfall import CONTRADICTION, Shortfall, explain
-from ithaca.results.solution import Solution
+from ithaca.solver.certificate import Status
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions
+from ithaca.solver.shortfall import CONTRADICTION, Shortfall, explain
+from ithaca.solver.solution import Solution
 from ithaca.solver.staged.engine import solve_staged
 
 #: Why nothing is feasible although there are no limits.

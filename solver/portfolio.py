@@ -9,14 +9,14 @@ from functools import partial
 
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
-from ithaca.results.certificate import Status, Termination
-from ithaca.results.solution import Solution, make_solution
+from ithaca.solver.certificate import Status, Termination
 from ithaca.solver.conclusion import conclude
 from ithaca.solver.engines import Method, engine
 from ithaca.solver.executor import Executor, Tell, open_executor
 from ithaca.solver.infeasibility import shortfalls
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.progress import Progress, Report
+from ithaca.solver.solution import Solution, make_solution
 from ithaca.solver.trace import TraceRecorder
 
 #: Receives the number of a problem and its solution.

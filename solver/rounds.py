@@ -25,13 +25,13 @@ from math import inf
 
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
-from ithaca.results.certificate import Status, TracePoint
-from ithaca.results.solution import Solution
 from ithaca.solver.auto import ALONE, CPSAT_SHARE, Course
+from ithaca.solver.certificate import Status, TracePoint
 from ithaca.solver.executor import Executor, InProcess, Tell
 from ithaca.solver.infeasibility import shortfalls
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.progress import Progress, Report
+from ithaca.solver.solution import Solution
 from ithaca.solver.trace import TraceRecorder
 
 #: Share of a time limit that the survey may take, and of a problem's part of that what exact search may.

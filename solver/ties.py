@@ -31,9 +31,9 @@ from ithaca.formulations.algebra.rounding import cutoff, finer_than_floats, loos
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.space import Relation, Space
-from ithaca.results.certificate import Status
-from ithaca.results.solution import Solution, make_solution
+from ithaca.solver.certificate import Status
 from ithaca.solver.options import Budget, SolveOptions, StoppedError
+from ithaca.solver.solution import Solution, make_solution
 from ithaca.solver.tables.configurations import configuration_of
 from ithaca.solver.tables.frame import build_tables, relax, row_sources, tree_sources, with_cuts
 from ithaca.solver.tables.granularity import granularity

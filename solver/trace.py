@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from ithaca.results.certificate import TracePoint
+from ithaca.solver.certificate import TracePoint
 from ithaca.solver.progress import Progress
 
 #: Most entries of a trace.

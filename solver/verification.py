@@ -7,17 +7,17 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+from ithaca.files.errors import DisagreementError, InputError
+from ithaca.files.shown_numbers import number
 from ithaca.formulations.algebra.rounding import below
 from ithaca.formulations.problem import Objective, Problem
-from ithaca.formulations.shown_numbers import number
-from ithaca.results.certificate import Status
 from ithaca.results.files import EDITED
-from ithaca.results.shortfall import Shortfall
-from ithaca.results.solution import Solution
+from ithaca.solver.certificate import Status
 from ithaca.solver.engines import Method, engine
 from ithaca.solver.options import Budget, SolveOptions
+from ithaca.solver.shortfall import Shortfall
+from ithaca.solver.solution import Solution
 from ithaca.solver.ties import preferred
-from ithaca.workloads.errors import DisagreementError, InputError
 
 #: How long to work at a bound that is no proof, unless told otherwise (seconds).
 BOUND_WITHIN = 60.0

@@ -12,10 +12,7 @@ from fractions import Fraction
 
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
-from ithaca.results.certificate import Certificate, Status, among_all, relative_gap
-from ithaca.results.result import Unrestricted
-from ithaca.results.shortfall import Shortfall
-from ithaca.results.solution import Solution, best_solution, make_solution
+from ithaca.solver.certificate import Certificate, Status, among_all, relative_gap
 from ithaca.solver.conclusion import conclude
 from ithaca.solver.engines import Method
 from ithaca.solver.executor import Executor, InProcess
@@ -23,6 +20,9 @@ from ithaca.solver.infeasibility import shortfalls
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.portfolio import not_solved, solve_together
 from ithaca.solver.progress import Progress
+from ithaca.solver.result import Unrestricted
+from ithaca.solver.shortfall import Shortfall
+from ithaca.solver.solution import Solution, best_solution, make_solution
 from ithaca.solver.ties import Preferred, preferred
 from ithaca.studies.scale import EquivalentObjective, equivalent_objective
 

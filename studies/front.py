@@ -24,21 +24,21 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
+from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.algebra.polarity import falling
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Objective, Problem
-from ithaca.results.shortfall import Shortfall
 from ithaca.solver.engines import Method
 from ithaca.solver.executor import open_executor
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.progress import Progress
+from ithaca.solver.shortfall import Shortfall
 from ithaca.studies.best import all_shortfalls
 from ithaca.studies.prover import Found, ProofStep, Prover, UnfinishedError
 from ithaca.studies.region import Bound, Region, Vector, split
 from ithaca.studies.scale import EquivalentObjective, equivalent_objective
 from ithaca.studies.store import Store
-from ithaca.workloads.errors import InputError
 
 #: Most objectives of a front: its points, and the boxes between them, grow with their number's power.
 MAX_OBJECTIVES = 5

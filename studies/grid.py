@@ -8,7 +8,7 @@ from itertools import product
 from math import prod
 from typing import Any
 
-from ithaca.workloads.errors import InputError
+from ithaca.files.errors import InputError
 
 #: Most points of a grid.
 MAX_POINTS = 1000

@@ -8,9 +8,9 @@ from fractions import Fraction
 
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Limit, Problem
-from ithaca.results.certificate import Status
-from ithaca.results.solution import Solution
+from ithaca.solver.certificate import Status
 from ithaca.solver.options import SolveOptions
+from ithaca.solver.solution import Solution
 from ithaca.studies.best import solve_best
 
 #: By how much a limit is raised unless told otherwise (%).

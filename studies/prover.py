@@ -9,13 +9,13 @@ from functools import partial
 
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Objective, Problem
-from ithaca.results.certificate import Status
-from ithaca.results.solution import Solution, make_solution
+from ithaca.solver.certificate import Status
 from ithaca.solver.conclusion import conclude
 from ithaca.solver.engines import Method, engine
 from ithaca.solver.executor import Executor, InProcess
 from ithaca.solver.options import Budget
 from ithaca.solver.progress import Progress
+from ithaca.solver.solution import Solution, make_solution
 from ithaca.studies.best import preferred_of
 from ithaca.studies.region import Bound, Region, Vector, admits, inside
 from ithaca.studies.scale import find_scale, form_of

@@ -16,6 +16,7 @@ from functools import lru_cache
 from itertools import combinations_with_replacement
 from math import ceil, floor
 
+from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.expression import (
     ONE,
     CeilingDivision,
@@ -37,7 +38,6 @@ from ithaca.formulations.algebra.parsing import MAX_DIGITS
 from ithaca.formulations.problem import Limit, Objective, Problem
 from ithaca.solver.tables.granularity import common_step, granularity
 from ithaca.studies.region import Bound
-from ithaca.workloads.errors import InputError
 
 _NOTHING = Objective("1", ONE)
 

@@ -20,21 +20,21 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, PlainSerializer, PlainValidator
 
 from ithaca import __version__
+from ithaca.files.documents import validated
+from ithaca.files.errors import InputError
+from ithaca.files.json_numbers import SCHEMA, document_text, parse_json, read_text
+from ithaca.files.writing import write_text_atomically
 from ithaca.formulations.algebra.expression import ONE, Expression
 from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.json_numbers import SCHEMA, document_text, parse_json, read_text
 from ithaca.formulations.problem import Objective, Problem
 from ithaca.formulations.schema import Document
-from ithaca.results.certificate import Certificate, Status, Termination, relative_gap
 from ithaca.results.files import check_certificate
 from ithaca.results.schema import ShortfallDocument
-from ithaca.results.solution import Solution
+from ithaca.solver.certificate import Certificate, Status, Termination, relative_gap
 from ithaca.solver.engines import Method
 from ithaca.solver.options import SolveOptions
+from ithaca.solver.solution import Solution
 from ithaca.studies.scale import metric_form
-from ithaca.workloads.documents import validated
-from ithaca.workloads.errors import InputError
-from ithaca.workloads.writing import write_text_atomically
 
 #: Counted up when answers of equal problems change for a reason that the problem does not show:
 #: the rules of the design space, and those that choose among configurations of equal objective.

@@ -14,12 +14,12 @@ from typing import Any
 
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
-from ithaca.results.solution import Solution
 from ithaca.solver.engines import Method
 from ithaca.solver.executor import Executor, open_executor
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.portfolio import not_solved
 from ithaca.solver.progress import Progress
+from ithaca.solver.solution import Solution
 from ithaca.studies.best import solve_best
 from ithaca.studies.grid import Axis, Index, check_grid, indices, neighbours, visits
 from ithaca.studies.marginal import Marginal, marginal_values, raisable_limits

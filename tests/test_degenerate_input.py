@@ -13,15 +13,15 @@ from xml.etree import ElementTree
 import pytest
 
 import ithaca
-from ithaca.api.parsing import parse_limits
+from ithaca.commands.api.parsing import parse_limits
+from ithaca.exports.charts.chart import Bar, BarChart
+from ithaca.exports.charts.files import save_plot
 from ithaca.exports.layers import fresh_folder
+from ithaca.files import writing
+from ithaca.files.messages import escaped
+from ithaca.files.yaml_documents import parse_yaml
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.platform import Share
-from ithaca.studies.charts.chart import Bar, BarChart
-from ithaca.studies.charts.files import save_plot
-from ithaca.workloads import writing
-from ithaca.workloads.messages import escaped
-from ithaca.workloads.yaml_documents import parse_yaml
 from tests.command_line import ithaca as command
 
 MM = "{op: kernel, name: %s, kernel: mm, sizes: {i: %d, j: %d, k: %d}}"

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from ithaca.grids.grid import load_grid
+from ithaca.refine.grid import load_grid
 from ithaca.results.files import load_result
 from tests.command_line import begin, ithaca
 

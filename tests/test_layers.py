@@ -73,7 +73,7 @@ def test_the_order_is_the_one_contributors_read() -> None:
 def test_an_import_of_a_later_layer_is_seen() -> None:
     text = "from ithaca.workloads import nest\ndef f():\n    import ithaca.exports.report.page\n    from ithaca import cli\n"
     assert offences("solver", text) == ["3: ithaca.exports.report.page", "4: ithaca.cli"]
-    assert offences("studies", "from ithaca.grids.grid import x") == ["1: ithaca.grids.grid"]
+    assert offences("studies", "from ithaca.refine.grid import x") == ["1: ithaca.refine.grid"]
     assert not offences("commands", text.replace("cli", "__version__"))
 
 

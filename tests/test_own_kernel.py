@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from ithaca.api.evaluating import load_any_points
+from ithaca.commands.api.evaluating import load_any_points
+from ithaca.files.errors import InputError
 from ithaca.formulations.systolic.data_types import DATA_TYPES
 from ithaca.formulations.systolic.design import systolic
-from ithaca.results.certificate import Status
 from ithaca.results.files import load_result
-from ithaca.workloads.errors import InputError
+from ithaca.solver.certificate import Status
 from ithaca.workloads.library import workload, workload_names
 from tests.command_line import ithaca
 

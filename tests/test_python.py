@@ -87,7 +87,7 @@ INTERRUPTED = """
 import os, signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)
 import ithaca
-from ithaca.api.live_line import LiveLine
+from ithaca.commands.api.live_line import LiveLine
 
 def hit(self, index, progress):
     if progress.value is not None:
@@ -186,7 +186,7 @@ def test_the_live_line_of_notebooks_needs_no_widgets(monkeypatch: pytest.MonkeyP
     shell = SimpleNamespace(get_ipython=lambda: SimpleNamespace(kernel=None), display=SimpleNamespace(display=display))
     monkeypatch.setitem(sys.modules, "IPython", shell)
     monkeypatch.setitem(sys.modules, "IPython.display", shell.display)
-    monkeypatch.setattr("ithaca.api.live_line.CELL_PERIOD", 0.0)
+    monkeypatch.setattr("ithaca.commands.api.live_line.CELL_PERIOD", 0.0)
     ithaca.solve("mm", i=64, j=64, k=64, dataflow="i,j", permutation="C")
     assert [kind for kind, _ in shown] == ["display"] + ["update"] * (len(shown) - 1)
     assert "[i,j] C · incumbent" in shown[0][1]

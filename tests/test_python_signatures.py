@@ -14,8 +14,8 @@ from typing import Any, get_args
 import pytest
 
 import ithaca
-from ithaca.api.keywords import type_text
 from ithaca.cli import COMMANDS, load
+from ithaca.commands.api.keywords import type_text
 
 STUB = Path(ithaca.__file__).parent / "__init__.pyi"
 

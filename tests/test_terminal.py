@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from onnx import TensorProto, helper
 
-from ithaca.workloads.csv_text import csv_text
-from ithaca.workloads.messages import escaped
+from ithaca.files.csv_text import csv_text
+from ithaca.files.messages import escaped
 from tests.command_line import ithaca
 
 #: Clears the screen and sets the window's title.

@@ -23,10 +23,10 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from ithaca.files.documents import Document, validated
+from ithaca.files.errors import InputError
+from ithaca.files.messages import quoted, refuse
 from ithaca.workloads.affine import Access
-from ithaca.workloads.documents import Document, validated
-from ithaca.workloads.errors import InputError
-from ithaca.workloads.messages import quoted, refuse
 from ithaca.workloads.nest import LoopNest, check_size
 from ithaca.workloads.statement import einsum_statement, factors_in, names_in, parse_statement
 

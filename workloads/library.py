@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from ithaca.workloads.errors import InputError
-from ithaca.workloads.messages import quoted
+from ithaca.files.errors import InputError
+from ithaca.files.messages import quoted
+from ithaca.files.reading import packaged_names
 from ithaca.workloads.nest import LoopNest
-from ithaca.workloads.reading import packaged_names
 
 #: Endings of kernel files.
 PATH_ENDINGS = (".yaml", ".yml")
@@ -23,7 +23,7 @@ def workload_names() -> tuple[str, ...]:
 
 
 def _read(name_or_path: str) -> LoopNest:
-    from ithaca.workloads.documents import find_document
+    from ithaca.files.documents import find_document
     from ithaca.workloads.kernel_files import MAX_BYTES, kernel_nest
 
     return kernel_nest(*find_document("workload", name_or_path, _PACKAGE, MAX_BYTES))

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from math import prod
 
+from ithaca.files.errors import InputError
+from ithaca.files.messages import quoted
 from ithaca.workloads.affine import Access
-from ithaca.workloads.errors import InputError
-from ithaca.workloads.messages import quoted
 from ithaca.workloads.statement import parse_statement
 
 #: Largest extent of a loop, and largest stride. Candidate tables grow as N·log N; at 65,536 a solve

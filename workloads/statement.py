@@ -6,9 +6,9 @@ import ast
 import re
 from collections.abc import Mapping, Sequence
 
+from ithaca.files.errors import InputError
+from ithaca.files.messages import quoted
 from ithaca.workloads.affine import Access, Affine
-from ithaca.workloads.errors import InputError
-from ithaca.workloads.messages import quoted
 
 #: Longest statement (characters), and the largest number in it.
 MAX_LENGTH, MAX_NUMBER = 500, 65_536

@@ -14,7 +14,7 @@ from ithaca.exports.autosa.program import c_program
 from ithaca.exports.autosa.requirements import nest_obstacles, obstacles
 from ithaca.exports.autosa.scop import listed_loops, numbered_dataflows, reuse_choices, simd_factors, touches_space, visible
 from ithaca.exports.configuration import ArrayConfiguration, Tool, template
-from ithaca.formulations.shown_numbers import number
+from ithaca.files.shown_numbers import number
 from ithaca.formulations.systolic.metrics import METRICS
 
 #: I/O levels for which AutoSA takes a data pack, whether a design has them or not.

@@ -13,6 +13,7 @@ from fractions import Fraction
 from ithaca.exports.autosa.program import own_identifiers
 from ithaca.exports.autosa.scop import tiled_loops, visible
 from ithaca.exports.configuration import ArrayConfiguration
+from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.systolic import quantities
 from ithaca.formulations.systolic.data_types import DRAM_PORT_BYTES, DataType
@@ -20,7 +21,6 @@ from ithaca.formulations.systolic.systolic_array import SystolicArray
 from ithaca.formulations.systolic.target import design_obstacles as obstacles_of_design
 from ithaca.formulations.systolic.target import requirements
 from ithaca.workloads.affine import Access, Affine
-from ithaca.workloads.errors import InputError
 from ithaca.workloads.nest import LoopNest
 
 #: Names that neither C99 nor C++ (the host program) leaves to a program.

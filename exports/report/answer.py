@@ -6,15 +6,15 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from ithaca.exports.charts.chart import Bar, BarChart
 from ithaca.exports.report.blocks import Block, Paragraph, Section, Statements, Table, chart_figure
+from ithaca.files.shown_numbers import number, percent
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.shown_numbers import number, percent
-from ithaca.results.certificate import Certificate, Status, as_stated
-from ithaca.results.result import Result
-from ithaca.results.solution import Solution
-from ithaca.studies.charts.chart import Bar, BarChart
-from ithaca.studies.explanation import Explanation, LimitUse
+from ithaca.results.explanation import Explanation, LimitUse
+from ithaca.solver.certificate import Certificate, Status, as_stated
+from ithaca.solver.result import Result
+from ithaca.solver.solution import Solution
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from ithaca.exports.report.array_layout import Layout, Placed, Side, Spread, Stream, elided, layout
 from ithaca.exports.report.blocks import Figure, Paragraph, Section, Table
-from ithaca.formulations.shown_numbers import number
+from ithaca.files.shown_numbers import number
 from ithaca.formulations.systolic.cost_model import Costs
 from ithaca.formulations.systolic.systolic_array import Direction
 

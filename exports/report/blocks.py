@@ -7,8 +7,8 @@ from typing import ClassVar
 
 from markupsafe import Markup
 
-from ithaca.studies.charts.chart import Chart
-from ithaca.studies.charts.svg import drawings
+from ithaca.exports.charts.chart import Chart
+from ithaca.exports.charts.svg import drawings
 
 
 @dataclass(frozen=True, slots=True)

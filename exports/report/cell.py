@@ -11,14 +11,14 @@ from html import escape
 from importlib.resources import files
 from xml.etree import ElementTree
 
+from ithaca.exports.charts.chart import Chart
+from ithaca.exports.charts.page import STYLE
+from ithaca.exports.charts.svg import inline_svg
 from ithaca.exports.report.answer import Card, best_configuration, cards, verdict
 from ithaca.exports.report.blocks import Figure
 from ithaca.exports.report.page import family_sections
-from ithaca.results.result import Result
-from ithaca.studies.charts.chart import Chart
-from ithaca.studies.charts.page import STYLE
-from ithaca.studies.charts.svg import inline_svg
-from ithaca.studies.explanation import Explanation
+from ithaca.results.explanation import Explanation
+from ithaca.solver.result import Result
 
 _GROUND = "svg{background:var(--sheet);font-family:system-ui,sans-serif;font-size:13px}"
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ithaca.exports.charts.codesign import accelerators_chart, energy_chart
 from ithaca.exports.report.answer import Card, Verdict, findings, verdict
 from ithaca.exports.report.blocks import Block, Paragraph, Section, Table, chart_figure
 from ithaca.exports.report.hierarchy import architecture_section
 from ithaca.exports.report.network import layer_folded
 from ithaca.exports.report.page import rendered
-from ithaca.formulations.shown_numbers import number
+from ithaca.files.shown_numbers import number
 from ithaca.formulations.spatial.architecture import Architecture
-from ithaca.results.certificate import Status, as_stated
-from ithaca.studies.codesign.charts import accelerators_chart, energy_chart
-from ithaca.studies.codesign.layers import front_rows, limit_uses, metric_of, networks
+from ithaca.results.codesign_layers import front_rows, limit_uses, metric_of, networks
+from ithaca.solver.certificate import Status, as_stated
 from ithaca.studies.codesign.question import Question
 from ithaca.studies.codesign.result import CodesignResult, HardwarePoint
 

@@ -8,17 +8,17 @@ from html import escape
 
 from markupsafe import Markup
 
+from ithaca.exports.charts.chart import Bar, BarChart, LineChart, Series
 from ithaca.exports.report.answer import BestConfiguration, Card, FamilySections
 from ithaca.exports.report.blocks import Block, Figure, Paragraph, Section, Table, chart_figure
+from ithaca.files.shown_numbers import number, percent, rounded
 from ithaca.formulations.algebra.expression import Symbol
 from ithaca.formulations.bottleneck import bottleneck, contenders
-from ithaca.formulations.shown_numbers import number, percent, rounded
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.drawing import Wait, waits, working
 from ithaca.formulations.spatial.family import mapping_design
 from ithaca.formulations.spatial.mapping import Mapping as Mapped
 from ithaca.formulations.spatial.mapping_design import MappingDesign
-from ithaca.studies.charts.chart import Bar, BarChart, LineChart, Series
 
 #: The drawing's measures (pixels).
 WIDTH, HEIGHT, GAP, MARGIN = 720, 52, 46, 12

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from math import isfinite
 
+from ithaca.exports.charts.chart import HeatMap, metric_label, metric_unit
 from ithaca.exports.report.answer import BestConfiguration
 from ithaca.exports.report.blocks import Paragraph, Section, Table, chart_figure
-from ithaca.formulations.shown_numbers import number
-from ithaca.studies.charts.chart import HeatMap, metric_label, metric_unit
-from ithaca.workloads.errors import InputError
+from ithaca.files.errors import InputError
+from ithaca.files.shown_numbers import number
 
 #: Largest distance of a factor from the answer's, unless told.
 AROUND = 10
@@ -23,9 +23,9 @@ def survey(best: BestConfiguration, around: int = AROUND) -> HeatMap:
 
     Raises `InputError` if the configuration is outside the design space its grid would be part of.
     """
-    from ithaca.grids.grid import exact_grid
-    from ithaca.grids.heatmap import heat_map
-    from ithaca.grids.window import window_around
+    from ithaca.exports.charts.heatmap import heat_map
+    from ithaca.refine.grid import exact_grid
+    from ithaca.refine.window import window_around
 
     shown, answer, values = best.problem.design.landscape, float(best.value), best.configuration
     if shown is None:

@@ -6,18 +6,18 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
+from ithaca.exports.charts.network import layer_bars
 from ithaca.exports.report.answer import Card, Verdict, best_configuration, findings, verdict
 from ithaca.exports.report.blocks import Block, Folded, Listing, Paragraph, Section, Table, chart_figure
 from ithaca.exports.report.page import rendered
 from ithaca.exports.report.proof import OUTCOME
 from ithaca.exports.report.systolic import array_outline
-from ithaca.formulations.shown_numbers import counted, number, percent, rounded
+from ithaca.files.shown_numbers import counted, number, percent, rounded
 from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.formulations.systolic.metrics import METRICS
-from ithaca.results.certificate import Certificate, Status
-from ithaca.studies.explanation import explain
-from ithaca.studies.network.charts import layer_bars
-from ithaca.studies.network.explanation import NetworkExplanation
+from ithaca.results.explanation import explain
+from ithaca.results.network_explanation import NetworkExplanation
+from ithaca.solver.certificate import Certificate, Status
 from ithaca.studies.network.parts import layer_result
 from ithaca.studies.network.problems import NetworkRequest
 from ithaca.studies.network.result import LayerResult, NetworkResult

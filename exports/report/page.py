@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from importlib.resources import files
 
 from ithaca import __version__
+from ithaca.exports.charts.page import STYLE, environment, text_hash
 from ithaca.exports.report.answer import (
     BestConfiguration,
     Card,
@@ -22,10 +23,9 @@ from ithaca.exports.report.blocks import Listing, Paragraph, Section
 from ithaca.exports.report.landscape import AROUND, landscape
 from ithaca.exports.report.proof import certificate, designs
 from ithaca.formulations.systolic.design import SystolicDesign
-from ithaca.results.certificate import Status
-from ithaca.results.result import Result
-from ithaca.studies.charts.page import STYLE, environment, text_hash
-from ithaca.studies.explanation import Explanation
+from ithaca.results.explanation import Explanation
+from ithaca.solver.certificate import Status
+from ithaca.solver.result import Result
 
 
 def report_page(

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from ithaca.exports.charts.chart import Bar, BarChart, LineChart, Series
 from ithaca.exports.report.answer import BestConfiguration
 from ithaca.exports.report.blocks import Paragraph, Section, Table, chart_figure
+from ithaca.files.shown_numbers import number, percent, rounded
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.shown_numbers import number, percent, rounded
 from ithaca.formulations.systolic.cost_model import Costs
 from ithaca.formulations.systolic.design import SystolicDesign, systolic
 from ithaca.formulations.systolic.insight.roofs import Roofs
 from ithaca.formulations.systolic.metrics import energies, most_bandwidth
-from ithaca.studies.charts.chart import Bar, BarChart, LineChart, Series
 
 #: What energy is spent on, by the names of activities, from the operation outwards.
 KINDS = {

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ithaca.exports.charts.chart import Bar, BarChart, LineChart, Series, metric_label, metric_unit, wide_spread
 from ithaca.exports.report.answer import BestConfiguration
 from ithaca.exports.report.blocks import Block, Paragraph, Section, Table, chart_figure
-from ithaca.formulations.shown_numbers import number, percent
-from ithaca.results.certificate import Certificate, Status, TracePoint
-from ithaca.results.result import Result
-from ithaca.results.solution import Solution
-from ithaca.studies.charts.chart import Bar, BarChart, LineChart, Series, metric_label, metric_unit, wide_spread
+from ithaca.files.shown_numbers import number, percent
+from ithaca.solver.certificate import Certificate, Status, TracePoint
+from ithaca.solver.result import Result
+from ithaca.solver.solution import Solution
 
 #: What a report says of a result without a trace.
 NO_TRACE = "The result holds no trace of the search: it was written before traces were kept, or not by a solve."

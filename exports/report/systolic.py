@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ithaca.exports.charts.chart import Bar, BarChart
 from ithaca.exports.report.answer import BestConfiguration, Card, FamilySections
 from ithaca.exports.report.array_drawing import array_drawing
 from ithaca.exports.report.blocks import Block, Figure, Paragraph, Section, Table, chart_figure
 from ithaca.exports.report.physics import energy, roofline
 from ithaca.exports.report.timeline import timeline_sections
-from ithaca.formulations.shown_numbers import number, percent, rounded
+from ithaca.files.shown_numbers import number, percent, rounded
 from ithaca.formulations.systolic import quantities
 from ithaca.formulations.systolic.cost_model import Costs
 from ithaca.formulations.systolic.design import SystolicDesign, systolic
@@ -17,7 +18,6 @@ from ithaca.formulations.systolic.insight.cycles import PES
 from ithaca.formulations.systolic.insight.facts import Facts, facts
 from ithaca.formulations.systolic.systolic_array import SystolicArray
 from ithaca.formulations.systolic.tiling import Tiling
-from ithaca.studies.charts.chart import Bar, BarChart
 
 _PARTS = {
     "useful": "the nest's own operations on all MAC units",

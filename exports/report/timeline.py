@@ -6,13 +6,13 @@ from importlib.util import find_spec
 
 import numpy as np
 
+from ithaca.exports.charts.chart import HeatMap
 from ithaca.exports.report.answer import BestConfiguration
 from ithaca.exports.report.blocks import Block, Paragraph, Section, Table, chart_figure
-from ithaca.formulations.shown_numbers import number, percent
+from ithaca.files import signals
+from ithaca.files.errors import InputError
+from ithaca.files.shown_numbers import number, percent
 from ithaca.formulations.systolic.design import systolic
-from ithaca.studies.charts.chart import HeatMap
-from ithaca.workloads import signals
-from ithaca.workloads.errors import InputError
 
 #: Stretches of time that are told apart.
 STRETCHES = 60
@@ -33,8 +33,8 @@ def timeline_sections(best: BestConfiguration) -> tuple[Section, ...]:
 
 
 def _run(best: BestConfiguration) -> tuple[Block, ...]:
-    from ithaca.simulation.compared import simulate_configuration
-    from ithaca.simulation.timeline import timeline
+    from ithaca.formulations.systolic.simulation.compared import simulate_configuration
+    from ithaca.formulations.systolic.simulation.timeline import timeline
 
     design = systolic(best.problem)
     found = simulate_configuration(design, best.configuration, design.technology.machine, checkpoint=signals.check)

@@ -18,9 +18,9 @@ from dataclasses import dataclass
 
 from ithaca.exports.configuration import ArrayConfiguration, Tool, template
 from ithaca.exports.scalesim.layer import Layer, Side, layer
+from ithaca.files.errors import InputError
 from ithaca.formulations.systolic.systolic_array import SystolicArray
 from ithaca.workloads.affine import Access
-from ithaca.workloads.errors import InputError
 from ithaca.workloads.nest import LoopNest
 
 #: Name of the layer. One that contains "DP" would be a depthwise convolution to SCALE-Sim.

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from enum import Enum
 from math import prod
 
+from ithaca.files.errors import InputError
 from ithaca.workloads.affine import Access, Affine
-from ithaca.workloads.errors import InputError
 from ithaca.workloads.nest import LoopNest
 
 

@@ -20,17 +20,17 @@ from math import log2
 import numpy as np
 
 from ithaca.exports.seeds.parameters import ParameterSpace, parameter_space, score_configuration
+from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.array_types import Floats
 from ithaca.formulations.algebra.expression import Symbol
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.space import Axis, Role
-from ithaca.solver.evolution.population import Scorer
+from ithaca.refine.evolution.population import Scorer
 from ithaca.solver.exact.descent import descend
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.tables.frame import build_model
-from ithaca.workloads.errors import InputError
 
 #: Candidates per seed that the choice is made among: more is more spread, fewer is better quality.
 CANDIDATES = 2

@@ -9,13 +9,13 @@ itself; those given here say what Ithaca chose.
 from __future__ import annotations
 
 from ithaca.exports.seeds.parameters import Seeds, json_list
+from ithaca.files.errors import InputError
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.design import SystolicDesign, systolic
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.formulations.systolic.tiling import Tiling
-from ithaca.workloads.errors import InputError
 
 
 def odyssey_text(seeds: Seeds) -> str:

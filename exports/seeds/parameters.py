@@ -29,13 +29,13 @@ from typing import Any
 
 import numpy as np
 
+from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.repair import Repair
 from ithaca.formulations.space import Kind
 from ithaca.results.files import load_result
-from ithaca.workloads.errors import InputError
 
 #: What an infeasible point costs at least: more than any feasible one.
 INFEASIBLE = 1e100

@@ -13,7 +13,7 @@ from typing import Any
 
 from ithaca.exports.configuration import ArrayConfiguration, Tool, template
 from ithaca.exports.timeloop.levels import Hierarchy, Kind, Level
-from ithaca.formulations.shown_numbers import number
+from ithaca.files.shown_numbers import number
 from ithaca.formulations.systolic.data_types import DRAM_PORT_BYTES, DataType
 from ithaca.formulations.systolic.metrics import tensor_words
 from ithaca.workloads.affine import Access

@@ -13,6 +13,10 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import NoReturn
 
+from ithaca.files.errors import InputError
+from ithaca.files.messages import SHOWN as SHOWN
+from ithaca.files.messages import escaped as escaped
+from ithaca.files.messages import quoted as quoted
 from ithaca.formulations.algebra.expression import (
     ONE,
     CeilingDivision,
@@ -31,10 +35,6 @@ from ithaca.formulations.algebra.expression import (
     power,
     walk,
 )
-from ithaca.workloads.errors import InputError
-from ithaca.workloads.messages import SHOWN as SHOWN
-from ithaca.workloads.messages import escaped as escaped
-from ithaca.workloads.messages import quoted as quoted
 
 #: The functions an expression may call.
 FUNCTIONS = ("ceil", "max", "min")

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
+from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.expression import Constant, Expression, Product, Symbol
-from ithaca.workloads.errors import InputError
 
 #: Powers of quantities, sorted by name, none of them zero: ``(("x", 1), ("y", -1))``.
 Exponents: TypeAlias = tuple[tuple[str, int], ...]

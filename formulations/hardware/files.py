@@ -1,6 +1,6 @@
 """Space files: hardware spaces as data, Ithaca's own and a user's (``docs/hardware-spaces.md``), YAML or JSON documents.
 
-How YAML is read stands in `ithaca.workloads.yaml_documents`.
+How YAML is read stands in `ithaca.files.yaml_documents`.
 """
 
 from __future__ import annotations
@@ -14,6 +14,11 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, create_model
 
+from ithaca.files.documents import find_document, validated
+from ithaca.files.errors import InputError
+from ithaca.files.json_numbers import json_number
+from ithaca.files.messages import quoted, refuse
+from ithaca.files.reading import packaged_names
 from ithaca.formulations.algebra.expression import Expression, Symbol
 from ithaca.formulations.algebra.parsing import FUNCTIONS, parse_expression, written
 from ithaca.formulations.design import Metric
@@ -23,13 +28,8 @@ from ithaca.formulations.hardware.kind import AcceleratorKind
 from ithaca.formulations.hardware.quantities import TRIED, Box, Figure, HardwareQuantity
 from ithaca.formulations.hardware.regressions import PARTS, UNITS, regressions
 from ithaca.formulations.hardware.space import HardwareSpace, Rule
-from ithaca.formulations.json_numbers import json_number
 from ithaca.formulations.schema import Document, Note, Number, Positive
 from ithaca.formulations.space import Link, Relation
-from ithaca.workloads.documents import find_document, validated
-from ithaca.workloads.errors import InputError
-from ithaca.workloads.messages import quoted, refuse
-from ithaca.workloads.reading import packaged_names
 
 #: Largest space file (bytes); nesting of it, with an architecture inside; most values of a quantity.
 MAX_BYTES, MAX_DEPTH, MAX_VALUES = 1 << 20, 48, 4096

@@ -10,6 +10,9 @@ from math import floor
 from pathlib import Path
 from typing import Any, Literal
 
+from ithaca.files.documents import validated
+from ithaca.files.errors import InputError
+from ithaca.files.messages import quoted, refuse
 from ithaca.formulations.algebra.expression import Constant, Expression, as_expression
 from ithaca.formulations.design import Metric
 from ithaca.formulations.hardware.accelerator import Trend, Work
@@ -24,9 +27,6 @@ from ithaca.formulations.spatial.energy_files import access_energies, areas, com
 from ithaca.formulations.spatial.family import MappingSpaceDocument
 from ithaca.formulations.spatial.library import architecture_names, find_architecture, fitted
 from ithaca.formulations.spatial.variation import WHOLE, WORD_BITS, with_figures
-from ithaca.workloads.documents import validated
-from ithaca.workloads.errors import InputError
-from ithaca.workloads.messages import quoted, refuse
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from itertools import pairwise
 
-from ithaca.workloads.errors import InputError
-from ithaca.workloads.messages import quoted, refuse
+from ithaca.files.errors import InputError
+from ithaca.files.messages import quoted, refuse
 from ithaca.workloads.nest import LoopNest, Sizes
 
 #: Most storage levels; spaces grow exponentially with them.

@@ -16,7 +16,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
 
-from ithaca.formulations.json_numbers import fraction
+from ithaca.files.documents import Document, validated
+from ithaca.files.errors import InputError
+from ithaca.files.json_numbers import fraction
+from ithaca.files.messages import quoted, refuse
+from ithaca.files.reading import parse_json, read_text
+from ithaca.files.yaml_documents import parse_yaml
 from ithaca.formulations.schema import Count
 from ithaca.formulations.spatial.architecture import Architecture, Compute, Level
 from ithaca.formulations.spatial.energy_files import (
@@ -27,11 +32,6 @@ from ithaca.formulations.spatial.energy_files import (
     read_network,
     read_tensorized,
 )
-from ithaca.workloads.documents import Document, validated
-from ithaca.workloads.errors import InputError
-from ithaca.workloads.messages import quoted, refuse
-from ithaca.workloads.reading import parse_json, read_text
-from ithaca.workloads.yaml_documents import parse_yaml
 
 #: Largest file (bytes).
 MAX_BYTES = 1 << 20

@@ -10,10 +10,10 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from ithaca.formulations.json_numbers import fraction
+from ithaca.files.json_numbers import fraction
+from ithaca.files.messages import quoted, refuse
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.architecture_files import load
-from ithaca.workloads.messages import quoted, refuse
 from ithaca.workloads.nest import LoopNest
 
 _FACTOR = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)\s*(<=|>=|=)?\s*([0-9]{1,6})\s*")

@@ -10,6 +10,7 @@ from math import ceil, factorial
 from operator import mul
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.expression import (
     ONE,
     Constant,
@@ -36,7 +37,6 @@ from ithaca.formulations.spatial.mapping_design import MappingDesign
 from ithaca.formulations.spatial.orders import LEAST_PADDINGS, MOST_REUSE, as_good, sufficient_orders
 from ithaca.formulations.spatial.remedies import remedies
 from ithaca.formulations.spatial.timeloop import Number, Numbers, TimeloopModel, check_supported
-from ithaca.workloads.errors import InputError
 from ithaca.workloads.footprints import footprints
 from ithaca.workloads.nest import LoopNest, Sizes
 

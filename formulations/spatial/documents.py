@@ -10,11 +10,11 @@ from typing import Annotated, Any, Literal, get_type_hints
 
 from pydantic import Field, create_model
 
+from ithaca.files.errors import InputError
+from ithaca.files.messages import quoted
 from ithaca.formulations.schema import Document, Positive
 from ithaca.formulations.spatial.architecture import Architecture, Bursts, Compute, Level, Network, Tensorized
 from ithaca.formulations.spatial.constraints import NONE, Asked, Constraints
-from ithaca.workloads.errors import InputError
-from ithaca.workloads.messages import quoted
 
 #: JSON's types of what documents cannot hold as it is.
 _JSON: Mapping[Any, Any] = {

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+from ithaca.files.errors import InputError
 from ithaca.formulations.design import Metric
 from ithaca.formulations.hardware.accelerator import Trend
 from ithaca.formulations.spatial.architecture import Architecture, Level
@@ -21,7 +22,6 @@ from ithaca.formulations.spatial.intrinsic.array import Binding, array_of
 from ithaca.formulations.spatial.intrinsic.design import IntrinsicDesign
 from ithaca.formulations.spatial.mapping_design import MappingDesign
 from ithaca.formulations.spatial.variation import BURSTS, LIFTABLE, MESHES, NETWORK, OF_EDITIONS, TENSORIZED, figures
-from ithaca.workloads.errors import InputError
 from ithaca.workloads.nest import LoopNest, Stored
 
 TIMELOOP, DMAZERUNNER, EXPLAINABLE, INTRINSIC = "timeloop", "dmazerunner", "explainable", "intrinsic"

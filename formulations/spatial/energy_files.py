@@ -10,11 +10,11 @@ from typing import Annotated, Any
 
 from pydantic import Field, create_model
 
-from ithaca.formulations.json_numbers import fraction
+from ithaca.files.documents import Document, validated
+from ithaca.files.json_numbers import fraction
+from ithaca.files.messages import quoted, refuse
 from ithaca.formulations.schema import Count
 from ithaca.formulations.spatial.architecture import Bursts, Network, Tensorized
-from ithaca.workloads.documents import Document, validated
-from ithaca.workloads.messages import quoted, refuse
 
 
 class _Action(Document):

@@ -8,6 +8,8 @@ from typing import Any, Literal
 
 from pydantic import Field, create_model
 
+from ithaca.files.errors import InputError
+from ithaca.files.messages import quoted
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Design, Metric
 from ithaca.formulations.family import Family
@@ -26,9 +28,7 @@ from ithaca.formulations.spatial.editions import INTRINSIC, Setting
 from ithaca.formulations.spatial.intrinsic.design import IntrinsicDesign
 from ithaca.formulations.spatial.mapping import Order, Slot
 from ithaca.formulations.spatial.mapping_design import MappingDesign
-from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import workload_document
-from ithaca.workloads.messages import quoted
 
 
 class MappingSpaceDocument(Document):

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from ithaca.files.errors import InputError
+from ithaca.files.messages import quoted
+from ithaca.files.reading import packaged_names, packaged_text
+from ithaca.files.yaml_documents import parse_yaml
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.architecture_files import MAX_DEPTH, TAGS, architecture_of, read_architecture
-from ithaca.workloads.errors import InputError
-from ithaca.workloads.messages import quoted
 from ithaca.workloads.nest import LoopNest
-from ithaca.workloads.reading import packaged_names, packaged_text
-from ithaca.workloads.yaml_documents import parse_yaml
 
 _DATA = "ithaca.formulations.spatial.architectures"
 

@@ -10,9 +10,9 @@ from collections.abc import Mapping as Mapped
 from dataclasses import dataclass
 from math import prod
 
+from ithaca.files.errors import InputError
+from ithaca.files.messages import quoted
 from ithaca.formulations.spatial.architecture import Architecture
-from ithaca.workloads.errors import InputError
-from ithaca.workloads.messages import quoted
 from ithaca.workloads.nest import LoopNest
 
 #: Trip counts of loops; loops that are left out have one trip.

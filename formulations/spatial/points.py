@@ -20,8 +20,11 @@ from typing import Any
 
 import numpy as np
 
+from ithaca.files.csv_text import csv_text
+from ithaca.files.errors import InputError
+from ithaca.files.json_numbers import json_ratio, read_text
+from ithaca.files.messages import quoted, refuse
 from ithaca.formulations.algebra.rational_arrays import RATIONAL_ARRAYS, Rationals
-from ithaca.formulations.json_numbers import json_ratio, read_text
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.design import SpatialDesign, metric_of
 from ithaca.formulations.spatial.library import fitted, keeps_of, namesake
@@ -29,9 +32,6 @@ from ithaca.formulations.spatial.mapping import Mapping as LoopMapping
 from ithaca.formulations.spatial.mapping import Slot, slots
 from ithaca.formulations.spatial.problem_files import read_problem
 from ithaca.formulations.spatial.timeloop import TimeloopModel
-from ithaca.workloads.csv_text import csv_text
-from ithaca.workloads.errors import InputError
-from ithaca.workloads.messages import quoted, refuse
 from ithaca.workloads.nest import LoopNest
 
 #: Largest file of points (bytes).

@@ -8,11 +8,11 @@ from typing import Annotated, Any
 
 from pydantic import AliasChoices, Field
 
+from ithaca.files.documents import Document, validated
+from ithaca.files.errors import InputError
+from ithaca.files.messages import quoted, refuse
 from ithaca.formulations.spatial.architecture_files import load
-from ithaca.workloads.documents import Document, validated
-from ithaca.workloads.errors import InputError
 from ithaca.workloads.kernel_files import default_simd
-from ithaca.workloads.messages import quoted, refuse
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.statement import parse_statement
 

@@ -18,10 +18,10 @@ from itertools import accumulate
 from operator import mul
 from typing import Any
 
+from ithaca.files.messages import refuse
 from ithaca.formulations.algebra.number_systems import INTERVAL, NumberSystem
 from ithaca.formulations.spatial.architecture import Architecture, Compute, Level
 from ithaca.workloads.affine import Access
-from ithaca.workloads.messages import refuse
 from ithaca.workloads.nest import LoopNest
 
 #: Numbers of any system.

@@ -8,10 +8,10 @@ from fractions import Fraction
 from math import prod
 from typing import Any
 
+from ithaca.files.errors import InputError
+from ithaca.files.messages import quoted
 from ithaca.formulations.design import Metric
 from ithaca.formulations.spatial.architecture import NETWORKS, Architecture, Compute, Level
-from ithaca.workloads.errors import InputError
-from ithaca.workloads.messages import quoted
 
 #: Figures of levels by name, those that may be lifted, and those that are whole numbers.
 FIGURES = {

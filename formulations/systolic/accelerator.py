@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.expression import Constant, Symbol, add
 from ithaca.formulations.design import Metric
 from ithaca.formulations.hardware.accelerator import Trend, Work
@@ -22,7 +23,6 @@ from ithaca.formulations.space import Link, Relation
 from ithaca.formulations.systolic.data_types import data_type
 from ithaca.formulations.systolic.metrics import METRICS
 from ithaca.formulations.systolic.systolic_array import Edition
-from ithaca.workloads.errors import InputError
 
 #: What is divided among arrays, each of which takes its own shares; and what each may use as many shares of.
 DIVIDED, COMMON = ("dsp", "bram18k"), "bandwidth"

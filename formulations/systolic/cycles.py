@@ -1,9 +1,9 @@
 """Cycles of a derived array in closed form: what its modules, word by word, take (DESIGN.md §11).
 
-The closed form follows the process network that `ithaca.simulation.arrays` runs: exact on most arrays, a few per cent off at
-worst. It is arithmetic in any number system; floors are written as ceilings. Not every term is monotone: words on their way
-shorten a wait (− (q + 1)(ny − 1), − r(q − 1)), and factors n − 1 vanish for one tile. Bounds come from the relaxation as for
-any other expression, which takes the ends of each factor apart.
+The closed form follows the process network that `ithaca.formulations.systolic.simulation.arrays` runs: exact on most arrays,
+a few per cent off at worst. It is arithmetic in any number system; floors are written as ceilings. Not every term is
+monotone: words on their way shorten a wait (− (q + 1)(ny − 1), − r(q − 1)), and factors n − 1 vanish for one tile. Bounds
+come from the relaxation as for any other expression, which takes the ends of each factor apart.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.expression import ONE, Expression, multiply
 from ithaca.formulations.machine import Machine, Sums
 from ithaca.formulations.systolic.quantities import lanes, t1, t2
 from ithaca.formulations.systolic.systolic_array import IOGroup, Role, SystolicArray
-from ithaca.workloads.errors import InputError
 
 if TYPE_CHECKING:
     from ithaca.formulations.algebra.number_systems import NumberSystem

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from ithaca.files.errors import InputError
 from ithaca.formulations.platform import Platform
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
-from ithaca.workloads.errors import InputError
 
 #: Width of a DRAM port, and of the widest SIMD vector (bytes; DESIGN.md §4 and §6).
 DRAM_PORT_BYTES = 64

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from itertools import combinations
 
+from ithaca.files.errors import InputError
+from ithaca.files.messages import quoted
 from ithaca.workloads.dependences import far_dependences
-from ithaca.workloads.errors import InputError
-from ithaca.workloads.messages import quoted
 from ithaca.workloads.nest import LoopNest
 
 

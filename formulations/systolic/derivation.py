@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.expression import ONE, ZERO, Expression, add, multiply
 from ithaca.formulations.machine import Sums
 from ithaca.formulations.systolic.dataflows import dataflows, find_dataflow, loop_order, permutations
@@ -36,7 +37,6 @@ from ithaca.formulations.systolic.systolic_array import (
 )
 from ithaca.formulations.systolic.target import Target, design_obstacles
 from ithaca.workloads.affine import Access, Affine
-from ithaca.workloads.errors import InputError
 from ithaca.workloads.nest import LoopNest
 
 #: Widest data pack of a buffer next to the PEs, and of any other (bytes; DESIGN.md §5.5).

@@ -15,6 +15,8 @@ from pathlib import Path
 from random import Random
 from typing import NoReturn
 
+from ithaca.files.messages import SHOWN, quoted, refuse
+from ithaca.files.reading import location, parse_json, read_text
 from ithaca.formulations.algebra.expression import (
     ONE,
     Constant,
@@ -30,9 +32,7 @@ from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.systolic.quantities import extent, lanes, t1, t2, tiles
 from ithaca.formulations.systolic.systolic_array import Packing
-from ithaca.workloads.messages import SHOWN, quoted, refuse
 from ithaca.workloads.nest import LoopNest
-from ithaca.workloads.reading import location, parse_json, read_text
 
 #: Largest description (bytes); those published take some 100 kB.
 MAX_BYTES = 20_000_000

@@ -13,14 +13,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from ithaca.files.errors import InputError
+from ithaca.files.messages import escaped, quoted, refuse
 from ithaca.formulations.algebra.expression import ONE, Expression, multiply
 from ithaca.formulations.systolic.dataflows import find_dataflow, loop_order, permutations
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.descriptor_reader import Field, Reader, Spine, children, read_json, read_parameters
 from ithaca.formulations.systolic.quantities import lanes, tiles
 from ithaca.formulations.systolic.systolic_array import Direction, Edition, IOGroup, Module, Role, SystolicArray
-from ithaca.workloads.errors import InputError
-from ithaca.workloads.messages import escaped, quoted, refuse
 from ithaca.workloads.nest import LoopNest
 
 #: What descriptions call the processing element.

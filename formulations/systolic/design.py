@@ -9,13 +9,14 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar
 
+from ithaca.files.errors import InputError
+from ithaca.files.shown_numbers import number
 from ithaca.formulations.algebra.expression import Constant, Expression, ceiling_division, maximum, minimum
 from ithaca.formulations.algebra.number_systems import FRACTION, NumbersByName, NumberSystem
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Design, Metric, Remarks
 from ithaca.formulations.machine import Sums
 from ithaca.formulations.problem import Limit, Objective, Problem
-from ithaca.formulations.shown_numbers import number
 from ithaca.formulations.space import Axis, Kind, Link, Quantity, Relation, Role, Space, make_space
 from ithaca.formulations.systolic import quantities
 from ithaca.formulations.systolic.cost_model import Costs, accumulation, evaluate
@@ -27,7 +28,6 @@ from ithaca.formulations.systolic.systolic_array import Edition, IOGroup, Systol
 from ithaca.formulations.systolic.target import Target, requirements
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
-from ithaca.workloads.errors import InputError
 from ithaca.workloads.nest import LoopNest, Sizes
 
 #: The published estimator caps packs in words of its only data type, fp32.

@@ -9,6 +9,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from ithaca.files.errors import InputError
+from ithaca.files.messages import quoted
 from ithaca.formulations.algebra.expression import ONE
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.configuration import Configuration
@@ -33,9 +35,7 @@ from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.formulations.systolic.target import Target, design_obstacles
 from ithaca.formulations.systolic.tiling import Tiling, group_packs
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
-from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import workload_document
-from ithaca.workloads.messages import quoted
 from ithaca.workloads.nest import LoopNest
 
 

@@ -8,6 +8,7 @@ from fractions import Fraction
 from operator import attrgetter
 from typing import Any
 
+from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.expression import ZERO
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.design import Metric
@@ -18,7 +19,6 @@ from ithaca.formulations.systolic.data_types import DataType
 from ithaca.formulations.systolic.silicon import silicon
 from ithaca.formulations.systolic.systolic_array import SystolicArray
 from ithaca.formulations.technology import Technology
-from ithaca.workloads.errors import InputError
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,10 +14,12 @@ from typing import Any
 
 import numpy as np
 
+from ithaca.files.csv_text import csv_text
+from ithaca.files.errors import InputError
+from ithaca.files.json_numbers import json_ratio, parse_json, read_text, refuse
 from ithaca.formulations.algebra.parsing import quoted
 from ithaca.formulations.algebra.rational_arrays import RATIONAL_ARRAYS, Rationals
 from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.json_numbers import json_ratio, parse_json, read_text, refuse
 from ithaca.formulations.machine import LEAST, LETTERS, RTL, Machine, Sums
 from ithaca.formulations.systolic.cost_model import evaluate
 from ithaca.formulations.systolic.data_types import DataType
@@ -27,8 +29,6 @@ from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.formulations.systolic.metrics import METRICS, metric_values, tensor_words
 from ithaca.formulations.systolic.systolic_array import Edition, SystolicArray
 from ithaca.formulations.systolic.tiling import Tiling, group_packs
-from ithaca.workloads.csv_text import csv_text
-from ithaca.workloads.errors import InputError
 from ithaca.workloads.nest import LoopNest
 
 #: Largest point file (bytes).

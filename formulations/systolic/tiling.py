@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
+from ithaca.files.errors import InputError
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.systolic import quantities
 from ithaca.formulations.systolic.systolic_array import Edition, Role, SystolicArray
-from ithaca.workloads.errors import InputError
 
 
 @dataclass(frozen=True)

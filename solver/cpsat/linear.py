@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd, lcm
 
-from ithaca.workloads.errors import InputError
+from ithaca.files.errors import InputError
 
 
 class NotExpressibleError(InputError):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
-from ithaca.results.solution import Solution
 from ithaca.solver.auto import Course
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.progress import Report
+from ithaca.solver.solution import Solution
 from ithaca.solver.ties import breaking_ties
 
 

@@ -18,6 +18,7 @@ from math import inf
 
 import numpy as np
 
+from ithaca.files.errors import DisagreementError
 from ithaca.formulations.algebra.array_types import Floats
 from ithaca.formulations.algebra.rounding import below, cutoff, finer_than_floats, may_be_tied, on_grid
 from ithaca.formulations.configuration import Configuration
@@ -28,7 +29,6 @@ from ithaca.solver.options import SolveOptions
 from ithaca.solver.progress import Progress, Report
 from ithaca.solver.tables.model import BoundModel, Nodes
 from ithaca.solver.tables.tree import split_boxes
-from ithaca.workloads.errors import DisagreementError
 
 #: Boxes split at once. Enough to amortise a call into NumPy, few enough for the cache.
 BATCH = 8192

@@ -6,12 +6,12 @@ import time
 
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
-from ithaca.results.solution import Solution, make_solution
 from ithaca.solver.conclusion import conclude
 from ithaca.solver.gp.search import GpSearch
 from ithaca.solver.gp.seeds import round_points
 from ithaca.solver.options import SolveOptions, deadline
 from ithaca.solver.progress import Progress, Report
+from ithaca.solver.solution import Solution, make_solution
 from ithaca.solver.tables.frame import build_model
 from ithaca.solver.ties import breaking_ties
 

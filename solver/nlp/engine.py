@@ -7,11 +7,11 @@ from dataclasses import replace
 
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
-from ithaca.results.solution import Solution, make_solution
 from ithaca.solver.conclusion import conclude
 from ithaca.solver.nlp.search import NlpSearch
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.progress import Progress, Report
+from ithaca.solver.solution import Solution, make_solution
 from ithaca.solver.ties import breaking_ties
 
 METHOD = "nlp"

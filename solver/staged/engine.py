@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from ithaca.files.errors import InputError
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.stage import Stage
-from ithaca.results.solution import Solution
 from ithaca.solver.auto import Course
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.progress import Report
-from ithaca.workloads.errors import InputError
+from ithaca.solver.solution import Solution
 
 
 def solve_staged(

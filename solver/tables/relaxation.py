@@ -17,6 +17,7 @@ from itertools import starmap
 from math import inf, prod
 from operator import itemgetter
 
+from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.expression import (
     CeilingDivision,
     Constant,
@@ -38,7 +39,6 @@ from ithaca.formulations.algebra.expression import (
 from ithaca.formulations.algebra.rounding import bound_of_divisor, ceiling_of_bound
 from ithaca.solver.options import never
 from ithaca.solver.tables.axis_groups import AxisGroups
-from ithaca.workloads.errors import InputError
 
 
 class Relaxation(AxisGroups):

@@ -18,11 +18,11 @@ from ithaca.formulations.algebra.expression import Expression, split_coefficient
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.hardware.accelerator import Accelerator, Trend, Work
 from ithaca.formulations.problem import Objective, Problem
-from ithaca.results.solution import Solution, make_solution
 from ithaca.solver.conclusion import conclude
 from ithaca.solver.engines import Method, engine
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.progress import Report
+from ithaca.solver.solution import Solution, make_solution
 from ithaca.studies.codesign.combine import Choice
 from ithaca.studies.front import pareto_front
 from ithaca.studies.scale import wording

@@ -10,9 +10,9 @@ from math import inf
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.hardware.quantities import Box
 from ithaca.formulations.problem import Objective
-from ithaca.results.solution import Solution
 from ithaca.solver.executor import Executor
 from ithaca.solver.options import Budget, SolveOptions
+from ithaca.solver.solution import Solution
 from ithaca.studies.codesign.bank import Ask, Bound, LayerBank, total
 from ithaca.studies.codesign.boxes import HardwareBounds
 from ithaca.studies.codesign.question import Question

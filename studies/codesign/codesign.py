@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ithaca.formulations.configuration import Configuration
-from ithaca.results.certificate import Status
+from ithaca.solver.certificate import Status
 from ithaca.solver.engines import Method
 from ithaca.solver.executor import open_executor
 from ithaca.solver.options import Budget, SolveOptions

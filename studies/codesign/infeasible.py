@@ -6,10 +6,10 @@ from dataclasses import replace
 from fractions import Fraction
 
 from ithaca.formulations.problem import Limit, Objective
-from ithaca.results.certificate import Status
-from ithaca.results.shortfall import Shortfall
+from ithaca.solver.certificate import Status
 from ithaca.solver.executor import Executor
 from ithaca.solver.options import Budget, SolveOptions
+from ithaca.solver.shortfall import Shortfall
 from ithaca.studies.codesign.bank import LayerBank
 from ithaca.studies.codesign.question import Question
 from ithaca.studies.codesign.search import BoxSearch

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from ithaca.formulations.configuration import Configuration
-from ithaca.results.solution import Solution, make_solution
 from ithaca.solver.conclusion import conclude
 from ithaca.solver.options import SolveOptions
+from ithaca.solver.solution import Solution, make_solution
 from ithaca.studies.codesign.bank import LayerBank, problems_of
 from ithaca.studies.codesign.combine import Choice, combinations
 from ithaca.studies.codesign.question import Question

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
+from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.expression import Expression, Symbol
 from ithaca.formulations.algebra.interval import Interval
 from ithaca.formulations.algebra.parsing import parse_expression
@@ -17,7 +18,6 @@ from ithaca.formulations.hardware.space import HardwareSpace
 from ithaca.formulations.problem import Limit, Objective
 from ithaca.studies.front import check_distinct
 from ithaca.studies.scale import wording
-from ithaca.workloads.errors import InputError
 
 #: More than any metric of a layer: where expressions over metrics are asked which way they move.
 HUGE = Fraction(10**60)

@@ -8,9 +8,9 @@ from fractions import Fraction
 
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.hardware.space import HardwareSpace
-from ithaca.results.certificate import Certificate
-from ithaca.results.shortfall import Shortfall
-from ithaca.results.solution import Solution
+from ithaca.solver.certificate import Certificate
+from ithaca.solver.shortfall import Shortfall
+from ithaca.solver.solution import Solution
 from ithaca.studies.codesign.question import Amount, Question
 
 

@@ -10,15 +10,15 @@ from importlib.resources import files
 from pathlib import Path, PurePath
 from typing import Any
 
+from ithaca.files.errors import InputError
+from ithaca.files.json_numbers import DECIMAL
+from ithaca.files.messages import quoted, refuse
 from ithaca.formulations.hardware.accelerator import Work
-from ithaca.formulations.json_numbers import DECIMAL
 from ithaca.formulations.spatial.architecture_files import load
 from ithaca.formulations.spatial.dmazerunner.layers import read_layers
 from ithaca.formulations.spatial.problem_files import read_problem
 from ithaca.studies.network.problems import only_layers
-from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import workload, workload_names
-from ithaca.workloads.messages import quoted, refuse
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.networks.find import find_network, network_names
 from ithaca.workloads.networks.network import Layer, Network

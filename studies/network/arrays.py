@@ -12,13 +12,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
+from ithaca.files.errors import InputError
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.design import fixed, systolic
-from ithaca.results.certificate import Certificate, Status
-from ithaca.results.solution import Solution, make_solution
+from ithaca.solver.certificate import Certificate, Status
 from ithaca.solver.conclusion import conclude
 from ithaca.solver.options import Budget
 from ithaca.solver.progress import Progress
+from ithaca.solver.solution import Solution, make_solution
 from ithaca.studies.best import all_shortfalls
 from ithaca.studies.network.modes import MULTI_ARRAY, SHARED_ARRAY
 from ithaca.studies.network.problems import NetworkRequest, common_designs
@@ -28,7 +29,6 @@ from ithaca.studies.network.totals import require_sum
 from ithaca.studies.shared.joint import Joint
 from ithaca.studies.shared.pipeline import PipelineSearch
 from ithaca.studies.shared.search import SharedOutcome, SharedSearch
-from ithaca.workloads.errors import InputError
 from ithaca.workloads.networks.folding import fold
 from ithaca.workloads.networks.network import Layer, Network
 

@@ -14,22 +14,22 @@ from fractions import Fraction
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from ithaca.files.errors import InputError
 from ithaca.formulations.problem import Problem
-from ithaca.results.certificate import among_all
-from ithaca.results.solution import Solution
+from ithaca.solver.certificate import among_all
 from ithaca.solver.conclusion import conclude
+from ithaca.solver.solution import Solution
 from ithaca.studies.network.layers import SolvedLayer, solve_posed
 from ithaca.studies.network.parts import PER_LAYER
 from ithaca.studies.network.problems import NetworkRequest
 from ithaca.studies.network.result import Edge, Fusing, LayerResult, NetworkResult, Total
 from ithaca.studies.network.runner import RunOptions
 from ithaca.studies.network.totals import require_sum, total
-from ithaca.workloads.errors import InputError
 from ithaca.workloads.nest import LoopNest, Sizes
 from ithaca.workloads.networks.network import Layer, Network, Run
 
 if TYPE_CHECKING:
-    from ithaca.studies.network.mapped import MappingRequest
+    from ithaca.results.mapped_network import MappingRequest
 
 #: A variant of a run: its nest, and the tensors that it finds or leaves on chip, with their words.
 Variant = tuple[LoopNest, Sizes]

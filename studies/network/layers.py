@@ -11,22 +11,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from ithaca.files.errors import InputError
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.design import systolic
-from ithaca.results.certificate import Status
-from ithaca.results.solution import Solution
+from ithaca.solver.certificate import Status
 from ithaca.solver.portfolio import not_solved
+from ithaca.solver.solution import Solution
 from ithaca.studies.best import over_all
 from ithaca.studies.network.parts import PER_LAYER
 from ithaca.studies.network.problems import NetworkRequest
 from ithaca.studies.network.result import Failure, LayerResult, NetworkResult, SharedDesign, Total
 from ithaca.studies.network.runner import Job, RunOptions, run_problems
 from ithaca.studies.network.totals import adds_up, best_total, require_sum, total
-from ithaca.workloads.errors import InputError
 from ithaca.workloads.networks.network import Layer, Network
 
 if TYPE_CHECKING:
-    from ithaca.studies.network.mapped import MappingRequest
+    from ithaca.results.mapped_network import MappingRequest
 
 SHARED_DATAFLOW = "shared-dataflow"
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from importlib import import_module
 
+from ithaca.files.errors import InputError
+from ithaca.files.messages import quoted
 from ithaca.studies.network.problems import NetworkRequest
 from ithaca.studies.network.result import NetworkResult
 from ithaca.studies.network.runner import RunOptions
-from ithaca.workloads.errors import InputError
-from ithaca.workloads.messages import quoted
 from ithaca.workloads.networks.network import Network
 
 #: Solves a network: its layers, what is asked of all of them, and how to run the problems.

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ithaca.results.result import Result
-from ithaca.results.solution import Solution
+from ithaca.files.errors import InputError
+from ithaca.files.messages import quoted
+from ithaca.solver.result import Result
+from ithaca.solver.solution import Solution
 from ithaca.studies.network.result import LayerResult, NetworkResult
-from ithaca.workloads.errors import InputError
-from ithaca.workloads.messages import quoted
 
 #: The mode in which a layer's answer is the best of its designs; in others it is what layers share.
 PER_LAYER = "per-layer"

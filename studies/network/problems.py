@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from fractions import Fraction
 
+from ithaca.files.errors import InputError
+from ithaca.files.messages import quoted
 from ithaca.formulations.platform import Platform
 from ithaca.formulations.problem import Limit, Objective, Problem
 from ithaca.formulations.systolic.data_types import DataType
@@ -15,8 +17,6 @@ from ithaca.formulations.systolic.design import SpaceOptions, systolic_problem
 from ithaca.formulations.systolic.systolic_array import Edition, SystolicArray
 from ithaca.formulations.technology import Technology
 from ithaca.studies.shared.plans import Minimise
-from ithaca.workloads.errors import InputError
-from ithaca.workloads.messages import quoted
 from ithaca.workloads.networks.network import Layer, Network
 
 

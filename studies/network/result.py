@@ -10,14 +10,14 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from ithaca.formulations.systolic.design import systolic
-from ithaca.results.certificate import Certificate, Status
-from ithaca.results.result import Unrestricted
-from ithaca.results.solution import Solution
+from ithaca.solver.certificate import Certificate, Status
+from ithaca.solver.result import Unrestricted
+from ithaca.solver.solution import Solution
 from ithaca.studies.network.problems import NetworkRequest
 from ithaca.workloads.networks.network import Layer, Network
 
 if TYPE_CHECKING:
-    from ithaca.studies.network.mapped import MappingRequest
+    from ithaca.results.mapped_network import MappingRequest
 
 
 @dataclass(frozen=True)

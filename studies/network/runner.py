@@ -6,18 +6,18 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from ithaca.files.errors import InputError
+from ithaca.files.messages import escaped
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
-from ithaca.results.solution import Solution
 from ithaca.solver.engines import Method
 from ithaca.solver.executor import KilledError, LostError, open_executor
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.portfolio import not_solved, solve_together
 from ithaca.solver.progress import Progress
+from ithaca.solver.solution import Solution
 from ithaca.studies.network.result import Failure
 from ithaca.studies.store import Note, Store
-from ithaca.workloads.errors import InputError
-from ithaca.workloads.messages import escaped
 
 #: Longest reason of a failure (characters).
 MAX_REASON = 300

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
+from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.expression import CeilingDivision, Constant, Expression, Maximum, Minimum, Product, Sum, Symbol
 from ithaca.formulations.problem import Objective
-from ithaca.results.certificate import among_all
-from ithaca.results.solution import Solution
+from ithaca.solver.certificate import among_all
 from ithaca.solver.conclusion import conclude
+from ithaca.solver.solution import Solution
 from ithaca.studies.best import conclude_least
 from ithaca.studies.network.result import Total
-from ithaca.workloads.errors import InputError
 
 #: Metrics of which runs, one after the other, take the sum.
 ADDITIVE = ("latency", "time", "prologue", "main", "epilogue", "off_chip_words", "comm", "energy")

@@ -10,6 +10,7 @@ from math import prod
 
 import numpy as np
 
+from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.array_types import Floats, Integers, Mask
 from ithaca.formulations.algebra.expression import Symbols
 from ithaca.formulations.algebra.number_systems import NUMPY, SYMBOLIC
@@ -18,7 +19,6 @@ from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.design import largest_t1, systolic
 from ithaca.solver.options import SolveOptions, StoppedError, never
 from ithaca.studies.shared.layer import FREE, Groups, Layer, Room, buffer_words, group_rows, hardware_names
-from ithaca.workloads.errors import InputError
 
 #: Combinations bounded at once.
 CHUNK = 1 << 18

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.array_types import Floats, Integers
 from ithaca.formulations.algebra.rounding import below, largest_double, sum_below, whole_up
 from ithaca.formulations.problem import Problem
@@ -18,7 +19,6 @@ from ithaca.studies.shared.alone import LayersAlone
 from ithaca.studies.shared.bank import HardwareBank, Node
 from ithaca.studies.shared.layer import Room, objective_step
 from ithaca.studies.shared.plans import Budget, Minimise
-from ithaca.workloads.errors import InputError
 
 #: Block RAM where there is no limit on it.
 ENDLESS = 1 << 40

@@ -17,15 +17,15 @@ from unittest.mock import patch
 
 import pytest
 
+from benchmarks.paper import figure_9, files, methods_compared
+from benchmarks.paper.experiment import NAMES, Claim, Experiment, Mode, Outcome, Run, Table, find_experiment
+from benchmarks.paper.files import ENDINGS, file_names, write_experiment
 from ithaca.commands import experiment as command
-from ithaca.experiments import figure_9, files, methods_compared
-from ithaca.experiments.experiment import NAMES, Claim, Experiment, Mode, Outcome, Run, Table, find_experiment
-from ithaca.experiments.files import ENDINGS, file_names, write_experiment
-from ithaca.peers.recorder import Budget
-from ithaca.studies.charts.chart import Chart, LineChart, Series
-from ithaca.workloads import signals
-from ithaca.workloads.errors import InputError
-from ithaca.workloads.writing import check_folder
+from ithaca.exports.charts.chart import Chart, LineChart, Series
+from ithaca.files import signals
+from ithaca.files.errors import InputError
+from ithaca.files.writing import check_folder
+from ithaca.studies.peers.recorder import Budget
 from tests.command_line import interrupted, ithaca
 
 #: Its claims are about what is found in so many seconds: on a busy machine they may differ.

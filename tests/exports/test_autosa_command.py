@@ -14,7 +14,7 @@ import pytest
 
 import ithaca
 from ithaca.exports.autosa.folder import AUTOSA, data_pack_sizes, options, sa_sizes
-from ithaca.workloads.writing import write_folder
+from ithaca.files.writing import write_folder
 
 
 def test_sizes(row, configure):

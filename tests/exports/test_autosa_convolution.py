@@ -13,11 +13,11 @@ from ithaca.exports.autosa.folder import AUTOSA, options, sa_sizes, simd_info
 from ithaca.exports.autosa.requirements import design_obstacles, nest_obstacles
 from ithaca.exports.autosa.scop import numbered_dataflows, reuse_loops
 from ithaca.exports.configuration import ArrayConfiguration
+from ithaca.files.errors import InputError
 from ithaca.formulations.systolic.data_types import data_type
 from ithaca.formulations.systolic.dataflows import dataflows
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.tiling import Tiling
-from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import workload
 
 CC = shutil.which("cc") or shutil.which("gcc")

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from ithaca.api import exporting
+from ithaca.commands.api import exporting
 from ithaca.exports.autosa.requirements import design_obstacles, nest_obstacles
+from ithaca.files.errors import InputError
 from ithaca.formulations.systolic.derivation import derive, designs
-from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import workload
 from tests.command_line import ithaca
 

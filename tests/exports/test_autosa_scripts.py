@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ithaca.exports.autosa.folder import AUTOSA
-from ithaca.workloads.writing import write_folder
+from ithaca.files.writing import write_folder
 
 #: Fragments in the shape of the compiler's output, each with the fault that one mend is for.
 KERNEL = """\

@@ -12,12 +12,12 @@ import ithaca
 from ithaca.commands.display import target_text
 from ithaca.exports.autosa.requirements import obstacles
 from ithaca.exports.configuration import ArrayConfiguration
+from ithaca.files.errors import InputError
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.target import Target
-from ithaca.results.certificate import Certificate, Status, relative_gap
-from ithaca.results.result import Unrestricted
-from ithaca.results.solution import Solution
-from ithaca.workloads.errors import InputError
+from ithaca.solver.certificate import Certificate, Status, relative_gap
+from ithaca.solver.result import Unrestricted
+from ithaca.solver.solution import Solution
 from tests.command_line import ithaca as command
 
 #: A product whose optimum keeps the reduction in one tile.

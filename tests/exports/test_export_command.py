@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from ithaca.api.exporting import TARGETS
-from ithaca.api.exporting import export as export_result
-from ithaca.formulations.json_numbers import document_text
+from ithaca.commands.api.exporting import TARGETS
+from ithaca.commands.api.exporting import export as export_result
+from ithaca.files.errors import InputError
+from ithaca.files.json_numbers import document_text
 from ithaca.formulations.problem import Limit
 from ithaca.formulations.systolic.data_types import data_type
 from ithaca.formulations.systolic.derivation import derive
@@ -17,10 +18,9 @@ from ithaca.formulations.systolic.design import systolic, systolic_problem
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.results.files import load_result, result_document
-from ithaca.results.result import Result
-from ithaca.results.solution import best_solution, make_solution
 from ithaca.solver.conclusion import conclude
-from ithaca.workloads.errors import InputError
+from ithaca.solver.result import Result
+from ithaca.solver.solution import best_solution, make_solution
 from ithaca.workloads.library import workload
 
 CONV = {"o": 6, "r": 5, "c": 7, "i": 8, "p": 3, "q": 4}

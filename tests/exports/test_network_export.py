@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 
 import ithaca
-from ithaca.api.exporting import TARGETS
+from ithaca.commands.api.exporting import TARGETS
 from ithaca.exports.autosa.requirements import obstacles
 from ithaca.exports.configuration import ArrayConfiguration
 from ithaca.exports.layers import ExportedLayer, export_layers
+from ithaca.files.errors import InputError
+from ithaca.files.writing import write_folder
 from ithaca.formulations.systolic.design import systolic
-from ithaca.workloads.errors import InputError
-from ithaca.workloads.writing import write_folder
 
 NETWORK = """
 name: small

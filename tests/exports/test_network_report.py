@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from ithaca.formulations.shown_numbers import number, percent
-from ithaca.studies.network.documents import load_network_result
+from ithaca.files.shown_numbers import number, percent
+from ithaca.results.network import load_network_result
 from tests.browser import cut_texts, shown
 from tests.command_line import ithaca
 from tests.studies.network.tiny import tiny_file

@@ -15,22 +15,22 @@ from pathlib import Path
 import pytest
 from matplotlib.colors import to_hex, to_rgb
 
-from ithaca.api.explaining import statements
+from ithaca.commands.api.explaining import statements
+from ithaca.exports.charts.page import STYLE
+from ithaca.exports.charts.palette import LEAST_CONTRAST, ROLES, SERIES, heat, ink, luminance
+from ithaca.exports.charts.palette import contrast as contrast_of
+from ithaca.exports.charts.picture import short
 from ithaca.exports.report.answer import best_configuration
 from ithaca.exports.report.array_layout import Side, Spread, elided, layout
 from ithaca.exports.report.landscape import above
 from ithaca.exports.report.page import report_page
-from ithaca.formulations.shown_numbers import number, rounded
+from ithaca.files.shown_numbers import number, rounded
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.metrics import energies
-from ithaca.results.certificate import Status
+from ithaca.results.explanation import explain
 from ithaca.results.files import load_result
-from ithaca.results.result import Result
-from ithaca.studies.charts.page import STYLE
-from ithaca.studies.charts.palette import LEAST_CONTRAST, ROLES, SERIES, heat, ink, luminance
-from ithaca.studies.charts.palette import contrast as contrast_of
-from ithaca.studies.charts.picture import short
-from ithaca.studies.explanation import explain
+from ithaca.solver.certificate import Status
+from ithaca.solver.result import Result
 from tests.command_line import ithaca
 
 VOID = {"meta", "link", "br", "img", "hr", "input"}

@@ -16,6 +16,7 @@ from ithaca.exports.seeds.diverse import diverse_configurations
 from ithaca.exports.seeds.for_odyssey import odyssey_ancestor, odyssey_parameters, odyssey_text, pack_names
 from ithaca.exports.seeds.for_opentuner import opentuner_files, opentuner_seeds
 from ithaca.exports.seeds.parameters import INFEASIBLE, Seeds, parameter_space, penalised, score
+from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.number_systems import FRACTION, NUMPY
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Limit, Problem
@@ -28,7 +29,6 @@ from ithaca.formulations.systolic.points import load_points, points_text
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions
-from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import workload
 from tests.problems import MM_DATAFLOWS, mm_points, mm_problem, mm_sizes
 from tests.reference import DESCRIPTORS

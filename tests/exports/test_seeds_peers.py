@@ -19,8 +19,8 @@ from ithaca.exports.seeds.for_opentuner import opentuner_files, opentuner_manipu
 from ithaca.exports.seeds.for_optuna import optuna_objective, optuna_text, seed_optuna
 from ithaca.exports.seeds.for_pymoo import pymoo_problem, pymoo_sampling, pymoo_text
 from ithaca.exports.seeds.parameters import INFEASIBLE, ParameterSpace, Seeds, parameter_space, peer, penalised
+from ithaca.files.errors import InputError
 from ithaca.solver.exact.engine import solve_exact
-from ithaca.workloads.errors import InputError
 from tests.problems import mm_problem
 
 RUNS = range(3)

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ithaca.exports.configuration import ArrayConfiguration
 from ithaca.exports.timeloop.folder import TIMELOOP
+from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.systolic.cost_model import evaluate
 from ithaca.formulations.systolic.data_types import data_type
@@ -20,7 +21,6 @@ from ithaca.formulations.systolic.metrics import metric_values
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.formulations.technology import Technology
-from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import workload, workload_names
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.statement import parse_statement

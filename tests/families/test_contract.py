@@ -14,39 +14,39 @@ from typing import Any
 
 import pytest
 
-from ithaca.api.explaining import statements
+from ithaca.commands.api.explaining import statements
 from ithaca.exports.report.page import report_page
 from ithaca.exports.seeds.diverse import diverse_configurations
 from ithaca.exports.seeds.parameters import parameter_space, penalised
+from ithaca.files.errors import InputError
+from ithaca.files.json_numbers import document_text
 from ithaca.formulations.algebra.expression import Symbol
 from ithaca.formulations.algebra.number_systems import NumberSystem
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.families import FAMILIES
-from ithaca.formulations.json_numbers import document_text
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.space import Axis as SpaceAxis
 from ithaca.formulations.space import Kind, Link, Quantity, Relation, Role, Space, make_space
-from ithaca.grids.grid import best_point, exact_grid
-from ithaca.grids.window import window_around
-from ithaca.peers.methods import PEERS, run_peer
-from ithaca.peers.recorder import Budget
-from ithaca.results.certificate import Status
+from ithaca.refine.grid import best_point, exact_grid
+from ithaca.refine.window import window_around
+from ithaca.results.datasets import as_table, result_dataset
+from ithaca.results.explanation import explain
 from ithaca.results.files import load_result, result_document
-from ithaca.results.result import Result
-from ithaca.results.solution import Solution, best_solution
+from ithaca.solver.certificate import Status
 from ithaca.solver.engines import PROVERS, Method, engine
 from ithaca.solver.gp.search import GpSearch
 from ithaca.solver.gp.seeds import round_points
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.portfolio import solve_designs
+from ithaca.solver.result import Result
+from ithaca.solver.solution import Solution, best_solution
 from ithaca.solver.verification import verify
 from ithaca.studies.best import solve_best
-from ithaca.studies.datasets import as_table, result_dataset
-from ithaca.studies.explanation import explain
 from ithaca.studies.front import pareto_front
 from ithaca.studies.grid import Axis
+from ithaca.studies.peers.methods import PEERS, run_peer
+from ithaca.studies.peers.recorder import Budget
 from ithaca.studies.whatif import run_study
-from ithaca.workloads.errors import InputError
 from tests.families.fir import Fir, FirFamily, every_point, fir_problem
 from tests.families.mapped import front as mapped_front
 from tests.families.mapped import mapped_problem

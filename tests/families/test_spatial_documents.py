@@ -11,18 +11,18 @@ from typing import Any
 
 import pytest
 
+from ithaca.files.errors import InputError
+from ithaca.files.json_numbers import document_text
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.json_numbers import document_text
 from ithaca.formulations.problem import Limit, Objective, Problem
 from ithaca.formulations.spatial.constraints import Asked, Constraints
 from ithaca.formulations.spatial.design import MappingOptions, SpatialDesign
 from ithaca.formulations.spatial.library import find_architecture, fitted
 from ithaca.results.files import load_result, result_document
-from ithaca.results.result import Result
-from ithaca.results.solution import make_solution
 from ithaca.solver.conclusion import conclude
-from ithaca.workloads.errors import InputError
+from ithaca.solver.result import Result
+from ithaca.solver.solution import make_solution
 from ithaca.workloads.kernel_files import statement_nest
 from ithaca.workloads.library import workload
 from ithaca.workloads.nest import LoopNest

@@ -6,8 +6,8 @@ from math import sqrt
 
 import pytest
 
+from ithaca.files.errors import InputError
 from ithaca.formulations.spatial.library import architecture_names, find_architecture, fitted
-from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import workload
 from tests.command_line import ithaca
 

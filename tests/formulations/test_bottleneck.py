@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import ithaca
-from ithaca.experiments.dmazerunner import layer_problem
+from benchmarks.paper.dmazerunner import layer_problem
 from ithaca.formulations.algebra.expression import Symbol
 from ithaca.formulations.algebra.traced import TRACED, How, Traced, given, traced
 from ithaca.formulations.bottleneck import Binding, Part, bindings, bottleneck, contenders

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import pytest
 
+from ithaca.files.errors import InputError
 from ithaca.formulations.systolic.cost_model import Costs
 from ithaca.formulations.systolic.data_types import DATA_TYPES
 from ithaca.formulations.systolic.dataflows import dataflows, find_dataflow
@@ -16,7 +17,6 @@ from ithaca.formulations.systolic.design import systolic_problem
 from ithaca.formulations.systolic.metrics import metric_values, parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition, SystolicArray
 from ithaca.formulations.systolic.tiling import Tiling
-from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import workload
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.statement import parse_statement

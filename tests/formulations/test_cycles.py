@@ -14,17 +14,17 @@ from statistics import mean
 
 import pytest
 
+from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.machine import REGIMES, Machine, Sums
 from ithaca.formulations.systolic.data_types import data_type
 from ithaca.formulations.systolic.derivation import choose_designs, derive
 from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.formulations.systolic.points import load_points
+from ithaca.formulations.systolic.simulation.activity import simulate_network
+from ithaca.formulations.systolic.simulation.arrays import array_network
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.formulations.technology import Technology
-from ithaca.simulation.activity import simulate_network
-from ithaca.simulation.arrays import array_network
-from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import workload
 from tests.command_line import ithaca
 from tests.reference import DATA

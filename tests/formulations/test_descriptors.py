@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.systolic import descriptor_reader
@@ -26,7 +27,6 @@ from ithaca.formulations.systolic.descriptors import descriptor_array, load_desc
 from ithaca.formulations.systolic.metrics import metric_values
 from ithaca.formulations.systolic.systolic_array import Edition, Epilogue
 from ithaca.formulations.systolic.tiling import Tiling, group_packs
-from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import workload
 from tests.reference import DESCRIPTORS, golden_text
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from ithaca.files.yaml_documents import parse_yaml
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.systolic.cost_model import Costs, evaluate
 from ithaca.formulations.systolic.data_types import DATA_TYPES
@@ -18,7 +19,6 @@ from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.workloads.kernel_files import kernel_nest
 from ithaca.workloads.library import workload, workload_names
 from ithaca.workloads.nest import LoopNest
-from ithaca.workloads.yaml_documents import parse_yaml
 from tests.formulations.enumeration import Run
 
 FP32 = DATA_TYPES["fp32"]

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import pytest
 
+from ithaca.files.yaml_documents import parse_yaml
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.systolic.cost_model import evaluate
 from ithaca.formulations.systolic.data_types import DATA_TYPES
@@ -17,7 +18,6 @@ from ithaca.formulations.systolic.systolic_array import Direction, Edition, Epil
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.workloads.kernel_files import kernel_nest
 from ithaca.workloads.library import workload, workload_names
-from ithaca.workloads.yaml_documents import parse_yaml
 
 FP32 = DATA_TYPES["fp32"]
 

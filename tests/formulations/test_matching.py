@@ -11,12 +11,12 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from ithaca.files.errors import InputError
 from ithaca.formulations import matching_model
 from ithaca.formulations.intrinsics import INTRINSICS, find_intrinsic
 from ithaca.formulations.matching import Computation, Leaf, Match, Rule, computation, stages, without
 from ithaca.formulations.matching_model import matches
 from ithaca.workloads.affine import Access, Affine
-from ithaca.workloads.errors import InputError
 from ithaca.workloads.kernel_files import statement_nest
 from ithaca.workloads.library import workload
 

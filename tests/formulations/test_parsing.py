@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.expression import CeilingDivision, Constant, Symbol, ceiling_division, maximum, minimum
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.algebra.parsing import MAX_DEPTH, parse_expression, quoted
-from ithaca.workloads.errors import InputError
 
 a, b, c = (Symbol(name) for name in "abc")
 

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import pytest
 
+from ithaca.files.errors import InputError
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.systolic.design import systolic
@@ -14,9 +15,8 @@ from ithaca.formulations.systolic.metrics import METRICS, activity, metric_value
 from ithaca.formulations.systolic.quantities import ACCUMULATORS
 from ithaca.formulations.systolic.silicon import silicon
 from ithaca.formulations.technology import Technology
-from ithaca.results.certificate import Status
+from ithaca.solver.certificate import Status
 from ithaca.solver.exact.engine import solve_exact
-from ithaca.workloads.errors import InputError
 from tests.problems import configuration_of, costs_at, mm_problem, mm_tiling
 from tests.solver.known_optima import brute_force
 

@@ -8,6 +8,7 @@ from random import Random
 
 import pytest
 
+from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.design import Design
@@ -21,7 +22,6 @@ from ithaca.formulations.systolic.derivation import designs
 from ithaca.formulations.systolic.design import SpaceOptions, SystolicDesign
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.formulations.technology import Technology
-from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import workload, workload_names
 from tests.formulations.spatial.cases import random_architecture, random_mapping, random_nest
 from tests.formulations.spatial.test_trends import drawn, some_configurations

@@ -12,6 +12,7 @@ import pytest
 
 from ithaca.exports.autosa.requirements import nest_obstacles, obstacles
 from ithaca.exports.configuration import ArrayConfiguration
+from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.number_systems import NUMPY
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Limit, Problem
@@ -22,12 +23,11 @@ from ithaca.formulations.systolic.design import SpaceOptions, systolic, systolic
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.systolic_array import SystolicArray
 from ithaca.formulations.systolic.target import Target
-from ithaca.results.certificate import Status
+from ithaca.refine.evolution.engine import solve_evolve
+from ithaca.solver.certificate import Status
 from ithaca.solver.cpsat.engine import solve_cpsat
-from ithaca.solver.evolution.engine import solve_evolve
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.gp.engine import solve_gp
-from ithaca.workloads.errors import InputError
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.statement import parse_statement
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ithaca.grids.grid import load_grid
+from ithaca.refine.grid import load_grid
 from tests.command_line import ithaca
 
 DESIGN = ("mm", "-s", "i=24,j=20,k=16", "--dataflow", "i,j", "--permutation", "C")

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from ithaca.formulations.shown_numbers import number
-from ithaca.grids import grid as grids
-from ithaca.grids.grid import exact_grid, load_grid, save_grid
-from ithaca.grids.heatmap import heat_map
-from ithaca.grids.window import window_around
-from ithaca.studies.charts.files import save_plot
-from ithaca.workloads.errors import InputError
+from ithaca.exports.charts.files import save_plot
+from ithaca.exports.charts.heatmap import heat_map
+from ithaca.files.errors import InputError
+from ithaca.files.shown_numbers import number
+from ithaca.refine import grid as grids
+from ithaca.refine.grid import exact_grid, load_grid, save_grid
+from ithaca.refine.window import window_around
 from tests.grids.test_grid import random_point
 
 

@@ -12,21 +12,21 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from ithaca.api.grids import Grid
-from ithaca.api.live_line import LiveLine
+from ithaca.commands.api.grids import Grid
+from ithaca.commands.api.live_line import LiveLine
+from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.rounding import largest_double
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.systolic.design import systolic, systolic_problem
 from ithaca.formulations.systolic.metrics import METRICS, metric_values, tensor_words
 from ithaca.formulations.systolic.tiling import Tiling
-from ithaca.grids import grid as grids
-from ithaca.grids.grid import best_point, exact_grid
-from ithaca.grids.window import Window, window_around
-from ithaca.results.certificate import Status
+from ithaca.refine import grid as grids
+from ithaca.refine.grid import best_point, exact_grid
+from ithaca.refine.window import Window, window_around
+from ithaca.solver.certificate import Status
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions
-from ithaca.workloads.errors import InputError
 from tests.problems import MM_DATAFLOWS, configuration_of, mm_problem
 
 

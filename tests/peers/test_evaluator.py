@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ithaca.exports.seeds.parameters import score_configuration
+from ithaca.files.errors import InputError
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
-from ithaca.peers.coordinates import Coordinates
-from ithaca.peers.evaluator import INFEASIBLE, Evaluator, SettledError
-from ithaca.peers.recorder import Budget, BudgetUsedError, Ended, Improvement, Recorder, Trace
-from ithaca.workloads.errors import InputError
+from ithaca.studies.peers.coordinates import Coordinates
+from ithaca.studies.peers.evaluator import INFEASIBLE, Evaluator, SettledError
+from ithaca.studies.peers.recorder import Budget, BudgetUsedError, Ended, Improvement, Recorder, Trace
 from tests.problems import mm_points, mm_problem
 
 

@@ -7,18 +7,18 @@ from importlib.util import find_spec
 
 import pytest
 
+from ithaca.files.errors import InputError
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.hardware.accelerator import Work
 from ithaca.formulations.hardware.files import find_space
 from ithaca.formulations.hardware.space import HardwareSpace
-from ithaca.peers.explained import LAYERS
-from ithaca.peers.hardware import HardwareEvaluator
-from ithaca.peers.hardware_methods import HARDWARE_PEERS, run_hardware_peer
-from ithaca.peers.recorder import BudgetUsedError, Ended
 from ithaca.studies.codesign.bank import LayerBank
 from ithaca.studies.codesign.codesign import codesign
 from ithaca.studies.codesign.question import Question, make_question
-from ithaca.workloads.errors import InputError
+from ithaca.studies.peers.explained import LAYERS
+from ithaca.studies.peers.hardware import HardwareEvaluator
+from ithaca.studies.peers.hardware_methods import HARDWARE_PEERS, run_hardware_peer
+from ithaca.studies.peers.recorder import BudgetUsedError, Ended
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.statement import parse_statement
 from tests.studies.codesign.toy import brute_force, random_question

@@ -8,15 +8,15 @@ from itertools import pairwise
 
 import pytest
 
+from ithaca.files.errors import InputError
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.design import SpaceOptions, systolic
 from ithaca.formulations.systolic.tiling import Tiling
-from ithaca.peers import methods
-from ithaca.peers.methods import PEERS, run_peer
-from ithaca.peers.recorder import Budget, Ended, Trace
 from ithaca.solver.exact.engine import solve_exact
-from ithaca.workloads.errors import InputError
+from ithaca.studies.peers import methods
+from ithaca.studies.peers.methods import PEERS, run_peer
+from ithaca.studies.peers.recorder import Budget, Ended, Trace
 from tests.problems import mm_problem
 
 SAMPLES = 60

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from ithaca.formulations.json_numbers import document_text
+from ithaca.files.errors import InputError
+from ithaca.files.json_numbers import document_text
 from ithaca.results.files import load_result, result_document
-from ithaca.results.result import Result
-from ithaca.results.solution import best_solution
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions
+from ithaca.solver.result import Result
+from ithaca.solver.solution import best_solution
 from ithaca.solver.verification import verify
-from ithaca.workloads.errors import InputError
 from tests.families.fir import FirFamily, fir_problem
 
 FAMILIES = {"fir": FirFamily()}

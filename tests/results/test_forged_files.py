@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 import ithaca
+from ithaca.files.errors import DisagreementError, InputError
 from ithaca.formulations.systolic.design import systolic
-from ithaca.results.solution import make_solution
-from ithaca.workloads.errors import DisagreementError, InputError
+from ithaca.solver.solution import make_solution
 from tests.command_line import ithaca as command
 from tests.studies.codesign.spaces import small_space
 from tests.studies.network.test_fused import FOLLOWING

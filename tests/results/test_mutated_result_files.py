@@ -9,8 +9,8 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ithaca.files.errors import InputError
 from ithaca.results.files import load_result
-from ithaca.workloads.errors import InputError
 from tests.results.test_result_files import DOCUMENT, TEXT, drop, put, write
 
 

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 import ithaca
-from ithaca.results.certificate import Status
 from ithaca.results.files import load_result, result_document
-from ithaca.studies.documents import StudyDocument
-from ithaca.studies.network.documents import load_network_result, network_document
+from ithaca.results.network import load_network_result, network_document
+from ithaca.results.studies import StudyDocument
+from ithaca.solver.certificate import Status
 
 DATA = Path(__file__).parent / "data"
 

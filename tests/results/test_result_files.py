@@ -14,8 +14,9 @@ from typing import Any
 
 import pytest
 
-from ithaca.api.evaluating import load_any_points
-from ithaca.formulations.json_numbers import document_text
+from ithaca.commands.api.evaluating import load_any_points
+from ithaca.files.errors import InputError
+from ithaca.files.json_numbers import document_text
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.systolic.data_types import DATA_TYPES
 from ithaca.formulations.systolic.derivation import derive
@@ -23,15 +24,14 @@ from ithaca.formulations.systolic.design import SpaceOptions, systolic, systolic
 from ithaca.formulations.systolic.metrics import METRICS, parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.formulations.systolic.tiling import Tiling
-from ithaca.results.certificate import Termination, relative_gap
 from ithaca.results.files import MAX_BYTES, load_result, result_document
-from ithaca.results.result import Result
-from ithaca.results.shortfall import Shortfall
-from ithaca.results.solution import Solution, make_solution
+from ithaca.solver.certificate import Termination, relative_gap
 from ithaca.solver.conclusion import conclude
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions
-from ithaca.workloads.errors import InputError
+from ithaca.solver.result import Result
+from ithaca.solver.shortfall import Shortfall
+from ithaca.solver.solution import Solution, make_solution
 from ithaca.workloads.library import workload
 
 LIMITS = (Limit("dsp", Fraction("8601.6")), Limit("bram18k", Fraction("3763.2")))

@@ -12,24 +12,24 @@ from typing import Any
 
 import pytest
 
-from ithaca.api.verifying import verify
-from ithaca.formulations.json_numbers import document_text
+from ithaca.commands.api.verifying import verify
+from ithaca.files.errors import DisagreementError, InputError
+from ithaca.files.json_numbers import document_text
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.systolic.data_types import DATA_TYPES
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.design import systolic, systolic_problem
 from ithaca.formulations.systolic.metrics import parse_objective
-from ithaca.results.certificate import Status
 from ithaca.results.files import load_result, result_document
-from ithaca.results.result import Result
-from ithaca.results.shortfall import Shortfall
-from ithaca.results.solution import Solution, make_solution
 from ithaca.solver import verification
+from ithaca.solver.certificate import Status
 from ithaca.solver.conclusion import conclude
 from ithaca.solver.engines import engine
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.portfolio import solve_design
-from ithaca.workloads.errors import DisagreementError, InputError
+from ithaca.solver.result import Result
+from ithaca.solver.shortfall import Shortfall
+from ithaca.solver.solution import Solution, make_solution
 from ithaca.workloads.library import workload
 from tests.command_line import ithaca
 

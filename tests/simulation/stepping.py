@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from ithaca.simulation.network import Loop, Meet, Network, Repeat, Step
+from ithaca.formulations.systolic.simulation.network import Loop, Meet, Network, Repeat, Step
 
 #: Cycles after which nothing happens any more if nothing happened: longer than any latency, entry or interval of a test.
 QUIET = 200

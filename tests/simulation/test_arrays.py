@@ -11,15 +11,15 @@ from pathlib import Path
 import pytest
 
 from ithaca import simulate, solve
+from ithaca.files.errors import InputError
 from ithaca.formulations.machine import IDEAL, REGIMES, Machine, Memory, Sums
 from ithaca.formulations.systolic.data_types import data_type
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.design import SystolicDesign
+from ithaca.formulations.systolic.simulation.activity import simulate_network
+from ithaca.formulations.systolic.simulation.arrays import array_network
+from ithaca.formulations.systolic.simulation.trace import phase_trace, word_dump
 from ithaca.formulations.systolic.tiling import Tiling
-from ithaca.simulation.activity import simulate_network
-from ithaca.simulation.arrays import array_network
-from ithaca.simulation.trace import phase_trace, word_dump
-from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import workload
 from tests.command_line import ithaca
 from tests.reference import DATA

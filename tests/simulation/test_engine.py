@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ithaca.simulation.activity import simulate_network
-from ithaca.simulation.engine import run_network
-from ithaca.simulation.network import Fifo, Loop, Meet, Network, Process, Refresh, Repeat
-from ithaca.workloads.errors import InputError
+from ithaca.files.errors import InputError
+from ithaca.formulations.systolic.simulation.activity import simulate_network
+from ithaca.formulations.systolic.simulation.engine import run_network
+from ithaca.formulations.systolic.simulation.network import Fifo, Loop, Meet, Network, Process, Refresh, Repeat
 from tests.simulation.stepping import run_stepping
 
 

@@ -21,8 +21,8 @@ from ithaca.formulations.machine import Machine
 from ithaca.formulations.systolic.data_types import data_type
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.design import SystolicDesign
-from ithaca.simulation.activity import simulate_network
-from ithaca.simulation.arrays import array_network
+from ithaca.formulations.systolic.simulation.activity import simulate_network
+from ithaca.formulations.systolic.simulation.arrays import array_network
 from ithaca.workloads.library import workload
 from tests.formulations.test_cycles import configurations
 from tests.reference import DATA

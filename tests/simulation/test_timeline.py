@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from ithaca import solve
-from ithaca.simulation.activity import engine, simulate_network
-from ithaca.simulation.timeline import timeline
+from ithaca.formulations.systolic.simulation.activity import engine, simulate_network
+from ithaca.formulations.systolic.simulation.timeline import timeline
 from tests.command_line import ithaca
 from tests.simulation.test_values import NETWORK
 

@@ -13,16 +13,16 @@ import numpy as np
 import pytest
 
 from ithaca import simulate, solve
+from ithaca.files.errors import InputError
 from ithaca.formulations.machine import Machine, Sums
 from ithaca.formulations.systolic.data_types import data_type
 from ithaca.formulations.systolic.derivation import choose_designs, derive
 from ithaca.formulations.systolic.design import SystolicDesign
+from ithaca.formulations.systolic.simulation.arrays import array_network
+from ithaca.formulations.systolic.simulation.network import Loop, Network, Process, Repeat, Step
+from ithaca.formulations.systolic.simulation.values import Values, check_values
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.formulations.systolic.tiling import Tiling
-from ithaca.simulation.arrays import array_network
-from ithaca.simulation.network import Loop, Network, Process, Repeat, Step
-from ithaca.simulation.values import Values, check_values
-from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import workload
 from tests.command_line import ithaca
 from tests.formulations.test_cycles import configurations

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 
+from ithaca.files.errors import InputError
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.progress import Progress
-from ithaca.workloads.errors import InputError
 
 Report = Callable[[Progress], None]
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from ithaca.results.certificate import Status, Termination
+from ithaca.solver.certificate import Status, Termination
 from ithaca.solver.conclusion import conclude
 from ithaca.solver.engines import Method, engine
 from ithaca.solver.options import SolveOptions

@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from ithaca.files.errors import DisagreementError
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.systolic.data_types import DATA_TYPES
 from ithaca.formulations.systolic.derivation import derive, designs
@@ -16,7 +17,7 @@ from ithaca.formulations.systolic.design import SpaceOptions, systolic, systolic
 from ithaca.formulations.systolic.metrics import METRICS, parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
-from ithaca.results.certificate import Status, Termination
+from ithaca.solver.certificate import Status, Termination
 from ithaca.solver.cpsat import model as cpsat_model
 from ithaca.solver.cpsat.engine import solve_cpsat
 from ithaca.solver.cpsat.linear import NotExpressibleError
@@ -25,7 +26,6 @@ from ithaca.solver.cpsat.tables import candidate_tables, dominating_row
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.progress import Progress
-from ithaca.workloads.errors import DisagreementError
 from ithaca.workloads.library import workload
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.statement import parse_statement

@@ -15,7 +15,7 @@ from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.systolic.metrics import parse_objective
-from ithaca.results.certificate import Status
+from ithaca.solver.certificate import Status
 from ithaca.solver.cpsat.encoding import Encoder
 from ithaca.solver.cpsat.engine import solve_cpsat
 from ithaca.solver.cpsat.linear import LinearForm, NotExpressibleError, constant_form

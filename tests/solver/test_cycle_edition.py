@@ -12,10 +12,10 @@ import pytest
 from ithaca import network, simulate, solve
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.design import systolic
+from ithaca.formulations.systolic.simulation.activity import simulate_network
+from ithaca.formulations.systolic.simulation.arrays import array_network
 from ithaca.formulations.systolic.systolic_array import Edition
-from ithaca.results.certificate import Status
-from ithaca.simulation.activity import simulate_network
-from ithaca.simulation.arrays import array_network
+from ithaca.solver.certificate import Status
 from ithaca.solver.cpsat.engine import solve_cpsat
 from ithaca.solver.exact.engine import solve_exact
 from tests.command_line import ithaca

@@ -11,16 +11,16 @@ import pytest
 import ithaca
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.design import SpaceOptions
-from ithaca.results.certificate import Status
+from ithaca.refine.evolution.engine import solve_evolve
+from ithaca.refine.evolution.genome import Genome
+from ithaca.refine.evolution.search import POPULATION, STAGNATION, Evolution
+from ithaca.refine.evolution.variation import _factorized, _redrawn, cross, mutate, step
 from ithaca.results.files import load_result
+from ithaca.solver.certificate import Status
 from ithaca.solver.engines import PROVERS, Method, engine
-from ithaca.solver.evolution.engine import solve_evolve
-from ithaca.solver.evolution.genome import Genome
-from ithaca.solver.evolution.search import POPULATION, STAGNATION, Evolution
-from ithaca.solver.evolution.seeding import NOTHING, solver_start
-from ithaca.solver.evolution.variation import _factorized, _redrawn, cross, mutate, step
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions, never
+from ithaca.solver.seeding import NOTHING, solver_start
 from tests.problems import MM_DATAFLOWS, mm_problem
 from tests.solver.known_optima import brute_force
 from tests.solver.test_exact import random_problem
@@ -182,9 +182,9 @@ def test_the_engine_by_name() -> None:
 
 
 def test_refine_finds_what_a_search_cut_off_missed(tmp_path: Path) -> None:
-    from ithaca.api.options import ProblemOptions
-    from ithaca.api.request import request_of_array
-    from ithaca.api.solving import run
+    from ithaca.commands.api.options import ProblemOptions
+    from ithaca.commands.api.request import request_of_array
+    from ithaca.commands.api.solving import run
 
     request = request_of_array(ProblemOptions(dataflow="i,j", permutation="C"), "mm", ["i=96,j=80,k=40"])
     poor = run(request, SolveOptions(time_limit=1e-6), 1, {}, Method.EVOLVE)
@@ -222,9 +222,9 @@ def test_the_published_size_within_3000_samples(dataflow: tuple[str, ...], permu
 
 
 def test_refine_finds_the_same_with_several_processes(tmp_path: Path) -> None:
-    from ithaca.api.options import ProblemOptions
-    from ithaca.api.request import request_of_array
-    from ithaca.api.solving import run
+    from ithaca.commands.api.options import ProblemOptions
+    from ithaca.commands.api.request import request_of_array
+    from ithaca.commands.api.solving import run
 
     request = request_of_array(ProblemOptions(), "mm", ["i=12,j=10,k=8"])
     path = tmp_path / "poor.json"

@@ -8,21 +8,21 @@ from fractions import Fraction
 
 import pytest
 
+from ithaca.files.errors import DisagreementError
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.systolic.derivation import derive, designs
 from ithaca.formulations.systolic.design import SpaceOptions, systolic
 from ithaca.formulations.systolic.systolic_array import Edition
-from ithaca.results.certificate import Status
-from ithaca.results.shortfall import CONTRADICTION
-from ithaca.results.solution import best_solution
+from ithaca.solver.certificate import Status
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.exact.search import Search
 from ithaca.solver.infeasibility import shortfalls, why_infeasible
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.portfolio import solve_design, solve_designs
+from ithaca.solver.shortfall import CONTRADICTION
+from ithaca.solver.solution import best_solution
 from ithaca.solver.tables.frame import build_model
-from ithaca.workloads.errors import DisagreementError
 from ithaca.workloads.library import workload
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.statement import parse_statement

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import pytest
 
+from ithaca.files.yaml_documents import parse_yaml
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.systolic.data_types import DATA_TYPES
 from ithaca.formulations.systolic.derivation import designs
@@ -17,7 +18,6 @@ from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.workloads.kernel_files import kernel_nest
 from ithaca.workloads.library import workload
 from ithaca.workloads.nest import LoopNest
-from ithaca.workloads.yaml_documents import parse_yaml
 from tests.solver.test_exact import check_against_brute_force
 
 #: Nests of at most three tiled loops: brute force manages them with padding, t1 up to 16 and more.

@@ -10,7 +10,7 @@ import pytest
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.systolic.derivation import designs
 from ithaca.formulations.systolic.systolic_array import Edition
-from ithaca.results.certificate import Status
+from ithaca.solver.certificate import Status
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.tables.frame import build_model

@@ -15,10 +15,10 @@ from typing import Any
 
 import pytest
 
+from ithaca.files.errors import InputError
 from ithaca.solver.executor import Executor, InProcess, KilledError, Processes
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.portfolio import solve_designs
-from ithaca.workloads.errors import InputError
 from tests.problems import mm_problem
 from tests.solver.jobs import Deadly, die, double, linger, refuse, report_process, until_stopped
 

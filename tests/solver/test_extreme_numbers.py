@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
+from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.number_systems import NumberSystem
 from ithaca.formulations.problem import Limit, Problem
-from ithaca.results.certificate import Status
+from ithaca.solver.certificate import Status
 from ithaca.solver.engines import Method, engine
 from ithaca.solver.options import SolveOptions
-from ithaca.workloads.errors import InputError
 from tests.families.fir import VOCABULARY, Fir, every_point, fir_problem
 
 CONSTANTS = ("1", "3", "0.1", "1e-30", "1e-9", "1e9", "1e18", "1e20", "1e40", "9007199254740993")

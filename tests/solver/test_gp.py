@@ -22,7 +22,7 @@ from ithaca.formulations.systolic.derivation import derive, designs
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
-from ithaca.results.certificate import Status
+from ithaca.solver.certificate import Status
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.gp.duality import certified_bound, proves_infeasible
 from ithaca.solver.gp.engine import solve_gp

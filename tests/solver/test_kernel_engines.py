@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from ithaca.formulations.systolic.metrics import parse_objective
-from ithaca.results.certificate import Status
+from ithaca.solver.certificate import Status
 from ithaca.solver.cpsat.engine import solve_cpsat
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.gp.search import GpSearch

@@ -12,11 +12,12 @@ import numpy as np
 import pyomo.environ as pyo
 import pytest
 
+from ithaca.files.errors import InputError
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.systolic.design import SpaceOptions, systolic
 from ithaca.formulations.systolic.metrics import parse_objective
-from ithaca.results.certificate import Status
+from ithaca.solver.certificate import Status
 from ithaca.solver.engines import PROVERS, Method, engine
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.gp.search import GpSearch
@@ -27,7 +28,6 @@ from ithaca.solver.nlp.search import STARTS, NlpSearch, starting_points
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.portfolio import solve_designs
 from ithaca.solver.progress import Progress
-from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import workload
 from tests.problems import MM_DATAFLOWS, mm_problem
 from tests.solver.known_optima import brute_force

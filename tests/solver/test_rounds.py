@@ -9,23 +9,22 @@ from typing import Any
 
 import pytest
 
-from ithaca.formulations.json_numbers import document_text
+from ithaca.files.json_numbers import document_text
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.systolic.data_types import data_type
 from ithaca.formulations.systolic.derivation import choose_designs, designs
 from ithaca.formulations.systolic.design import systolic_problem
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
-from ithaca.results.certificate import Status, Termination
 from ithaca.results.files import load_result, result_document
-from ithaca.results.result import Result
-from ithaca.results.solution import Solution, best_solution
-from ithaca.solver import auto, combination, rounds
+from ithaca.solver import auto, combination, rounds, seeding
+from ithaca.solver.certificate import Status, Termination
 from ithaca.solver.engines import Method
-from ithaca.solver.evolution import seeding
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.portfolio import solve_designs
+from ithaca.solver.result import Result
+from ithaca.solver.solution import Solution, best_solution
 from ithaca.solver.verification import verify
 from ithaca.workloads.kernel_files import kernel_nest
 from ithaca.workloads.library import workload

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.number_systems import FRACTION, NUMPY
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Limit, Problem
@@ -30,7 +31,6 @@ from ithaca.studies.shared.layer import buffer_words
 from ithaca.studies.shared.pipeline import PipelineSearch
 from ithaca.studies.shared.plans import Minimise, Options, Plan, best_plan
 from ithaca.studies.shared.search import SharedOutcome, SharedSearch
-from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import workload
 from ithaca.workloads.networks.folding import fold
 from ithaca.workloads.networks.network import Layer, Network

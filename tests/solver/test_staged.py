@@ -12,15 +12,15 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.rounding import least_double
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.stage import Block, Cutoff, Stage
-from ithaca.results.certificate import Status, Termination
+from ithaca.solver.certificate import Status, Termination
 from ithaca.solver.engines import Method, engine
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.staged.engine import solve_staged
-from ithaca.workloads.errors import InputError
 from tests.families.fir import Fir, every_point, fir_problem
 
 

@@ -12,16 +12,16 @@ from typing import Any
 
 import pytest
 
-from ithaca.formulations.json_numbers import document_text
-from ithaca.results.certificate import TracePoint
+from ithaca.files.errors import InputError
+from ithaca.files.json_numbers import document_text
 from ithaca.results.files import load_result, result_document
-from ithaca.results.result import Result
+from ithaca.solver.certificate import TracePoint
 from ithaca.solver.engines import Method
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.portfolio import solve_design, solve_designs
 from ithaca.solver.progress import Progress
+from ithaca.solver.result import Result
 from ithaca.solver.trace import LONGEST, TraceRecorder
-from ithaca.workloads.errors import InputError
 from tests.problems import mm_problem
 
 

@@ -11,8 +11,8 @@ import ithaca
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.spatial.design import MappingOptions, SpatialDesign
 from ithaca.formulations.spatial.library import find_architecture, fitted
-from ithaca.results.certificate import Status
 from ithaca.solver.auto import Course
+from ithaca.solver.certificate import Status
 from ithaca.solver.engines import Method
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.portfolio import solve_designs

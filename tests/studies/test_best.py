@@ -8,12 +8,12 @@ from fractions import Fraction
 
 import pytest
 
-from ithaca.results.certificate import Status
-from ithaca.results.solution import best_solution
+from ithaca.solver.certificate import Status
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.executor import Processes
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.portfolio import solve_designs
+from ithaca.solver.solution import best_solution
 from ithaca.studies.best import solve_best
 from ithaca.studies.whatif import best_start
 from tests.problems import MM_DATAFLOWS, configuration_of, mm_problem

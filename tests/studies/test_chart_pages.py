@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ithaca.studies.charts.chart import HeatMap, LineChart
-from ithaca.studies.charts.page import MOST_CELLS, chart_page, save_page
+from ithaca.exports.charts.chart import HeatMap, LineChart
+from ithaca.exports.charts.page import MOST_CELLS, chart_page, save_page
 from tests.browser import cut_texts, shown
 from tests.studies.test_charts import CELLS, CHARTS, STEPS
 

@@ -10,10 +10,10 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 
-from ithaca.studies.charts.chart import Bar, BarChart, Chart, HeatMap, LineChart, Series, Unit, other_unit
-from ithaca.studies.charts.files import save_plot
-from ithaca.studies.charts.picture import PHONE
-from ithaca.studies.charts.svg import inline_svg
+from ithaca.exports.charts.chart import Bar, BarChart, Chart, HeatMap, LineChart, Series, Unit, other_unit
+from ithaca.exports.charts.files import save_plot
+from ithaca.exports.charts.picture import PHONE
+from ithaca.exports.charts.svg import inline_svg
 
 STEPS = Series("a $1$ & <b>", (1.0, 2.0, 40.0), (3.0, 5.0, 900.0), (None, 4.0, None), ("one", "two", "three"))
 BARS = (Bar("first", 3.0, "3 of 4", "answer", mark=2.0), Bar("none", None, "infeasible"), Bar("last", 1.0, "1 of 4"))

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ithaca.api.explaining import _effect
+from ithaca.commands.api.explaining import _effect
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.derivation import designs
@@ -20,12 +20,12 @@ from ithaca.formulations.systolic.design import systolic, systolic_problem
 from ithaca.formulations.systolic.insight.cycles import PES, Binding, Contender, LoopPadding
 from ithaca.formulations.systolic.insight.facts import Facts, _binding, _loop, _times_as_many, facts
 from ithaca.formulations.systolic.systolic_array import Edition
-from ithaca.results.certificate import Status
+from ithaca.results.explanation import Change, Kind, first_change, limit_uses, other_designs, raised_limits, worthless
 from ithaca.results.files import load_result
+from ithaca.solver.certificate import Status
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions
 from ithaca.studies.best import solve_best
-from ithaca.studies.explanation import Change, Kind, first_change, limit_uses, other_designs, raised_limits, worthless
 from ithaca.workloads.affine import Access, Affine
 from ithaca.workloads.footprints import footprints
 from ithaca.workloads.library import workload, workload_names

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from ithaca.files.errors import InputError
 from ithaca.formulations.machine import REGIMES
 from ithaca.formulations.problem import Limit
 from ithaca.formulations.systolic.data_types import data_type
@@ -24,7 +25,6 @@ from ithaca.studies.front import Front, pareto_front
 from ithaca.studies.prover import ProofStep
 from ithaca.studies.region import admits
 from ithaca.studies.store import Store
-from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import workload
 from tests.problems import MM_DATAFLOWS, mm_problem
 from tests.studies.brute_front import brute_front

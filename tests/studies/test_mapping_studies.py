@@ -8,10 +8,10 @@ from itertools import product
 import pytest
 
 import ithaca
+from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.spatial.library import find_architecture
 from ithaca.formulations.spatial.variation import with_figure
-from ithaca.workloads.errors import InputError
 
 SIZES = {"i": 4, "j": 4, "k": 2}
 

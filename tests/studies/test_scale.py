@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ithaca.files.errors import InputError
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.machine import REGIMES
 from ithaca.formulations.problem import Problem
@@ -21,7 +22,6 @@ from ithaca.formulations.technology import Technology
 from ithaca.studies.region import Bound
 from ithaca.studies.scale import equivalent_objective, find_scale
 from ithaca.studies.shared.layer import objective_step
-from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import workload, workload_names
 from tests.problems import MM_DATAFLOWS, mm_problem
 

@@ -13,22 +13,22 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from ithaca.files.errors import InputError
+from ithaca.files.netcdf import save_netcdf
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.systolic.design import SpaceOptions, systolic
-from ithaca.results.certificate import Status
-from ithaca.results.solution import Solution, best_solution
+from ithaca.results.datasets import front_dataset, study_dataset
+from ithaca.solver.certificate import Status
 from ithaca.solver.engines import Method
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.portfolio import solve_designs
+from ithaca.solver.solution import Solution, best_solution
 from ithaca.studies.best import solve_best
-from ithaca.studies.datasets import front_dataset, study_dataset
-from ithaca.studies.files import save_netcdf
 from ithaca.studies.front import pareto_front
 from ithaca.studies.grid import MAX_POINTS, Axis
 from ithaca.studies.marginal import marginal_values
 from ithaca.studies.store import Store, fingerprint
 from ithaca.studies.whatif import Study, run_study
-from ithaca.workloads.errors import InputError
 from tests.problems import mm_problem
 
 DATAFLOWS = (("i", "j"), ("i", "k"))

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ithaca.files.errors import InputError
 from ithaca.formulations.systolic.derivation import designs
 from ithaca.workloads import library
-from ithaca.workloads.errors import InputError
 from ithaca.workloads.kernel_files import MAX_BYTES
 from ithaca.workloads.library import documented_workload, workload, workload_document, workload_names
 from ithaca.workloads.nest import LoopNest

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ithaca.workloads.errors import InputError
+from ithaca.files.errors import InputError
 from ithaca.workloads.library import workload
 from ithaca.workloads.nest import MAX_EXTENT, LoopNest
 from ithaca.workloads.statement import parse_statement

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ithaca.workloads.errors import InputError
+from ithaca.files.errors import InputError
 from ithaca.workloads.library import workload
 from ithaca.workloads.networks.find import find_network, network_names
 from ithaca.workloads.networks.network import Layer, Network, Omission, OmissionKind, merge

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from ithaca.workloads.errors import InputError
+from ithaca.files.errors import InputError
+from ithaca.files.yaml_documents import parse_yaml
 from ithaca.workloads.library import workload
 from ithaca.workloads.networks.find import find_network
 from ithaca.workloads.networks.network import OmissionKind
 from ithaca.workloads.networks.network_files import read_network
-from ithaca.workloads.yaml_documents import parse_yaml
 
 
 def read(text: str, **sizes: int):

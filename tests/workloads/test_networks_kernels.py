@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ithaca.workloads.errors import InputError
+from ithaca.files.errors import InputError
 from ithaca.workloads.networks.network_files import quantity
 from ithaca.workloads.networks.operators import FeatureMap, KernelUse, convolution, matrix_product, output_extent
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from onnx import TensorProto, defs, helper
 
-from ithaca.workloads.errors import InputError
+from ithaca.files.errors import InputError
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.networks import onnx_operators
 from ithaca.workloads.networks.find import find_network

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ithaca.workloads.errors import InputError
+from ithaca.files.errors import InputError
 from ithaca.workloads.networks.find import find_network, network_names
 from ithaca.workloads.networks.network import Network
 from ithaca.workloads.networks.network_files import read_network

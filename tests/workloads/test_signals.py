@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ithaca.workloads import signals
+from ithaca.files import signals
 
 #: Sends a signal to itself.
 HIT = "import os, signal; hit = lambda number=signal.SIGINT: os.kill(os.getpid(), number)"
@@ -19,8 +19,7 @@ HIT = "import os, signal; hit = lambda number=signal.SIGINT: os.kill(os.getpid()
 def ran(script: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     """Run a script with the handlers installed; SIGINT is handled however the tests were started."""
     begin = (
-        f"{HIT}; signal.signal(signal.SIGINT, signal.default_int_handler); "
-        "from ithaca.workloads import signals; signals.install()"
+        f"{HIT}; signal.signal(signal.SIGINT, signal.default_int_handler); from ithaca.files import signals; signals.install()"
     )
     return subprocess.run(
         [sys.executable, "-c", f"{begin}\n{script}"], cwd=cwd, capture_output=True, text=True, timeout=60, check=False
@@ -93,7 +92,7 @@ def test_a_second_signal_leaves_nothing_half_written(writer: str, exists: bool, 
     script = f"""
 import builtins
 from pathlib import Path
-from ithaca.workloads.writing import write_folder, write_text_atomically
+from ithaca.files.writing import write_folder, write_text_atomically
 def struck(owner, name):
     real = getattr(owner, name)
     def strike(*args, **options):

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from ithaca.workloads.errors import InputError
-from ithaca.workloads.writing import write_folder, write_text_atomically
+from ithaca.files.errors import InputError
+from ithaca.files.writing import write_folder, write_text_atomically
 
 FILES = {"one.txt": "1\n", "two.sh": "#!/bin/sh\n", "three.txt": "3\n"}
 

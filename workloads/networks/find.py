@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from ithaca.files.reading import packaged_names
 from ithaca.workloads.networks.network import Network
-from ithaca.workloads.reading import packaged_names
 
 ONNX_ENDING = ".onnx"
 FILES = "the path of a .yaml or .onnx file"
@@ -31,7 +31,7 @@ def find_network(text: str, sizes: Mapping[str, int] | None = None, files: str =
         from ithaca.workloads.networks.onnx_import import import_onnx
 
         return import_onnx(Path(text), sizes)
-    from ithaca.workloads.documents import find_document
+    from ithaca.files.documents import find_document
     from ithaca.workloads.networks.network_files import MAX_BYTES, read_network
 
     document, where = find_document("network", text, _DATA, MAX_BYTES, files)

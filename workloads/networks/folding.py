@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ithaca.workloads.errors import InputError
+from ithaca.files.errors import InputError
 from ithaca.workloads.library import workload
 from ithaca.workloads.networks.network import Layer, Network
 

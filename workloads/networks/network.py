@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from math import prod
 
-from ithaca.workloads.errors import InputError
+from ithaca.files.errors import InputError
 from ithaca.workloads.nest import LoopNest
 
 

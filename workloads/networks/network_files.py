@@ -36,9 +36,9 @@ from typing import Annotated, Any
 
 from pydantic import Field, PlainValidator, ValidationInfo
 
-from ithaca.workloads.documents import Document, validated
-from ithaca.workloads.errors import InputError
-from ithaca.workloads.messages import quoted, refuse
+from ithaca.files.documents import Document, validated
+from ithaca.files.errors import InputError
+from ithaca.files.messages import quoted, refuse
 from ithaca.workloads.networks.network import Layer, Network, Omission, OmissionKind, Run, chosen_parameters, merge
 from ithaca.workloads.networks.operators import FeatureMap, KernelUse, convolution, matrix_product
 

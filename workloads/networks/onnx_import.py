@@ -13,12 +13,12 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ithaca.workloads.errors import InputError
-from ithaca.workloads.messages import escaped, quoted, refuse
+from ithaca.files.errors import InputError
+from ithaca.files.messages import escaped, quoted, refuse
+from ithaca.files.reading import read_bytes
 from ithaca.workloads.networks.network import Layer, Network, Omission, OmissionKind, Run, chosen_parameters, merge
 from ithaca.workloads.networks.onnx_operators import PASSING, omission
 from ithaca.workloads.networks.operators import FeatureMap, KernelUse, convolution, matrix_product
-from ithaca.workloads.reading import read_bytes
 
 if TYPE_CHECKING:
     from onnx import GraphProto, ModelProto, NodeProto, ValueInfoProto

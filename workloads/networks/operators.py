@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from ithaca.workloads.errors import InputError
+from ithaca.files.errors import InputError
 from ithaca.workloads.library import workload
 from ithaca.workloads.networks.network import Layer
 

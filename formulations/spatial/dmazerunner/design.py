@@ -9,12 +9,14 @@ from functools import cached_property, partial
 from math import ceil
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from ithaca.files.errors import InputError
+from ithaca.files.messages import refuse
+from ithaca.files.shown_numbers import number
 from ithaca.formulations.algebra.expression import Constant, Expression, Symbol, ceiling_division
 from ithaca.formulations.algebra.number_systems import FRACTION, NUMPY, SYMBOLIC, NumbersByName, NumberSystem
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Design, Metric, MetricsAndParts, Remarks
 from ithaca.formulations.hardware.remedies import Remedy
-from ithaca.formulations.shown_numbers import number
 from ithaca.formulations.space import Axis, Link, Quantity, Relation, Space, make_space
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.baselines import dataflows
@@ -44,9 +46,7 @@ from ithaca.formulations.spatial.mapping import Order, Slot
 from ithaca.formulations.spatial.mapping_design import MappingDesign, nested_loops
 from ithaca.formulations.spatial.orders import LEAST_PADDINGS, MOST_REUSE
 from ithaca.formulations.spatial.remedies import capacity, lanes
-from ithaca.workloads.errors import InputError
 from ithaca.workloads.footprints import footprints
-from ithaca.workloads.messages import refuse
 from ithaca.workloads.nest import LoopNest
 
 if TYPE_CHECKING:

@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ithaca.files.errors import InputError
+from ithaca.files.json_numbers import json_number
+from ithaca.files.messages import quoted, refuse
+from ithaca.files.reading import read_text
 from ithaca.formulations.algebra.number_systems import FRACTION
-from ithaca.formulations.json_numbers import json_number
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.dmazerunner.design import DmazerunnerDesign
 from ithaca.formulations.spatial.dmazerunner.model import DRAM, ORDERED, RF, SPATIAL, SPM, Layer
-from ithaca.workloads.errors import InputError
-from ithaca.workloads.messages import quoted, refuse
 from ithaca.workloads.nest import LoopNest
-from ithaca.workloads.reading import read_text
 from ithaca.workloads.statement import parse_statement
 
 #: Largest file (bytes).

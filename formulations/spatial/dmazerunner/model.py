@@ -18,12 +18,12 @@ from functools import cached_property
 from math import lcm, prod
 from typing import Any
 
+from ithaca.files.errors import InputError
+from ithaca.files.messages import refuse
 from ithaca.formulations.algebra.number_systems import NumbersByName, NumberSystem
 from ithaca.formulations.design import MetricsAndParts
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.workloads.affine import Access
-from ithaca.workloads.errors import InputError
-from ithaca.workloads.messages import refuse
 from ithaca.workloads.nest import LoopNest, Stored
 
 #: The levels whose loops have an order, and all slots of a loop, as quantities name them.

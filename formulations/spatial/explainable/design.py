@@ -8,6 +8,7 @@ from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from ithaca.files.errors import InputError
 from ithaca.formulations.design import Metric
 from ithaca.formulations.hardware.remedies import Remedy
 from ithaca.formulations.spatial.dmazerunner.design import DmazerunnerDesign
@@ -16,7 +17,6 @@ from ithaca.formulations.spatial.explainable import model
 from ithaca.formulations.spatial.explainable.model import networks
 from ithaca.formulations.spatial.explainable.stage import ExplainableStage, ExplainableTables
 from ithaca.formulations.spatial.remedies import capacity, lanes
-from ithaca.workloads.errors import InputError
 from ithaca.workloads.footprints import footprints
 
 if TYPE_CHECKING:

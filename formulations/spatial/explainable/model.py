@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from ithaca.files.messages import refuse
 from ithaca.formulations.algebra.number_systems import NumbersByName, NumberSystem
 from ithaca.formulations.design import MetricsAndParts
 from ithaca.formulations.spatial.architecture import NETWORKS, Architecture, Network
@@ -32,7 +33,6 @@ from ithaca.formulations.spatial.dmazerunner.model import (
     words_moved,
 )
 from ithaca.formulations.spatial.dmazerunner.model import used as capacities_used
-from ithaca.workloads.messages import refuse
 
 #: The metrics of groups, ``input_groups`` and so on, and a network that sends tiles to these.
 GROUPS = {"input": "input", "weight": "weight", "output": "write"}

@@ -7,13 +7,13 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 from math import prod
 
+from ithaca.files.errors import InputError
+from ithaca.files.messages import quoted, refuse
 from ithaca.formulations.intrinsics import find_intrinsic
 from ithaca.formulations.matching import Computation, computation
 from ithaca.formulations.matching_model import matches
 from ithaca.formulations.spatial.architecture import Architecture, Tensorized
 from ithaca.formulations.spatial.intrinsic.model import PORTS, Operand, Work
-from ithaca.workloads.errors import InputError
-from ithaca.workloads.messages import quoted, refuse
 from ithaca.workloads.nest import LoopNest
 
 #: Loops of an intrinsic with the loops of a nest that run on them; one that is left out runs once, the rest of its calls idle.

@@ -9,11 +9,11 @@ from functools import cached_property
 from math import ceil
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from ithaca.files.shown_numbers import number, percent
 from ithaca.formulations.algebra.expression import Constant
 from ithaca.formulations.algebra.number_systems import FRACTION, SYMBOLIC, NumbersByName, NumberSystem
 from ithaca.formulations.design import Metric, Remarks
 from ithaca.formulations.hardware.remedies import Remedy
-from ithaca.formulations.shown_numbers import number, percent
 from ithaca.formulations.space import Axis, Link, Quantity, Relation, Space, make_space
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.constraints import NONE

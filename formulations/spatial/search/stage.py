@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ithaca.files.errors import DisagreementError
 from ithaca.formulations.algebra.array_types import Floats, Integers, Mask
 from ithaca.formulations.algebra.rounding import all_below, below, least_double, near_extreme
 from ithaca.formulations.configuration import Configuration
@@ -35,7 +36,6 @@ from ithaca.formulations.spatial.search.labels import (
 from ithaca.formulations.spatial.search.meshes import Layouts
 from ithaca.formulations.spatial.search.pareto import undominated_labels
 from ithaca.formulations.stage import Block, Candidates, Cutoff
-from ithaca.workloads.errors import DisagreementError
 
 if TYPE_CHECKING:
     from ithaca.formulations.spatial.design import SpatialDesign

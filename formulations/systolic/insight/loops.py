@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Mapping
 from fractions import Fraction
 
+from ithaca.files.shown_numbers import counted, number
 from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.algebra.number_systems import FRACTION
-from ithaca.formulations.shown_numbers import counted, number
 from ithaca.formulations.systolic.quantities import extent, lanes, t1, t2, tiles
 from ithaca.formulations.systolic.systolic_array import Direction, IOGroup, Module, Role, SystolicArray
 from ithaca.workloads.nest import LoopNest

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from ithaca.files.errors import InputError
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.hardware.accelerator import Trend
 from ithaca.formulations.hardware.files import find_space, read_space, space_fields, space_names
 from ithaca.formulations.spatial.accelerator import HierarchyAccelerator
-from ithaca.workloads.errors import InputError
 
 TINY = """
 name: tiny

@@ -11,9 +11,9 @@ from ithaca.formulations.spatial.design import MappingOptions, SpatialDesign
 from ithaca.formulations.spatial.library import find_architecture, fitted
 from ithaca.formulations.spatial.mapping import Slot
 from ithaca.formulations.spatial.problem_files import read_problem
-from ithaca.peers.methods import run_peer
-from ithaca.peers.recorder import Budget
 from ithaca.solver.staged.engine import solve_staged
+from ithaca.studies.peers.methods import run_peer
+from ithaca.studies.peers.recorder import Budget
 from tests.formulations.spatial.cases import golden, nest_of
 
 #: What each dataflow spreads over the mesh of a convolution.

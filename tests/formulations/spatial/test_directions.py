@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.number_systems import NUMPY
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.design import Design
@@ -22,14 +23,13 @@ from ithaca.formulations.spatial.design import MappingOptions, SpatialDesign
 from ithaca.formulations.spatial.dmazerunner.design import DmazerunnerDesign
 from ithaca.formulations.spatial.explainable.design import ExplainableDesign
 from ithaca.formulations.spatial.mapping import slots
-from ithaca.results.certificate import Certificate, Status
-from ithaca.results.solution import Solution
+from ithaca.results.studies import front_document
+from ithaca.solver.certificate import Certificate, Status
 from ithaca.solver.engines import Method
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.portfolio import solve_design
-from ithaca.studies.documents import front_document
+from ithaca.solver.solution import Solution
 from ithaca.studies.front import pareto_front
-from ithaca.workloads.errors import InputError
 from tests.command_line import ithaca
 from tests.formulations.spatial import test_dmazerunner_proofs, test_explainable
 from tests.formulations.spatial.cases import nest_of, random_architecture

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.expression import Symbol
 from ithaca.formulations.algebra.interval import Interval, as_interval
 from ithaca.formulations.algebra.number_systems import FRACTION, INTERVAL, NUMPY, SYMBOLIC
@@ -19,7 +20,6 @@ from ithaca.formulations.spatial.architecture_files import read_architecture
 from ithaca.formulations.spatial.dmazerunner.design import DmazerunnerDesign
 from ithaca.formulations.spatial.dmazerunner.layers import evaluate_points, read_layers
 from ithaca.formulations.spatial.dmazerunner.model import DRAM, SLOTS, Layer
-from ithaca.workloads.errors import InputError
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.statement import parse_statement
 from tests.reference import golden_text

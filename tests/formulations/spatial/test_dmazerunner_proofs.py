@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.number_systems import NUMPY
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.problem import Limit, Objective, Problem
@@ -24,12 +25,11 @@ from ithaca.formulations.spatial.dmazerunner.layers import KINDS
 from ithaca.formulations.spatial.dmazerunner.model import DRAM, RF, SPATIAL, SPM, Layer
 from ithaca.formulations.spatial.library import find_architecture
 from ithaca.formulations.spatial.mapping import Slot
-from ithaca.peers.methods import run_peer
-from ithaca.peers.recorder import Budget, Ended
-from ithaca.results.certificate import Status
+from ithaca.solver.certificate import Status
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.staged.engine import solve_staged
-from ithaca.workloads.errors import InputError
+from ithaca.studies.peers.methods import run_peer
+from ithaca.studies.peers.recorder import Budget, Ended
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.statement import parse_statement
 

@@ -12,6 +12,7 @@ from random import Random
 
 import pytest
 
+from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.configuration import Configuration
@@ -24,9 +25,8 @@ from ithaca.formulations.spatial.editions import EDITIONS, EXPLAINABLE
 from ithaca.formulations.spatial.explainable.design import VOCABULARY, ExplainableDesign
 from ithaca.formulations.spatial.library import find_architecture
 from ithaca.formulations.spatial.variation import with_figure, with_figures
-from ithaca.results.certificate import Status
+from ithaca.solver.certificate import Status
 from ithaca.solver.staged.engine import solve_staged
-from ithaca.workloads.errors import InputError
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.networks.find import find_network
 from tests.command_line import ithaca

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.number_systems import FRACTION, INTERVAL, NUMPY
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.hardware.accelerator import Trend
@@ -31,11 +32,10 @@ from ithaca.formulations.spatial.intrinsic.array import IntrinsicArray
 from ithaca.formulations.spatial.intrinsic.design import VOCABULARY, IntrinsicDesign
 from ithaca.formulations.spatial.library import find_architecture
 from ithaca.formulations.spatial.variation import with_figures
-from ithaca.results.certificate import Status
 from ithaca.results.files import load_result, result_document
-from ithaca.results.result import Result
+from ithaca.solver.certificate import Status
 from ithaca.solver.portfolio import solve_designs
-from ithaca.workloads.errors import InputError
+from ithaca.solver.result import Result
 from ithaca.workloads.library import workload
 from ithaca.workloads.nest import LoopNest
 from tests.command_line import ithaca

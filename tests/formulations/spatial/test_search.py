@@ -30,14 +30,14 @@ from ithaca.formulations.spatial.problem_files import read_problem
 from ithaca.formulations.spatial.search.bounds import ROUGH, TILES, Bounds, Position
 from ithaca.formulations.spatial.search.labels import Labels, beginning, enter, repeat, spread
 from ithaca.formulations.spatial.search.stage import TimeloopStage
-from ithaca.results.certificate import Status, Termination
-from ithaca.results.solution import Solution
 from ithaca.solver.auto import solve_auto
+from ithaca.solver.certificate import Status, Termination
 from ithaca.solver.cpsat.engine import solve_cpsat
 from ithaca.solver.engines import Method
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.portfolio import solve_designs
+from ithaca.solver.solution import Solution
 from ithaca.solver.staged.engine import solve_staged
 from ithaca.workloads.library import workload
 from ithaca.workloads.nest import LoopNest

@@ -16,7 +16,7 @@ from ithaca.formulations.problem import Objective, Problem
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.design import MappingOptions, SpatialDesign
 from ithaca.formulations.spatial.mapping import slots
-from ithaca.results.certificate import Status
+from ithaca.solver.certificate import Status
 from ithaca.solver.staged.engine import solve_staged
 from ithaca.workloads.nest import LoopNest
 from tests.formulations.spatial.cases import nest_of, random_architecture

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.expression import Symbol
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.algebra.parsing import parse_expression
@@ -23,10 +24,9 @@ from ithaca.formulations.spatial.design import MappingOptions
 from ithaca.formulations.spatial.editions import DMAZERUNNER, EDITIONS, TIMELOOP, Setting
 from ithaca.formulations.spatial.library import find_architecture
 from ithaca.formulations.spatial.variation import MESHES
-from ithaca.results.certificate import Status
+from ithaca.solver.certificate import Status
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.staged.engine import solve_staged
-from ithaca.workloads.errors import InputError
 from tests.formulations.spatial.test_dmazerunner_proofs import random_layer, small_machine
 from tests.formulations.spatial.test_search import drawn_architecture, drawn_nest, with_blocks
 

@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 import ithaca as library
-from ithaca.api.codesign_result import CodesignResult
+from ithaca.commands.api.codesign_result import CodesignResult
 from ithaca.commands.codesign_display import print_codesign
 from ithaca.formulations.hardware.files import find_space
 from ithaca.formulations.spatial.variation import with_figures
-from ithaca.results.certificate import Status
+from ithaca.solver.certificate import Status
 from tests.command_line import ithaca
 from tests.studies.codesign.spaces import small_space
 

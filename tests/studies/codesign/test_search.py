@@ -15,10 +15,10 @@ import pytest
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.hardware.files import find_space
 from ithaca.formulations.problem import Limit, Objective
-from ithaca.results.certificate import Status
-from ithaca.results.shortfall import CONTRADICTION, explain
+from ithaca.solver.certificate import Status
 from ithaca.solver.executor import InProcess
 from ithaca.solver.options import SolveOptions
+from ithaca.solver.shortfall import CONTRADICTION, explain
 from ithaca.solver.staged.engine import solve_staged
 from ithaca.studies.codesign.codesign import CodesignOptions, codesign, make_bank
 from ithaca.studies.codesign.infeasible import shortfalls

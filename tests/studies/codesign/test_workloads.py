@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from ithaca.files.errors import InputError
 from ithaca.studies.codesign.workloads import find_workloads
-from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import workload
 from ithaca.workloads.networks.find import find_network
 

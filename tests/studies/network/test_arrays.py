@@ -12,24 +12,24 @@ from typing import Any
 
 import pytest
 
-from ithaca.formulations.json_numbers import document_text
+from ithaca.files.errors import InputError
+from ithaca.files.json_numbers import document_text
+from ithaca.files.writing import write_text_atomically
 from ithaca.formulations.problem import Limit
 from ithaca.formulations.systolic.design import SpaceOptions, systolic
-from ithaca.results.certificate import Status
+from ithaca.results.network import load_network_result, network_document
+from ithaca.results.network_explanation import network_failure
+from ithaca.results.network_verification import verify_network
+from ithaca.solver.certificate import Status
 from ithaca.solver.options import SolveOptions
-from ithaca.studies.network.documents import load_network_result, network_document
-from ithaca.studies.network.explanation import network_failure
 from ithaca.studies.network.modes import mode
 from ithaca.studies.network.problems import only_layers
 from ithaca.studies.network.result import NetworkResult
 from ithaca.studies.network.runner import RunOptions
-from ithaca.studies.network.verification import verify_network
 from ithaca.studies.shared.plans import Minimise
-from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import workload
 from ithaca.workloads.networks.find import find_network
 from ithaca.workloads.networks.network import Layer, Network
-from ithaca.workloads.writing import write_text_atomically
 from tests.studies.network.tiny import tiny_network, tiny_request
 
 OPTIONS = RunOptions()

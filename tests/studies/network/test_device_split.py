@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import ithaca
+from ithaca.files.errors import InputError
 from ithaca.formulations.hardware.files import find_space, read_space, space_fields
-from ithaca.workloads.errors import InputError
 from tests.command_line import ithaca as command
 
 SPACE = """

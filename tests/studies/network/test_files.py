@@ -12,17 +12,17 @@ from typing import Any
 
 import pytest
 
-from ithaca.formulations.json_numbers import document_text
+from ithaca.files.errors import InputError
+from ithaca.files.json_numbers import document_text
+from ithaca.files.writing import write_text_atomically
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.systolic.design import SpaceOptions
-from ithaca.studies.network.documents import load_network_result, network_document
+from ithaca.results.network import load_network_result, network_document
+from ithaca.results.table import network_table
 from ithaca.studies.network.modes import mode
 from ithaca.studies.network.problems import only_layers
 from ithaca.studies.network.result import NetworkResult
 from ithaca.studies.network.runner import RunOptions, problem_store
-from ithaca.studies.network.table import network_table
-from ithaca.workloads.errors import InputError
-from ithaca.workloads.writing import write_text_atomically
 from tests.studies.network.tiny import tiny_network, tiny_request
 
 Solve = Callable[..., NetworkResult]

@@ -16,22 +16,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ithaca.files.errors import InputError
+from ithaca.files.json_numbers import document_text
 from ithaca.formulations.algebra.number_systems import FRACTION
-from ithaca.formulations.json_numbers import document_text
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.systolic.design import SpaceOptions, systolic
 from ithaca.formulations.systolic.metrics import parse_objective
-from ithaca.results.certificate import Status
+from ithaca.results.mapped_network import MappingRequest
+from ithaca.results.network import load_network_result, network_document
+from ithaca.results.network_verification import verify_network
+from ithaca.solver.certificate import Status
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.staged.engine import solve_staged
-from ithaca.studies.network.documents import load_network_result, network_document
 from ithaca.studies.network.fused import solve_fused
 from ithaca.studies.network.layers import solve_per_layer
-from ithaca.studies.network.mapped import MappingRequest
 from ithaca.studies.network.problems import layer_problems, only_layers
 from ithaca.studies.network.runner import RunOptions
-from ithaca.studies.network.verification import verify_network
-from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import workload
 from ithaca.workloads.networks.find import find_network
 from ithaca.workloads.networks.network import Layer, Network, Run, merge

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import ithaca
-from ithaca.formulations.shown_numbers import number
+from ithaca.files.shown_numbers import number
 from tests.command_line import ithaca as command
 
 NETWORK = """

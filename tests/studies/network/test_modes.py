@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 
+from ithaca.files.errors import InputError
 from ithaca.formulations.systolic.design import SpaceOptions, systolic
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY
-from ithaca.results.certificate import Certificate, Status
 from ithaca.solver import rounds
+from ithaca.solver.certificate import Certificate, Status
 from ithaca.solver.engines import Method
 from ithaca.solver.options import SolveOptions
 from ithaca.studies.network.modes import mode
@@ -22,7 +23,6 @@ from ithaca.studies.network.problems import NetworkRequest, layer_problems, only
 from ithaca.studies.network.result import NetworkResult, Total
 from ithaca.studies.network.runner import RunOptions, problem_store
 from ithaca.studies.network.totals import adds_up, best_total, total
-from ithaca.workloads.errors import InputError
 from ithaca.workloads.networks.network import Network
 from tests.solver.known_optima import brute_force
 from tests.studies.network.tiny import tiny_network, tiny_request

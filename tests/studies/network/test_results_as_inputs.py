@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 
 import ithaca as ithaca_python
-from ithaca.api.loading import one_result
+from ithaca.commands.api.loading import one_result
+from ithaca.exports.charts.chart import BarChart, LineChart
+from ithaca.exports.charts.network import network_chart
+from ithaca.results.network import load_network_result
+from ithaca.results.network_explanation import explain_network
 from ithaca.solver import verification
 from ithaca.solver.engines import engine
-from ithaca.studies.charts.chart import BarChart, LineChart
-from ithaca.studies.network.charts import network_chart
-from ithaca.studies.network.documents import load_network_result
-from ithaca.studies.network.explanation import explain_network
 from tests.command_line import ithaca
 from tests.studies.network.tiny import tiny_file
 

@@ -14,18 +14,18 @@ from typing import Any
 
 import pytest
 
+from ithaca.files.errors import InputError
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.design import SpaceOptions
-from ithaca.results.certificate import Status
-from ithaca.results.solution import Solution
 from ithaca.solver import portfolio, rounds
+from ithaca.solver.certificate import Status
 from ithaca.solver.engines import Method
 from ithaca.solver.options import SolveOptions
+from ithaca.solver.solution import Solution
 from ithaca.studies.network.problems import layer_problems, only_layers
 from ithaca.studies.network.result import Failure
 from ithaca.studies.network.runner import Job, RunOptions, RunState, problem_store, run_problems
 from ithaca.studies.store import Store
-from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import workload
 from tests.studies.network.tiny import tiny_network, tiny_request
 

@@ -1,0 +1,91 @@
+"""How to split a device among systolic arrays: `ithaca.codesign` of a space of their shares."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from math import ceil
+
+from ithaca.commands.api.answers import NetworkResult
+from ithaca.commands.api.live_line import LiveLine
+from ithaca.files.errors import InputError
+from ithaca.files.shown_numbers import number
+from ithaca.files.signals import Interrupt
+from ithaca.formulations.hardware.space import HardwareSpace
+from ithaca.formulations.platform_files import load_platform
+from ithaca.formulations.problem import Limit
+from ithaca.formulations.systolic.accelerator import DIVIDED, SystolicArrays
+from ithaca.formulations.systolic.data_types import data_type
+from ithaca.formulations.systolic.metrics import parse_objective
+from ithaca.formulations.systolic.systolic_array import Edition
+from ithaca.solver.certificate import Status
+from ithaca.solver.options import Budget, SolveOptions
+from ithaca.studies.network.arrays import solve_multi_array
+from ithaca.studies.network.problems import NetworkRequest, only_layers
+from ithaca.studies.network.runner import RunOptions, RunState
+from ithaca.studies.shared.plans import Minimise
+from ithaca.workloads.networks.find import find_network
+
+
+def split_device(
+    space: HardwareSpace, workloads: Sequence[object], layers: Sequence[str], objective: str, search: SolveOptions
+) -> NetworkResult:
+    """The shares of each array and the layers that run on it, proven, and what one more share of each resource would buy."""
+    accelerator = space.accelerator
+    assert isinstance(accelerator, SystolicArrays)
+    if len(workloads) != 1 or not isinstance(workloads[0], str):
+        raise InputError(f"space {space.name} takes one network; allowed: --workload NAME, once")
+    sizes = accelerator.sizes(space)
+    request = NetworkRequest(
+        data_type(accelerator.dtype),
+        load_platform(accelerator.platform),
+        tuple(Limit(metric, size * (accelerator.shares if metric in DIVIDED else 1)) for metric, size in sizes.items()),
+        parse_objective(objective),
+        Edition(accelerator.edition),
+        dataflow=accelerator.dataflow,
+        arrays=accelerator.arrays,
+        minimise=Minimise(accelerator.minimise),
+        shares=sizes,
+    )
+    network = only_layers(find_network(workloads[0]), layers)
+    with Interrupt() as interrupt, LiveLine(f"splitting {accelerator.platform}") as line:
+        budget = Budget(replace(search, stop=interrupt))
+
+        def report(state: RunState) -> None:
+            line.show(space.name, state.progress)
+
+        def solve(asked: NetworkRequest) -> NetworkResult:
+            run = RunOptions(search=budget.share(), report=report)
+            return NetworkResult.of(solve_multi_array(network, asked, run))
+
+        found = solve(request)
+        return replace(found, remarks=tuple(_remarks(accelerator, sizes, request, found, solve)))
+
+
+def _remarks(
+    accelerator: SystolicArrays,
+    sizes: Mapping[str, Fraction],
+    request: NetworkRequest,
+    found: NetworkResult,
+    solve: Callable[[NetworkRequest], NetworkResult],
+) -> list[str]:
+    """The shares of every array, and what one more of each resource would buy."""
+    if found.value is None:
+        return []
+    lines = []
+    for place, array in enumerate(found.arrays):
+        taken = (f"{ceil(array.resources[m] / sizes[m])} shares of {m}" for m in DIVIDED)
+        lines.append(f"array {place}: {' and '.join(taken)}, of {accelerator.shares}")
+    if found.status != Status.OPTIMAL.value:
+        return lines
+    for metric in DIVIDED:
+        limits = tuple(Limit(x.metric, x.bound + (sizes[metric] if x.metric == metric else 0)) for x in request.limits)
+        more = solve(replace(request, limits=limits))
+        if more.status == Status.OPTIMAL.value and more.value is not None:
+            told = "nothing"
+            if more.value != found.value:
+                share = f" ({float(1 - more.value / found.value):.2%} less)" if found.value > 0 else ""
+                told = f"{number(more.value)} instead of {number(found.value)}{share}"
+            lines.append(f"one more share of {metric} ({number(sizes[metric])}) would buy {told}, proven")
+    return lines

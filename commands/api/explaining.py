@@ -1,0 +1,242 @@
+"""`ithaca.explain`: explanations of results, in plain words, one statement a line, every figure computed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import partial
+from html import escape
+from typing import Annotated, Any
+
+from typer import Option
+
+from ithaca.commands.api.codesign_result import CodesignResult
+from ithaca.commands.api.keywords import Given, public
+from ithaca.commands.api.live_line import LiveLine
+from ithaca.commands.api.loading import opened
+from ithaca.commands.api.options import LayerName, Quick, ResultFile, TimeLimit
+from ithaca.commands.api.parsing import parse_search
+from ithaca.files.errors import InputError
+from ithaca.files.json_numbers import SCHEMA
+from ithaca.files.shown_numbers import number, percent
+from ithaca.files.signals import Interrupt
+from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.design import Metric
+from ithaca.formulations.problem import Problem
+from ithaca.results import codesign_explanation as codesigns
+from ithaca.results.explanation import (
+    RAISES,
+    Change,
+    Explanation,
+    Kind,
+    LimitUse,
+    chosen_solutions,
+    document_of_changes,
+    explanation_document,
+    first_change,
+    unbound,
+    worthless,
+)
+from ithaca.results.explanation import explain as explain_solutions
+from ithaca.results.network_explanation import explain_network, network_explanation_document, network_statements
+from ithaca.solver.certificate import Status, as_stated
+from ithaca.solver.options import Budget, SolveOptions
+from ithaca.solver.progress import Progress
+from ithaca.solver.result import Result
+from ithaca.solver.solution import Solution
+from ithaca.studies.best import solve_best
+from ithaca.studies.codesign.bank import LayerBank
+from ithaca.studies.codesign.codesign import CodesignOptions, codesign
+from ithaca.studies.codesign.question import Question
+from ithaca.studies.marginal import raisable_limits
+from ithaca.studies.network.result import NetworkResult
+
+
+def statements(result: Result, explanation: Explanation) -> list[str]:
+    """An explanation, one statement a line."""
+    return list(_statements(result, explanation))
+
+
+def _statements(result: Result, explanation: Explanation) -> Iterator[str]:
+    objective, solution = result.objective.text, explanation.solution
+    yield f"Result: {result.problem.design.title}, on {result.platform_name}, minimising {objective}."
+    if solution is None or solution.value is None or explanation.certificate is None:
+        yield f"No configuration: {explanation.failure}."
+        return
+    certificate = explanation.certificate
+    proof = f"proven {certificate.told}" if certificate.status is Status.OPTIMAL else "not proven optimal"
+    if certificate.status is not Status.OPTIMAL and certificate.lower_bound is not None:
+        proof += f"; no less than {number(certificate.lower_bound)} is possible"
+    yield f"Design: {solution.design}; {objective} is {number(solution.value)} ({proof}{as_stated(result)})."
+    yield from explanation.remarks.statements
+    for use in explanation.limits:
+        yield _limit(use, solution.problem.design.vocabulary)
+    if explanation.next_best is not None:
+        yield _rival(objective, solution.value, *explanation.next_best)
+    yield from change_statements(objective, explanation.changes, result.problem.design.innate)
+
+
+def _limit(use: LimitUse, vocabulary: Mapping[str, Metric]) -> str:
+    unit = f" {vocabulary[use.metric].unit}" if use.metric in vocabulary else ""
+    left = "none is left" if not use.slack else f"{number(use.slack)} left"
+    if use.slack and use.slack_share is not None:
+        left += f" ({percent(use.slack_share)})"
+    return f"Limit {use.metric}: {number(use.used)} of {number(use.bound)}{unit} used, {left}."
+
+
+def _rival(objective: str, value: Fraction, name: str, other: Fraction) -> str:
+    if not value:
+        return f"Other designs: the best of them in this result is {name}, {objective} {number(other)}."
+    difference = (other - value) / abs(value)
+    how = f"{percent(abs(difference))} {'more' if difference > 0 else 'less'}" if difference else "the same"
+    return f"Other designs: the best of them in this result is {name}, {objective} {number(other)}, {how}."
+
+
+def change_statements(objective: str, changes: Sequence[Change] | None, innate: str) -> Iterator[str]:
+    """What was tried, and what to change first; ``innate`` says what allows nothing better where no limit binds."""
+    if changes is None:
+        yield "To change first: not computed (--quick)."
+        return
+    idle = worthless(changes)
+    for change in changes:
+        if change.what not in idle or change.kind is not Kind.LIMIT:
+            yield f"Tried: {_tried(change)}: {objective} {_effect(change)}."
+    for metric in idle:
+        yield f"Tried: {metric} raised by {' % or '.join(map(str, RAISES))} %: no change of {objective} (proven)."
+    first = first_change(changes)
+    if first is not None:
+        yield f"To change first: {_tried(first)}; {objective} {_effect(first)}, the largest gain of those tried."
+    elif unbound(changes):
+        yield f"To change first: nothing that was tried helps (proven). No limit binds: {innate} nothing better."
+    elif all(change.proven for change in changes) and changes:
+        yield "To change first: nothing that was tried helps (proven)."
+    else:
+        yield "To change first: no gain was proven" + (" in time." if changes else "; there is no limit to raise.")
+
+
+def _tried(change: Change) -> str:
+    if change.kind is Kind.LIMIT:
+        return f"raise {change.what} by {change.percent} %, from {number(change.limit)} to {number(change.raised)}"
+    if change.kind is Kind.NO_LIMITS:
+        return "drop all limits"
+    if change.kind is Kind.HARDWARE:
+        return change.what
+    return f"take design {change.what} instead" if change.kind is Kind.DESIGN else f"search on (design {change.what})"
+
+
+def _effect(change: Change) -> str:
+    gain = change.gain
+    proof = "proven" if change.proven else "not proven"
+    if change.before == change.after:
+        return f"stays {number(change.before)} ({'proven' if change.proven else 'not decided in time'})"
+    if gain is None:
+        return f"{number(change.before)} becomes {number(change.after)} ({proof})"
+    sign = "−" if gain > 0 else "+"
+    return f"{number(change.before)} becomes {number(change.after)} ({sign}{percent(abs(gain))}, {proof})"
+
+
+@dataclass(frozen=True)
+class Words:
+    """An explanation in plain words, as `print` shows it, and as a document."""
+
+    statements: tuple[str, ...]  #: One a line
+    document: dict[str, Any] = field(repr=False)  #: The same as JSON, with what was computed
+    result: Result | NetworkResult | CodesignResult = field(repr=False)  #: What is explained
+    solution: Solution | None = field(default=None, repr=False)  #: The configuration that is explained, of one workload
+
+    def __str__(self) -> str:
+        return "\n".join(self.statements)
+
+    def _repr_html_(self) -> str:
+        return "<br>".join(map(escape, self.statements))
+
+
+@public
+def explain(
+    result: ResultFile,
+    *,
+    layer: LayerName = None,
+    design: Annotated[
+        str | None,
+        Option("--design", metavar="'LOOPS ARRAY'", help="Dataflow and permutation, e.g. 'i,j C'; default: the best."),
+    ] = None,
+    quick: Quick = False,
+    time_limit: TimeLimit = None,
+    given: Given,
+) -> Words:
+    """Explain a result: what limits it, what it could reach, and what to change first."""
+    search, found, solution = parse_changes(time_limit, given, quick=quick), opened(result, layer), None
+    if isinstance(found, CodesignResult):
+        if design is not None:
+            raise InputError("--design does not go with the result of a co-design; allowed: with --layer NAME")
+        lines, document = explain_codesign(found, search)
+    elif isinstance(found, NetworkResult):
+        for option in sorted(given & {"--design", "--time-limit", "--quick"}):
+            raise InputError(f"{option} does not go with the result of a whole network; allowed: with --layer NAME")
+        explained = explain_network(found)
+        lines, document = [*network_statements(found, explained)], network_explanation_document(found, explained)
+    else:
+        try:
+            explanation = explain_result(found, design, search)
+        except InputError as error:
+            raise InputError(f"{found.source}: {error}") from None
+        lines, document = statements(found, explanation), explanation_document(found, explanation)
+        solution = explanation.solution
+    return Words(tuple(lines), document | {"statements": lines}, found, solution)
+
+
+def explain_codesign(result: CodesignResult, options: SolveOptions | None) -> tuple[list[str], dict[str, Any]]:
+    """Explain an accelerator, or a front, as statements and as a document; without options not what to change."""
+    tried = None
+    if options is not None and result.best is not None and len(result.front) == 1:
+        bank = LayerBank(result.question.space.accelerator)
+        with Interrupt() as interrupt, LiveLine("searching accelerators") as line:
+            budget = Budget(replace(options, stop=interrupt))
+
+            def solve(question: Question) -> CodesignResult:
+                report = partial(line.show, question.space.name)
+                return CodesignResult.of(codesign(question, CodesignOptions(budget.share(), report=report), bank))
+
+            tried = codesigns.changes(result, solve)
+    lines = [*codesigns.statements(result)]
+    if result.best is None:
+        lines.append(f"No accelerator: {result.failure}.")
+    elif len(result.question.objectives) == 1:
+        lines += change_statements(result.question.objectives[0].text, tried, "the space allows")
+    document = {"schema": SCHEMA, "study": "explain", "space": result.question.space.name, "hardware": result.hardware}
+    return lines, document | document_of_changes(tried)
+
+
+def parse_changes(time_limit: float | None, given: Given, *, quick: bool) -> SolveOptions | None:
+    """How far to search for what to change first; None if that is to be left out."""
+    if quick and "--time-limit" in given:
+        raise InputError("--time-limit cannot be given with --quick, which solves nothing")
+    search = parse_search(time_limit)
+    return None if quick else search
+
+
+def explain_result(result: Result, design: str | None, options: SolveOptions | None) -> Explanation:
+    """Explain a configuration of a result, the best unless a design is named; without options, not what to change first.
+
+    Raises `InputError` if the result does not have the design.
+    """
+    solutions = chosen_solutions(result, design)
+    if options is None:
+        return explain_solutions(result, solutions, None)
+    with Interrupt() as interrupt, LiveLine("building problems") as line:
+        budget = Budget(replace(options, stop=interrupt, any_tie=True))
+        # raised limits, no limits, and once more should the result not be proven
+        count, solved = len(RAISES) * len(raisable_limits([s.problem for s in result.designs])) + 2, 0
+        count += len(result.problem.design.enlarged)
+
+        def solve(problems: Sequence[Problem], starts: Sequence[Configuration | None]) -> Solution:
+            nonlocal solved
+            solved += 1
+
+            def report(name: str, progress: Progress) -> None:
+                line.show(f"solve {solved} of at most {count} · {name}", progress)
+
+            return solve_best(problems, budget.share(max(count - solved + 1, 1)), starts=starts, report=report)
+
+        return explain_solutions(result, solutions, solve)

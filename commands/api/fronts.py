@@ -1,0 +1,153 @@
+"""`ithaca.pareto`: the front of two or more objectives, every point proven."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+from typer import Option
+
+from ithaca.commands.api.answers import StudyAnswer
+from ithaca.commands.api.keywords import Given, public
+from ithaca.commands.api.live_line import LiveLine, note
+from ithaca.commands.api.mapping import MappedRequest, request_of
+from ithaca.commands.api.options import OBJECTIVE, Effort, Extents, HierarchyOptions, Results, Sizes, TargetedOptions, Workload
+from ithaca.commands.api.parsing import parse_extents, parse_integer, parse_proving_method, split_values
+from ithaca.commands.api.request import Request
+from ithaca.exports.charts.chart import Chart
+from ithaca.exports.charts.of_studies import front_chart
+from ithaca.files.errors import InputError
+from ithaca.files.shown_numbers import counted
+from ithaca.files.signals import Interrupt
+from ithaca.formulations.design import Metric
+from ithaca.formulations.problem import Objective
+from ithaca.formulations.systolic.metrics import METRICS
+from ithaca.results.studies import front_document
+from ithaca.solver.certificate import Status
+from ithaca.solver.infeasibility import why_infeasible
+from ithaca.studies import front as fronts
+from ithaca.studies.store import Store
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, repr=False)
+class Front(StudyAnswer, fronts.Front):
+    """The answer of `ithaca.pareto`: points proven to be on the front, and whether they are all."""
+
+    request: Request | MappedRequest = field(kw_only=True)  #: What was asked
+
+    @property
+    def title(self) -> str:
+        """What was asked, for people."""
+        return self.request.title
+
+    @property
+    def headline(self) -> str:
+        return f"Pareto front of {self.title}: {counted(len(self.points), 'point')} ({self.status})"
+
+    @property
+    def status(self) -> str:
+        """Optimal if the front is proven complete, feasible if points of it are known; infeasible or unknown without points."""
+        if self.points:
+            found = Status.OPTIMAL if self.complete else Status.FEASIBLE
+        else:
+            narrowed = self.problems[0].feasible_among
+            found = Status.INFEASIBLE if self.complete and not narrowed else Status.UNKNOWN
+        return found.value
+
+    @property
+    def failure(self) -> str:
+        if self.points:
+            return ""
+        if self.complete and (among := self.problems[0].feasible_among):
+            return f"nothing that meets the limits is among {among}; others, which might, were not searched"
+        if self.complete:
+            return f"infeasible: {why_infeasible(self.problems, self.shortfalls)}"
+        return "nothing proven before the search ended; allow more time with --time-limit"
+
+    @property
+    def document(self) -> dict[str, Any]:
+        return front_document(self, self.request.provenance)
+
+    def to_xarray(self) -> xr.Dataset:
+        """The points as labelled arrays with units, by ascending first objective; numbers are doubles."""
+        from ithaca.results.datasets import front_dataset
+
+        return front_dataset(self, self.request.provenance)
+
+    @property
+    def chart(self) -> Chart:
+        return front_chart(self, f"Pareto front of {self.title}")
+
+
+@public
+def pareto(
+    workload: Workload,
+    *,
+    objectives: Annotated[
+        str | Sequence[str | Objective],
+        Option("--objectives", help="What to minimise: two or more expressions, e.g. latency,dsp."),
+    ],
+    sizes: Sizes = None,
+    problem: TargetedOptions,
+    hierarchy: HierarchyOptions,
+    method: Annotated[str, Option("--method", help="auto, exact or cpsat.")] = "exact",
+    effort: Effort,
+    max_points: Annotated[int | None, Option("--max-points", metavar="N", help="End after so many points.")] = None,
+    results: Results = None,
+    before: Callable[[Sequence[Objective]], None] | None = None,
+    given: Given,
+    **extents: Extents,
+) -> Front:
+    """Compute the Pareto front of several objectives, every point proven.
+
+    ``before`` hears of the objectives before anything is solved, and may refuse them.
+    """
+    engine, search = parse_proving_method(method), effort.options
+    most = None if max_points is None else parse_integer("--max-points", max_points, least=1)
+    threads = effort.workers
+    request = request_of(workload, parse_extents(sizes, extents), problem, hierarchy, OBJECTIVE, given)
+    minimised = parse_objectives(objectives, request.vocabulary)
+    request = replace(request, objective=minimised[0])
+    request.remark()
+    posed = request.posed
+    if before is not None:
+        before(minimised)
+    store = None if results is None else Store(Path(results), note)
+    with Interrupt() as interrupt, LiveLine("building problems") as line:
+        front = fronts.pareto_front(
+            posed,
+            minimised,
+            replace(search, stop=interrupt),
+            max_points=most,
+            method=engine,
+            threads=threads,
+            store=store,
+            report=lambda found, design, progress: line.show(f"{found} points · {design}", progress),
+        )
+    return Front.of(front, request=request)
+
+
+def parse_objectives(
+    given: str | Sequence[str | Objective], vocabulary: Mapping[str, Metric] = METRICS
+) -> tuple[Objective, ...]:
+    """Read ``--objectives``: expressions over metrics, separated by commas outside parentheses."""
+    parts = split_objectives(given)
+    try:
+        return fronts.check_objectives(parts, vocabulary)
+    except InputError as error:
+        raise InputError(f"--objectives: {str(error).removeprefix('--objective: ')}") from None
+
+
+def split_objectives(given: str | Sequence[T]) -> Sequence[str | T]:
+    """The parts of ``--objectives``, none of them empty."""
+    parts = [part.strip() for part in split_values(given)] if isinstance(given, str) else given
+    if not all(parts):
+        raise InputError("--objectives has an empty part; allowed: expressions between commas, e.g. latency,dsp")
+    return parts

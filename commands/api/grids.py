@@ -1,0 +1,112 @@
+"""`ithaca.grid`: the cost model on a grid of factors around a result's best configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from typer import Option
+
+from ithaca.commands.api.keywords import public
+from ithaca.commands.api.live_line import LiveLine
+from ithaca.commands.api.loading import one_result
+from ithaca.commands.api.options import LayerName, ResultFile
+from ithaca.commands.api.parsing import parse_integer, parse_loops
+from ithaca.exports.charts.files import check_plot, save_plot
+from ithaca.exports.charts.heatmap import heat_map
+from ithaca.files.errors import InputError
+from ithaca.files.shown_numbers import counted
+from ithaca.files.signals import deferred
+from ithaca.refine.grid import Best, asked_between_chunks, best_point, exact_grid, load_grid, save_grid
+from ithaca.refine.window import Window, window_around
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+METRIC = "latency"
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The answer of `ithaca.grid`: it is computed when it is first looked at, and large ones in chunks."""
+
+    window: Window  #: Which factors vary, and over what
+    platform: str  #: The platform of the result
+
+    @cached_property
+    def dataset(self) -> xr.Dataset:
+        """Every metric at every point, with which are legal and feasible."""
+        with deferred(), LiveLine(self._doing):
+            return exact_grid(self.window, {"platform": self.platform})
+
+    @cached_property
+    def best(self) -> Best | None:
+        """The feasible point of least objective; None if no point is feasible."""
+        with self.at_work():
+            return best_point(self.dataset, self.window)
+
+    @property
+    def _doing(self) -> str:
+        return f"evaluating {counted(self.window.points, 'point')}"
+
+    @contextmanager
+    def at_work(self) -> Iterator[None]:
+        """While something of it is computed: shows how far that is; a signal waits for the end of a chunk."""
+        dataset = self.dataset
+        with deferred(), LiveLine(self._doing) as line:
+            told = lambda done, total: line.show(self._doing, done=done, total=total)  # noqa: E731
+            with asked_between_chunks(dataset, told):
+                yield
+
+    def save(self, path: str | Path) -> None:
+        """Write the grid as NetCDF (.nc)."""
+        with self.at_work():
+            save_grid(self.dataset, Path(path))
+            if self.dataset.chunks:  # what was just computed need not be computed again
+                vars(self)["dataset"] = load_grid(Path(path), lazily=True)
+
+    @public
+    def plot(self, path: str | Path, x: str, y: str, metric: str = METRIC) -> None:
+        """Draw a heat map of a metric over two factors, such as ``t2.i``: the best design with each pair."""
+        self.check_plot(path, x, y)
+        with self.at_work():
+            save_plot(heat_map(self.dataset, x, y, metric), Path(path))
+
+    def check_plot(self, path: str | Path, x: str, y: str) -> None:
+        """Refuse, before anything is computed, what could not be drawn."""
+        check_plot(Path(path))
+        for option, name in (("--x", x), ("--y", y)):
+            if name not in self.window.free:
+                raise InputError(f"{option} is '{name}'; allowed: a free factor of the grid: {', '.join(self.window.free)}")
+        if x == y:
+            raise InputError(f"--y is '{y}', like --x; allowed: another free factor: {', '.join(self.window.free)}")
+
+
+@public
+def grid(
+    result: ResultFile,
+    *,
+    layer: LayerName = None,
+    around: Annotated[
+        int | None, Option("--around", metavar="N", help="Only factors at most N from the result's; default: full ranges.")
+    ] = None,
+    loops: Annotated[
+        str | Sequence[str] | None,
+        Option("--loops", help="Loops whose factors vary, e.g. i,j; default: all. The others keep the result's."),
+    ] = None,
+    free_packs: Annotated[bool, Option("--free-packs", help="Vary the data packing factors, too (all legal values).")] = False,
+) -> Grid:
+    """Evaluate the cost model exactly around the best configuration of a result."""
+    distance = None if around is None else parse_integer("--around", around, least=0)
+    found, names = one_result(result, layer), parse_loops(loops)
+    if found.best is None or found.best.configuration is None:
+        raise InputError(f"{found.source}: best is null; allowed: a result with a configuration")
+    try:
+        window = window_around(found.best.problem, found.best.configuration, distance, names, free_packs=free_packs)
+    except InputError as error:
+        raise InputError(f"{found.source}: {error}") from None
+    return Grid(window, found.platform_name)

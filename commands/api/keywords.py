@@ -1,0 +1,180 @@
+"""How options are declared: once, for Python and for the command line.
+
+A function lists its options in its signature, with types, help and defaults; a parameter that is a group (`SearchOptions`,
+`ProblemOptions`) stands for all options of the group. `public` makes of it what Python calls, `ithaca.commands.typed` what
+typer takes.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from difflib import get_close_matches
+from enum import Enum
+from functools import wraps
+from inspect import Parameter, Signature, signature, unwrap
+from types import UnionType
+from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
+
+from typer.models import ArgumentInfo
+
+from ithaca.files.errors import InputError
+from ithaca.files.messages import quoted
+
+T = TypeVar("T")
+
+#: An option in a message, or a whole command, whose options stay.
+_OPTION = re.compile(r"ithaca [a-z]+ [^;]*|--[a-z][a-z-]*")
+
+
+#: What keywords are that no option is named like.
+EXTENTS = "Extents of loops, and parameters, by name: i=1024."
+
+
+class Given(frozenset[str]):
+    """The options that were given, such as ``--platform``."""
+
+
+@dataclass(frozen=True)
+class Declared:
+    """An option of a function."""
+
+    name: str  #: As Python calls it
+    hint: Any  #: Its type with what typer takes: how it is written, and help
+    default: Any  #: `Parameter.empty` where there is none
+
+    @property
+    def info(self) -> Any:
+        """How it is written, and help."""
+        return get_args(self.hint)[1]
+
+    @property
+    def spelled(self) -> str:
+        """How it is written on the command line, as error messages say it."""
+        if isinstance(self.info, ArgumentInfo):
+            return str(self.info.metavar or self.name).upper()
+        return next(word for word in map(str, (self.info.default, *(self.info.param_decls or ()))) if word.startswith("--"))
+
+
+def declared(function: Callable[..., object]) -> tuple[Declared, ...]:
+    """The options of a function, those of its groups among them."""
+    function = unwrap(function)
+    hints, found = get_type_hints(function, include_extras=True), []
+    for parameter in signature(function).parameters.values():
+        hint = hints.get(parameter.name)
+        if is_dataclass(hint):
+            own = get_type_hints(hint, include_extras=True)
+            found += [Declared(field.name, own[field.name], field.default) for field in fields(hint)]
+        elif get_origin(hint) is Annotated and parameter.kind is not Parameter.VAR_KEYWORD:
+            found.append(Declared(parameter.name, hint, parameter.default))
+    return tuple(found)
+
+
+def gathered(function: Callable[..., object], words: Mapping[str, Any], given: Collection[str] | None = None) -> dict[str, Any]:
+    """The arguments of a function that options by name are: groups put together again, and which were given (default: all)."""
+    hints, left = get_type_hints(function, include_extras=True), dict(words)
+    hints.pop("return", None)
+    told = Given(o.spelled for o in declared(function) if o.name in (words if given is None else given))
+    for name, hint in hints.items():
+        if hint is Given:
+            left[name] = told
+        elif is_dataclass(hint) and isinstance(hint, type):
+            left[name] = hint(**{field.name: left.pop(field.name) for field in fields(hint) if field.name in left})
+    return left
+
+
+def public(function: Callable[..., T]) -> Callable[..., T]:
+    """A function as Python calls it: every option is a keyword, and errors name keywords."""
+    options, flat = declared(function), _flat(function)
+    names = {option.spelled: option.name for option in options}
+    open_ended = any(parameter.kind is Parameter.VAR_KEYWORD for parameter in flat.parameters.values())
+
+    @wraps(function)
+    def call(*values: Any, **keywords: Any) -> T:
+        for name in () if open_ended else keywords.keys() - flat.parameters.keys():
+            allowed = ", ".join(flat.parameters)
+            raise InputError(f"{name} is {quoted(keywords[name])}, which {function.__name__} does not take; allowed: {allowed}")
+        words = flat.bind(*values, **keywords).arguments
+        extents: dict[str, Any] = {}
+        for name in [n for n in words if flat.parameters[n].kind is Parameter.VAR_KEYWORD]:
+            extents = words.pop(name)
+        try:
+            _check_extents(extents, flat.parameters)
+            for option in options:
+                if option.name in words:
+                    _check_type(option.name, words[option.name], get_args(option.hint)[0])
+            return function(**gathered(function, words), **extents)
+        except InputError as error:
+            line = error.line
+            raise InputError(_OPTION.sub(lambda match: _keyword(match[0], names), line), line) from None
+
+    call.__signature__ = flat  # type: ignore[attr-defined]
+    call.__doc__ = _documented(function, flat)
+    return call
+
+
+def type_text(kind: Any) -> str:
+    """A type as people write it, without the modules of its parts."""
+    text = kind.__name__ if isinstance(kind, type) and not get_args(kind) else str(kind)
+    return re.sub(r"(?:\b\w+\.)+(\w+)", r"\1", text).replace("NoneType", "None")
+
+
+def _documented(function: Callable[..., object], flat: Signature) -> str:
+    """The docstring of a function with its parameters: what the options' help says of them."""
+    help_of = {option.name: str(option.info.help) for option in declared(function)}
+    lines = ["", "Parameters", "----------"]
+    for parameter in flat.parameters.values():
+        stars = "**" if parameter.kind is Parameter.VAR_KEYWORD else ""
+        default = "" if parameter.default is Parameter.empty else f", default {parameter.default!r}"
+        if parameter.name in help_of or stars:
+            lines.append(f"{stars}{parameter.name} : {type_text(parameter.annotation)}{default}")
+            lines.append(f"    {help_of.get(parameter.name, EXTENTS)}")
+    return "\n".join([inspect.getdoc(function) or "", *(lines if len(lines) > 3 else [])])
+
+
+def _check_type(name: str, value: object, kind: Any) -> None:
+    """Refuse what is of no type that a keyword takes; words are read, whatever they stand for."""
+    kinds = [get_origin(each) or each for each in (get_args(kind) if isinstance(kind, UnionType) else [kind])]
+    known = tuple(each for each in kinds if isinstance(each, type))
+    number = {int, float} & {*known} and hasattr(value, "__float__")
+    words = isinstance(value, str | Enum) and known != (bool,)
+    if not (words or number or isinstance(value, known) or len(known) < len(kinds)):
+        raise InputError(f"{name} is {quoted(value)}; allowed: {type_text(kind)}")
+
+
+def _check_extents(extents: Mapping[str, object], keywords: Collection[str]) -> None:
+    """Refuse what is no extent: a keyword that is written wrongly, above all."""
+    for name, value in extents.items():
+        if not hasattr(value, "__index__"):
+            near = get_close_matches(name, keywords, n=1) or ["platform"]
+            raise InputError(
+                f"{name} is {quoted(value)}; allowed: an integer, the extent of a loop, or keywords such as {near[0]}"
+            )
+
+
+def _keyword(word: str, names: Mapping[str, str]) -> str:
+    return word if word.startswith("ithaca") else names.get(word, word[2:].replace("-", "_"))
+
+
+def _flat(function: Callable[..., object]) -> Signature:
+    """The signature of a function with every option of its groups as a keyword."""
+    own, options = signature(function), {option.name: option for option in declared(function)}
+    hints, found = get_type_hints(function, include_extras=True), []
+    for parameter in own.parameters.values():
+        hint = hints.get(parameter.name)
+        if is_dataclass(hint):
+            names = [field.name for field in fields(hint)]
+            found += [_parameter(Parameter.KEYWORD_ONLY, options[name]) for name in names]
+        elif parameter.name in options:
+            found.append(_parameter(parameter.kind, options[parameter.name]))
+        elif hint is not Given:
+            kind = get_args(hint)[0] if get_origin(hint) is Annotated else hint
+            found.append(parameter.replace(annotation=kind or Parameter.empty))
+    # what has no default comes first, and then what is given by place
+    return own.replace(parameters=found, return_annotation=hints.get("return", Signature.empty))
+
+
+def _parameter(kind: Any, option: Declared) -> Parameter:
+    return Parameter(option.name, kind, default=option.default, annotation=get_args(option.hint)[0])

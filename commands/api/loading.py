@@ -1,0 +1,89 @@
+"""`ithaca.load`: results from files; and results for what takes either."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from typer import Argument
+
+from ithaca.commands.api.answers import Answer, NetworkResult, Result
+from ithaca.commands.api.codesign_result import CodesignResult
+from ithaca.commands.api.keywords import public
+from ithaca.commands.api.matching import STUDY as MATCH
+from ithaca.commands.api.matching import Matches, read_matches
+from ithaca.commands.api.options import LayerName
+from ithaca.files.errors import InputError
+from ithaca.files.json_numbers import parse_json, read_text
+from ithaca.results.codesign import read_codesign
+from ithaca.results.files import load_result
+from ithaca.results.network import MAX_BYTES, load_network_result
+from ithaca.studies.network.parts import find_layer, layer_result
+from ithaca.workloads.library import PATH_ENDINGS, workload_names
+
+
+@public
+def load(
+    path: Annotated[str | Path, Argument(metavar="FILE", help="A result as written by save, solve -o or network -o.")],
+    *,
+    layer: LayerName = None,
+) -> Result | NetworkResult | CodesignResult | Matches:
+    """Read a result, and check it against the model: of a workload, a network, a co-design, or a layer of one; or matches."""
+    file = Path(path)
+    document = parse_json(read_text(file, MAX_BYTES), file)
+    study = document.get("study") if isinstance(document, dict) else None
+    if study == MATCH:
+        return read_matches(document, file)
+    if study == "codesign":
+        return opened(CodesignResult.of(read_codesign(document, file), source=str(path)), layer)
+    if study == "network":
+        return opened(NetworkResult.of(load_network_result(file), source=str(path)), layer)
+    return opened(Result.of(load_result(file), source=str(path)), layer)
+
+
+def is_result(source: str) -> bool:
+    """Whether a source is a result file, not the name of a workload."""
+    if source in workload_names() or source.lower().endswith(PATH_ENDINGS):
+        return False
+    return source.lower().endswith(".json") or Path(source).exists()
+
+
+def opened(given: str | Path | Answer, layer: str | None = None) -> Result | NetworkResult | CodesignResult:
+    """A result, or the one in a file; of a network or a co-design the whole, or the layer that is named."""
+    if isinstance(given, str | Path):
+        found = load(given, layer=layer)
+        if isinstance(found, Matches):
+            raise InputError(f"{given} is a file of matches; allowed: a result of a workload, or of a network")
+        return found
+    if isinstance(given, NetworkResult):
+        return given if layer is None else Result.of(layer_result(given, find_layer(given, layer)), source=given.source)
+    if isinstance(given, CodesignResult):
+        return given if layer is None else opened(given.network_of(layer), layer.rpartition(":")[2])
+    if not isinstance(given, Result):
+        allowed = "a Result, a NetworkResult, a CodesignResult, or the name of a file"
+        raise InputError(f"result is a {type(given).__name__}; allowed: {allowed}")
+    if layer is not None:
+        raise InputError(f"--layer is '{layer}', yet {given.source} is no result of a network; allowed: without --layer")
+    return given
+
+
+def opened_layers(given: str | Path | Answer, layer: str | None = None) -> Result | NetworkResult:
+    """The same, for what takes layers: of a co-design its workload on the best accelerator, if it has only one."""
+    found = opened(given, layer)
+    if not isinstance(found, CodesignResult):
+        return found
+    network = found.network_of(None)
+    if len(found.networks) > 1:
+        name = network.layers[0].layer.name
+        raise InputError(f"{found.source} has several workloads; allowed with it: --layer NAME, such as --layer {name}")
+    return network
+
+
+def one_result(given: str | Path | Answer, layer: str | None = None) -> Result:
+    """The same, for what takes the result of one workload: of a network a layer must be named."""
+    found = opened(given, layer)
+    if isinstance(found, Result):
+        return found
+    network = found if isinstance(found, NetworkResult) else found.network_of(None)
+    what, first = "a network" if network is found else "a co-design", network.layers[0].layer.name
+    raise InputError(f"{found.source} is a result of {what}; allowed with it: --layer NAME, such as --layer {first}")

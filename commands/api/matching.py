@@ -1,0 +1,209 @@
+"""`ithaca.match`: which loops of a computation may run on an intrinsic, and what each choice costs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import comb
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import Field
+from typer import Option
+
+from ithaca.commands.api.answers import Answer
+from ithaca.commands.api.keywords import public
+from ithaca.commands.api.options import REPEATED, Extents, Sizes, Workload
+from ithaca.commands.api.parsing import parse_counts, parse_extents
+from ithaca.commands.api.request import read_nest
+from ithaca.files.documents import validated
+from ithaca.files.errors import InputError
+from ithaca.files.json_numbers import SCHEMA
+from ithaca.files.messages import quoted, refuse
+from ithaca.files.shown_numbers import counted
+from ithaca.formulations.intrinsics import OWN, find_intrinsic
+from ithaca.formulations.matching import Computation, Match, Rule, Tiling, computation
+from ithaca.formulations.matching_model import matches
+from ithaca.formulations.schema import Document, NestDocument, Number
+from ithaca.results.schema import FirstPart
+from ithaca.workloads.library import workload_document
+from ithaca.workloads.nest import LoopNest
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+STUDY = "match"
+
+
+@dataclass(frozen=True, repr=False)
+class Matches(Answer):
+    """The answer of `ithaca.match`: all legal choices, and those that only the published count has."""
+
+    nest: LoopNest  #: What is computed
+    intrinsic: Computation  #: What runs on the tensor unit, with its sizes
+    choices: tuple[Match, ...]  #: Every legal one: stage by stage, fewest calls first
+    refused: tuple[Match, ...]  #: Those that `Rule.PUBLISHED` counts, too; `Match.broken` says why they are refused
+    tile: Mapping[str, int] = field(default_factory=dict)  #: Iterations of sub-problems, by loop; none: one sub-problem
+
+    @property
+    def headline(self) -> str:
+        nest, found = self.nest, counted(len(self.choices), "choice")
+        return f"{nest.name} ({nest.shown_sizes}) on {self.intrinsic.name}: {found}"
+
+    @property
+    def failure(self) -> str:
+        known = f"no match: {self.nest} cannot run on {self.intrinsic}; --partial lets loops of that be idle"
+        return "" if self.choices else known
+
+    @property
+    def leaves(self) -> tuple[int, int]:
+        """Leaves of the trees of the computation and of the intrinsic."""
+        return len(computation(self.nest).leaves), len(self.intrinsic.leaves)
+
+    def tiled(self, match: Match) -> Tiling:
+        """A choice in sub-problems, as they were asked for."""
+        own = {loop: size for loop, size in self.tile.items() if loop in match.computation.loops}
+        return match.tiled(own) if self.tile else match.whole
+
+    @property
+    def document(self) -> dict[str, Any]:
+        fields = {
+            "schema": SCHEMA,
+            "study": STUDY,
+            "workload": workload_document(self.nest),
+            "intrinsic": {"name": self.intrinsic.name, "statement": str(self.intrinsic), "sizes": self.intrinsic.sizes},
+            "tile": dict(self.tile),
+            "leaves": self.leaves[0],
+            "sets_of_leaves": comb(*self.leaves),
+            "choices": [self._fields(match) for match in self.choices],
+            "published": len(self.choices) + len(self.refused),
+            "refused": [{**self._fields(match), "because": match.broken} for match in self.refused],
+        }
+        return MatchDocument.model_validate(fields).written()
+
+    def _fields(self, match: Match) -> dict[str, Any]:
+        run = self.tiled(match)
+        return {
+            "stage": str(match.computation),
+            "loops": match.binding,
+            "operands": match.operands,
+            "idle": dict(match.idle),
+            "padded": match.padded,
+            "calls": run.calls,
+            **({"subproblems": run.subproblems, "calls_each": run.calls_each} if self.tile else {}),
+            "redundant": run.redundant,
+            "runs": match.runs,
+        }
+
+    def to_xarray(self) -> xr.Dataset:
+        """A row for each choice: the loop bound to each of the intrinsic's (empty: none), and its costs."""
+        import xarray as xr
+
+        rows = [self._fields(match) for match in self.choices]
+        columns: dict[str, Any] = {"stage": ("choice", [row["stage"] for row in rows])}
+        for index in self.intrinsic.loops:
+            columns[f"loops.{index}"] = "choice", [row["loops"].get(index, "") for row in rows]
+        for name in ("calls", "subproblems", "calls_each", "redundant", "runs"):
+            if any(name in row for row in rows):
+                columns[name] = "choice", [float(row[name]) for row in rows]
+        return xr.Dataset(columns, {"choice": range(1, len(rows) + 1)}, {"title": self.headline})
+
+
+@public
+def match(
+    workload: Workload,
+    *,
+    intrinsic: Annotated[
+        str, Option("--intrinsic", help="gemm, gemv, dot, conv2d, or one of your own: 'l[i,j] += m[i,k] * n[k,j]'.")
+    ] = "gemm",
+    intrinsic_sizes: Annotated[
+        Mapping[str, int] | Sequence[str] | None,
+        Option("--intrinsic-sizes", help="Iterations that a call runs of each of its loops, e.g. i=16,j=16,k=16."),
+        REPEATED,
+    ] = None,
+    tile: Annotated[
+        Mapping[str, int] | Sequence[str] | None,
+        Option("--tile", help="Run in sub-problems of so many iterations, e.g. r=32,o=32; other loops: of one call."),
+        REPEATED,
+    ] = None,
+    partial: Annotated[
+        bool, Option("--partial", help="Where there is no match, let loops of the intrinsic be idle: the fewest.")
+    ] = False,
+    sizes: Sizes = None,
+    **extents: Extents,
+) -> Matches:
+    """List every legal way to run a workload on an intrinsic.
+
+    Each choice binds loops of the workload to all loops of the intrinsic; the list is complete.
+    """
+    nest = read_nest(workload, parse_extents(sizes, extents))
+    unit = find_intrinsic(intrinsic, parse_counts("--intrinsic-sizes", intrinsic_sizes, "i=16,j=16,k=16"))
+    return found(nest, unit, parse_counts("--tile", tile, "i=32,j=32"), partial=partial)
+
+
+def found(nest: LoopNest, intrinsic: Computation, tile: Mapping[str, int], *, partial: bool) -> Matches:
+    """Every choice of what was read."""
+    for loop in tile:
+        if loop not in nest.loops:
+            raise InputError(f"--tile: unknown loop {quoted(loop)} of {nest.name}; allowed: {', '.join(nest.loops)}")
+    whole = computation(nest)
+    choices = matches(whole, intrinsic, partial=partial)
+    refused = tuple(each for each in matches(whole, intrinsic, Rule.PUBLISHED) if each.broken)
+    answer = Matches(nest, intrinsic, choices, refused, tile)
+    for each in choices:
+        answer.tiled(each)  # refuse sizes that are none
+    return answer
+
+
+class IntrinsicDocument(Document):
+    """What a call computes."""
+
+    name: str
+    statement: str
+    sizes: dict[str, int]
+
+
+class ChoiceDocument(Document):
+    """A match: loops by those of the intrinsic, tensors likewise, and what it costs."""
+
+    stage: str
+    loops: dict[str, str]
+    operands: dict[str, str]
+    idle: dict[str, int] = Field(default_factory=dict)
+    padded: dict[str, int]
+    calls: int
+    subproblems: int | None = None
+    calls_each: int | None = None
+    redundant: Number
+    runs: int
+    because: str = ""
+
+
+class MatchDocument(FirstPart):
+    """Every match, and those that the published count has beyond them."""
+
+    study: Literal["match"]
+    workload: NestDocument
+    intrinsic: IntrinsicDocument
+    tile: dict[str, int] = Field(default_factory=dict)
+    leaves: int
+    sets_of_leaves: int
+    choices: list[ChoiceDocument]
+    published: int
+    refused: list[ChoiceDocument]
+
+
+def read_matches(document: Any, where: str | PathLike[str] | Path) -> Matches:
+    """The matches that a document states, all found again. Raises `InputError` if these are others."""
+    read = validated(MatchDocument, document, where)
+    try:
+        text = read.intrinsic.statement if read.intrinsic.name == OWN else read.intrinsic.name
+        unit = find_intrinsic(text, read.intrinsic.sizes)
+        answer = found(read.workload.nest(), unit, read.tile, partial=any(choice.idle for choice in read.choices))
+    except InputError as error:
+        raise refuse(where, error) from None
+    for name, value in answer.document.items():
+        if document.get(name) != value:
+            raise refuse(where, f"{name} is not what is found anew; allowed: a file as ithaca match -o writes it")
+    return answer

@@ -1,0 +1,85 @@
+"""`ithaca.refine`: evolve the configurations of a result."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import Annotated
+
+from typer import Option
+
+from ithaca.commands.api.answers import Result
+from ithaca.commands.api.keywords import public
+from ithaca.commands.api.live_line import LiveLine
+from ithaca.commands.api.loading import one_result
+from ithaca.commands.api.options import Effort, LayerName, RandomSeed, ResultFile
+from ithaca.commands.api.parsing import parse_integer
+from ithaca.files.signals import Interrupt
+from ithaca.refine.evolution.engine import SAMPLES, solve_evolve
+from ithaca.solver import conclusion
+from ithaca.solver.certificate import OWN, Certificate, Termination
+from ithaca.solver.executor import open_executor
+from ithaca.solver.options import Budget, SolveOptions
+from ithaca.solver.progress import Report
+from ithaca.solver.solution import Solution, best_solution
+from ithaca.solver.verification import check_agreement
+
+
+@public
+def refine(
+    result: ResultFile,
+    *,
+    layer: LayerName = None,
+    samples: Annotated[
+        int | None, Option("--samples", metavar="N", help="Configurations to evaluate at most, for each design.")
+    ] = None,
+    effort: Effort,
+    seed: RandomSeed = 0,
+) -> Result:
+    """Improve the configurations of a result by evolution; what is proven optimal stays as it is.
+
+    Lower bounds that the result states are kept where they are better than those of geometric programs; `ithaca.verify` checks
+    what it claims. The time limit is for all designs together. Raises `DisagreementError` if evolution finds what the result
+    claims to be impossible.
+    """
+    search = replace(effort.options, seed=parse_integer("--seed", seed, least=0))
+    most = SAMPLES if samples is None else parse_integer("--samples", samples, least=1)
+    threads, loaded = effort.workers, one_result(result, layer)
+    found = dict(enumerate(loaded.designs))  # what is not reached stays as it is
+    with (
+        Interrupt() as interrupt,
+        LiveLine("deriving tables", [s.design for s in loaded.designs]) as line,
+        open_executor(min(threads, len(found))) as executor,
+    ):
+        budget = Budget(replace(search, stop=interrupt))
+        jobs = [partial(_refined, recorded, most) for recorded in loaded.designs]
+        for index, solution in executor.results(jobs, lambda left: budget.share(-(-left // executor.width)), line.report):
+            found[index] = solution
+            line.finished(index, solution)
+    solutions = tuple(found.values())
+    kept = any(s.certificate.lower_bound == r.certificate.lower_bound for s, r in zip(solutions, loaded.designs, strict=True))
+    return Result(loaded.platform_name, best_solution(solutions), solutions, source=loaded.source if kept else OWN)
+
+
+def _refined(recorded: Solution, samples: int, options: SolveOptions, report: Report) -> Solution:
+    if recorded.certificate.status.proven:
+        return recorded
+    found = solve_evolve(recorded.problem, options, report, recorded.configuration, samples=samples)
+    check_agreement(recorded, found)
+    return replace(found, certificate=_joined(found, recorded.certificate, options))
+
+
+def _joined(found: Solution, recorded: Certificate, options: SolveOptions) -> Certificate:
+    """The certificate of what was found, with the recorded bound where that is better."""
+    certificate, bound = found.certificate, recorded.lower_bound
+    if bound is None or (certificate.lower_bound is not None and certificate.lower_bound >= bound):
+        return certificate
+    return conclusion.conclude(
+        found.value,
+        bound,
+        options,
+        exhausted=certificate.termination is Termination.EXHAUSTED,
+        method=f"{recorded.method}+{certificate.method}",
+        nodes=certificate.nodes,
+        seconds=certificate.seconds,
+    )

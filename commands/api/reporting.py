@@ -1,0 +1,64 @@
+"""`ithaca.report`: a result as one page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from typer import Option
+
+from ithaca.commands.api.answers import NetworkResult
+from ithaca.commands.api.codesign_result import CodesignResult
+from ithaca.commands.api.explaining import explain_codesign, explain_result, parse_changes, statements
+from ithaca.commands.api.keywords import Given, public
+from ithaca.commands.api.loading import opened
+from ithaca.commands.api.options import WRITTEN, LayerName, Quick, ResultFile
+from ithaca.commands.api.parsing import parse_integer
+from ithaca.exports.report.codesign import codesign_page
+from ithaca.exports.report.landscape import AROUND, FARTHEST
+from ithaca.exports.report.network import network_page
+from ithaca.exports.report.page import report_page
+from ithaca.files.errors import InputError
+from ithaca.files.shown_numbers import counted
+from ithaca.files.writing import check_writable, write_text_atomically
+from ithaca.results.network_explanation import explain_network, network_statements
+
+
+@public
+def report(
+    result: ResultFile,
+    output: Annotated[str | Path, Option("-o", "--output", help="Page to write (HTML)."), WRITTEN],
+    *,
+    layer: LayerName = None,
+    around: Annotated[
+        int, Option("--around", metavar="N", help="In the landscape, only factors at most N from the result's.")
+    ] = AROUND,
+    quick: Quick = False,
+    time_limit: Annotated[float, Option("--time-limit", metavar="S", help="Seconds for finding what to change first.")] = 60,
+    given: Given,
+) -> str:
+    """Report a result as one self-contained page: the answer, its proof, what limits it, the array drawn.
+
+    Returns one line on what was written.
+    """
+    search, distance = parse_changes(time_limit, given, quick=quick), parse_integer("--around", around, least=0)
+    if distance > FARTHEST:
+        raise InputError(f"--around is '{around}'; allowed: at most {FARTHEST}")
+    check_writable(output)
+    if isinstance(result, str | Path) and Path(output).resolve() == Path(result).resolve():
+        raise InputError(f"--output is '{output}', the result itself; allowed: another file")
+    found = opened(result, layer)
+    if isinstance(found, NetworkResult):
+        for option in sorted(given & {"--around", "--time-limit", "--quick"}):
+            raise InputError(f"{option} does not go with the result of a whole network; allowed: with --layer NAME")
+        explained = explain_network(found)
+        page = network_page(found, explained, [*network_statements(found, explained)])
+        what = f"{counted(len(found.layers), 'layer')} of {found.network.name}, {found.mode}"
+    elif isinstance(found, CodesignResult):
+        page, what = codesign_page(found, found.architecture, explain_codesign(found, search)[0]), found.headline
+    else:
+        explanation = explain_result(found, None, search)
+        page = report_page(found, explanation, statements(found, explanation), distance, simulated=not quick)
+        what = explanation.failure or f"design {explanation.solution and explanation.solution.design}"
+    write_text_atomically(output, page)
+    return f"wrote {output}: {what}"

@@ -1,0 +1,224 @@
+"""`ithaca.seed`: start populations for other search tools."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Annotated
+
+from typer import Argument, Option
+
+from ithaca.commands.api.answers import NetworkResult, Result
+from ithaca.commands.api.keywords import Given, public
+from ithaca.commands.api.live_line import tell
+from ithaca.commands.api.loading import is_result, opened_layers
+from ithaca.commands.api.options import (
+    OBJECTIVE,
+    WRITTEN,
+    Effort,
+    Extents,
+    LayerName,
+    Objective,
+    ProblemOptions,
+    RandomSeed,
+    Sizes,
+)
+from ithaca.commands.api.parsing import parse_choice, parse_extents, parse_integer, parse_loops
+from ithaca.commands.api.request import request_of_array
+from ithaca.commands.api.solving import run
+from ithaca.exports.layers import fresh_folder
+from ithaca.exports.seeds.diverse import diverse_configurations
+from ithaca.exports.seeds.for_nevergrad import nevergrad_text
+from ithaca.exports.seeds.for_odyssey import odyssey_text
+from ithaca.exports.seeds.for_opentuner import opentuner_files
+from ithaca.exports.seeds.for_optuna import optuna_text
+from ithaca.exports.seeds.for_pymoo import pymoo_text
+from ithaca.exports.seeds.parameters import Seeds, parameter_space
+from ithaca.files.errors import InputError, NothingFoundError
+from ithaca.files.json_numbers import document_text
+from ithaca.files.messages import quoted
+from ithaca.files.shown_numbers import counted, number
+from ithaca.files.signals import Interrupt
+from ithaca.files.writing import check_writable, write_folder, write_text_atomically
+from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.problem import Problem
+from ithaca.formulations.spatial.design import SpatialDesign
+from ithaca.formulations.spatial.points import SpatialPoint
+from ithaca.formulations.spatial.points import points_text as mappings_text
+from ithaca.formulations.systolic.design import systolic
+from ithaca.formulations.systolic.points import Point, points_text
+from ithaca.results.files import result_document
+from ithaca.solver.options import SolveOptions
+from ithaca.studies.network.parts import layer_result
+from ithaca.workloads.nest import LoopNest
+
+#: Tools whose seeds are one text file; the others have their own branch in `_write`.
+_TEXTS: Mapping[str, Callable[[Seeds], str]] = {
+    "optuna": optuna_text,
+    "pymoo": pymoo_text,
+    "nevergrad": nevergrad_text,
+    "odyssey": odyssey_text,
+}
+
+TOOLS = ("optuna", "pymoo", "nevergrad", "opentuner", "odyssey", "csv")
+
+#: More seeds than this are no start population any more.
+MAX_COUNT = 10_000
+
+#: Options that go with a result, too; all others it answers itself.
+OF_RESULTS = frozenset({"RESULT|WORKLOAD", "--for", "--output", "--count", "--dataflow", "--permutation", "--seed", "--layer"})
+
+
+@public
+def seed(
+    source: Annotated[
+        str | PathLike[str] | LoopNest | Result | NetworkResult,
+        Argument(metavar="RESULT|WORKLOAD", help="A result of solve -o or network -o (JSON), or a loop nest to solve."),
+    ],
+    tool: Annotated[str, Option("--for", metavar="TOOL", help="optuna, pymoo, nevergrad, opentuner, odyssey or csv.")],
+    output: Annotated[
+        str | Path, Option("-o", "--output", help="File to write; for opentuner, or a network, a folder."), WRITTEN
+    ],
+    *,
+    layer: LayerName = None,
+    count: Annotated[int, Option("--count", metavar="N", help="How many seeds.")] = 10,
+    sizes: Sizes = None,
+    problem: ProblemOptions,
+    objective: Objective = OBJECTIVE,
+    effort: Effort,
+    seed: RandomSeed = 0,
+    given: Given,
+    **extents: Extents,
+) -> str:
+    """Write diverse, feasible configurations as a start population for another search tool.
+
+    Returns one line on what was written. Raises `NothingFoundError` if there is no configuration to begin with.
+    """
+    wanted, first = parse_integer("--count", count, least=1), parse_integer("--seed", seed, least=0)
+    parse_choice("--for", tool, TOOLS)
+    if wanted > MAX_COUNT:
+        raise InputError(f"--count is {wanted}; allowed: at most {MAX_COUNT}")
+    known: Result | NetworkResult | None = None
+    if isinstance(source, Result | NetworkResult) or (not isinstance(source, LoopNest) and is_result(str(source))):
+        known = opened_layers(source if isinstance(source, Result | NetworkResult) else Path(source), layer)
+    elif layer is not None:
+        raise InputError(f"--layer is {quoted(layer)}; allowed with a network's result")
+    if tool != "opentuner" and not isinstance(known, NetworkResult):
+        check_writable(output)
+    elif Path(output).exists() and not Path(output).is_dir():
+        what = "OpenTuner reads one file per seed" if tool == "opentuner" else "every layer gets a folder"
+        raise InputError(f"cannot write {output}: {what}; give the name of a folder")
+    if known is not None:
+        for option in sorted((given - OF_RESULTS) | ({"--sizes"} if extents else set())):
+            raise InputError(
+                f"{option} cannot be given with a result, which states its own; allowed: --dataflow, --permutation, --seed"
+            )
+        design = parse_loops(problem.dataflow), problem.permutation
+        if isinstance(known, NetworkResult):
+            return _seed_layers(known, design, tool, wanted, first, Path(output))
+        origin = origin_of_result(known, *design)
+    else:
+        assert not isinstance(source, Result | NetworkResult)
+        search, threads = effort.options, effort.workers
+        own = parse_extents(sizes, extents)
+        result = run(request_of_array(problem, source, own, objective), search, threads, {})
+        if result.best is None:
+            raise NothingFoundError(result.failure)
+        assert result.best.configuration is not None
+        origin = Origin(result.best.problem, result.best.configuration)
+    return write_seeds(origin, tool, wanted, first, Path(output))
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What seeds are grown from."""
+
+    problem: Problem  #: The design, with limits and objective
+    configuration: Configuration  #: The configuration to begin with
+    others: tuple[Point, ...] = ()  #: Configurations of other designs of the same result; only a table can hold them
+
+
+def origin_of_result(result: Result, dataflow: tuple[str, ...] | None, permutation: str | None) -> Origin:
+    """The best configuration of a result, among the designs asked for.
+
+    Raises `InputError` if it holds no such configuration.
+    """
+    found = [s for s in result.solutions if s.configuration is not None]
+    asked = [
+        s
+        for s in found
+        if (dataflow is None or set(dataflow) == set(systolic(s.problem).array.dataflow))
+        and (permutation is None or permutation == systolic(s.problem).array.permutation)
+    ]
+    if not asked:
+        held = "; ".join(dict.fromkeys(s.design for s in found)) or "none"
+        raise InputError(f"{result.source} holds no configuration of the design asked for; it has: {held}")
+    best = min(asked, key=lambda s: s.value or 0)
+    assert best.configuration is not None
+    everything = dataflow is None and permutation is None
+    others = tuple((systolic(s.problem), s.configuration) for s in found if s.configuration and s.design != best.design)
+    return Origin(best.problem, best.configuration, others if everything else ())
+
+
+def write_seeds(origin: Origin, tool: str, count: int, seed: int, output: Path) -> str:
+    """Grow seeds and write them; returns one line on what was written.
+
+    Raises `InputError` if the output cannot be written.
+    """
+    files, said = _grown(origin, tool, count, seed)
+    if tool == "opentuner":
+        write_folder(output, files)
+    else:
+        write_text_atomically(output, next(iter(files.values())))
+    return f"wrote {output}: {said}"
+
+
+def _seed_layers(
+    found: NetworkResult, design: tuple[tuple[str, ...] | None, str | None], tool: str, count: int, seed: int, output: Path
+) -> str:
+    """A folder for every layer: its seeds, and the result that they were grown from."""
+    files: dict[str, str] = {}
+    folders: list[str] = []
+    for layer in found.layers:
+        alone = Result.of(layer_result(found, layer), source=layer.layer.name)
+        origin = origin_of_result(alone, *design)
+        folders.append(fresh_folder(layer.layer.name, folders))
+        grown, said = _grown(origin, tool, count, seed)
+        kept = document_text(result_document(alone))
+        files |= {f"{folders[-1]}/{name}": text for name, text in {**grown, "result.json": kept}.items()}
+        tell(f"{layer.layer.name}: {said}")
+    write_folder(output, files)
+    return f"wrote {output}: seeds for {tool} of {counted(len(folders), 'layer')}, each in a folder with its result"
+
+
+def _grown(origin: Origin, tool: str, count: int, seed: int) -> tuple[Mapping[str, str], str]:
+    """Seeds as files of a tool by name (a single one apart from OpenTuner's), and what they are in a line."""
+    with Interrupt() as interrupt:
+        stop = SolveOptions(stop=interrupt)
+        others = origin.others[: count - 1] if tool == "csv" else ()
+        own = count - len(others)
+        found = diverse_configurations(origin.problem, own, seed, stop, known=(origin.configuration,))
+    seeds = Seeds(parameter_space(origin.problem), found)
+    written = len(found) + len(others)
+    if written < count:
+        why = "interrupted" if interrupt() else "no more feasible configurations were found"
+        tell(f"only {written} of {count} seeds: {why}")
+    values = [origin.problem.value(configuration) for configuration in found]
+    objective = origin.problem.objective.text
+    span = number(min(values)) + (f" to {number(max(values))}" if max(values) > min(values) else "")
+    design = origin.problem.design.name + (f" (and {len(others)} of other designs)" if others else "")
+    return _files(seeds, others, tool), f"{written} seeds for {tool}, design {design}, {objective} {span}"
+
+
+def _files(seeds: Seeds, others: Sequence[Point], tool: str) -> Mapping[str, str]:
+    if tool == "opentuner":
+        return opentuner_files(seeds)
+    if tool == "csv":
+        design = seeds.space.problem.design
+        if isinstance(design, SpatialDesign):
+            return {"seeds.csv": mappings_text([SpatialPoint(design, design.mapping(each)) for each in seeds.configurations])}
+        first, *rest = ((systolic(seeds.space.problem), configuration) for configuration in seeds.configurations)
+        return {"seeds.csv": points_text([first, *others, *rest])}
+    return {"seeds.json": _TEXTS[tool](seeds)}

@@ -1,0 +1,199 @@
+"""`ithaca.simulate`: the cycles that a configuration takes, word by word."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import ConfigDict
+from typer import Argument, Option
+
+from ithaca.commands.api.answers import Answer
+from ithaca.commands.api.keywords import public
+from ithaca.commands.api.loading import one_result
+from ithaca.commands.api.options import REPEATED, LayerName
+from ithaca.commands.api.parsing import parse_choice, parse_counts
+from ithaca.commands.api.request import changed_machine, machine_changes
+from ithaca.files import signals
+from ithaca.files.documents import validated
+from ithaca.files.errors import InputError
+from ithaca.files.json_numbers import json_number
+from ithaca.files.shown_numbers import number
+from ithaca.formulations.algebra.parsing import quoted
+from ithaca.formulations.machine import IDEAL, Machine, Memory
+from ithaca.formulations.schema import Document, MachineDocument, Number, WaitsDocument
+from ithaca.formulations.systolic.design import systolic
+from ithaca.formulations.systolic.points import Point
+from ithaca.formulations.systolic.simulation import compared
+from ithaca.formulations.systolic.simulation.activity import ModuleShare, simulate_network
+from ithaca.formulations.systolic.simulation.arrays import array_network
+from ithaca.results.files import check_same
+from ithaca.results.schema import FirstPart
+from ithaca.results.studies import ConfigurationDocument, configuration_document, question_fields
+from ithaca.results.verification import claims, evaluated, posed
+from ithaca.solver import result as results
+from ithaca.solver.solution import Solution
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+STUDY = "simulation"
+
+
+@dataclass(frozen=True, repr=False)
+class Simulation(compared.Simulation, Answer):
+    """The answer of `ithaca.simulate`: what happened when a configuration ran."""
+
+    asked: Mapping[str, Any] = field(default_factory=dict)  #: The question and its configuration, as documents state them
+
+    @property
+    def document(self) -> dict[str, Any]:
+        return {**super().document, **self.asked}
+
+    @property
+    def headline(self) -> str:
+        took = "hangs" if self.cycles is None else f"{number(self.cycles)} cycles"
+        nest = self.design.nest
+        return f"{nest.name} ({nest.shown_sizes}) {self.design.data.name}, design {self.design.name}, simulated: {took}"
+
+    def to_xarray(self) -> xr.Dataset:
+        """What each module did as labelled arrays: shares of the run, on average over its processes."""
+        import xarray as xr
+
+        modules = self.run.modules
+        columns = {
+            field.name: ("module", [getattr(module, field.name) for module in modules])
+            for field in fields(ModuleShare)
+            if isinstance(getattr(modules[0], field.name), int | float)
+        }
+        return xr.Dataset(columns, {"module": [module.module for module in modules]}, {"title": self.headline})
+
+
+@public
+def simulate(
+    source: Annotated[
+        str | Path | results.Result,
+        Argument(metavar="RESULT|WORKLOAD", help="A result (solve -o), or with --points a workload."),
+    ],
+    *,
+    layer: LayerName = None,
+    design: Annotated[
+        str | None,
+        Option("--design", metavar="'LOOPS TENSOR'", help="Which design of the result, e.g. 'i,j C'; default: the best."),
+    ] = None,
+    regime: Annotated[
+        str | None,
+        Option("--regime", help="Modules are timed: rtl, or hls as synthesis does; default: the platform's."),
+    ] = None,
+    param: Annotated[
+        Mapping[str, int] | Sequence[str] | None,
+        Option("--param", help="Cycles: d swap of buffers, e loop entry, h hop, m MAC depth, e.g. d=1,m=8."),
+        REPEATED,
+    ] = None,
+    fifo_depth: Annotated[
+        int | None, Option("--fifo-depth", metavar="N", help="Words a FIFO holds beside those on their way.")
+    ] = None,
+    memory: Annotated[
+        Mapping[str, int] | Sequence[str] | None,
+        Option(
+            "--memory",
+            help="latency, refresh, refresh_period (cycles); bandwidth (bytes per cycle, shared; 0: no limit); "
+            "default: the platform's.",
+        ),
+        REPEATED,
+    ] = None,
+    sums: Annotated[
+        str | None, Option("--sums", help="A PE adds its neighbour's sum at its first visit (as AutoSA builds it) or the last.")
+    ] = None,
+    check_values: Annotated[
+        bool, Option("--check-values", help="Run it with data, too, and compare what it computes with NumPy (small arrays).")
+    ] = False,
+) -> Simulation:
+    """Run the best configuration of a result, every word of it, and say where the time went.
+
+    Raises `InputError` if a parameter is out of range, the result has no configuration, the array cannot be built or has
+    too many values to check, or numba is not installed.
+    """
+    found = source if isinstance(source, results.Result) else one_result(Path(source), layer)
+    platform = systolic(found.solutions[0].problem).technology
+    machine = changed_machine(platform.machine, machine_changes(regime, param, fifo_depth, sums))
+    stores = read_memory(memory, platform.memory)
+    solutions = [
+        s for s in found.solutions if s.configuration is not None and (design is None or s.problem.design.answers_to(design))
+    ]
+    if not solutions:
+        names = ", ".join(s.problem.design.name for s in found.solutions if s.configuration is not None)
+        asked = "" if design is None else f" --design {quoted(design)};"
+        raise InputError(f"nothing to simulate:{asked} allowed: a result with a configuration ({names or 'this one has none'})")
+    chosen = found.best if design is None and found.best is not None else solutions[0]
+    return _simulated(chosen, found.platform_name, machine, stores, check_values=check_values)
+
+
+def _simulated(chosen: Solution, platform: str, machine: Machine, memory: Memory, *, check_values: bool) -> Simulation:
+    assert chosen.configuration is not None
+    assert chosen.value is not None
+    design, checkpoint = systolic(chosen.problem), signals.check
+    run = compared.simulate_configuration(design, chosen.configuration, machine, memory, checkpoint, check_values=check_values)
+    asked = {
+        "study": STUDY,
+        "question": question_fields([chosen.problem], platform),
+        "value": json_number(chosen.value),
+        "best": configuration_document(chosen),
+    }
+    return Simulation.of(run, asked=asked)
+
+
+class RunDocument(Document):
+    """A run; further fields say what happened."""
+
+    model_config = ConfigDict(extra="allow")
+
+    machine: MachineDocument
+    memory: WaitsDocument
+
+
+class SimulationDocument(FirstPart):
+    """What was asked, the configuration that ran, and its run."""
+
+    study: Literal["simulation"]
+    question: dict[str, Any]
+    value: Number
+    best: ConfigurationDocument
+    simulation: RunDocument
+
+
+def read_simulation(document: Any, path: Path) -> Simulation:
+    """The simulation that a document states, simulated again. Raises `InputError` if something else happens."""
+    run = validated(SimulationDocument, document, path).simulation
+    posed(document, path)
+    found, platform = evaluated(document, document["best"], document["value"], path), document["question"]["platform"]["name"]
+    checked = "values" in document["simulation"]
+    again = _simulated(found, platform, run.machine.machine(), run.memory.memory(), check_values=checked)
+    check_same(claims(document), claims(again.document), "")
+    return again
+
+
+def read_memory(memory: Mapping[str, int] | Sequence[str] | None, platform: Memory = IDEAL) -> Memory:
+    """The memory that an option describes; what it leaves out is the platform's."""
+    words = parse_counts("--memory", memory, "latency=100,bandwidth=64")
+    for name in words:
+        parse_choice("--memory", name, [field.name for field in fields(Memory)])
+    try:
+        return replace(platform, **words)
+    except InputError as error:
+        raise InputError(f"--memory: {error}") from None
+
+
+def simulate_points(points: Iterable[Point], memory: Memory = IDEAL) -> list[int | None]:
+    """The cycles of points on the machine of each; None where an array hangs."""
+    found = []
+    for row, (design, configuration) in enumerate(points, start=1):
+        try:
+            run = simulate_network(array_network(design, configuration, design.technology.machine, memory), signals.check)
+        except InputError as error:
+            raise InputError(f"point {row}: {error}") from None
+        found.append(run.cycles if run.finished else None)
+    return found

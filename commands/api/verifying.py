@@ -1,0 +1,141 @@
+"""`ithaca.verify`: check a result anew, its values and its proofs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any
+
+from typer import Option
+
+from ithaca.commands.api.answers import Answer, NetworkResult, Result
+from ithaca.commands.api.codesign_result import CodesignResult
+from ithaca.commands.api.keywords import public
+from ithaca.commands.api.loading import opened
+from ithaca.commands.api.matching import STUDY as MATCH
+from ithaca.commands.api.matching import read_matches
+from ithaca.commands.api.options import LayerName, ResultFile
+from ithaca.commands.api.parsing import parse_search
+from ithaca.commands.api.simulating import STUDY as SIMULATION
+from ithaca.commands.api.simulating import read_simulation
+from ithaca.files.errors import InputError
+from ithaca.files.json_numbers import document_text, parse_json, read_text, refuse
+from ithaca.files.signals import Interrupt
+from ithaca.results.codesign_layers import shown_name
+from ithaca.results.codesign_verification import verify_codesign
+from ithaca.results.network import MAX_BYTES
+from ithaca.results.network_verification import Check, verify_network
+from ithaca.results.verification import verify_front, verify_study
+from ithaca.solver.certificate import OWN
+from ithaca.solver.engines import Method
+from ithaca.solver.options import SolveOptions
+from ithaca.solver.solution import Solution
+from ithaca.solver.verification import repeat
+from ithaca.solver.verification import verify as verify_claim
+from ithaca.studies.best import solve_best
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What came of checking a result anew."""
+
+    checks: tuple[Check, ...]  #: Of each design, or of each layer and the total
+
+    @property
+    def confirmed(self) -> bool:
+        """Whether all that is claimed was proven again."""
+        return all(check.confirmed for check in self.checks)
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.checks))
+
+
+@public
+def verify(
+    result: ResultFile,
+    *,
+    layer: LayerName = None,
+    time_limit: Annotated[
+        float | None, Option("--time-limit", metavar="S", help="Seconds for each design, of a network for each layer.")
+    ] = None,
+    hear: Callable[[Check], None] | None = None,
+) -> Verification:
+    """Check a result anew: every value by the exact reference, every proof by another engine.
+
+    Loading re-derives the designs and re-evaluates every metric by the Fraction reference. What is claimed to be optimal or
+    infeasible is then proven again by another engine than the recorded one, bounds and shortfalls by a further search.
+
+    ``hear`` is told of each check when it is done. Raises `InputError` if the result claims what is false, and no engine says
+    so, `DisagreementError` if engines contradict each other.
+    """
+    options, checks = parse_search(time_limit), []
+    found = _read(result, layer)
+    with Interrupt() as interrupt:
+        try:
+            for check in _checks(found, replace(options, stop=interrupt)):
+                checks.append(replace(check, width=_width(found)))
+                if hear is not None:
+                    hear(checks[-1])
+        except InputError as error:
+            raise refuse(found.source, error) from None
+    return Verification(tuple(checks))
+
+
+@dataclass(frozen=True)
+class _Stated:
+    """A front, a study, matches or a simulation as a file states them."""
+
+    document: dict[str, Any]
+    source: str
+
+
+Verifiable = Result | NetworkResult | CodesignResult | _Stated
+
+
+def _read(given: str | Path | Answer, layer: str | None) -> Verifiable:
+    document, source = None, OWN
+    if isinstance(given, str | Path):
+        source = str(given)
+        document = None if layer is not None else parse_json(read_text(Path(given), MAX_BYTES), Path(given))
+    elif not isinstance(given, Result | NetworkResult | CodesignResult):
+        document = parse_json(document_text(given.document), Path(OWN))
+    if isinstance(document, dict) and "points" in document and "study" not in document:
+        what = "points is a list of figures alone, without question or proof"
+        raise refuse(source, f"{what}; allowed: results, fronts, studies, matches, and simulations of one configuration")
+    if isinstance(document, dict) and document.get("study") in (MATCH, SIMULATION, "pareto", "whatif"):
+        return _Stated(document, source)
+    return opened(given, layer)
+
+
+def _checks(result: Verifiable, options: SolveOptions) -> Iterator[Check]:
+    if isinstance(result, _Stated):
+        document, path = result.document, Path(result.source)
+        if document["study"] == MATCH:
+            yield Check("match", f"{read_matches(document, path).headline}; all found again", True)
+        elif document["study"] == SIMULATION:
+            yield Check("simulation", f"{read_simulation(document, path).headline}; simulated again", True)
+        else:
+            yield from (verify_front if document["study"] == "pareto" else verify_study)(document, path, options)
+        return
+    if isinstance(result, CodesignResult):
+        yield from verify_codesign(result, options)
+        return
+    if isinstance(result, NetworkResult):
+        yield from verify_network(result, options)
+        return
+    for index, recorded in enumerate(result.designs):
+        yield Check(recorded.design, *verify_claim(recorded, options, f"designs[{index}]"))
+    if (free := result.unrestricted) is not None:
+        method = Method.EXACT if "cpsat" in free.certificate.method else Method.CPSAT
+
+        def solve(search: SolveOptions) -> Solution:
+            return solve_best(free.problems, replace(search, any_tie=True), method=method)
+
+        yield Check("unrestricted", *repeat(free, solve, options, "unrestricted", "proven again", evaluated=False))
+
+
+def _width(result: Verifiable) -> int:
+    if isinstance(result, CodesignResult):
+        return max(len(shown_name(result.question, work)) for work in result.question.works)
+    return max(len(r.layer.name) for r in result.layers) if isinstance(result, NetworkResult) else 10

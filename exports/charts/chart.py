@@ -1,0 +1,271 @@
+"""What a chart shows, apart from how it is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, fields, is_dataclass, replace
+from itertools import zip_longest
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+from ithaca.files.messages import printable
+from ithaca.files.shown_numbers import number
+from ithaca.formulations.algebra.array_types import Floats, Integers
+from ithaca.formulations.design import Design
+
+#: A ratio of largest to smallest value from which an axis is logarithmic.
+LOGARITHMIC = 30.0
+
+Coordinate = str | float
+
+#: What is said of a cell of a heat map without a value.
+EMPTY = "nothing within the limits"
+
+#: Names of columns, and rows: what a chart shows, in figures.
+Figures = tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """Another unit that an axis is read in, too."""
+
+    label: str  #: Its name, such as ``ms at 300 MHz``
+    factor: float  #: How many of them are one of the axis' own
+
+
+@dataclass(frozen=True)
+class Series:
+    """Points that belong together."""
+
+    name: str  #: For the legend; empty for none
+    x: tuple[Coordinate, ...]
+    y: tuple[float, ...]
+    #: Proven lower bound of each y; None where it is proven to be y, or unknown. Empty if that is so for all.
+    low: tuple[float | None, ...] = ()
+    notes: tuple[str, ...] = ()  #: What to say about each point; empty for nothing
+    labels: tuple[str, ...] = ()  #: What to write beside each point, where there is room; empty for nothing
+    #: A third quantity of each point, shown as its colour; empty for none. All series of a chart have it, or none.
+    colours: tuple[float, ...] = ()
+    role: str = ""  #: The colour's role (`palette.ROLES`); empty for the next one of series
+    form: str = "both"  #: ``line``, ``points`` or ``both``
+
+    @property
+    def bounds(self) -> list[tuple[Coordinate, float, float]]:
+        """x, lower bound and y of the points that are not proven."""
+        return [(x, low, y) for x, low, y in zip(self.x, self.low, self.y, strict=False) if low is not None]
+
+
+@dataclass(frozen=True)
+class LineChart:
+    """Series of points over a number, joined by lines, or over names."""
+
+    title: str
+    x_label: str
+    y_label: str
+    series: tuple[Series, ...]
+    #: All values of x in order, where there are some without points; empty for those of the series.
+    all_x: tuple[Coordinate, ...] = ()
+    missing: tuple[tuple[Coordinate, str], ...] = ()  #: Where there is no value, and why
+    bars: str = "not proven: the bar ends at the lower bound"  #: What bars down from points stand for, where there are some
+    steps: bool = False  #: Whether lines are stairs, as a front's
+    colour_label: str = ""  #: What colours of points stand for; empty where they have none
+    #: Which axes are logarithmic.
+    log_x: bool = False
+    log_y: bool = False
+    #: Other units of the axes; None for none.
+    x_also: Unit | None = None
+    y_also: Unit | None = None
+
+    @property
+    def x_values(self) -> tuple[Coordinate, ...]:
+        """All values of x in order."""
+        return self.all_x or tuple(dict.fromkeys(x for series in self.series for x in series.x))
+
+    @property
+    def numeric(self) -> bool:
+        """Whether x is a number, not a name."""
+        return not any(isinstance(x, str) for x in self.x_values)
+
+    @property
+    def description(self) -> str:
+        """What it shows, for those who do not see it."""
+        return "; ".join(
+            f"{s.name or self.y_label}: from {number(s.y[0])} at {_said(s.x[0])} to {number(s.y[-1])} at {_said(s.x[-1])}"
+            for s in self.series
+            if s.y
+        )
+
+    def tips(self, series: Series) -> list[str]:
+        """What to say about each point of a series."""
+        notes, also = series.notes or ("",) * len(series.y), self.y_also
+        return [
+            ", ".join(
+                filter(None, (series.name, f"{self.x_label} {_said(x)}", f"{self.y_label} {number(y)}{_in(also, y)}", note))
+            )
+            for x, y, note in zip(series.x, series.y, notes, strict=True)
+        ]
+
+    @property
+    def figures(self) -> Figures:
+        """What it shows, in figures."""
+        rows = [
+            (_said(x), number(y), s.name, "" if low is None else f"lower bound {number(low)}", note)
+            for s in self.series
+            for x, y, low, note in zip_longest(s.x, s.y, s.low, s.notes)
+        ]
+        rows += [(_said(x), "–", "", "", reason) for x, reason in self.missing]
+        columns = (self.x_label, self.y_label, "series", "bound", "remark")
+        kept = [at for at in range(5) if at < 2 or any(row[at] for row in rows)]
+        return tuple(columns[at] for at in kept), tuple(tuple(row[at] or "" for at in kept) for row in rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One bar."""
+
+    name: str  #: What it stands for
+    value: float | None  #: Its length; None where there is only a note
+    note: str  #: Its value in words
+    role: str = "main"  #: Its colour's role: ``main``, ``rest``, ``answer`` or ``limit`` (`palette.ROLES`)
+    part: float | None = None  #: How much of it has that colour, the rest being pale; None for all
+    mark: float | None = None  #: Where to put a mark, such as a lower bound
+
+
+@dataclass(frozen=True)
+class BarChart:
+    """Horizontal bars with names and figures, from top to bottom."""
+
+    title: str
+    x_label: str
+    bars: tuple[Bar, ...]
+    line: tuple[float, str] | None = None  #: A line across all bars, and its name
+    ends: tuple[float, float] | None = None  #: Ends of the axis; None for those of what is shown
+    stacked: bool = False  #: Whether each bar starts where the one before it ends: parts of a whole
+    also: Unit | None = None  #: Another unit of the axis; None for none
+
+    @property
+    def starts(self) -> list[float]:
+        """Where each bar starts."""
+        values = [bar.value or 0.0 for bar in self.bars]
+        return [sum(values[:place]) if self.stacked else 0.0 for place in range(len(values))]
+
+    @property
+    def description(self) -> str:
+        """What it shows, for those who do not see it."""
+        return "; ".join(f"{bar.name}: {bar.note}" for bar in self.bars)
+
+    @property
+    def figures(self) -> Figures:
+        """What it shows, in figures."""
+        return ("", self.x_label), tuple((bar.name, bar.note) for bar in self.bars)
+
+
+@dataclass(frozen=True, eq=False)
+class HeatMap:
+    """A quantity over two factors, as coloured cells of equal size, since factors need not be equally spaced."""
+
+    #: Texts; ``label`` names the quantity.
+    title: str
+    x_label: str
+    y_label: str
+    label: str
+    #: Values of the two factors, ascending.
+    x: Integers
+    y: Integers
+    values: Floats  #: The quantity, of shape (y, x); NaN where there is none
+    texts: tuple[tuple[str, ...], ...] = ()  #: What to write into the cells, like ``values``; empty for nothing
+    marked: tuple[int, int] | None = None  #: Factors of the cell to mark
+    mark: str = ""
+    most: bool = False  #: Whether the most is the best, not the least
+    also: Unit | None = None  #: Another unit of the quantity; None for none
+    rows: tuple[str, ...] = ()  #: Names of the rows in the place of y; empty for its values
+
+    @property
+    def row_names(self) -> tuple[str, ...]:
+        """What each row is, the lowest first."""
+        return self.rows or tuple(f"{self.y_label} {y}" for y in self.y.tolist())
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The least and the largest value."""
+        known = self.values[np.isfinite(self.values)]
+        return (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
+
+    @property
+    def description(self) -> str:
+        """What it shows, for those who do not see it."""
+        empty, (low, high) = int(np.isnan(self.values).sum()), self.ends
+        said = f"{self.x.size} by {self.y.size} cells, {empty} of them empty; {self.label} from {number(low)} to {number(high)}"
+        if self.marked is not None:
+            said += f"; {self.mark} is at {self.x_label} {self.marked[0]}, {self.y_label} {self.marked[1]}"
+        return said
+
+    @property
+    def figures(self) -> Figures:
+        """What it shows, in figures; the greatest value of the vertical factor first, as in the picture."""
+        rows = zip(reversed(self.rows or [*map(str, self.y.tolist())]), reversed(self.values.tolist()), strict=True)
+        columns = (f"{self.y_label} ↓ {self.x_label} →", *map(str, self.x.tolist()))
+        return columns, tuple((y, *(number(v) if isfinite(v) else EMPTY for v in row)) for y, row in rows)
+
+    @property
+    def tips(self) -> list[str]:
+        """What to say about each cell, row by row."""
+        return [
+            f"{self.x_label} {x}, {row}: {number(value) + _in(self.also, value) if isfinite(value) else EMPTY}"
+            for row, line in zip(self.row_names, self.values.tolist(), strict=True)
+            for x, value in zip(self.x.tolist(), line, strict=True)
+        ]
+
+
+Chart = LineChart | BarChart | HeatMap
+
+
+def wide_spread(values: Iterable[float]) -> bool:
+    """Whether an axis of these values is better logarithmic."""
+    finite = [v for v in values if isfinite(v)]
+    return bool(finite) and min(finite) > 0 and max(finite) / min(finite) >= LOGARITHMIC
+
+
+def metric_label(text: str, design: Design) -> str:
+    """A metric of a design with its unit; an expression has none."""
+    metric = design.vocabulary.get(text.strip())
+    return text if metric is None else f"{text} ({metric.unit})"
+
+
+def other_unit(unit: str, clock_mhz: float | None = None) -> Unit | None:
+    """What a unit of metrics is read in, too: cycles in ms, where the clock is known, and pJ in µJ."""
+    if unit == "cycles" and clock_mhz:
+        return Unit(f"ms at {clock_mhz:g} MHz", 1 / (1000 * clock_mhz))
+    return Unit("µJ", 1e-6) if unit == "pJ" else None
+
+
+def metric_unit(text: str, design: Design) -> Unit | None:
+    """Another unit of a metric of a design."""
+    metric, clock = design.vocabulary.get(text.strip()), design.attributes.get("clock_mhz")
+    return None if metric is None else other_unit(metric.unit, None if clock is None else float(clock))
+
+
+def _in(unit: Unit | None, value: float) -> str:
+    return "" if unit is None else f" ({number(value * unit.factor)} {unit.label})"
+
+
+def _said(x: Coordinate) -> str:
+    return x.replace("\n", " ") if isinstance(x, str) else number(x)
+
+
+def printable_chart(chart: Chart) -> Chart:
+    """The chart with control characters of its texts escaped: names in files may hold what no picture can."""
+    found: Chart = _printable(chart)
+    return found
+
+
+def _printable(part: Any) -> Any:
+    if isinstance(part, str):
+        return printable(part)
+    if isinstance(part, tuple):
+        return tuple(map(_printable, part))
+    if is_dataclass(part) and not isinstance(part, type):
+        return replace(part, **{field.name: _printable(getattr(part, field.name)) for field in fields(part) if field.init})
+    return part

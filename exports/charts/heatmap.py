@@ -1,0 +1,60 @@
+"""A heat map of two factors of a grid: what the best design with each pair of values achieves."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ithaca.exports.charts.chart import HeatMap, other_unit
+from ithaca.files.errors import InputError
+from ithaca.files.shown_numbers import number
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+def check_metric(grid: xr.Dataset, metric: str) -> None:
+    """Refuse a metric that is no numeric variable of a grid."""
+    numeric = [str(name) for name, variable in grid.data_vars.items() if variable.dtype.kind == "f"]
+    if metric not in numeric:
+        raise InputError(f"--metric is '{metric}'; allowed: {', '.join(numeric)}")
+
+
+def heat_map(grid: xr.Dataset, x: str, y: str, metric: str = "latency") -> HeatMap:
+    """The metric of the best feasible design for each pair of values of two free factors.
+
+    All other factors are free: each cell shows the design with the least objective among those with its two values.
+    """
+    check_metric(grid, metric)
+    masked = grid["objective"].where(grid["feasible"], np.inf)
+    others = [dim for dim in masked.dims if dim not in (x, y)]
+    shown = grid[metric].broadcast_like(masked) if grid[metric].dims != masked.dims else grid[metric]
+    if others:
+        place: Any = {dim: index.compute() for dim, index in masked.argmin(dim=others).items()}
+        least, shown = masked.min(others), grid[metric].isel({d: i for d, i in place.items() if d in grid[metric].dims})
+        shown = shown.broadcast_like(least)
+    else:
+        least = masked
+    values = shown.where(np.isfinite(least)).transpose(y, x).to_numpy()
+    attributes, unit = grid.attrs, grid[metric].attrs.get("units", "")
+    named = attributes["objective"] if metric == "objective" else metric
+    work, platform = attributes.get("subject", attributes.get("workload")), attributes.get("platform")
+    subject = ", ".join(filter(None, (work, platform, f"design {attributes['design']}")))
+    center = json.loads(attributes.get("center_factors", "{}"))  # grids of earlier versions do not hold it
+    marked = (center[x], center[y]) if center else None
+    answer = grid[metric].sel({dim: center[dim] for dim in grid[metric].dims}) if center else None
+    return HeatMap(
+        title=f"{subject}: {named} of the least {attributes['objective']} with each pair",
+        x_label=x,
+        y_label=y,
+        label=f"{named} ({unit})" if unit else named,
+        x=grid[x].to_numpy(),
+        y=grid[y].to_numpy(),
+        values=values.astype(float),
+        marked=marked,
+        mark="" if answer is None else f"the result, {number(float(answer))} {unit}".rstrip(),
+        most=grid[metric].attrs.get("best") == "most",
+        also=other_unit(unit, attributes.get("clock_mhz")),
+    )

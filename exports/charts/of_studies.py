@@ -1,0 +1,154 @@
+"""Charts of what-if studies and fronts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from ithaca.exports.charts.chart import Coordinate, LineChart, Series, Unit, metric_label, metric_unit, wide_spread
+from ithaca.files.errors import InputError
+from ithaca.solver.certificate import Certificate, Status
+from ithaca.studies.front import Front
+from ithaca.studies.grid import Axis, Index
+from ithaca.studies.whatif import Study
+
+
+def check_plottable(axes: Sequence[Axis]) -> None:
+    """Refuse to plot a study of no or more than two axes."""
+    if not 1 <= len(axes) <= 2:
+        raise InputError(f"--plot shows one or two axes, not {len(axes)}; allowed: one or two --vary, or no --plot")
+
+
+def study_chart(study: Study) -> LineChart:
+    """The best value along one axis, one line for each value of the other."""
+    problems = [point.problems[0] for point in study.points.values()]
+    objectives = list(dict.fromkeys(problem.objective.text for problem in problems))
+    alone = len(objectives) == 1
+
+    def cell(index: Index) -> Cell:
+        answer = study.points[index].answer
+        name = "" if answer.found is None else answer.found.problem.design.name
+        return Cell(answer.value, answer.certificate, name)
+
+    return grid_chart(
+        study.provenance.get("title", "what-if study"),
+        study.axes,
+        metric_label(objectives[0], problems[0].design) if alone else "objective",
+        cell,
+        metric_unit(objectives[0], problems[0].design) if alone else None,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What came of a point of a grid."""
+
+    value: Fraction | None
+    certificate: Certificate
+    name: str  #: Of the best design
+
+
+def grid_chart(title: str, axes: Sequence[Axis], label: str, cell: Callable[[Index], Cell], also: Unit | None) -> LineChart:
+    """The value along one axis, one line for each value of the other; also in another unit."""
+    check_plottable(axes)
+    x_number = _horizontal(axes)
+    x_axis = axes[x_number]
+    other = axes[1 - x_number] if len(axes) == 2 else None
+    series = []
+    missing: list[tuple[Coordinate, str]] = []
+    for place in range(1 if other is None else len(other.values)):
+        name = "" if other is None else f"{other.name} = {_text(other.labels[place])}"
+        rows: list[tuple[Coordinate, float, float | None, str]] = []
+        for position in x_axis.order:
+            index = (position,) if other is None else (position, place) if x_number == 0 else (place, position)
+            answer, x = cell(index), _coordinate(x_axis, position)
+            status, bound = answer.certificate.status, answer.certificate.lower_bound
+            if answer.value is None:
+                missing.append((x, f"{name}: {status.value}" if name else status.value))
+                continue
+            low = None if status is Status.OPTIMAL or bound is None else float(bound)
+            note = f"{answer.name}, {status.value}"
+            rows.append((x, float(answer.value), low, note))
+        if not rows:
+            continue
+        series.append(Series(name, *(tuple(row[i] for row in rows) for i in range(4))))  # type: ignore[arg-type]
+    values = [y for s in series for y in s.y]
+    return LineChart(
+        title=title,
+        x_label=_axis_label(x_axis),
+        y_label=label,
+        series=tuple(series),
+        all_x=tuple(_coordinate(x_axis, position) for position in x_axis.order),
+        missing=tuple(missing),
+        log_x=x_axis.numeric and wide_spread([float(v) for v in x_axis.labels]),
+        log_y=wide_spread(values),
+        y_also=also,
+    )
+
+
+def check_front_plottable(objectives: int) -> None:
+    """Refuse to plot a front of more than three objectives."""
+    if not 2 <= objectives <= 3:
+        raise InputError(f"--plot shows two or three objectives, not {objectives}; allowed: two or three, or no --plot")
+
+
+def front_chart(front: Front, title: str = "Pareto front") -> LineChart:
+    """The first two objectives against each other; a third one as colour."""
+    texts, design = [objective.text for objective in front.objectives], front.problems[0].design
+    points = [(p.problem.design.name, p.values, ", ".join(map(_text, p.values))) for p in front.points]
+    if not front.complete:
+        title += f"\npartial: {front.unfinished}"
+    labels = [metric_label(text, design) for text in texts]
+    return points_chart(title, labels, [metric_unit(text, design) for text in texts], points, named=True)
+
+
+def points_chart(
+    title: str,
+    labels: Sequence[str],
+    also: Sequence[Unit | None],
+    points: Sequence[tuple[str, Sequence[Fraction], str]],
+    *,
+    named: bool = False,
+) -> LineChart:
+    """Points of a front, each with the name of its kind, written beside it if asked for, its objectives, and a note."""
+    check_front_plottable(len(labels))
+    third = len(labels) == 3
+    # a line through all points, which is on the front only where it has two objectives, and the points of each kind
+    x, y, *colours = (tuple(float(values[i]) for _, values, _ in points) for i in range(len(labels)))
+    series = [] if third else [Series("", x, y, role="main", form="line")]
+    for name in dict.fromkeys(name for name, _, _ in points):
+        mine = [place for place, (own, _, _) in enumerate(points) if own == name]
+        at_x, at_y, *at_third = (tuple(values[place] for place in mine) for values in (x, y, *colours))
+        notes, beside = tuple(points[place][2] for place in mine), (name,) if named else ()
+        series.append(Series(name, at_x, at_y, notes=notes, labels=beside, colours=at_third[0] if third else (), form="points"))
+    return LineChart(
+        title=title,
+        x_label=labels[0],
+        y_label=labels[1],
+        series=tuple(series),
+        steps=not third,
+        colour_label=labels[2] if third else "",
+        log_x=wide_spread(x),
+        log_y=wide_spread(y),
+        x_also=also[0],
+        y_also=also[1],
+    )
+
+
+def _horizontal(axes: Sequence[Axis]) -> int:
+    """The axis to draw to the right: a numeric one if there is one, else the first."""
+    return next((number for number, axis in enumerate(axes) if axis.numeric), 0)
+
+
+def _coordinate(axis: Axis, position: int) -> Coordinate:
+    label = axis.labels[position]
+    return float(label) if axis.numeric else str(label)
+
+
+def _axis_label(axis: Axis) -> str:
+    return f"{axis.name} ({axis.unit})" if axis.unit else axis.name
+
+
+def _text(value: str | float | Fraction) -> str:
+    return value if isinstance(value, str) else f"{float(value):,.6g}"

@@ -1,0 +1,88 @@
+"""Kernel, network and platform files: found by name or path, and checked by pydantic."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import Any, TypeVar, get_args, get_origin
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from ithaca.files.errors import InputError
+from ithaca.files.messages import quoted, refuse
+from ithaca.files.reading import location, packaged_names, packaged_text, parse_json, read_text
+from ithaca.files.yaml_documents import MAX_DEPTH, parse_yaml
+
+_Model = TypeVar("_Model", bound=BaseModel)
+
+
+class Document(BaseModel):
+    """Unknown fields are refused, and no value is converted to another type."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+
+
+def validated(model: type[_Model], document: Any, where: object, context: Any = None) -> _Model:
+    """A document, checked; ``context`` is for its validators.
+
+    Raises `InputError`: ``where``, the field, its value and what is allowed, if it is no such document.
+    """
+    try:
+        return model.model_validate(document, context=context)
+    except ValidationError as error:
+        raise _refusal(where, error, model) from None
+
+
+def _refusal(where: object, error: ValidationError, model: type[BaseModel]) -> InputError:
+    """The first complaint of pydantic; the model is asked for its fields where one is unknown."""
+    first = error.errors(include_url=False)[0]
+    at = location(first["loc"])
+    if first["type"] == "missing":
+        return refuse(where, f"{at} is missing; allowed: {', '.join(_fields(model, first['loc']))}")
+    if first["type"] == "extra_forbidden":
+        return refuse(where, f"{at} is unknown; allowed: {', '.join(_fields(model, first['loc']))}")
+    if isinstance(reason := first.get("ctx", {}).get("error"), InputError):  # of a validator that says it all
+        return refuse(f"{where}: {at}", reason)
+    if first["type"] in ("model_type", "model_attributes_type", "dict_type"):
+        return refuse(where, f"{at} is {quoted(first['input'])}; allowed: a mapping of names to values")
+    allowed = first["msg"].removeprefix("Input should be ").removeprefix("List should have ").removeprefix("Value error, ")
+    return refuse(where, f"{at} is {quoted(first['input'])}; allowed: {allowed}")
+
+
+def _fields(model: type[BaseModel], parts: Sequence[str | int]) -> list[str]:
+    """Names of the fields that are allowed where ``parts`` points."""
+    named = False
+    for part in parts[:-1]:
+        if isinstance(part, int) or named:
+            named = False
+            continue
+        kind: Any = model.model_fields[part].annotation
+        while not hasattr(kind, "model_fields"):  # unwrap `X | None`, `list[X]` and `dict[str, X]`
+            named = named or get_origin(kind) is dict
+            kind = get_args(kind)[1 if get_origin(kind) is dict else 0]
+        model = kind
+    return [field.alias or name for name, field in model.model_fields.items()]
+
+
+def find_document(
+    what: str,
+    name_or_path: str,
+    package: str,
+    max_bytes: int,
+    files: str = "a path to a .yaml file",
+    tags: Collection[str] = (),
+    depth: int = MAX_DEPTH,
+) -> tuple[Any, object]:
+    """The YAML document that comes with Ithaca in a package, or a user's own file; and what error lines about it start with.
+
+    A path contains a separator or ends in .yaml, .yml or .json. Mappings may have the given ``tags``, nested so deep. Raises
+    `InputError` if there is no such document; ``files`` says what else it could be.
+    """
+    known = packaged_names(package)
+    if name_or_path in known:
+        return parse_yaml(packaged_text(package, name_or_path), name_or_path, tags, depth), name_or_path
+    if not ("/" in name_or_path or "\\" in name_or_path or name_or_path.lower().endswith((".yaml", ".yml", ".json"))):
+        raise InputError(f"unknown {what} {quoted(name_or_path)}; known: {', '.join(known)}; or {files}")
+    path = Path(name_or_path)
+    text = read_text(path, max_bytes)
+    return parse_json(text, path) if path.suffix.lower() == ".json" else parse_yaml(text, path, tags, depth), path

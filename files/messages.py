@@ -1,0 +1,45 @@
+"""Error lines: values quoted, control characters escaped, one line of bounded length."""
+
+from __future__ import annotations
+
+from ithaca.files.errors import InputError
+
+#: How much of a bad value an error message repeats (characters).
+SHOWN = 60
+
+#: Longest error line; the middle of a longer one is left out.
+MAX_LINE = 600
+
+
+def quoted(value: object) -> str:
+    """A value as error messages show it: one line, shortened, control characters escaped."""
+    match value:
+        case str():
+            return f"'{escaped(value if len(value) <= SHOWN else value[: SHOWN - 1] + '…')}'"
+        case None | bool():
+            return {None: "null", True: "true", False: "false"}[value]
+        case int():
+            return str(value) if value.bit_length() <= 2 * SHOWN else "a very large number"
+        case float():
+            return str(value)
+        case dict():
+            return "an object"
+        case list():
+            return "a list"
+    return f"a {type(value).__name__}"
+
+
+def escaped(text: str) -> str:
+    """Text with its control characters escaped."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def printable(text: str) -> str:
+    """Lines of text with their control characters escaped: names in files may hold sequences that drive a terminal."""
+    return "\n".join(map(escaped, text.split("\n")))
+
+
+def refuse(where: object, complaint: object) -> InputError:
+    """The error ``where: complaint``, kept to one printable line of bounded length."""
+    line = escaped(f"{where}: {complaint}")
+    return InputError(line if len(line) <= MAX_LINE else f"{line[: MAX_LINE // 2]} … {line[-MAX_LINE // 2 :]}")

@@ -1,0 +1,116 @@
+"""Read text and JSON that somebody else wrote: under limits, and refused with one line."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Sequence
+from functools import cache
+from importlib.resources import files
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from ithaca.files.messages import quoted, refuse
+
+#: Longest integer in a document: every number fits a double, and none takes long to print.
+MAX_DIGITS = 300
+
+_PIECE = 2**20
+
+
+@cache
+def packaged_names(package: str) -> tuple[str, ...]:
+    """Names of the YAML files that come with Ithaca in a package, without their ending."""
+    names = (entry.name for entry in files(package).iterdir())
+    return tuple(sorted(name.removesuffix(".yaml") for name in names if name.endswith(".yaml")))
+
+
+def packaged_text(package: str, name: str) -> str:
+    """One of them."""
+    return files(package).joinpath(f"{name}.yaml").read_text(encoding="utf-8")
+
+
+def read_text(path: Path, max_bytes: int) -> str:
+    """Read a UTF-8 file that somebody else wrote.
+
+    Raises `InputError` if it cannot be read, is larger than ``max_bytes``, is not UTF-8 or holds NUL characters.
+    """
+    raw = read_bytes(path, max_bytes)
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise refuse(path, f"byte {error.start} is 0x{raw[error.start]:02x}; allowed: UTF-8 text") from None
+    if "\0" in text:
+        raise refuse(path, f"character {text.index(chr(0))} is NUL; allowed: text")
+    return text
+
+
+def read_bytes(path: Path, max_bytes: int) -> bytes:
+    """Read a file that somebody else wrote.
+
+    Raises `InputError` if it cannot be read or is larger than ``max_bytes``.
+    """
+    try:
+        with path.open("rb") as file:
+            # in pieces, because a read of many bytes asks for the memory of all of them first
+            pieces = iter(lambda: file.read(_PIECE), b"")
+            raw = b"".join(islice(pieces, max_bytes // _PIECE + 1))
+    except FileNotFoundError:
+        raise refuse(path, "no such file; allowed: a file that exists") from None
+    except IsADirectoryError:
+        raise refuse(path, "is a directory; allowed: a file") from None
+    except OSError as error:
+        raise refuse(path, f"cannot be read: {error.strerror}") from None
+    except ValueError:  # a NUL character in the path itself
+        raise refuse(path, "is no path; allowed: the path of a file") from None
+    if len(raw) > max_bytes:
+        raise refuse(path, f"is too large; allowed: at most {max_bytes} bytes")
+    return raw
+
+
+def parse_json(text: str, where: object) -> Any:
+    """Parse JSON strictly: no repeated keys, no NaN or Infinity, no endless numbers or nesting.
+
+    Raises `InputError`, beginning with ``where`` (a path, a row and column), if the text is no such document.
+    """
+
+    def mapping(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            repeated = Counter(key for key, _ in pairs).most_common(1)[0][0]
+            raise refuse(where, f"field {quoted(repeated)} occurs twice; allowed: every field once")
+        return found
+
+    def integer(digits: str) -> int:
+        if len(digits) > MAX_DIGITS:
+            raise refuse(where, f"number {quoted(digits)} is too long; allowed: at most {MAX_DIGITS} digits")
+        return int(digits)
+
+    def decimal(digits: str) -> float:
+        if not math.isfinite(number := float(digits)):
+            raise refuse(where, f"number {quoted(digits)} is too large; allowed: a finite number")
+        return number
+
+    def constant(name: str) -> None:
+        raise refuse(where, f"number is {name}; allowed: a finite number")
+
+    try:
+        return json.loads(text, object_pairs_hook=mapping, parse_int=integer, parse_float=decimal, parse_constant=constant)
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        raise refuse(where, f"not JSON at {place}: {error.msg}; allowed: a complete JSON document") from None
+    except (RecursionError, MemoryError):
+        raise refuse(where, "nested too deeply; allowed: a JSON document as Ithaca writes it") from None
+
+
+def location(parts: Sequence[str | int]) -> str:
+    """A path inside a document, such as ``designs[2].tiling.simd``."""
+    text = ""
+    for part in parts:
+        if isinstance(part, int):
+            text += f"[{part}]"
+        else:
+            text += f".{part if part.isidentifier() and len(part) <= 40 else quoted(part)}"
+    return text.removeprefix(".") or "the document"

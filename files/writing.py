@@ -1,0 +1,208 @@
+"""Write files whole or not at all.
+
+A result that took an hour to find must not replace an older one by half of itself. Content
+therefore goes to a temporary sibling first and is renamed only once it is safely on disk.
+Temporary files are removed on every way out, Ctrl-C included, also a second one.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import shutil
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from ithaca.files.errors import InputError
+from ithaca.files.signals import deferred, unbroken, undone
+
+
+def write_text_atomically(path: Path | str, text: str) -> None:
+    """Write a text file (UTF-8) so that it holds either all of ``text`` or what it held before.
+
+    Its folder must exist. Links are followed, permissions of an existing file kept. A device or pipe
+    (``/dev/stdout``) is written in place, since renaming over it would destroy it.
+
+    Raises `InputError` if the path is a directory or cannot be written.
+    """
+    with _one_line_errors(path):
+        target = _file(path)
+        if _is_device(target):
+            target.write_bytes(text.encode())
+            return
+        with _temporary(target) as temporary:
+            _write_new(temporary, text)
+            if target.exists():
+                shutil.copymode(target, temporary)
+            temporary.replace(target)
+        _sync_folder(target.parent)
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[Path]:
+    """A temporary sibling of a file for a library to write: renamed to it on success and removed otherwise.
+
+    The sibling ends like the file, since libraries choose the format by that. A signal waits until they are done. Raises
+    `InputError` if the file cannot be written.
+    """
+    check_writable(path)
+    target = path.resolve()
+    if _is_device(target):
+        raise InputError(f"cannot write {path}: it is a device or pipe; give the name of a file")
+    try:
+        with _temporary(target, target.suffix) as temporary:
+            with deferred():
+                yield temporary
+            with temporary.open("rb") as stream:
+                os.fsync(stream.fileno())
+            temporary.replace(target)
+    except (OSError, RuntimeError) as error:  # HDF5 reports a full disk as a RuntimeError
+        raise InputError(f"cannot write {path}: {getattr(error, 'strerror', None) or error}") from error
+
+
+def check_writable(path: Path | str) -> None:
+    """Refuse a path that `write_text_atomically` could not write, before any work is done for it."""
+    with _one_line_errors(path):
+        target = _file(path)
+        if not _is_device(target):
+            _need_access(target.parent)
+
+
+def check_folder(folder: Path | str, names: Iterable[str]) -> None:
+    """Refuse a folder of files of some names that `write_folder` could not write, before any work is done for it."""
+    with _one_line_errors(folder):
+        target = Path(folder).resolve()
+        if target.exists() and not target.is_dir():
+            raise InputError(f"cannot write {folder}: it is a file; give the name of a folder")
+        for name in names:
+            if (target / name).is_dir():
+                raise InputError(f"cannot write {folder}: {name} in it is a directory")
+        _need_parent(target, folder)
+        _need_access(target if target.exists() else target.parent)
+
+
+def write_folder(folder: Path | str, files: Mapping[str, str | bytes]) -> None:
+    """Write a folder of files, content by name (``folder/name`` inside another): all of them or none.
+
+    A new folder is built beside its place, in a folder that must exist, and renamed. In an existing one the
+    files replace those of the same names, and are put back should that fail half-way; other files stay. Text
+    is written as UTF-8; files that start with ``#!`` become executable.
+
+    Raises `InputError` if the folder or one of its files cannot be written.
+    """
+    check_folder(folder, files)
+    with _one_line_errors(folder):
+        target = Path(folder).resolve()
+        # Inside an existing folder, lest a rename cross file systems where it is a mount point.
+        with _temporary(target / "any" if target.exists() else target) as staging:
+            staging.mkdir()
+            for name, text in files.items():
+                (staging / name).parent.mkdir(parents=True, exist_ok=True)
+                _write_new(staging / name, text)
+            _sync_folder(staging)
+            if target.exists():
+                with unbroken():
+                    _move_into(staging, target, tuple(files))
+            else:
+                staging.rename(target)
+        _sync_folder(target.parent)
+
+
+def _move_into(staging: Path, target: Path, names: tuple[str, ...]) -> None:
+    """Move files into an existing folder; on failure put back what was there."""
+    before = staging / "before"
+    before.mkdir()
+    try:
+        for name in names:
+            for place in (target, before):
+                (place / name).parent.mkdir(parents=True, exist_ok=True)
+            if (target / name).exists():
+                (target / name).replace(before / name)
+            (staging / name).replace(target / name)
+    except BaseException:
+        for name in names:
+            if (before / name).exists():
+                (before / name).replace(target / name)
+            elif not (staging / name).exists():
+                (target / name).unlink(missing_ok=True)
+        raise
+    _sync_folder(target)
+
+
+def _write_new(path: Path, text: str | bytes) -> None:
+    """Create a file and see it safely on disk."""
+    content = text.encode() if isinstance(text, str) else text
+    mode = 0o777 if content.startswith(b"#!") else 0o666  # less the user's umask, as for any new file
+    with open(path, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as stream:
+        stream.write(content)
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make renames in a folder durable, where the file system can."""
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+@contextmanager
+def _temporary(path: Path, suffix: str = "") -> Iterator[Path]:
+    """A path beside another one; what is written there and not renamed is removed on every way out."""
+    # Its own short name: one derived from the target's could exceed the longest name allowed.
+    temporary = path.with_name(f".ithaca-{secrets.token_hex(6)}.tmp{suffix}")
+
+    def remove() -> None:
+        if temporary.is_dir():
+            shutil.rmtree(temporary, ignore_errors=True)
+        else:
+            temporary.unlink(missing_ok=True)
+
+    try:
+        with undone(remove):
+            yield temporary
+    finally:
+        remove()
+
+
+def _file(path: Path | str) -> Path:
+    """The file that a path means, which can be written as far as its kind and folder say."""
+    target = Path(path).resolve()
+    if target.is_dir():
+        raise InputError(f"cannot write {path}: it is a directory; give the name of a file")
+    if not _is_device(target):
+        _need_parent(target, path)
+    return target
+
+
+def _is_device(target: Path) -> bool:
+    return target.exists() and not target.is_file()
+
+
+def _need_access(folder: Path) -> None:
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+
+def _need_parent(target: Path, given: Path | str) -> None:
+    if not target.parent.is_dir():
+        raise InputError(f"cannot write {given}: {target.parent} is not an existing folder")
+
+
+@contextmanager
+def _one_line_errors(path: Path | str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error.strerror or error}") from error
+    except ValueError as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"cannot write {str(path)!r}: {error}") from error  # a null byte, a lone surrogate
+    except RuntimeError as error:
+        raise InputError(f"cannot write {path}: it is a loop of links") from error

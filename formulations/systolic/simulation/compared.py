@@ -1,0 +1,109 @@
+"""A simulated configuration: its run beside what each model edition says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from ithaca.files.errors import InputError
+from ithaca.files.json_numbers import SCHEMA, json_number
+from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.machine import IDEAL, Machine, Memory
+from ithaca.formulations.systolic.derivation import derive
+from ithaca.formulations.systolic.design import SystolicDesign
+from ithaca.formulations.systolic.simulation.activity import Run, Wait, simulate_network
+from ithaca.formulations.systolic.simulation.arrays import array_network, check_buildable
+from ithaca.formulations.systolic.simulation.values import Values, check_moves
+from ithaca.formulations.systolic.simulation.values import check_values as carry_values
+from ithaca.formulations.systolic.systolic_array import Edition
+
+
+@dataclass(frozen=True, repr=False)
+class Simulation:
+    """What happened when a configuration ran."""
+
+    design: SystolicDesign  #: The design, in the exact edition
+    configuration: Configuration  #: The configuration
+    machine: Machine  #: On what machine
+    memory: Memory  #: With what memory
+    run: Run  #: What happened
+    models: Mapping[str, Fraction]  #: The latency by each model edition that has the design's packs (cycles)
+    values: Values | None = None  #: What it computed of random data, if that was asked for and it does not hang
+
+    @property
+    def cycles(self) -> int | None:
+        """Cycles of the whole run; None where the array hangs."""
+        return self.run.cycles if self.run.finished else None
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """Ready for JSON; shares are of the run's cycles, on average over the processes of a module."""
+        return {
+            "schema": SCHEMA,
+            "simulation": {
+                "workload": {
+                    "name": self.design.nest.name,
+                    "sizes": dict(self.design.nest.sizes),
+                    "dtype": self.design.data.name,
+                },
+                "design": self.design.name,
+                "machine": asdict(self.machine) | {"sums": self.machine.sums.value},
+                "memory": asdict(self.memory),
+                "cycles": self.cycles,
+                "models": {edition: json_number(latency) for edition, latency in self.models.items()},
+                **({} if self.values is None else {"values": self.values.document}),
+                "hanging": [_wait_document(wait) for wait in self.run.hanging],
+                "modules": [
+                    asdict(module)
+                    | {
+                        "cause": None if module.cause is None else _wait_document(module.cause),
+                        "chain": [_wait_document(wait) for wait in module.chain],
+                    }
+                    for module in self.run.modules
+                ],
+            },
+        }
+
+
+def _wait_document(wait: Wait) -> dict[str, Any]:
+    return {"fifo": wait.fifo, "for": "a word" if wait.starved else "room", "neighbour": wait.neighbour, "cycles": wait.cycles}
+
+
+def simulate_configuration(
+    design: SystolicDesign,
+    configuration: Configuration,
+    machine: Machine,
+    memory: Memory = IDEAL,
+    checkpoint: Callable[[], None] | None = None,
+    *,
+    check_values: bool = False,
+) -> Simulation:
+    """Run a configuration of a design, whatever edition that is stated in; with data, too, to check values.
+
+    Raises `InputError` if the array cannot be built, has too many values to check, or numba is not installed.
+    """
+    check_buildable(design)
+    tiling = design.tiling(configuration)
+    models, simulated = {}, None
+    for edition in Edition:
+        array = derive(design.nest, design.array.dataflow, design.array.permutation, edition)
+        stated = replace(design, array=array, technology=replace(design.technology, machine=machine, memory=memory))
+        names = {group.name for group in array.packed_groups}
+        if names <= tiling.pack.keys():
+            own = stated.configuration(replace(tiling, pack={name: tiling.pack[name] for name in names}))
+            models[edition.value] = stated.costs(own).latency
+            if edition is Edition.EXACT:
+                simulated = stated, own
+    if simulated is None:
+        raise InputError(
+            f"design {design.name} in the {design.array.edition.value} model edition states no packs for "
+            "all modules; allowed: results of the exact model edition"
+        )
+    network = array_network(*simulated, machine, memory)
+    if check_values:
+        check_moves(simulated[0], network)
+    run = simulate_network(network, checkpoint)
+    values = carry_values(*simulated, network, machine.sums) if check_values and run.finished else None
+    return Simulation(*simulated, machine, memory, run, models, values)

@@ -1,0 +1,147 @@
+"""The evolution itself: generations of configurations, the best of them confirmed by the Fraction reference."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from ithaca.formulations.algebra.array_types import Mask
+from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.problem import Problem
+from ithaca.refine.evolution.genome import Genes, Genome
+from ithaca.refine.evolution.population import Population, Scorer
+from ithaca.refine.evolution.variation import cross, mutate, step
+from ithaca.solver.options import never
+from ithaca.solver.progress import Incumbent
+
+#: Configurations of a generation (as published).
+POPULATION = 200
+
+#: Share of a generation that survives unchanged, and configurations of a tournament.
+ELITE, TOURNAMENT = 0.2, 4
+
+#: Share of children that come from crossover; the others are mutated copies. Crossed ones are mutated with this probability.
+CROSSED, CROSSED_MUTATED = 0.6, 0.5
+
+#: Share of mutations that are steps; the others are as published.
+STEPS = 0.5
+
+#: Share of the first generation that is random, and the spread of those next to a fractional optimum (logarithms).
+RANDOM, SPREAD = 0.2, 0.15
+
+#: How often a child that was seen before is mutated again.
+RETRIES = 3
+
+#: Generations without improvement after which evolution ends.
+STAGNATION = 60
+
+
+class Evolution(Incumbent):
+    """Evolution of the configurations of one problem, of any objective; the same seed gives the same one.
+
+    At most so many ``samples`` are evaluated, the first generation included. The incumbent is the best feasible configuration
+    so far, with its value by the Fraction reference.
+    """
+
+    def __init__(self, problem: Problem, seed: int, samples: int) -> None:
+        super().__init__(problem)
+        self.samples = 0
+        self._budget = samples
+        self._generator = np.random.default_rng(seed)
+        self._genome = Genome(problem)
+        self._scorer = Scorer(problem)
+        self._seen: set[bytes] = set()
+
+    def run(
+        self,
+        seeds: Sequence[Configuration] = (),
+        points: Sequence[Mapping[str, float]] = (),
+        done: Callable[[], bool] = lambda: False,
+        tell: Callable[[], None] = never,
+    ) -> None:
+        """Evolve from seeds and next to fractional optima until the samples are used, nothing improves, or ``done`` says so.
+
+        ``done`` is asked, and ``tell`` called, after every generation.
+        """
+        population = self._evaluate(self._first(seeds, points))
+        idle = 0
+        while True:
+            population = population.take(population.order()[:POPULATION])
+            tell()
+            if not population.count or done() or self.samples >= self._budget or idle >= STAGNATION:
+                return
+            before = self.value
+            elite = population.take(np.arange(min(int(ELITE * POPULATION), population.count)))
+            population = elite.join(self._evaluate(self._children(population, POPULATION - elite.count)))
+            idle = idle + 1 if self.value == before else 0
+
+    def _first(self, seeds: Sequence[Configuration], points: Sequence[Mapping[str, float]]) -> Genes:
+        """The first generation: the seeds, mutants of them, roundings of the points, and random ones."""
+        genome, generator = self._genome, self._generator
+        known = genome.encode(seeds[:POPULATION])
+        left = POPULATION - known.shape[1]
+        random = genome.random(left if not (seeds or points) else min(int(RANDOM * POPULATION), left), generator)
+        left -= random.shape[1]
+        rounded = left // 2 if seeds and points else left if points else 0
+        parts = [known]
+        for index, point in enumerate(points):
+            share = rounded * (index + 1) // len(points) - rounded * index // len(points)
+            parts.append(genome.near(point, generator.normal(0.0, SPREAD, (genome.count, share))))
+        if seeds:
+            parents = known[:, generator.integers(0, known.shape[1], left - rounded)]
+            parts.append(self._mutated(parents))
+        return np.concatenate([*parts, random], axis=1)
+
+    def _children(self, ordered: Population, count: int) -> Genes:
+        genome, generator = self._genome, self._generator
+        # the best of those drawn win a tournament
+        winners = (generator.integers(0, ordered.count, (TOURNAMENT, count)).min(axis=0) for _ in range(2))
+        one, other = (ordered.genes[:, winner] for winner in winners)
+        crossed = generator.random(count) < CROSSED
+        children = np.where(crossed, cross(genome, one, other, generator), one)
+        mutated = ~crossed | (generator.random(count) < CROSSED_MUTATED)
+        return np.where(mutated, self._mutated(children), children)
+
+    def _mutated(self, genes: Genes) -> Genes:
+        """Mutants of configurations: by steps, or as published."""
+        steps = self._generator.random(genes.shape[1]) < STEPS
+        stepped = step(self._genome, genes, self._generator)
+        return np.where(steps, stepped, mutate(self._genome, genes, self._generator))
+
+    def _evaluate(self, genes: Genes) -> Population:
+        """Repair configurations, score those not seen before, and offer the best of them."""
+        fresh, legal = self._fresh(genes)
+        room = max(self._budget - self.samples, 0)
+        fresh, legal = fresh[:, :room], legal[:room]
+        scored = Population(fresh, *self._scorer.score(self._genome.quantities(fresh), legal))
+        self.samples += scored.count
+        for position in scored.order():
+            better = self.value is None or scored.objective[position] < float(self.value)
+            if scored.excess[position] > 0 or not better:
+                break
+            if self.offer(self._genome.decode(scored.genes[:, position])):
+                break
+            scored.excess[position] = np.inf  # floats say it meets the limits, the reference does not
+        return scored
+
+    def _fresh(self, genes: Genes) -> tuple[Genes, Mask]:
+        """The configurations, repaired, without those seen before; these are mutated again first."""
+        found: list[Genes] = []
+        fits: list[np.bool_] = []
+        for attempt in range(1 + RETRIES):
+            repaired, legal = self._genome.repair(genes)
+            again = []
+            for column in range(repaired.shape[1]):
+                key = repaired[:, column].tobytes()
+                if key in self._seen:
+                    again.append(column)
+                else:
+                    self._seen.add(key)
+                    found.append(repaired[:, column])
+                    fits.append(legal[column])
+            if not again or attempt == RETRIES:
+                break
+            genes = self._mutated(repaired[:, again])
+        shape = (len(found), self._genome.count)
+        return np.array(found, dtype=np.int64).reshape(shape).T, np.array(fits, dtype=bool)

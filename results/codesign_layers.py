@@ -1,0 +1,122 @@
+"""The layers on an accelerator as results of networks, one for each workload: whatever takes those takes these."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from ithaca.files.shown_numbers import number
+from ithaca.formulations.algebra.expression import Symbol
+from ithaca.formulations.bottleneck import bottleneck
+from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.design import Design, Metric
+from ithaca.formulations.families import FAMILIES
+from ithaca.formulations.hardware.accelerator import Work
+from ithaca.formulations.hardware.space import HardwareSpace
+from ithaca.formulations.spatial.accelerator import HierarchyAccelerator
+from ithaca.formulations.spatial.architecture import Architecture
+from ithaca.results.explanation import LimitUse
+from ithaca.results.mapped_network import MappingRequest
+from ithaca.solver.solution import Solution
+from ithaca.studies.codesign.question import Amount, Question
+from ithaca.studies.codesign.result import HardwarePoint
+from ithaca.studies.network.parts import PER_LAYER
+from ithaca.studies.network.result import LayerResult, NetworkResult
+from ithaca.studies.network.totals import total
+from ithaca.workloads.networks.network import Layer, Network
+
+
+def of_runs(question: Question) -> Amount:
+    """What is told of single runs: the first objective that depends on mappings, or else the first such limit."""
+    return next(amount for amount in question.amounts if amount.shares)
+
+
+def networks(question: Question, found: HardwarePoint) -> tuple[NetworkResult, ...]:
+    """The layers of every workload on an accelerator, each with what is proven of it there."""
+    return tuple(_network(question, found, name) for name in question.workloads)
+
+
+def choice(design: Design) -> Mapping[str, Any]:
+    """What tells a design from others that an accelerator may run a layer with."""
+    return FAMILIES[design.family].choice_fields(design)
+
+
+def _network(question: Question, found: HardwarePoint, name: str) -> NetworkResult:
+    own = [(work, answer) for work, answer in zip(question.works, found.layers, strict=True) if work.workload == name]
+    layers = tuple(
+        LayerResult(Layer(work.name, work.nest, work.count, (work.name,)), answer, (answer,)) for work, answer in own
+    )
+    method = own[0][1].certificate.method
+    whole = total(((work.count, answer) for work, answer in own), method)
+    network = Network(name, tuple(layer.layer for layer in layers))
+    return NetworkResult(PER_LAYER, network, _request(question, found, own[0][1], layers), method, layers, whole, True)
+
+
+def _request(question: Question, found: HardwarePoint, answer: Solution, layers: tuple[LayerResult, ...]) -> MappingRequest:
+    accelerator, architecture = question.space.accelerator, architecture_of(question, found)
+    assert isinstance(accelerator, HierarchyAccelerator)
+    assert architecture is not None
+    posed = tuple(layer.answer.problem for layer in layers)
+    return MappingRequest(architecture, accelerator.edition, accelerator.options, (), answer.problem.objective, posed)
+
+
+def architecture_of(question: Question, found: HardwarePoint) -> Architecture | None:
+    """An accelerator as an architecture by itself; None if it is no memory hierarchy."""
+    space = question.space
+    if not isinstance(space.accelerator, HierarchyAccelerator):
+        return None
+    architecture = space.accelerator.architecture_with(space.at(found.point))
+    return replace(architecture, name=space.name, description=hardware_text(space, found.point), source=space.source)
+
+
+def energies(question: Question, found: HardwarePoint) -> dict[str, dict[str, Fraction]]:
+    """The energy of all runs of every layer (pJ) by what the model says takes it; empty where it does not."""
+    told: dict[str, dict[str, Fraction]] = {}
+    for work, answer in zip(question.works, found.layers, strict=True):
+        if answer.configuration is not None and "energy" in answer.problem.design.vocabulary:
+            whole = bottleneck(answer.problem.design, answer.configuration, Symbol("energy"), "energy")
+            told[shown_name(question, work)] = {part.name: work.count * part.value for part in whole.parts if part.name}
+    return told
+
+
+def shown_name(question: Question, work: Work) -> str:
+    """A layer's name among those of all workloads."""
+    return work.name if len(question.workloads) == 1 else f"{work.workload} {work.name}"
+
+
+def hardware_text(space: HardwareSpace, point: Configuration) -> str:
+    """An accelerator in words."""
+    return ", ".join(f"{q.name} {q.shown(point[q.name])}{f' {q.unit}' if q.unit else ''}" for q in space.quantities)
+
+
+def front_rows(question: Question, front: Sequence[HardwarePoint]) -> list[list[tuple[str, str]]]:
+    """The accelerators of a front in words: objectives, quantities, and further costs, by name."""
+    texts, rows = [objective.text for objective in question.objectives], []
+    for found in front:
+        row = [(text, number(value)) for text, value in zip(texts, found.values, strict=True)]
+        row += [(q.name, q.shown(found.point[q.name])) for q in question.space.quantities]
+        rows.append([*row, *((name, number(value)) for name, value in found.costs.items() if name not in texts)])
+    return rows
+
+
+def limit_uses(question: Question, found: HardwarePoint) -> tuple[LimitUse, ...]:
+    """Every limit, the one with the least left first; of totals of several workloads each by itself."""
+    uses = []
+    for amount in question.limited:
+        if amount.bound is not None:
+            whose = "" if amount.workload is None or len(question.workloads) == 1 else f" of {amount.workload}"
+            uses.append(LimitUse(amount.text + whose, found.total(amount), amount.bound))
+    return tuple(sorted(uses, key=lambda use: use.slack_share or Fraction(0)))
+
+
+def metric_of(question: Question, text: str) -> Metric:
+    """What an objective or a limit is: a metric with its unit, or an expression without one."""
+    metrics = {**question.space.accelerator.metrics, **question.space.units}
+    return metrics.get(text.partition(" of ")[0], Metric(text, "", ""))
+
+
+def told(question: Question, text: str, value: Fraction) -> str:
+    """An objective, a limit or a cost with its value and unit."""
+    return f"{text} {number(value)} {metric_of(question, text).unit}".rstrip()

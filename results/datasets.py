@@ -1,0 +1,296 @@
+"""Studies and fronts as labelled data (`xarray.Dataset`).
+
+Numbers become doubles here; exact values stay in the objects and in JSON. What does not exist
+(the value of an infeasible point) is NaN, 0 boxes, or an empty text.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ithaca import __version__
+from ithaca.files.errors import InputError
+from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.problem import Problem
+from ithaca.formulations.systolic.design import SystolicDesign, systolic
+from ithaca.formulations.systolic.metrics import METRICS
+from ithaca.solver.result import Result
+from ithaca.solver.solution import Solution
+from ithaca.studies.front import Front
+from ithaca.studies.network.result import NetworkResult
+from ithaca.studies.whatif import Study, StudyPoint
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+#: Dimensions that variables may have beside a study's axes.
+LOOP, LIMIT, POINT, OBJECTIVE = "loop", "limit", "point", "objective"
+
+#: What describes the best design, and is the same as the axis where it is one.
+REPEATED = ("dataflow", "permutation", "edition")
+
+#: Type, unit and meaning of variables, and the dimension that they have beside the points'.
+Columns = Mapping[str, tuple[Any, ...]]
+
+ANSWER: Columns = {
+    "value": (float, "", "objective of the best design"),
+    "lower_bound": (float, "", "no configuration of any design is below"),
+    "gap": (float, "", "(value - lower_bound) / |value|"),
+    "status": (str, "", "what is proven over all designs"),
+    "method": (str, "", ""),
+    "boxes": (int, "", "boxes examined for the proof"),
+    "seconds": (float, "s", "time of the search"),
+    "shortfall": (str, "", "limits that cannot be met"),
+}
+DESIGN: Columns = {
+    "dataflow": (str, "", ""),
+    "permutation": (str, "", ""),
+    "edition": (str, "", ""),
+    "pack": (str, "words", "data packing factor by buffer module (JSON)"),
+    **{name: (float, metric.unit, metric.meaning) for name, metric in METRICS.items()},
+    "t1": (float, "iterations", "array partitioning factor", LOOP),
+    "t2": (float, "iterations", "latency hiding factor; of the SIMD loop the SIMD factor", LOOP),
+}
+LAYER: Columns = {
+    "count": (int, "", "runs of the layer"),
+    "kernel": (str, "", ""),
+    "sizes": (str, "", ""),
+    "array": (float, "", "number of the array that runs it"),
+    "design": (str, "", ""),
+    "dsp_efficiency": (float, "", "operations over those its MAC units had cycles for"),
+}
+PROOF: Columns = {
+    "objectives": (float, "", "", OBJECTIVE),
+    "proof_boxes": (int, "", ""),
+    "proof_seconds": (float, "s", ""),
+}
+
+
+def study_dataset(study: Study) -> xr.Dataset:
+    points = list(study.points.values())
+    posed = [problem for point in points for problem in point.problems]
+    objectives = list(dict.fromkeys(problem.objective.text for problem in posed))
+    loops = _loops(posed)
+    limits = list(dict.fromkeys(limit.metric for problem in posed for limit in problem.limits))
+    unit = _unit(objectives[0]) if len(objectives) == 1 else ""
+    own = _design_columns(posed)
+    columns = {**ANSWER, **own}
+    columns |= {name: (float, unit, ANSWER[name][2]) for name in ("value", "lower_bound")}
+    sizes = {variable_name(axis.name): len(axis.values) for axis in study.axes}
+    coordinates: dict[str, Any] = {
+        name: (name, list(axis.labels), {"units": axis.unit, "long_name": axis.meaning or axis.name})
+        for name, axis in zip(sizes, study.axes, strict=True)
+    }
+    coordinates[LOOP] = loops
+    attributes = {
+        "complete": int(study.complete),
+        "objective": " | ".join(objectives),
+        "designs": ", ".join(dict.fromkeys(problem.design.name for problem in posed)),
+        **study.provenance,
+    }
+    if study.percent is not None:
+        attributes["marginal_percent"] = float(study.percent)
+        coordinates[LIMIT] = limits
+        columns |= {
+            "marginal_value": (float, "", f"optimum with the limit raised by {float(study.percent):g} %", LIMIT),
+            "marginal_change": (float, "", "(marginal_value - value) / |value|", LIMIT),
+            "marginal_bound": (float, "", "lower bound of marginal_value", LIMIT),
+            "marginal_status": (str, "", "what is proven of marginal_value", LIMIT),
+        }
+    rows = [_solution_row(point.answer, loops, own) | _marginal_row(point, limits) for point in points]
+    return _dataset("Ithaca what-if study", attributes, columns, rows, sizes, coordinates)
+
+
+def result_dataset(result: Result) -> xr.Dataset:
+    """A result as a Dataset with dimension ``design``: what came of each, as in `study_dataset`."""
+    loops, names = _loops(s.problem for s in result.designs), [s.design for s in result.designs]
+    columns = _design_columns([s.problem for s in result.designs])
+    coordinates = {"design": names, LOOP: loops}
+    attributes = _asked(result.problem, result.platform_name)
+    rows = [_solution_row(solution, loops, columns) for solution in result.designs]
+    return _dataset("Ithaca result", attributes, {**ANSWER, **columns}, rows, {"design": len(names)}, coordinates)
+
+
+def network_dataset(result: NetworkResult) -> xr.Dataset:
+    """A network's result as a Dataset with dimension ``layer``: figures are those of one run of the layer."""
+    loops, layers = _loops(layer.answer.problem for layer in result.layers), result.layers
+    coordinates = {"layer": [layer.layer.name for layer in layers], LOOP: loops}
+    columns = _design_columns([layer.answer.problem for layer in layers])
+    rows = [
+        {"count": r.layer.count, "kernel": r.layer.nest.name, "sizes": r.layer.nest.shown_sizes, "design": r.answer.design}
+        | {"array": np.nan if r.array is None else r.array, "dsp_efficiency": _float(r.efficiency)}
+        | _solution_row(r.answer, loops, columns)
+        for r in layers
+    ]
+    title = f"Ithaca network {result.network.name}"
+    attributes = {"mode": result.mode, **_asked(layers[0].answer.problem, result.request.platform.name)}
+    return _dataset(title, attributes, {**LAYER, **ANSWER, **columns}, rows, {"layer": len(layers)}, coordinates)
+
+
+def _asked(problem: Problem, platform: str) -> dict[str, str]:
+    asked, design = {"objective": problem.objective.text, "platform": platform}, problem.design
+    return asked | ({"dtype": design.data.name} if isinstance(design, SystolicDesign) else {})
+
+
+def _design_columns(problems: Sequence[Problem]) -> Columns:
+    """What is shown of the best design: for systolic arrays `DESIGN`, for others all metrics of any, and the mapping."""
+    if all(isinstance(problem.design, SystolicDesign) for problem in problems):
+        return DESIGN
+    known = {name: metric for problem in problems for name, metric in problem.design.vocabulary.items()}
+    metrics = {name: (float, metric.unit, metric.meaning) for name, metric in known.items()}
+    return {"mapping": (str, "", "the configuration as a loop nest"), **metrics}
+
+
+def as_table(dataset: xr.Dataset) -> pd.DataFrame:
+    """A Dataset as a table with a row per point; of variables with a further dimension a column per label, as ``t1.i``."""
+    import xarray as xr
+
+    columns: dict[str, xr.DataArray] = {}
+    for name, variable in dataset.data_vars.items():
+        inner = [dimension for dimension in (LOOP, LIMIT, OBJECTIVE) if dimension in variable.dims]
+        if not inner:
+            columns[str(name)] = variable
+        for dimension in inner:
+            for label in dataset[dimension].values:
+                columns[f"{name}.{label}"] = variable.sel({dimension: label}).reset_coords(drop=True)
+    flat = xr.Dataset(columns)
+    return (flat if flat.dims else flat.expand_dims(POINT)).to_dataframe()
+
+
+def front_dataset(front: Front, provenance: Mapping[str, str] | None = None) -> xr.Dataset:
+    """A front as a Dataset with dimension ``point``, by ascending first objective; provenance goes into the attributes.
+
+    Per point: ``objectives`` (by ``objective``), its design, factors and packs as in `study_dataset`, every metric, and the
+    effort of its proof; attribute ``complete`` is 1 if the front is proven complete.
+    """
+    points, loops, names = front.points, _loops(front.problems), [o.text for o in front.objectives]
+    columns = _design_columns(front.problems)
+    rows = [
+        {
+            "objectives": [_float(value) for value in point.values],
+            "proof_boxes": sum(step.nodes for step in point.proof),
+            "proof_seconds": sum(step.seconds for step in point.proof),
+            **_design_row(point.problem, point.configuration, loops, columns),
+        }
+        for point in points
+    ]
+    coordinates = {
+        POINT: np.arange(len(points)),
+        OBJECTIVE: names,
+        "unit": (OBJECTIVE, [_unit(n) for n in names]),
+        LOOP: loops,
+    }
+    attributes = {
+        "complete": int(front.complete),
+        "unfinished": front.unfinished or "",
+        "designs": ", ".join(dict.fromkeys(p.design.name for p in front.problems)),
+        "boxes": front.nodes,
+        "seconds": front.seconds,
+        **(provenance or {}),
+    }
+    return _dataset("Ithaca Pareto front", attributes, {**PROOF, **columns}, rows, {POINT: len(points)}, coordinates)
+
+
+def variable_name(text: str) -> str:
+    """A name that NetCDF allows, and attribute access too."""
+    return re.sub(r"\W+", "_", text).strip("_")
+
+
+def _without_clashes(variables: dict[str, tuple[Any, ...]], coordinates: Mapping[str, Any]) -> dict[str, tuple[Any, ...]]:
+    """Leave out variables that only repeat an axis; refuse axes that hide another variable."""
+    for name in coordinates:
+        if name in variables and name not in REPEATED:
+            raise InputError(f"axis {name} has the name of a result; allowed: another name, such as {name}_limit")
+    return {name: variable for name, variable in variables.items() if name not in coordinates}
+
+
+def _dataset(
+    title: str,
+    attributes: Mapping[str, Any],
+    columns: Columns,
+    rows: Sequence[Mapping[str, Any]],
+    sizes: Mapping[str, int],
+    coordinates: Mapping[str, Any],
+) -> xr.Dataset:
+    """A Dataset from a row per point, given the sizes of the points' dimensions; the others are those of their labels."""
+    import xarray as xr
+
+    found: dict[str, tuple[Any, ...]] = {}
+    for name, (kind, unit, meaning, *inner) in columns.items():
+        more = (len(coordinates[dimension]) for dimension in inner)
+        values = np.array([row[name] for row in rows], kind).reshape((*sizes.values(), *more))
+        described = {key: text for key, text in (("units", unit), ("long_name", meaning)) if text}
+        found[name] = ((*sizes, *inner), values, described)
+    told = {"title": title, "source": f"ithaca {__version__}", **attributes}
+    return xr.Dataset(_without_clashes(found, coordinates), coordinates, told)
+
+
+def _solution_row(answer: Solution, loops: Sequence[str], columns: Columns) -> dict[str, Any]:
+    certificate = answer.certificate
+    return {
+        "value": _float(answer.value),
+        "lower_bound": _float(certificate.lower_bound),
+        "gap": _float(certificate.gap),
+        "status": certificate.status.value,
+        "method": certificate.method,
+        "boxes": certificate.nodes,
+        "seconds": certificate.seconds,
+        "shortfall": answer.explain(),
+        **_design_row(answer.problem, answer.configuration, loops, columns),
+    }
+
+
+def _design_row(
+    problem: Problem, configuration: Configuration | None, loops: Sequence[str], columns: Columns
+) -> dict[str, Any]:
+    if configuration is None:
+        empty = {name: "" if column[0] is str else np.nan for name, column in columns.items()}
+        return empty | ({"t1": [np.nan] * len(loops), "t2": [np.nan] * len(loops)} if columns is DESIGN else {})
+    metrics = problem.metrics(configuration)
+    if columns is not DESIGN:
+        known = {name: _float(metrics.get(name)) for name in columns}
+        return known | {"mapping": "\n".join(problem.design.loops(configuration))}
+    design = systolic(problem)
+    array, tiling = design.array, design.tiling(configuration)
+    packs = tiling.module_packs(array)
+    return {
+        "dataflow": ",".join(array.dataflow),
+        "permutation": array.permutation,
+        "edition": array.edition.value,
+        "pack": json.dumps(packs) if packs else "",
+        **{name: _float(metrics.get(name)) for name in METRICS},
+        "t1": [tiling.array_part[loop] if loop in array.band else np.nan for loop in loops],
+        "t2": [tiling.t2(array, loop) if loop in array.band else np.nan for loop in loops],
+    }
+
+
+def _marginal_row(point: StudyPoint, limits: Sequence[str]) -> dict[str, Any]:
+    by_limit = {marginal.limit.metric: marginal for marginal in point.marginals}
+    known = [by_limit.get(limit) for limit in limits]
+    return {
+        "marginal_value": [np.nan if m is None else _float(m.after.value) for m in known],
+        "marginal_change": [np.nan if m is None else _float(m.change) for m in known],
+        "marginal_bound": [np.nan if m is None else _float(m.after.certificate.lower_bound) for m in known],
+        "marginal_status": ["" if m is None else m.after.certificate.status.value for m in known],
+    }
+
+
+def _loops(problems: Iterable[Problem]) -> list[str]:
+    designs = [problem.design for problem in problems]
+    return list(dict.fromkeys(loop for d in designs if isinstance(d, SystolicDesign) for loop in d.array.band))
+
+
+def _float(value: Fraction | float | None) -> float:
+    return np.nan if value is None else float(value)
+
+
+def _unit(objective: str) -> str:
+    metric = METRICS.get(objective.strip())
+    return "" if metric is None else metric.unit

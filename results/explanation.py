@@ -1,0 +1,288 @@
+"""Explain a result: the facts about its best configuration, and what to change first.
+
+Every candidate change is solved or looked up, none extrapolated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+from fractions import Fraction
+from typing import Any
+
+from ithaca.files.errors import InputError
+from ithaca.files.json_numbers import SCHEMA, json_number
+from ithaca.files.messages import quoted
+from ithaca.files.shown_numbers import is_or_are
+from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.design import Remarks
+from ithaca.formulations.families import FAMILIES, Families
+from ithaca.formulations.problem import Problem
+from ithaca.results.schema import CertificateDocument, head_fields
+from ithaca.solver.certificate import Certificate, Status
+from ithaca.solver.infeasibility import why_infeasible
+from ithaca.solver.result import Result
+from ithaca.solver.solution import Solution
+from ithaca.studies.best import over_all
+from ithaca.studies.marginal import Solve, as_starts, distinct_limits, marginal_values
+
+#: By how much limits are raised, one at a time (%).
+RAISES = (5, 10)
+
+
+class Kind(Enum):
+    """What is changed."""
+
+    SEARCH = "search"
+    """Nothing: the search goes on from where the result ended."""
+    DESIGN = "design"
+    """The design, to another one of the result."""
+    LIMIT = "limit"
+    """A limit, raised."""
+    NO_LIMITS = "no_limits"
+    """All limits, dropped at once."""
+    HARDWARE = "hardware"
+    """What is built, which has more of one thing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A change, and what the objective becomes with it."""
+
+    kind: Kind  #: What is changed
+    #: Name of the design changed to, or of the limit raised; that of the design found for a search or without limits; in words
+    #: what is changed of hardware.
+    what: str
+    #: The objective, as it was and as it becomes.
+    before: Fraction
+    after: Fraction
+    proven: bool  #: Whether both are proven; of another design, whether a configuration with that value is at hand
+    percent: int | None = None  #: By how much a limit is raised (%)
+    #: The limit before and after.
+    limit: Fraction | None = None
+    raised: Fraction | None = None
+
+    @property
+    def gain(self) -> Fraction | None:
+        """(before − after) / |before|; None where the objective is 0."""
+        return (self.before - self.after) / abs(self.before) if self.before else None
+
+
+def other_designs(before: Fraction, others: Iterable[tuple[str, Fraction]]) -> tuple[Change, ...]:
+    """The change to each other design of a result whose configuration is better."""
+    return tuple(Change(Kind.DESIGN, name, before, value, True) for name, value in others if value < before)
+
+
+def raised_limits(problems: Sequence[Problem], answer: Solution, solve: Solve) -> tuple[Change, ...]:
+    """The optimum over some problems, one per design, with each limit raised, by each of `RAISES`."""
+    found = []
+    for percent in RAISES:
+        for marginal in marginal_values(problems, answer, percent, solve=solve):
+            before, after = marginal.before.value, marginal.after.value
+            if before is None or after is None or not marginal.limit.bound:
+                continue
+            limit, raised = marginal.limit, marginal.raised
+            found.append(Change(Kind.LIMIT, limit.metric, before, after, marginal.proven, percent, limit.bound, raised.bound))
+    return tuple(found)
+
+
+def dropped_limits(problems: Sequence[Problem], answer: Solution, solve: Solve) -> tuple[Change, ...]:
+    """The optimum without any limit; nothing where it was not found, or was not known with the limits."""
+    if answer.value is None:
+        return ()
+    after = solve([replace(problem, limits=()) for problem in problems], as_starts(answer, problems))
+    if after.value is None:
+        return ()
+    proven = answer.certificate.status is after.certificate.status is Status.OPTIMAL
+    return (Change(Kind.NO_LIMITS, after.design, answer.value, after.value, proven),)
+
+
+def enlarged_hardware(answer: Solution, solve: Solve) -> tuple[Change, ...]:
+    """The optimum on hardware that has more of one thing, one at a time."""
+    if answer.value is None:
+        return ()
+    found = []
+    for what, design in answer.problem.design.enlarged.items():
+        after = solve([replace(answer.problem, design=design)], [answer.configuration])
+        if after.value is not None:
+            proven = answer.certificate.status is after.certificate.status is Status.OPTIMAL
+            found.append(Change(Kind.HARDWARE, what, answer.value, after.value, proven))
+    return tuple(found)
+
+
+def unbound(changes: Sequence[Change]) -> bool:
+    """Whether it is proven that no limit binds: without them, the optimum is the same."""
+    return any(change.kind is Kind.NO_LIMITS and change.proven and change.before == change.after for change in changes)
+
+
+def first_change(changes: Sequence[Change]) -> Change | None:
+    """The change with the largest proven gain, of equals the first; None where no gain is proven."""
+    gains = [(change.gain, change) for change in changes if change.proven and change.gain is not None and change.gain > 0]
+    return max(gains, key=lambda entry: entry[0])[1] if gains else None
+
+
+def worthless(changes: Sequence[Change]) -> tuple[str, ...]:
+    """The limits of which it is proven that raising them changes nothing, by as much as was tried."""
+    raises = [change for change in changes if change.kind is Kind.LIMIT]
+    names = dict.fromkeys(change.what for change in raises)
+    return tuple(n for n in names if all(c.proven and c.after == c.before for c in raises if c.what == n))
+
+
+@dataclass(frozen=True, slots=True)
+class LimitUse:
+    """How much of a limit is used."""
+
+    metric: str  #: What is limited
+    #: Its value, and the limit (in the metric's unit).
+    used: Fraction
+    bound: Fraction
+
+    @property
+    def slack(self) -> Fraction:
+        """What is left (in the metric's unit)."""
+        return self.bound - self.used
+
+    @property
+    def slack_share(self) -> Fraction | None:
+        """What is left, over the limit; None where the limit is not positive."""
+        return self.slack / self.bound if self.bound > 0 else None
+
+
+def limit_uses(problem: Problem, configuration: Mapping[str, int]) -> tuple[LimitUse, ...]:
+    """Every limit of a problem, the one with the least left first (relative to the limit)."""
+    metrics = problem.metrics(configuration)
+    uses = [LimitUse(limit.metric, limit.used(metrics), limit.bound) for limit in distinct_limits(problem.limits)]
+    return tuple(sorted(uses, key=lambda use: use.slack_share or Fraction(0)))
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """What is explained, and how."""
+
+    solution: Solution | None  #: The configuration that is explained; None where there is none
+    #: What the result says is proven of all designs considered; None where there is no configuration.
+    certificate: Certificate | None
+    limits: tuple[LimitUse, ...]  #: What is left of the limits, the least first
+    remarks: Remarks  #: What its family says of the configuration
+    next_best: tuple[str, Fraction] | None  #: The next design of the result, and its objective
+    failure: str | None  #: Why there is no configuration, in one line
+    changes: tuple[Change, ...] | None  #: What was tried; None where nothing was to be tried
+
+    @property
+    def first(self) -> Change | None:
+        """What to change first; None where nothing is proven to help."""
+        return first_change(self.changes or ())
+
+
+def chosen_solutions(result: Result, design: str | None) -> tuple[Solution, ...]:
+    """The solutions to explain, the best first: those of all designs, or of the one asked for by its family's name.
+
+    Raises `InputError` if the result has no such design, or none at all.
+    """
+    if design is None:
+        return result.solutions
+    same = [s for s in result.solutions if s.problem.design.answers_to(design)]
+    if not same:
+        held = "; ".join(dict.fromkeys(s.design for s in result.solutions))
+        raise InputError(f"--design is {quoted(design)}; allowed: one of the result's, {held}")
+    return tuple(same[:1])
+
+
+def explain(result: Result, solutions: Sequence[Solution], solve: Solve | None) -> Explanation:
+    """Explain the best of some solutions of a result (see `chosen_solutions`) against the others.
+
+    What to change first is found by solving problems from starts; without ``solve`` that is left out.
+    """
+    problems = [s.problem for s in solutions]
+    found = [(s.value, s) for s in solutions if s.value is not None]
+    if not found:
+        return Explanation(None, None, (), Remarks(), None, _failure(solutions), None)
+    value, best = min(found, key=lambda entry: entry[0])
+    problem, configuration = best.problem, best.configuration
+    assert configuration is not None
+    recorded = answer = over_all(problem, solutions)
+    others = [(s.design, s.value) for s in result.solutions if s.value is not None and s.design != best.design]
+    changes: tuple[Change, ...] | None = None
+    if solve is not None:
+        changes = other_designs(value, others)
+        if not answer.settled:
+            answer = solve(problems, [s.configuration for s in solutions])
+            if answer.value is not None:
+                proven = answer.certificate.status is Status.OPTIMAL
+                changes += (Change(Kind.SEARCH, answer.design, value, answer.value, proven),)
+        changes += raised_limits(problems, answer, solve)
+        changes += enlarged_hardware(answer, solve)
+        if _limits_seem_idle(problem, configuration, changes):
+            changes += dropped_limits(problems, answer, solve)
+    nearest = min(others, key=lambda other: other[1], default=None)
+    limits, remarks = limit_uses(problem, configuration), problem.design.remarks(configuration, problem.limits)
+    return Explanation(best, recorded.certificate, limits, remarks, nearest, None, changes)
+
+
+def _limits_seem_idle(problem: Problem, configuration: Configuration, changes: Sequence[Change]) -> bool:
+    """Whether to ask if limits matter at all: nothing helps, and more than half of every limit is left.
+
+    With less left, a limit may well bind, and a problem without it may take much longer to solve.
+    """
+    uses = limit_uses(problem, configuration)
+    idle = all(change.proven and change.after == change.before for change in changes)
+    return idle and bool(changes) and all(2 * use.used < use.bound for use in uses)
+
+
+def _failure(solutions: Sequence[Solution]) -> str:
+    infeasible = [s for s in solutions if s.certificate.status is Status.INFEASIBLE]
+    if len(infeasible) < len(solutions):
+        count = f"{len(infeasible)} of {len(solutions)} designs {is_or_are(len(infeasible))}"
+        known = f"{count} proven infeasible, and the others are open" if infeasible else "no design is proven infeasible"
+        if all(s.certificate.empty for s in solutions):
+            return next(s.certificate.failure for s in solutions if s not in infeasible)
+        return f"nothing was found before the search ended; {known}"
+    shortfalls = [shortfall for s in solutions for shortfall in s.shortfalls]
+    return f"infeasible: {why_infeasible([s.problem for s in solutions], shortfalls)}"
+
+
+#: Fields of documents, and the attributes that they state.
+_LIMIT = {"limit": "metric"} | {name: name for name in ("used", "bound", "slack", "slack_share")}
+_CHANGE = {name: name for name in ("kind", "what", "percent")} | {"from": "limit", "to": "raised"}
+_CHANGE |= {name: name for name in ("before", "after", "gain", "proven")}
+
+
+def explanation_document(result: Result, explanation: Explanation, families: Families = FAMILIES) -> dict[str, Any]:
+    """The document of ``ithaca explain --json``; exact where JSON numbers can be, else the nearest double."""
+    solution, family = explanation.solution, families[result.problem.design.family]
+    asked = head_fields(family, result.problem, result.platform_name, None if solution is None else solution.value)
+    document: dict[str, Any] = {
+        "schema": SCHEMA,
+        "study": "explain",
+        **family.head.model_validate(asked).written(),
+        "failure": explanation.failure,
+        "design": None,
+    }
+    if solution is None or explanation.certificate is None:
+        return document
+    document["design"] = dict(family.choice_fields(solution.problem.design))
+    document["certificate"] = CertificateDocument.model_validate(explanation.certificate, from_attributes=True).written()
+    document |= explanation.remarks.document
+    document["limits"] = [_stated(use, _LIMIT) for use in explanation.limits]
+    document["next_best"] = None
+    if explanation.next_best is not None:
+        name, value = explanation.next_best
+        document["next_best"] = {"design": name, "value": json_number(value)}
+    return document | document_of_changes(explanation.changes)
+
+
+def document_of_changes(changes: Sequence[Change] | None) -> dict[str, Any]:
+    """What was tried, and what to change first, ready for JSON."""
+    first = first_change(changes or ())
+    return {
+        "changes": None if changes is None else [_stated(change, _CHANGE) for change in changes],
+        "first_change": None if first is None else _stated(first, _CHANGE),
+    }
+
+
+def _stated(part: LimitUse | Change, names: Mapping[str, str]) -> dict[str, Any]:
+    def written(value: Any) -> Any:
+        return json_number(value) if isinstance(value, Fraction) else value.value if isinstance(value, Enum) else value
+
+    return {name: written(getattr(part, attribute)) for name, attribute in names.items()}

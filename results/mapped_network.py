@@ -1,0 +1,232 @@
+"""A network on a memory hierarchy: what is asked, and the result as a JSON document, like that of a network on arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, create_model
+
+from ithaca.files.documents import validated
+from ithaca.files.errors import InputError
+from ithaca.files.json_numbers import SCHEMA, refuse
+from ithaca.formulations.platform import Platform
+from ithaca.formulations.problem import Limit, Objective, Problem
+from ithaca.formulations.schema import Document, NestDocument, Number, PlatformDocument, Text, read_objective
+from ithaca.formulations.spatial.architecture import Architecture
+from ithaca.formulations.spatial.design import MappingOptions
+from ithaca.formulations.spatial.documents import (
+    ArchitectureDocument,
+    ConstraintsDocument,
+    architecture_fields,
+    read_architecture_document,
+)
+from ithaca.formulations.spatial.editions import Setting
+from ithaca.formulations.spatial.family import FAMILY, LevelMappingDocument, MappingSpaceDocument
+from ithaca.formulations.spatial.library import fitted
+from ithaca.formulations.technology import DEFAULT_TECHNOLOGY
+from ithaca.results.consistency import check_consistent
+from ithaca.results.files import check_same, check_shortfalls, read_solution
+from ithaca.results.network import (
+    Count,
+    FailureDocument,
+    FusingDocument,
+    Names,
+    NetworkPart,
+    fusing_fields,
+    network_fields,
+    read_certificate,
+    read_layers,
+    read_total,
+)
+from ithaca.results.schema import FirstPart, ProofDocument, ShortfallDocument, configuration_fields, tightest
+from ithaca.studies.network.parts import PER_LAYER
+from ithaca.studies.network.problems import LayerProblems
+from ithaca.studies.network.result import Failure, LayerResult, NetworkResult
+from ithaca.studies.shared.plans import Minimise
+from ithaca.workloads.networks.network import Layer, Network
+
+
+@dataclass(frozen=True)
+class MappingRequest:
+    """What a network is mapped for: like `ithaca.studies.network.problems.NetworkRequest`, of memory hierarchies."""
+
+    architecture: Architecture  #: As it is written: what it keeps is named by role, perhaps
+    edition: str  #: Edition of the model
+    options: MappingOptions  #: Which mappings are allowed
+    limits: tuple[Limit, ...]  #: Upper limits on metrics of every layer
+    objective: Objective  #: What is minimised, of each run of a layer
+    posed: tuple[Problem, ...]  #: The problem of every layer, in the order of the network
+    arrays: int = 1
+    minimise: Minimise = Minimise.TOTAL
+
+    @property
+    def platform(self) -> Platform:
+        """A name for it."""
+        return Platform(self.architecture.name, self.architecture.description, DEFAULT_TECHNOLOGY, {})
+
+    @property
+    def title(self) -> str:
+        """What runs, for people."""
+        return "mapped"
+
+    @property
+    def model(self) -> str:
+        """The model edition, for people."""
+        return self.edition
+
+    def pose(self, network: Network) -> tuple[LayerProblems, ...]:
+        """One problem per layer."""
+        return tuple(LayerProblems(layer, (problem,)) for layer, problem in zip(network.layers, self.posed, strict=True))
+
+
+class _BestDocument(Document):
+    """How a layer is run."""
+
+    tiling: list[LevelMappingDocument]
+    metrics: dict[str, Any]
+
+
+class _LayerDocument(Document):
+    """One layer."""
+
+    name: Text
+    count: Count
+    sources: Names
+    problem: NestDocument
+    memory: dict[str, list[int]] = Field(default_factory=dict)
+    constraints: ConstraintsDocument = ConstraintsDocument()
+    kept: dict[str, Annotated[int, Field(ge=1)]] = Field(default_factory=dict)
+    value: Number | None
+    certificate: ProofDocument
+    best: _BestDocument | None
+    shortfalls: list[ShortfallDocument] = Field(default_factory=list)
+
+
+class _TotalDocument(Document):
+    """The whole network."""
+
+    value: Number | None
+    certificate: ProofDocument | None
+    operations: int
+    latency: Number | None
+    energy: Number | None
+
+
+class _Part(FirstPart):
+    study: Literal["network"]
+    family: Literal["spatial"]
+    mode: Literal["per-layer"]
+    network: NetworkPart
+    edition: Literal["timeloop", "dmazerunner", "explainable"]
+    platform: PlatformDocument
+    objective: Text
+    space: MappingSpaceDocument = MappingSpaceDocument()
+    method: Text
+    complete: bool
+    total: _TotalDocument
+    layers: Annotated[list[_LayerDocument], Field(min_length=1)]
+    failures: list[FailureDocument]
+    fusing: FusingDocument | None = None
+
+
+#: The whole file.
+MappedNetworkDocument: Any = create_model("MappedNetworkDocument", __base__=_Part, architecture=(ArchitectureDocument, ...))
+
+
+def mapped_network_document(result: NetworkResult, request: MappingRequest) -> dict[str, Any]:
+    """The document of ``ithaca network --arch``."""
+    total = result.total
+    document = {
+        "schema": SCHEMA,
+        "study": "network",
+        "family": "spatial",
+        "mode": result.mode,
+        "network": network_fields(result.network, ordered=result.fusing is not None),
+        "architecture": architecture_fields(request.architecture),
+        "edition": request.edition,
+        "platform": {"name": request.architecture.name, "limits": tightest(request.limits)},
+        "objective": request.objective.text,
+        "space": request.options,
+        "method": result.method,
+        "complete": result.complete,
+        "total": {
+            "value": None if total is None else total.value,
+            "certificate": None if total is None else total.certificate,
+            "operations": sum(layer.layer.operations for layer in result.layers),
+            "latency": result.sum_of("latency"),
+            "energy": result.sum_of("energy"),
+        },
+        "layers": [_layer(layer) for layer in result.layers],
+        "failures": list(result.failures),
+        "fusing": fusing_fields(result),
+    }
+    written: dict[str, Any] = MappedNetworkDocument.model_validate(document, from_attributes=True).written()
+    return written
+
+
+def _layer(result: LayerResult) -> dict[str, Any]:
+    answer, head = result.answer, FAMILY.head_fields(result.answer.problem.design)
+    best = None
+    if answer.configuration is not None:
+        best = configuration_fields(FAMILY, answer.problem, answer.configuration)
+    return {
+        "name": result.layer.name,
+        "count": result.layer.count,
+        "sources": result.layer.sources,
+        **{name: head[name] for name in ("problem", "memory", "constraints") if name in head},
+        "kept": dict(answer.problem.design.kept),
+        "value": answer.value,
+        "certificate": answer.certificate,
+        "best": best,
+        "shortfalls": list(answer.shortfalls),
+    }
+
+
+def read_mapped_network(document: Any, path: Path) -> NetworkResult:
+    """The result that the document of a file states, checked against the model."""
+    read = validated(MappedNetworkDocument, document, path)
+    try:
+        result, request = _read_result(read)
+        check_same(read.written(), mapped_network_document(result, request), "")
+        check_consistent(result)
+    except InputError as error:
+        raise refuse(path, error) from None
+    return result
+
+
+def _read_result(read: Any) -> tuple[NetworkResult, MappingRequest]:
+    architecture, options = read_architecture_document(read.architecture), MappingOptions(**dict(read.space))
+    layers = read_layers(read.layers, lambda layer: _read_layer(layer, read, architecture, options))
+    problems = tuple(_problem(layer, read, architecture, options) for layer in read.layers)
+    limits, objective = problems[0].limits, problems[0].objective
+    request = MappingRequest(architecture, read.edition, options, limits, objective, problems)
+    failures = tuple(Failure(failure.place, failure.reason) for failure in read.failures)
+    parts = (read.method, layers, read_total(read.total.value, read.total.certificate, "total"), read.complete)
+    fusing = None if read.fusing is None else read.fusing.fusing()
+    return NetworkResult(PER_LAYER, read.network.network(layers), request, *parts, failures=failures, fusing=fusing), request
+
+
+def _problem(read: _LayerDocument, document: Any, architecture: Architecture, options: MappingOptions) -> Problem:
+    """The problem of a layer that keeps nothing on chip."""
+    nest = read.problem.nest()
+    memory = tuple((tensor, tuple(sizes)) for tensor, sizes in read.memory.items())
+    asked = read.constraints.constraints()
+    design = Setting(fitted(architecture, nest), nest, document.edition, options, asked, memory).design
+    known = design.vocabulary
+    return Problem(design, document.platform.upper_limits(known), read_objective(document.objective, "objective", known))
+
+
+def _read_layer(read: _LayerDocument, document: Any, architecture: Architecture, options: MappingOptions) -> LayerResult:
+    problem, nest = _problem(read, document, architecture, options), read.problem.nest()
+    if read.kept:
+        keeping = problem.design.keeping(tuple(read.kept.items()))
+        if keeping is None:
+            raise InputError(f"kept is {', '.join(read.kept)}; allowed: tensors that a level of one instance may keep")
+        problem = replace(problem, design=keeping)
+    certificate = read_certificate(read.certificate, read.value, "certificate")
+    falls = check_shortfalls([s.shortfall(problem.design.name) for s in read.shortfalls], problem.limits, "shortfalls")
+    tiling = None if read.best is None else read.best.tiling
+    solution = read_solution(FAMILY, problem, tiling, certificate, "best", falls)
+    return LayerResult(Layer(read.name, nest, read.count, read.sources), solution, (solution,))

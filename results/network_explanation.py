@@ -1,0 +1,218 @@
+"""Explain a network's result: which layers the whole is made of, and what limits each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from ithaca.files.json_numbers import SCHEMA, json_number
+from ithaca.files.shown_numbers import counted, number, percent
+from ithaca.results.explanation import Explanation, explain
+from ithaca.solver.certificate import Status, as_stated
+from ithaca.solver.infeasibility import why_infeasible
+from ithaca.solver.shortfall import CONTRADICTION
+from ithaca.studies.network.modes import ONE_SEARCH
+from ithaca.studies.network.parts import layer_result
+from ithaca.studies.network.result import LayerResult, NetworkResult
+from ithaca.studies.shared.plans import Minimise
+
+#: The layers that take most and together at least this part of the whole are explained one by one.
+DOMINANT = Fraction(1, 2)
+
+#: What is said of each: the first remark of these kinds.
+EXPLAINED = ("Binding", "Padding")
+
+#: Why layers are infeasible together although none is by itself.
+NO_COMMON_DESIGN = "no design is feasible for all of them"
+
+#: The same of layers on arrays.
+TOO_FEW_ARRAYS = "no arrays within the limits, as many as there may be, run all of them"
+
+#: Limits within which layers are fitted on arrays together, by a search that may end without a proof that they do not fit.
+SEARCHED = ("bram18k", "bandwidth")
+
+
+@dataclass(frozen=True)
+class LayerPart:
+    """What a layer takes of the whole, and why."""
+
+    result: LayerResult
+    takes: Fraction  #: What all its runs take
+    share: Fraction  #: Of the whole
+    explanation: Explanation | None  #: What limits it; None of a layer that takes little
+
+
+@dataclass(frozen=True)
+class NetworkExplanation:
+    """The layers of a network, those that take most first."""
+
+    what: str  #: What is shared out: the objective, or the latency where that does not add up, or has no shares above 0
+    whole: Fraction
+    parts: tuple[LayerPart, ...]  #: The layers that have a configuration
+
+    @property
+    def dominant(self) -> tuple[LayerPart, ...]:
+        """The layers that are explained."""
+        return tuple(part for part in self.parts if part.explanation is not None)
+
+
+def layers_take(result: NetworkResult, *, adds_up: bool = True) -> tuple[str, list[tuple[Fraction, LayerResult]]]:
+    """What is compared, and what all runs of each layer that has a configuration take of it.
+
+    That is the objective; where it does not add up, the latency.
+    """
+    if result.total is None or not adds_up:
+        known = [layer for layer in result.layers if layer.answer.found is not None]
+        return "latency", [(layer.layer.count * layer.answer.metrics["latency"], layer) for layer in known]
+    values = [(layer.answer.value, layer) for layer in result.layers]
+    return result.request.objective.text, [(layer.layer.count * v, layer) for v, layer in values if v is not None]
+
+
+def explain_network(result: NetworkResult) -> NetworkExplanation:
+    """Find the layers that dominate, and what limits each; nothing is solved again."""
+    what, taken = layers_take(result)
+    amounts = [takes for takes, _ in taken]
+    if amounts and (min(amounts) < 0 or not max(amounts)):  # of such a whole there are no shares
+        what, taken = layers_take(result, adds_up=False)
+    taken.sort(key=lambda each: -each[0])  # stable: of equals the first in the network
+    whole, before, parts = sum((takes for takes, _ in taken), Fraction(0)), Fraction(0), []
+    for takes, layer in taken:
+        explained = None
+        if before < DOMINANT * whole:
+            alone = layer_result(result, layer)
+            explained = explain(alone, alone.solutions, None)
+        before += takes
+        parts.append(LayerPart(layer, takes, takes / whole, explained))
+    return NetworkExplanation(what, whole, tuple(parts))
+
+
+def network_failure(result: NetworkResult) -> str:
+    """Why a network has no answer, in one line."""
+    missing = [r for r in result.layers if r.answer.found is None]
+    infeasible = [r for r in missing if r.answer.certificate.status is Status.INFEASIBLE]
+    if infeasible:
+        together = TOO_FEW_ARRAYS if result.mode in ONE_SEARCH else NO_COMMON_DESIGN
+        why = {r.layer.name: r.answer.explain() for r in infeasible}
+        if not any(why.values()):  # the limits are not at fault, or not one of them by itself
+            alone = {part.layer.name: why_infeasible(part.problems, ()) for part in result.request.pose(result.network)}
+            why |= {name: "" if text == CONTRADICTION else text for name, text in alone.items()}
+        reasons: dict[str, list[str]] = {}
+        for name in [name for name in why if why[name]] or why:
+            reasons.setdefault(why[name] or together, []).append(name)
+        return "infeasible: " + "; ".join(f"{', '.join(own)}: {text}" for text, own in reasons.items())
+    names = ", ".join(r.layer.name for r in missing)
+    if result.failures:
+        return f"nothing found for {names}: {len(result.failures)} problems failed"
+    if narrowed := next((r.answer.certificate for r in missing if r.answer.certificate.empty), None):
+        return f"{names}: {narrowed.failure}"
+    open_ = [x.metric for x in result.request.limits if x.metric in SEARCHED and result.mode in ONE_SEARCH]
+    more = f", or raise {' or '.join(open_)} if it ended by itself" if open_ else ""
+    return f"nothing found for {names} before the run ended; allow more time{more}"
+
+
+def network_statements(result: NetworkResult, explained: NetworkExplanation) -> Iterator[str]:
+    """An explanation in plain words, one statement a line."""
+    request = result.request
+    yield (
+        f"Result: {result.network.name} {request.title}, {request.model} model edition, "
+        f"on {request.platform.name}, {result.mode}, minimising {request.objective.text}."
+    )
+    missing = [r.layer.name for r in result.layers if r.answer.found is None]
+    if missing:
+        yield f"No configuration: {', '.join(missing)}."
+    if not explained.parts:
+        return
+    runs = sum(part.result.layer.count for part in explained.parts)
+    proof = "" if result.total is None or result.total.value is None else f" ({_proof(result)})"
+    slowest = result.request.minimise is Minimise.SLOWEST
+    if result.total is not None and explained.what != request.objective.text:
+        of_array = " of the slowest array" if slowest else ""
+        proof = f"; {request.objective.text}{of_array} is {number(result.total.value)}{proof}"
+    elif result.total is not None and slowest:
+        proof = f"; the slowest array takes {number(result.total.value)}{proof}"
+    of = f"{counted(runs, 'run')} of {counted(len(explained.parts), 'layer')}"
+    yield f"Total: {explained.what} is {number(explained.whole)} in {of}{proof}."
+    yield from (f"{statement}." for statement in kept_statements(result))
+    dominant = explained.dominant
+    share = sum((part.share for part in dominant), Fraction(0))
+    take = "layers take" if len(dominant) > 1 else "layers takes"
+    yield f"Dominant: {len(dominant)} of {len(explained.parts)} {take} {percent(share)} of the {explained.what}."
+    for part in dominant:
+        yield from _part(part, explained.what)
+    if len(dominant) < len(explained.parts):
+        rest = explained.whole * (1 - share)
+        yield f"Rest: {number(rest)}, {percent(1 - share)}, in {counted(len(explained.parts) - len(dominant), 'layer')}."
+    efficient = [(part.result.efficiency, part.result.layer.name) for part in explained.parts]
+    known = [(efficiency, name) for efficiency, name in efficient if efficiency is not None]
+    if known:
+        least, worst = min(known, key=lambda each: each[0])
+        yield f"Least efficient: {worst}, with {percent(least)} of its MAC units' cycles in use."
+    yield f"In full: --layer {dominant[0].result.layer.name} explains that layer, with what to change first."
+
+
+def kept_statements(result: NetworkResult) -> Iterator[str]:
+    """What stays on chip between layers, what might and does not, and what that saves; nothing if it was not asked for."""
+    if result.fusing is None:
+        return
+    if not result.fusing.edges:
+        yield "Kept: nothing, as no layer reads just what the one before wrote, where a level might keep it"
+        return
+    for kept, term in ((True, "Kept"), (False, "Not kept")):
+        edges = [edge for edge in result.fusing.edges if edge.kept is kept]
+        if edges:
+            said = (f"{e.producer} → {e.consumer} {number(e.words)} words{'' if e.fits else ' (no room)'}" for e in edges)
+            yield f"{term}: {'; '.join(said)}"
+    without, saved = result.fusing.without, ""
+    if result.total is not None and result.total.value is not None and without.value is not None and without.value > 0:
+        saved = f"; keeping saves {percent(1 - result.total.value / without.value)}"
+    proof = f"{without.certificate.status.value}{as_stated(result)}"
+    yield f"Unfused: {result.request.objective.text} {number(without.value)} ({proof}){saved}"
+
+
+def _proof(result: NetworkResult) -> str:
+    assert result.total is not None
+    certificate = result.total.certificate
+    if certificate.status is Status.OPTIMAL:
+        return f"proven {certificate.told}{as_stated(result)}"
+    bound = certificate.lower_bound
+    least = "" if bound is None else f"; no less than {number(bound)} is possible{as_stated(result)}"
+    return f"not proven optimal{least}"
+
+
+def _part(part: LayerPart, what: str) -> Iterator[str]:
+    layer, explanation = part.result, part.explanation
+    assert explanation is not None
+    on = "" if layer.array is None else f", array {layer.array}"
+    name = f"{layer.layer.name} × {layer.layer.count}"
+    yield f"{name}: {what} {number(part.takes)}, {percent(part.share)}; design {layer.answer.design}{on}."
+    told: set[str] = set()
+    for statement in explanation.remarks.statements:
+        term = statement.partition(":")[0]
+        if term in EXPLAINED and term not in told and not statement.startswith("Padding: none"):
+            told.add(term)
+            yield f"{name}: {statement.partition(': ')[2]}"
+    if explanation.limits:
+        use = explanation.limits[0]
+        yield f"{name}: of the limits {use.metric} leaves least: {number(use.used)} of {number(use.bound)} used."
+
+
+def network_explanation_document(result: NetworkResult, explained: NetworkExplanation) -> dict[str, Any]:
+    """The document of ``ithaca explain --json`` for a network."""
+    layers = []
+    for part in explained.parts:
+        layer = part.result
+        found = {
+            "name": layer.layer.name,
+            "count": layer.layer.count,
+            "design": layer.answer.design,
+            "value": json_number(part.takes),
+            "share": json_number(part.share),
+            "dsp_efficiency": None if layer.efficiency is None else json_number(layer.efficiency),
+        }
+        if part.explanation is not None:
+            found |= part.explanation.remarks.document
+        layers.append(found)
+    document = {"schema": SCHEMA, "study": "explain", "network": result.network.name, "mode": result.mode}
+    return document | {"what": explained.what, "value": json_number(explained.whole), "layers": layers}

@@ -1,0 +1,226 @@
+"""Studies and fronts as JSON documents: their fields, and how they are filled."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Annotated, Any, Literal
+
+from pydantic import ConfigDict, Field, create_model
+
+from ithaca.files.json_numbers import SCHEMA
+from ithaca.formulations.families import FAMILIES, UNNAMED
+from ithaca.formulations.problem import Problem
+from ithaca.formulations.schema import Document, Number, ObjectiveDocument
+from ithaca.formulations.systolic.target import Target
+from ithaca.results.schema import CertificateDocument, FirstPart, configuration_fields, head_fields, tightest
+from ithaca.solver.solution import Solution
+from ithaca.studies.front import Front, FrontPoint
+from ithaca.studies.grid import Index
+from ithaca.studies.marginal import Marginal
+from ithaca.studies.prover import ProofStep
+from ithaca.studies.whatif import Study, StudyPoint
+
+
+class ConfigurationDocument(Document):
+    """A configuration of a design; further fields say which design of its family it is."""
+
+    model_config = ConfigDict(extra="allow")
+
+    tiling: Any
+    metrics: dict[str, Any]
+
+
+class MarginalDocument(Document):
+    """What raising a limit is worth."""
+
+    limit: str
+    from_: Annotated[Number, Field(alias="from")]
+    to: Number
+    value: Number | None
+    change: Number | None
+    proven: bool
+    certificate: CertificateDocument
+
+
+class PointDocument(Document):
+    """The best at one point of a study."""
+
+    at: dict[str, str | int | float]
+    question: dict[str, Any] = Field(default_factory=dict)
+    objective: ObjectiveDocument
+    limits: dict[str, Number]
+    certificate: CertificateDocument
+    best: ConfigurationDocument | None
+    shortfall: str = ""
+    marginal: list[MarginalDocument] = Field(default_factory=list)
+
+
+class AxisDocument(Document):
+    """What was varied."""
+
+    name: str
+    unit: str
+    values: list[str | int | float]
+
+
+class StudyDocument(FirstPart):
+    """A what-if study; further fields say what was fixed."""
+
+    model_config = ConfigDict(extra="allow")
+
+    study: Literal["whatif"]
+    axes: list[AxisDocument]
+    complete: bool
+    points: list[PointDocument]
+
+
+class StepDocument(Document):
+    """One proven minimum."""
+
+    minimised: str
+    under: dict[str, dict[Literal["<", "<="], Number]]
+    minimum: Number | None
+    designs_solved: int
+    designs_known: int
+    nodes: int
+    seconds: float
+
+
+class FrontPointDocument(ConfigurationDocument):
+    """A point of a front, and why it is on it."""
+
+    values: dict[str, Number]
+    proof: list[StepDocument]
+
+
+class FrontDocument(FirstPart):
+    """A Pareto front; further fields say what was fixed."""
+
+    model_config = ConfigDict(extra="allow")
+
+    study: Literal["pareto"]
+    question: dict[str, Any] = Field(default_factory=dict)
+    objectives: list[str]
+    complete: bool
+    unfinished: str | None
+    nodes: int
+    seconds: float
+    points: list[FrontPointDocument]
+    completeness: list[StepDocument]
+    among: str = ""
+
+
+def study_document(study: Study) -> dict[str, Any]:
+    """The document of ``ithaca whatif --json``."""
+    fields = {
+        "schema": SCHEMA,
+        "study": "whatif",
+        "axes": [{"name": a.name, "unit": a.unit, "values": list(a.labels)} for a in study.axes],
+        "complete": study.complete,
+        "points": [_point(study, index) for index in study.points],
+    }
+    return StudyDocument.model_validate({**fields, **study.provenance}, from_attributes=True).written()
+
+
+def study_title(fixed: Mapping[str, str], several: str) -> str:
+    """What a study is of, as far as that is fixed; ``several`` says on what it runs where that varies."""
+    sentence = f"{fixed['workload']} ({fixed['sizes'].replace(',', ', ')}) {fixed.get('dtype', '')}"
+    title = f"{' '.join(sentence.replace('()', '').split())}, {fixed.get('platform', fixed.get('arch', several))}, "
+    title += f"{fixed['edition']} model edition" if "edition" in fixed else "several model editions"
+    return title + (f", for {Target(fixed['for']).title}" if "for" in fixed else "")
+
+
+def front_document(front: Front, provenance: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """The document of ``ithaca pareto --json``."""
+    names, asked = [o.text for o in front.objectives], provenance or {}
+    posed = [replace(problem, objective=front.objectives[0]) for problem in front.problems]
+    fields = {
+        "schema": SCHEMA,
+        "study": "pareto",
+        "question": question_fields(posed, asked.get("platform", asked.get("arch", UNNAMED))),
+        "objectives": names,
+        "complete": front.complete,
+        "unfinished": front.unfinished,
+        "nodes": front.nodes,
+        "seconds": front.seconds,
+        "points": [_front_point(point, names) for point in front.points],
+        "completeness": [_step(step, names) for step in front.completeness],
+        "among": front.among,
+    }
+    return FrontDocument.model_validate({**fields, **asked}, from_attributes=True).written()
+
+
+def _point(study: Study, index: Index) -> dict[str, Any]:
+    point, known = study.points[index], {**study.provenance, **study.labels(index)}
+    question = question_fields(point.problems, str(known.get("platform", known.get("arch", UNNAMED))))
+    return {"at": study.labels(index), "question": question, **point_fields(point)}
+
+
+def question_fields(problems: Sequence[Problem], platform: str) -> dict[str, Any]:
+    """What was asked, as results state it, and of which designs."""
+    family = FAMILIES[problems[0].design.family]
+    head = head_fields(family, problems[0], platform, None)
+    bases: Any = (family.head, FirstPart)
+    choices: Any = list[family.choice]  # type: ignore[name-defined]
+    asked: Any = create_model("QuestionDocument", __base__=bases, designs=(choices, ...))
+    designs = [family.choice_fields(problem.design) for problem in problems]
+    fields = {"schema": SCHEMA, "family": problems[0].design.family, **head, "designs": designs}
+    written: dict[str, Any] = asked.model_validate(fields, from_attributes=True).written()
+    return written
+
+
+def point_fields(point: StudyPoint) -> dict[str, Any]:
+    answer, solution, problem = point.answer, point.answer.found, point.problems[0]
+    return {
+        "objective": {"expression": problem.objective.text, "value": answer.value},
+        "limits": tightest(problem.limits),
+        "certificate": answer.certificate,
+        "best": None if solution is None else _configuration(solution),
+        "shortfall": answer.explain(),
+        "marginal": [_marginal(m) for m in point.marginals],
+    }
+
+
+def configuration_document(found: Solution | FrontPoint) -> dict[str, Any]:
+    """A configuration as studies and fronts state it."""
+    fields = _configuration(found)
+    return ConfigurationDocument.model_validate(fields, from_attributes=True).written()
+
+
+def _configuration(found: Solution | FrontPoint) -> dict[str, Any]:
+    assert found.configuration is not None
+    return configuration_fields(FAMILIES[found.problem.design.family], found.problem, found.configuration)
+
+
+def _marginal(marginal: Marginal) -> dict[str, Any]:
+    return {
+        "limit": marginal.limit.metric,
+        "from": marginal.limit.bound,
+        "to": marginal.raised.bound,
+        "value": marginal.after.value,
+        "change": marginal.change,
+        "proven": marginal.proven,
+        "certificate": marginal.after.certificate,
+    }
+
+
+def _front_point(point: FrontPoint, names: list[str]) -> dict[str, Any]:
+    return {
+        "values": dict(zip(names, point.values, strict=True)),
+        **_configuration(point),
+        "proof": [_step(step, names) for step in point.proof],
+    }
+
+
+def _step(step: ProofStep, names: list[str]) -> dict[str, Any]:
+    bounds = zip(names, step.region, strict=True)
+    return {
+        "minimised": names[step.objective],
+        "under": {name: {"<" if b.strict else "<=": b.value} for name, b in bounds if b is not None},
+        "minimum": step.value,
+        "designs_solved": step.solved,
+        "designs_known": step.known,
+        "nodes": step.nodes,
+        "seconds": step.seconds,
+    }

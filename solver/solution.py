@@ -1,0 +1,95 @@
+"""A solution: the best configuration of one design, and what is proven about it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+from ithaca.formulations.algebra.number_systems import FRACTION
+from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.problem import Problem
+from ithaca.solver.certificate import Certificate
+from ithaca.solver.shortfall import Shortfall, explain
+
+
+@dataclass(frozen=True, repr=False)
+class Solution:
+    """The best configuration found for one design, or over several: then problem and certificate are of the best and of all."""
+
+    problem: Problem  #: What was solved; of several designs the best one's, or the first's where nothing was found
+    configuration: Configuration | None  #: The configuration; None where none was found
+    value: Fraction | None  #: Its objective, evaluated by the Fraction reference
+    certificate: Certificate  #: What is proven
+    shortfalls: tuple[Shortfall, ...] = ()  #: Limits that cannot be met, of an infeasible problem
+
+    def __post_init__(self) -> None:
+        problem = self.problem
+        object.__setattr__(self, "certificate", self.certificate.within(problem.among, problem.feasible_among))
+
+    def __repr__(self) -> str:
+        known = self.certificate
+        value = "" if self.value is None else f"{self.problem.objective.text} {float(self.value):,.10g} "
+        return f"<Solution {self.design}: {value}({known.status.value})>"
+
+    @property
+    def design(self) -> str:
+        """Name of the design."""
+        return self.problem.design.name
+
+    @property
+    def found(self) -> Solution | None:
+        """The solution, if it has a configuration."""
+        return None if self.configuration is None else self
+
+    @property
+    def settled(self) -> bool:
+        """Whether no further search can improve it."""
+        return self.certificate.settled
+
+    @property
+    def final(self) -> bool:
+        """Whether no further search can change it, nor what was chosen among its equals."""
+        return self.settled and self.certificate.ties_broken is not False
+
+    def explain(self) -> str:
+        """Why there is no configuration: per limit at fault the smallest value that could be met; empty if none is."""
+        designs = {shortfall.design for shortfall in self.shortfalls}
+        return "; ".join(explain(self.shortfalls, len(designs))) if self.shortfalls else ""
+
+    @property
+    def tiling(self) -> Any:
+        """The configuration in the form its family likes to write; None where none was found."""
+        return None if self.configuration is None else self.problem.design.tiling(self.configuration)
+
+    def rank(self) -> tuple[tuple[bool, Fraction], ...]:
+        """What compares as solutions of equal value are preferred."""
+        known = () if self.configuration is None else self.problem.preferences(self.configuration)
+        return tuple((number is None, number or Fraction(0)) for number in known or ())
+
+    @cached_property
+    def metrics(self) -> Mapping[str, Fraction]:
+        """All metrics of the configuration; empty where none was found."""
+        return {} if self.configuration is None else self.problem.metrics(self.configuration)
+
+    @cached_property
+    def detail(self) -> Mapping[str, Mapping[str, Fraction]]:
+        """What the family states beside the metrics, such as words by tensor; empty where no configuration was found."""
+        return {} if self.configuration is None else self.problem.design.details(self.configuration, FRACTION)
+
+
+def make_solution(
+    problem: Problem, configuration: Configuration | None, certificate: Certificate, shortfalls: tuple[Shortfall, ...] = ()
+) -> Solution:
+    """Build a solution; its value comes from the Fraction reference, never from a solver."""
+    value = None if configuration is None else problem.value(configuration)
+    return Solution(problem, configuration, value, certificate, shortfalls)
+
+
+def best_solution(solutions: Sequence[Solution]) -> Solution | None:
+    """The solution of least value; among equals the one that is preferred, or the first."""
+    found = [solution for solution in solutions if solution.value is not None]
+    least = min((solution.value for solution in found if solution.value is not None), default=None)
+    return min((solution for solution in found if solution.value == least), key=Solution.rank, default=None)

@@ -1,0 +1,140 @@
+"""One evaluator for all searches of hardware: at an accelerator, layers have their proven best mappings."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from ithaca.files.errors import InputError
+from ithaca.formulations.configuration import Configuration
+from ithaca.solver.options import SolveOptions
+from ithaca.solver.solution import Solution
+from ithaca.studies.codesign.bank import Ask, LayerBank
+from ithaca.studies.codesign.question import Question
+from ithaca.studies.codesign.result import HardwarePoint
+from ithaca.studies.hypervolume import nondominated
+from ithaca.studies.peers.recorder import BudgetUsedError, Ended
+
+#: Excess of an accelerator that breaks a rule, or that some layer cannot run on.
+ILLEGAL = 1e6
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """An accelerator that was looked at."""
+
+    point: Configuration  #: Its quantities
+    found: HardwarePoint | None  #: Costs, objectives, mappings; None where a rule is broken, or layers cannot run or did not
+    shares: tuple[Fraction, ...] = ()  #: How much of each limit is used, over it; where layers did not run, of hardware's
+    seconds: float = 0.0  #: Until then: proofs of layers that were new to this search, and the method's own
+
+    @property
+    def value(self) -> Fraction | None:
+        """The first objective; None where there is none, or a limit is exceeded."""
+        return self.found.values[0] if self.found is not None and self.feasible else None
+
+    @property
+    def feasible(self) -> bool:
+        """Whether layers run and limits are met."""
+        return self.found is not None and all(share <= 1 for share in self.shares)
+
+    @property
+    def excess(self) -> float:
+        """By how much limits are exceeded, in parts of them, in all."""
+        if self.found is None and not self.shares:
+            return ILLEGAL
+        return float(sum(max(share - 1, Fraction(0)) for share in self.shares))
+
+    @property
+    def mean_share(self) -> Fraction:
+        """Mean share of the limits that is used; 1 without limits."""
+        return sum(self.shares, Fraction(0)) / len(self.shares) if self.shares else Fraction(1)
+
+
+class HardwareEvaluator:
+    """Evaluates accelerators, counts those that are new, and ends the search when the trials are used up.
+
+    A bank may be shared by several searches: each is charged the seconds of every proof that it asks for, once.
+    """
+
+    def __init__(
+        self, question: Question, bank: LayerBank, trials: int, stop: Callable[[], bool] | None = None, seed: int = 0
+    ) -> None:
+        runs = [amount for amount in question.amounts if amount.shares]
+        mapped = [amount.text for amount in question.minimised if amount.shares]
+        if len(mapped) > 1:
+            raise InputError(
+                f"--objectives are {', '.join(mapped)}; allowed with a search method: one that depends on mappings"
+            )
+        if trials < 1:
+            raise InputError(f"--trials is {trials}; allowed: at least 1")
+        self.question, self.bank, self.trials, self.seed = question, bank, trials, seed
+        self.lead = runs[0]  # what mappings are the best for
+        self.history: dict[Configuration, Evaluation] = {}
+        self._options = SolveOptions(stop=stop)
+        self._asked: set[Ask] = set()
+        self._proofs, self._waited, self._began = 0.0, 0.0, time.perf_counter()
+
+    def evaluate(self, point: Configuration, *, screen: bool = False) -> Evaluation:
+        """What an accelerator is; one looked at before costs nothing. Raises `BudgetUsedError` when no trials are left.
+
+        To ``screen`` is to run no layer on an accelerator that by itself exceeds limits; it is a trial all the same.
+        """
+        if point not in self.history:
+            if len(self.history) >= self.trials or self._options.stopped:
+                raise BudgetUsedError(Ended.SAMPLES)
+            began = time.perf_counter()
+            found, shares = self._found(point, screen)
+            self._waited += time.perf_counter() - began
+            own = time.perf_counter() - self._began - self._waited
+            self.history[point] = Evaluation(point, found, shares, self._proofs + own)
+        return self.history[point]
+
+    def _found(self, point: Configuration, screen: bool) -> tuple[HardwarePoint | None, tuple[Fraction, ...]]:
+        question, space = self.question, self.question.space
+        if not space.allows(point):
+            return None, ()
+        figures, costs, layers = space.at(point), space.cost(point), list[Solution]()
+        alone = HardwarePoint(point, costs, (), ())
+        own = [_share(alone.total(a), a.bound) for a in question.limited if a.bound is not None and not a.shares]
+        if screen and any(share > 1 for share in own):
+            return None, tuple(own)
+        objective = self.lead.of_layer(costs)
+        for work in question.works:
+            answer = self.bank.best(work, figures, objective, self._options)
+            if answer.solution is None or answer.solution.value is None:
+                return None, ()
+            if (ask := self.bank.ask(work, figures, objective)[0]) not in self._asked:
+                self._asked.add(ask)
+                self._proofs += answer.solution.certificate.seconds
+            layers.append(answer.solution)
+        bare = HardwarePoint(point, costs, (), tuple(layers))
+        values = tuple(bare.total(amount) for amount in question.minimised)
+        shares = tuple(_share(bare.total(a), a.bound) for a in question.limited if a.bound is not None)
+        return HardwarePoint(point, costs, values, tuple(layers)), shares
+
+
+def _share(used: Fraction, bound: Fraction) -> Fraction:
+    return used / bound if bound > 0 else Fraction(2 if used > bound else 1)
+
+
+@dataclass(frozen=True)
+class HardwareTrace:
+    """One run of a search method: the accelerators in the order that it looked at them."""
+
+    method: str  #: Its name
+    seed: int  #: Of its random numbers
+    evaluations: tuple[Evaluation, ...]  #: What it looked at
+    ended: Ended  #: Why it ended
+    trail: tuple[str, ...] = ()  #: Of explained search: its reasons, line by line
+
+    def front(self, trials: int | None = None) -> list[tuple[Fraction, ...]]:
+        """Objectives of the feasible accelerators among the first trials, those that others dominate left out."""
+        return nondominated(e.found.values for e in self.evaluations[:trials] if e.found is not None and e.feasible)
+
+    def best(self, trials: int | None = None) -> Evaluation | None:
+        """The feasible accelerator of the least first objective among the first trials."""
+        known = [(e.value, e) for e in self.evaluations[:trials] if e.value is not None]
+        return min(known, key=lambda entry: entry[0])[1] if known else None
