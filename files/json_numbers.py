@@ -57,3 +57,8 @@ def fraction(number: int | float) -> Fraction:
 def document_text(document: Mapping[str, Any]) -> str:
     """A document as JSON text, ready to print or write; never contains NaN or Infinity."""
     return json.dumps(document, indent=2, allow_nan=False) + "\n"
+
+
+def spelled(value: Fraction | None) -> str:
+    """A number as documents state it, in an error message."""
+    return "null" if value is None else str(json_number(value))

@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, create_model
 
 from ithaca.files.documents import validated
-from ithaca.files.errors import InputError
+from ithaca.files.errors import EDITED, InputError
 from ithaca.files.json_numbers import SCHEMA, refuse
 from ithaca.files.messages import quoted
 from ithaca.files.shown_numbers import number
@@ -29,10 +29,11 @@ from ithaca.formulations.hardware.space import HardwareSpace
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.schema import Document, NestDocument, Number, ObjectiveDocument, Positive, Text
 from ithaca.results.codesign_layers import choice, of_runs
-from ithaca.results.files import EDITED, check_same, check_shortfalls, read_solution
+from ithaca.results.files import check_same, check_shortfalls, read_solution
 from ithaca.results.network import Count, DesignShortfallDocument, read_certificate
-from ithaca.results.schema import FirstPart, ProofDocument, configuration_fields, tightest
+from ithaca.results.schema import FirstPart, configuration_fields, tightest
 from ithaca.solver.certificate import Status
+from ithaca.solver.documents import ProofDocument
 from ithaca.solver.solution import Solution
 from ithaca.studies.codesign.question import Question, make_question
 from ithaca.studies.codesign.result import CodesignResult, Counts, HardwarePoint, OpenBox

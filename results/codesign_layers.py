@@ -18,10 +18,10 @@ from ithaca.formulations.hardware.space import HardwareSpace
 from ithaca.formulations.spatial.accelerator import HierarchyAccelerator
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.results.explanation import LimitUse
-from ithaca.results.mapped_network import MappingRequest
 from ithaca.solver.solution import Solution
 from ithaca.studies.codesign.question import Amount, Question
 from ithaca.studies.codesign.result import HardwarePoint
+from ithaca.studies.network.mapping_request import MappingRequest
 from ithaca.studies.network.parts import PER_LAYER
 from ithaca.studies.network.result import LayerResult, NetworkResult
 from ithaca.studies.network.totals import total

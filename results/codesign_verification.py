@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 
-from ithaca.files.errors import InputError
+from ithaca.files.errors import EDITED, InputError
 from ithaca.files.shown_numbers import counted, number
 from ithaca.results.codesign_layers import shown_name
-from ithaca.results.files import EDITED
 from ithaca.results.network_verification import Check
 from ithaca.solver.certificate import Status
 from ithaca.solver.options import Budget, SolveOptions

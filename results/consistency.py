@@ -6,12 +6,11 @@ from dataclasses import replace
 from fractions import Fraction
 from math import ceil
 
-from ithaca.files.errors import InputError
+from ithaca.files.errors import EDITED, InputError
 from ithaca.files.messages import quoted
 from ithaca.files.shown_numbers import number
 from ithaca.formulations.algebra.rounding import ROUNDING
 from ithaca.formulations.systolic.design import systolic
-from ithaca.results.files import EDITED
 from ithaca.solver.certificate import Status
 from ithaca.studies.best import over_all
 from ithaca.studies.network.fused import chained, variant_of

@@ -19,8 +19,9 @@ from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Remarks
 from ithaca.formulations.families import FAMILIES, Families
 from ithaca.formulations.problem import Problem
-from ithaca.results.schema import CertificateDocument, head_fields
+from ithaca.results.schema import head_fields
 from ithaca.solver.certificate import Certificate, Status
+from ithaca.solver.documents import CertificateDocument
 from ithaca.solver.infeasibility import why_infeasible
 from ithaca.solver.result import Result
 from ithaca.solver.solution import Solution

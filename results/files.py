@@ -10,20 +10,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from math import isclose
 from pathlib import Path
 from typing import Any
 
 from ithaca.files.documents import validated
-from ithaca.files.errors import InputError
+from ithaca.files.errors import EDITED, InputError
 from ithaca.files.json_numbers import (
     MAX_DIGITS,
     SCHEMA,
-    fraction,
-    json_number,
     parse_json,
     read_text,
     refuse,
+    spelled,
 )
 from ithaca.files.shown_numbers import counted
 from ithaca.formulations.algebra.expression import Expression
@@ -36,7 +34,8 @@ from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.schema import read_objective
 from ithaca.formulations.space import Space
 from ithaca.results.schema import head_fields, result_model, solution_fields
-from ithaca.solver.certificate import Certificate, Status, Termination, relative_gap
+from ithaca.solver.certificate import Certificate, Status
+from ithaca.solver.documents import check_certificate
 from ithaca.solver.result import Result, Unrestricted
 from ithaca.solver.shortfall import Shortfall
 from ithaca.solver.solution import Solution, best_solution
@@ -49,8 +48,6 @@ LARGEST = 1e300
 
 #: The rest of a certificate that claims nothing.
 NOTHING = {"lower_bound": None, "gap": None, "method": "none", "nodes": 0, "seconds": 0}
-
-EDITED = "the file was edited or comes from another version"
 
 
 def result_document(result: Result, families: Families = FAMILIES) -> dict[str, Any]:
@@ -184,8 +181,8 @@ def read_solution(
         value = _value(limit.expression, metrics, f"platform.limits: {quoted(limit.metric)}", at)
         # compared as doubles: a bound that no decimal states was rounded in the file
         if float(value) > float(limit.bound):
-            what = f"at most {_shown(limit.bound)}, the limit the file states"
-            raise InputError(f"{at}.metrics: {quoted(limit.metric)} is {_shown(value)}; allowed: {what}")
+            what = f"at most {spelled(limit.bound)}, the limit the file states"
+            raise InputError(f"{at}.metrics: {quoted(limit.metric)} is {spelled(value)}; allowed: {what}")
     value = _value(problem.objective.expression, metrics, "objective.expression", at)
     if certificate.status is Status.OPTIMAL:  # a file states bounds as doubles; the optimum is the exact value
         certificate = replace(certificate, lower_bound=value)
@@ -201,7 +198,7 @@ def read_unrestricted(read: Any, restricted: Fraction | None) -> Unrestricted | 
         return None
     value, certificate = read.unrestricted.value, read.unrestricted.certificate.certificate()
     if restricted is None or value > restricted:
-        raise InputError(f"unrestricted.value is {_shown(value)}; allowed: at most the restricted objective")
+        raise InputError(f"unrestricted.value is {spelled(value)}; allowed: at most the restricted objective")
     check_certificate(certificate, value, "unrestricted.certificate")
     return Unrestricted(value, certificate)
 
@@ -215,32 +212,8 @@ def check_shortfalls(found: Sequence[Shortfall], limits: Sequence[Limit], at: st
             raise InputError(f"{place}.metric is {quoted(fall.metric)}; allowed: one of the limits, {', '.join(bounds)}")
         bound = bounds[fall.metric]
         if fall.proven and (fall.smallest is None or fall.smallest <= bound):
-            raise InputError(f"{place}.smallest is {_shown(fall.smallest)}; allowed: more than the limit, {_shown(bound)}")
+            raise InputError(f"{place}.smallest is {spelled(fall.smallest)}; allowed: more than the limit, {spelled(bound)}")
     return tuple(replace(fall, bound=bounds[fall.metric]) for fall in found)
-
-
-def check_certificate(certificate: Certificate, value: Fraction | None, at: str) -> None:
-    """Refuse a certificate that contradicts the value it is about, or itself."""
-    status, bound = certificate.status, certificate.lower_bound
-    if status.found != (value is not None):
-        allowed = "a tiling and its metrics" if status.found else "null for tiling and metrics"
-        raise InputError(f"{at}.status is '{status.value}'; allowed with it: {allowed}")
-    if value is not None and bound is not None and float(bound) > float(value):
-        raise InputError(f"{at}.lower_bound is {_shown(bound)}; allowed: at most the objective's {_shown(value)}")
-    if status is Status.OPTIMAL and value is not None and bound != fraction(json_number(value)):
-        raise InputError(f"{at}.lower_bound is {_shown(bound)}; allowed with 'optimal': the objective's {_shown(value)}")
-    gap = 0.0 if status is Status.OPTIMAL else relative_gap(value, bound)
-    told = certificate.gap
-    if bound is not None and status is Status.INFEASIBLE:
-        raise InputError(f"{at}.lower_bound is {_shown(bound)}; allowed with 'infeasible': null")
-    if gap == told == 0 and status is Status.FEASIBLE:
-        raise InputError(f"{at}.status is 'feasible'; allowed where lower_bound is the objective: 'optimal'")
-    if told != gap and (told is None or gap is None or not isclose(told, gap, rel_tol=1e-6, abs_tol=1e-12)):
-        raise InputError(f"{at}.gap is {quoted(told)}; allowed: {quoted(gap)}, as value and lower_bound say")
-    ended = certificate.termination
-    if ended is not None and status.proven != (ended is Termination.PROVEN):
-        allowed = "'proven'" if status.proven else ", ".join(f"'{t.value}'" for t in Termination if t is not Termination.PROVEN)
-        raise InputError(f"{at}.termination is '{ended.value}'; allowed with '{status.value}': {allowed}")
 
 
 def check_legal(space: Space, configuration: Configuration, at: str) -> None:
@@ -294,10 +267,10 @@ def _check_trace(certificate: Certificate, value: Fraction | None, at: str) -> N
                 f"{at}.{field} is not in order; allowed: entries that only {way}, null before the first that is known"
             )
     if points and points[-1].lower_bound != certificate.lower_bound:
-        ends, proven = _shown(points[-1].lower_bound), _shown(certificate.lower_bound)
+        ends, proven = spelled(points[-1].lower_bound), spelled(certificate.lower_bound)
         raise InputError(f"{at}.lower_bound ends with {ends}; allowed: {proven}")
-    if points and (ends := _shown(points[-1].value)) != _shown(value):
-        raise InputError(f"{at}.incumbent ends with {ends}; allowed: {_shown(value)}")
+    if points and (ends := spelled(points[-1].value)) != spelled(value):
+        raise InputError(f"{at}.incumbent ends with {ends}; allowed: {spelled(value)}")
 
 
 def _value(expression: Expression, metrics: Mapping[str, Fraction], what: str, at: str) -> Fraction:
@@ -313,7 +286,3 @@ def _value(expression: Expression, metrics: Mapping[str, Fraction], what: str, a
     if abs(value) >= 10**MAX_DIGITS:  # like every number of a document, it has a double
         raise InputError(f"{what} is too large at {at}; allowed: values below 10^{MAX_DIGITS}")
     return value
-
-
-def _shown(value: Fraction | None) -> str:
-    return "null" if value is None else str(json_number(value))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -11,8 +11,7 @@ from pydantic import Field, create_model
 from ithaca.files.documents import validated
 from ithaca.files.errors import InputError
 from ithaca.files.json_numbers import SCHEMA, refuse
-from ithaca.formulations.platform import Platform
-from ithaca.formulations.problem import Limit, Objective, Problem
+from ithaca.formulations.problem import Problem
 from ithaca.formulations.schema import Document, NestDocument, Number, PlatformDocument, Text, read_objective
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.design import MappingOptions
@@ -25,7 +24,6 @@ from ithaca.formulations.spatial.documents import (
 from ithaca.formulations.spatial.editions import Setting
 from ithaca.formulations.spatial.family import FAMILY, LevelMappingDocument, MappingSpaceDocument
 from ithaca.formulations.spatial.library import fitted
-from ithaca.formulations.technology import DEFAULT_TECHNOLOGY
 from ithaca.results.consistency import check_consistent
 from ithaca.results.files import check_same, check_shortfalls, read_solution
 from ithaca.results.network import (
@@ -40,45 +38,12 @@ from ithaca.results.network import (
     read_layers,
     read_total,
 )
-from ithaca.results.schema import FirstPart, ProofDocument, ShortfallDocument, configuration_fields, tightest
+from ithaca.results.schema import FirstPart, configuration_fields, tightest
+from ithaca.solver.documents import ProofDocument, ShortfallDocument
+from ithaca.studies.network.mapping_request import MappingRequest
 from ithaca.studies.network.parts import PER_LAYER
-from ithaca.studies.network.problems import LayerProblems
 from ithaca.studies.network.result import Failure, LayerResult, NetworkResult
-from ithaca.studies.shared.plans import Minimise
-from ithaca.workloads.networks.network import Layer, Network
-
-
-@dataclass(frozen=True)
-class MappingRequest:
-    """What a network is mapped for: like `ithaca.studies.network.problems.NetworkRequest`, of memory hierarchies."""
-
-    architecture: Architecture  #: As it is written: what it keeps is named by role, perhaps
-    edition: str  #: Edition of the model
-    options: MappingOptions  #: Which mappings are allowed
-    limits: tuple[Limit, ...]  #: Upper limits on metrics of every layer
-    objective: Objective  #: What is minimised, of each run of a layer
-    posed: tuple[Problem, ...]  #: The problem of every layer, in the order of the network
-    arrays: int = 1
-    minimise: Minimise = Minimise.TOTAL
-
-    @property
-    def platform(self) -> Platform:
-        """A name for it."""
-        return Platform(self.architecture.name, self.architecture.description, DEFAULT_TECHNOLOGY, {})
-
-    @property
-    def title(self) -> str:
-        """What runs, for people."""
-        return "mapped"
-
-    @property
-    def model(self) -> str:
-        """The model edition, for people."""
-        return self.edition
-
-    def pose(self, network: Network) -> tuple[LayerProblems, ...]:
-        """One problem per layer."""
-        return tuple(LayerProblems(layer, (problem,)) for layer, problem in zip(network.layers, self.posed, strict=True))
+from ithaca.workloads.networks.network import Layer
 
 
 class _BestDocument(Document):

@@ -40,16 +40,10 @@ from ithaca.formulations.systolic.family import (
 from ithaca.formulations.systolic.metrics import METRICS
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.results.consistency import check_consistent
-from ithaca.results.files import check_certificate, check_same, check_shortfalls, read_solution, read_unrestricted
-from ithaca.results.schema import (
-    FirstPart,
-    ProofDocument,
-    ShortfallDocument,
-    UnrestrictedDocument,
-    configuration_fields,
-    tightest,
-)
+from ithaca.results.files import check_same, check_shortfalls, read_solution, read_unrestricted
+from ithaca.results.schema import FirstPart, UnrestrictedDocument, configuration_fields, tightest
 from ithaca.solver.certificate import Certificate, Status
+from ithaca.solver.documents import ProofDocument, ShortfallDocument, check_certificate
 from ithaca.solver.solution import Solution
 from ithaca.studies.network.problems import NetworkRequest
 from ithaca.studies.network.result import (

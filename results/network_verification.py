@@ -12,11 +12,10 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
-from ithaca.files.errors import InputError
+from ithaca.files.errors import EDITED, InputError
 from ithaca.files.shown_numbers import counted, number
 from ithaca.formulations.algebra.rounding import below
 from ithaca.formulations.systolic.design import systolic
-from ithaca.results.files import EDITED
 from ithaca.solver.certificate import Status
 from ithaca.solver.options import Budget, SolveOptions, StoppedError
 from ithaca.solver.shortfall import Shortfall

@@ -7,90 +7,16 @@ from fractions import Fraction
 from functools import cache
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, ValidationInfo, create_model, field_validator
+from pydantic import AfterValidator, Field, create_model
 
 from ithaca.files.json_numbers import json_number
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.families import UNNAMED
 from ithaca.formulations.family import Family
 from ithaca.formulations.problem import Limit, Problem
-from ithaca.formulations.schema import Document, Number, Text
-from ithaca.solver.certificate import Certificate, Status, Termination, TracePoint
-from ithaca.solver.shortfall import Shortfall
+from ithaca.formulations.schema import Document, Number
+from ithaca.solver.documents import CertificateDocument, ProofDocument, ShortfallDocument
 from ithaca.solver.solution import Solution
-
-
-class ProofDocument(Document):
-    """What is proven."""
-
-    status: Annotated[Status, Field(strict=False)]
-    lower_bound: Number | None
-    gap: Annotated[float, Field(ge=0)] | None
-    method: Text
-    among: str = ""
-
-    def certificate(self) -> Certificate:
-        """What the fields state; boxes and seconds are 0 where they state none."""
-        return Certificate(self.status, self.lower_bound, self.gap, self.method, 0, 0.0, among=self.among)
-
-
-class TraceDocument(Document):
-    """When incumbent or bound changed: equally long columns."""
-
-    seconds: Annotated[list[Annotated[float, Field(ge=0)]], Field(max_length=1000)]
-    nodes: list[Annotated[int, Field(ge=0)]]
-    incumbent: list[Number | None]
-    lower_bound: list[Number | None]
-
-    @field_validator("nodes", "incumbent", "lower_bound")
-    @classmethod
-    def _as_long(cls, column: list[Any], known: ValidationInfo) -> list[Any]:
-        if len(column) != len(known.data.get("seconds", column)):
-            raise ValueError(f"{len(known.data['seconds'])} entries, as in seconds, not {len(column)}")
-        return column
-
-
-class CertificateDocument(ProofDocument):
-    """What is proven, and what it took."""
-
-    nodes: Annotated[int, Field(ge=0)]
-    seconds: Annotated[float, Field(ge=0)]
-    termination: Annotated[Termination, Field(strict=False)] | None = None
-    ties_broken: bool | None = None
-    trace: TraceDocument | None = None
-
-    @field_validator("trace", mode="before")
-    @classmethod
-    def _columns(cls, trace: Any) -> Any:
-        """The trace of a certificate in columns."""
-        if not isinstance(trace, tuple):
-            return trace
-        names = ("seconds", "nodes", "value", "lower_bound")
-        columns = [[getattr(point, name) for point in trace] for name in names]
-        return dict(zip(TraceDocument.model_fields, columns, strict=True)) if trace else None
-
-    def certificate(self) -> Certificate:
-        """What the fields state."""
-        trace: tuple[TracePoint, ...] = ()
-        if self.trace is not None:
-            rows = zip(self.trace.seconds, self.trace.nodes, self.trace.incumbent, self.trace.lower_bound, strict=True)
-            trace = tuple(TracePoint(*row) for row in rows)
-        found = (self.status, self.lower_bound, self.gap, self.method, self.nodes, self.seconds)
-        return Certificate(*found, trace, self.termination, self.ties_broken, self.among)
-
-
-class ShortfallDocument(Document):
-    """A limit that cannot be met."""
-
-    metric: Text
-    bound: Number
-    smallest: Number | None
-    others_kept: bool
-    proven: bool
-
-    def shortfall(self, design: str) -> Shortfall:
-        """What the fields state of a design."""
-        return Shortfall(self.metric, self.bound, self.smallest, self.others_kept, self.proven, design)
 
 
 class SolutionPart(Document):

@@ -13,7 +13,8 @@ from ithaca.formulations.families import FAMILIES, UNNAMED
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.schema import Document, Number, ObjectiveDocument
 from ithaca.formulations.systolic.target import Target
-from ithaca.results.schema import CertificateDocument, FirstPart, configuration_fields, head_fields, tightest
+from ithaca.results.schema import FirstPart, configuration_fields, head_fields, tightest
+from ithaca.solver.documents import CertificateDocument
 from ithaca.solver.solution import Solution
 from ithaca.studies.front import Front, FrontPoint
 from ithaca.studies.grid import Index

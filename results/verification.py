@@ -12,16 +12,15 @@ from pathlib import Path
 from typing import Any, cast
 
 from ithaca.files.documents import validated
-from ithaca.files.errors import InputError
+from ithaca.files.errors import EDITED, InputError
 from ithaca.files.json_numbers import SCHEMA, json_number
 from ithaca.formulations.platform import Share
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.schema import number
 from ithaca.formulations.spatial.variation import figures, with_figure
-from ithaca.results.files import EDITED, NOTHING, check_certificate, check_same, read_problems, read_result
+from ithaca.results.files import NOTHING, check_same, read_problems, read_result
 from ithaca.results.network_verification import Check
-from ithaca.results.schema import CertificateDocument
 from ithaca.results.studies import (
     FrontDocument,
     PointDocument,
@@ -32,6 +31,7 @@ from ithaca.results.studies import (
     study_title,
 )
 from ithaca.solver.certificate import Status
+from ithaca.solver.documents import CertificateDocument, check_certificate
 from ithaca.solver.engines import Method
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.solution import Solution

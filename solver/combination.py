@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
-from ithaca.refine.evolution.engine import solve_evolve
+from ithaca.solver.engines import Method, engine
 from ithaca.solver.exact.cells import coarse_cells
 from ithaca.solver.exact.search import Search
 from ithaca.solver.gp.search import GpSearch
 from ithaca.solver.options import SolveOptions, deadline
 from ithaca.solver.seeding import STAGES, Start, solver_start
+from ithaca.solver.solution import Solution
 
 #: Depths of the trees at which cells are tried; cells tried before it must have paid; most cells per depth.
 DEPTHS = (2, 3)
@@ -46,7 +48,9 @@ def better_incumbent(
     problem: Problem, options: SolveOptions, incumbent: Configuration | None, known: Start
 ) -> Configuration | None:
     """The best configuration that a short evolution finds from what is known; never worse than the incumbent."""
-    return solve_evolve(problem, replace(options, any_tie=True), start=incumbent, samples=SAMPLES, known=known).configuration
+    evolve: Any = engine(Method.EVOLVE)  # which takes more than all engines do
+    better: Solution = evolve(problem, replace(options, any_tie=True), start=incumbent, samples=SAMPLES, known=known)
+    return better.configuration
 
 
 def close_coarse_boxes(problem: Problem, search: Search, options: SolveOptions) -> tuple[int, int]:

@@ -7,11 +7,10 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from ithaca.files.errors import DisagreementError, InputError
+from ithaca.files.errors import EDITED, DisagreementError, InputError
 from ithaca.files.shown_numbers import number
 from ithaca.formulations.algebra.rounding import below
 from ithaca.formulations.problem import Objective, Problem
-from ithaca.results.files import EDITED
 from ithaca.solver.certificate import Status
 from ithaca.solver.engines import Method, engine
 from ithaca.solver.options import Budget, SolveOptions

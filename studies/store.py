@@ -28,9 +28,8 @@ from ithaca.formulations.algebra.expression import ONE, Expression
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Objective, Problem
 from ithaca.formulations.schema import Document
-from ithaca.results.files import check_certificate
-from ithaca.results.schema import ShortfallDocument
 from ithaca.solver.certificate import Certificate, Status, Termination, relative_gap
+from ithaca.solver.documents import ShortfallDocument, check_certificate
 from ithaca.solver.engines import Method
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.solution import Solution

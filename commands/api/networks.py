@@ -34,11 +34,11 @@ from ithaca.files.errors import InputError
 from ithaca.files.signals import Interrupt
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.spatial.editions import INTRINSIC, TIMELOOP
-from ithaca.results.mapped_network import MappingRequest
 from ithaca.solver.options import Budget
 from ithaca.studies.best import without_restriction
 from ithaca.studies.network.fused import solve_fused
 from ithaca.studies.network.layers import solve_per_layer
+from ithaca.studies.network.mapping_request import MappingRequest
 from ithaca.studies.network.modes import MODES, ONE_SEARCH, SEVERAL_ARRAYS
 from ithaca.studies.network.modes import mode as find_mode
 from ithaca.studies.network.parts import PER_LAYER

@@ -15,7 +15,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from ithaca.exports.seeds.parameters import ParameterSpace, Seeds, json_list, peer, score
+from ithaca.exports.seeds.parameters import ParameterSpace, Seeds, json_list, score
+from ithaca.files.peer import peer
 
 #: Points outside the limits cost at least this, and at most twice: nevergrad clips beyond 5e20, and clipped losses look alike.
 BROKEN = 1e20

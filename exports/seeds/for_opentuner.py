@@ -14,7 +14,8 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ithaca.exports.seeds.parameters import ParameterSpace, Seeds, peer
+from ithaca.exports.seeds.parameters import ParameterSpace, Seeds
+from ithaca.files.peer import peer
 
 
 def opentuner_files(seeds: Seeds) -> dict[str, str]:

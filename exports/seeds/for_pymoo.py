@@ -20,7 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from ithaca.exports.seeds.parameters import ParameterSpace, Seeds, json_list, peer, score
+from ithaca.exports.seeds.parameters import ParameterSpace, Seeds, json_list, score
+from ithaca.files.peer import peer
 from ithaca.formulations.algebra.array_types import Integers
 
 

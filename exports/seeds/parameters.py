@@ -23,7 +23,6 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -181,17 +180,3 @@ class Seeds:
 def json_list(items: Iterable[Any]) -> str:
     """A JSON list as text, one item a line: easy to read, to compare and to cut."""
     return "[\n" + ",\n".join("  " + json.dumps(item) for item in items) + "\n]\n"
-
-
-def peer(module: str) -> Any:
-    """Import a module of another search tool, only where it is really called.
-
-    Raises `InputError` if the tool is not installed.
-    """
-    tool = module.partition(".")[0]
-    try:
-        return import_module(module)
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] != tool:
-            raise  # the tool is there but broken: its own message says more
-        raise InputError(f"{tool} is not installed; get it with: pip install {tool}") from None

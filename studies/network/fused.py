@@ -29,7 +29,7 @@ from ithaca.workloads.nest import LoopNest, Sizes
 from ithaca.workloads.networks.network import Layer, Network, Run
 
 if TYPE_CHECKING:
-    from ithaca.results.mapped_network import MappingRequest
+    from ithaca.studies.network.mapping_request import MappingRequest
 
 #: A variant of a run: its nest, and the tensors that it finds or leaves on chip, with their words.
 Variant = tuple[LoopNest, Sizes]

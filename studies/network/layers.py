@@ -26,7 +26,7 @@ from ithaca.studies.network.totals import adds_up, best_total, require_sum, tota
 from ithaca.workloads.networks.network import Layer, Network
 
 if TYPE_CHECKING:
-    from ithaca.results.mapped_network import MappingRequest
+    from ithaca.studies.network.mapping_request import MappingRequest
 
 SHARED_DATAFLOW = "shared-dataflow"
 

@@ -17,7 +17,7 @@ from ithaca.studies.network.problems import NetworkRequest
 from ithaca.workloads.networks.network import Layer, Network
 
 if TYPE_CHECKING:
-    from ithaca.results.mapped_network import MappingRequest
+    from ithaca.studies.network.mapping_request import MappingRequest
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from ithaca.exports.seeds.parameters import peer
 from ithaca.files.errors import InputError
+from ithaca.files.peer import peer
 from ithaca.formulations.configuration import Configuration
 from ithaca.studies.codesign.bank import LayerBank
 from ithaca.studies.codesign.question import Question

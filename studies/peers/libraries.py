@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from ithaca.exports.seeds.parameters import peer
+from ithaca.files.peer import peer
 from ithaca.formulations.configuration import Configuration
 from ithaca.studies.peers.evaluator import Evaluator
 from ithaca.studies.peers.recorder import Ended

@@ -13,8 +13,8 @@ from itertools import count
 
 import numpy as np
 
-from ithaca.exports.seeds.parameters import peer
 from ithaca.files.errors import InputError
+from ithaca.files.peer import peer
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.studies.peers import chance, exhaustive, libraries, own, policy_gradient

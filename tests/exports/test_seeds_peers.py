@@ -18,8 +18,9 @@ from ithaca.exports.seeds.for_nevergrad import nevergrad_loss, nevergrad_paramet
 from ithaca.exports.seeds.for_opentuner import opentuner_files, opentuner_manipulator
 from ithaca.exports.seeds.for_optuna import optuna_objective, optuna_text, seed_optuna
 from ithaca.exports.seeds.for_pymoo import pymoo_problem, pymoo_sampling, pymoo_text
-from ithaca.exports.seeds.parameters import INFEASIBLE, ParameterSpace, Seeds, parameter_space, peer, penalised
+from ithaca.exports.seeds.parameters import INFEASIBLE, ParameterSpace, Seeds, parameter_space, penalised
 from ithaca.files.errors import InputError
+from ithaca.files.peer import peer
 from ithaca.solver.exact.engine import solve_exact
 from tests.problems import mm_problem
 

@@ -22,7 +22,6 @@ from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.systolic.design import SpaceOptions, systolic
 from ithaca.formulations.systolic.metrics import parse_objective
-from ithaca.results.mapped_network import MappingRequest
 from ithaca.results.network import load_network_result, network_document
 from ithaca.results.network_verification import verify_network
 from ithaca.solver.certificate import Status
@@ -30,6 +29,7 @@ from ithaca.solver.options import SolveOptions
 from ithaca.solver.staged.engine import solve_staged
 from ithaca.studies.network.fused import solve_fused
 from ithaca.studies.network.layers import solve_per_layer
+from ithaca.studies.network.mapping_request import MappingRequest
 from ithaca.studies.network.problems import layer_problems, only_layers
 from ithaca.studies.network.runner import RunOptions
 from ithaca.workloads.library import workload

@@ -1,0 +1,117 @@
+"""What is proven, as documents."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import isclose
+from typing import Annotated, Any
+
+from pydantic import Field, ValidationInfo, field_validator
+
+from ithaca.files.errors import InputError
+from ithaca.files.json_numbers import (
+    fraction,
+    json_number,
+    spelled,
+)
+from ithaca.formulations.algebra.parsing import quoted
+from ithaca.formulations.schema import Document, Number, Text
+from ithaca.solver.certificate import Certificate, Status, Termination, TracePoint, relative_gap
+from ithaca.solver.shortfall import Shortfall
+
+
+class ProofDocument(Document):
+    """What is proven."""
+
+    status: Annotated[Status, Field(strict=False)]
+    lower_bound: Number | None
+    gap: Annotated[float, Field(ge=0)] | None
+    method: Text
+    among: str = ""
+
+    def certificate(self) -> Certificate:
+        """What the fields state; boxes and seconds are 0 where they state none."""
+        return Certificate(self.status, self.lower_bound, self.gap, self.method, 0, 0.0, among=self.among)
+
+
+class TraceDocument(Document):
+    """When incumbent or bound changed: equally long columns."""
+
+    seconds: Annotated[list[Annotated[float, Field(ge=0)]], Field(max_length=1000)]
+    nodes: list[Annotated[int, Field(ge=0)]]
+    incumbent: list[Number | None]
+    lower_bound: list[Number | None]
+
+    @field_validator("nodes", "incumbent", "lower_bound")
+    @classmethod
+    def _as_long(cls, column: list[Any], known: ValidationInfo) -> list[Any]:
+        if len(column) != len(known.data.get("seconds", column)):
+            raise ValueError(f"{len(known.data['seconds'])} entries, as in seconds, not {len(column)}")
+        return column
+
+
+class CertificateDocument(ProofDocument):
+    """What is proven, and what it took."""
+
+    nodes: Annotated[int, Field(ge=0)]
+    seconds: Annotated[float, Field(ge=0)]
+    termination: Annotated[Termination, Field(strict=False)] | None = None
+    ties_broken: bool | None = None
+    trace: TraceDocument | None = None
+
+    @field_validator("trace", mode="before")
+    @classmethod
+    def _columns(cls, trace: Any) -> Any:
+        """The trace of a certificate in columns."""
+        if not isinstance(trace, tuple):
+            return trace
+        names = ("seconds", "nodes", "value", "lower_bound")
+        columns = [[getattr(point, name) for point in trace] for name in names]
+        return dict(zip(TraceDocument.model_fields, columns, strict=True)) if trace else None
+
+    def certificate(self) -> Certificate:
+        """What the fields state."""
+        trace: tuple[TracePoint, ...] = ()
+        if self.trace is not None:
+            rows = zip(self.trace.seconds, self.trace.nodes, self.trace.incumbent, self.trace.lower_bound, strict=True)
+            trace = tuple(TracePoint(*row) for row in rows)
+        found = (self.status, self.lower_bound, self.gap, self.method, self.nodes, self.seconds)
+        return Certificate(*found, trace, self.termination, self.ties_broken, self.among)
+
+
+class ShortfallDocument(Document):
+    """A limit that cannot be met."""
+
+    metric: Text
+    bound: Number
+    smallest: Number | None
+    others_kept: bool
+    proven: bool
+
+    def shortfall(self, design: str) -> Shortfall:
+        """What the fields state of a design."""
+        return Shortfall(self.metric, self.bound, self.smallest, self.others_kept, self.proven, design)
+
+
+def check_certificate(certificate: Certificate, value: Fraction | None, at: str) -> None:
+    """Refuse a certificate that contradicts the value it is about, or itself."""
+    status, bound = certificate.status, certificate.lower_bound
+    if status.found != (value is not None):
+        allowed = "a tiling and its metrics" if status.found else "null for tiling and metrics"
+        raise InputError(f"{at}.status is '{status.value}'; allowed with it: {allowed}")
+    if value is not None and bound is not None and float(bound) > float(value):
+        raise InputError(f"{at}.lower_bound is {spelled(bound)}; allowed: at most the objective's {spelled(value)}")
+    if status is Status.OPTIMAL and value is not None and bound != fraction(json_number(value)):
+        raise InputError(f"{at}.lower_bound is {spelled(bound)}; allowed with 'optimal': the objective's {spelled(value)}")
+    gap = 0.0 if status is Status.OPTIMAL else relative_gap(value, bound)
+    told = certificate.gap
+    if bound is not None and status is Status.INFEASIBLE:
+        raise InputError(f"{at}.lower_bound is {spelled(bound)}; allowed with 'infeasible': null")
+    if gap == told == 0 and status is Status.FEASIBLE:
+        raise InputError(f"{at}.status is 'feasible'; allowed where lower_bound is the objective: 'optimal'")
+    if told != gap and (told is None or gap is None or not isclose(told, gap, rel_tol=1e-6, abs_tol=1e-12)):
+        raise InputError(f"{at}.gap is {quoted(told)}; allowed: {quoted(gap)}, as value and lower_bound say")
+    ended = certificate.termination
+    if ended is not None and status.proven != (ended is Termination.PROVEN):
+        allowed = "'proven'" if status.proven else ", ".join(f"'{t.value}'" for t in Termination if t is not Termination.PROVEN)
+        raise InputError(f"{at}.termination is '{ended.value}'; allowed with '{status.value}': {allowed}")
