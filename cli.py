@@ -46,7 +46,6 @@ COMMANDS: Mapping[str, str] = {
     "export": "Export the best configuration of a result for another tool.",
     "seed": "Write a start population for another search tool.",
     "refine": "Improve the configurations of a result by evolution.",
-    "experiment": "Remake a table or figure of the Odyssey paper.",
     "list": "List workloads, networks, spaces, platforms, designs.",
 }
 
@@ -114,16 +113,16 @@ def _main(
 ) -> None: ...
 
 
-def main() -> None:
-    """Entry point: exit status 0 answer found, 1 nothing found, 2 bad input, 130 interrupted (one line on stderr)."""
+def main(program: typer.Typer = app, name: str = "ithaca") -> None:
+    """Run a program: exit status 0 answer found, 1 nothing found, 2 bad input, 130 interrupted (one line on stderr)."""
     try:
         signals.install()  # first: what comes before finds only Python's own handlers
         _keep_standard_error()
         if sys.stdout is None:
             raise InputError("standard output is closed")
-        if sys.argv[1:] in ([], ["list"]):
+        if program is app and sys.argv[1:] in ([], ["list"]):
             sys.argv.append("--help")
-        status = _run()
+        status = _run(program, name)
         sys.stdout.flush()
     except InputError as error:
         status = _refuse(error.line)
@@ -182,10 +181,10 @@ def _keep_standard_error() -> None:
     sys.stderr = io.TextIOWrapper(file, errors="backslashreplace", line_buffering=True)
 
 
-def _run() -> object:
+def _run(program: typer.Typer, name: str) -> object:
     """Run the command; its exit status, if it says one."""
     try:
-        status = app(prog_name="ithaca", standalone_mode=False)
+        status = program(prog_name=name, standalone_mode=False)
     except Exception:
         if signals.came():  # libraries make errors of their own of it, above all while they are imported
             raise KeyboardInterrupt from None

@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import chdir, contextmanager
 from pathlib import Path
 from subprocess import CompletedProcess, Popen
@@ -24,13 +24,19 @@ from ithaca import cli
 #: The program, as ``python -c`` takes it. It says on stderr when it begins: what happens before is Python's, not the program's.
 #: A shell starts a background process with SIGINT ignored, and so would be all that it starts.
 TOLD = (
-    "import signal, sys; signal.signal(signal.SIGINT, signal.{}); from ithaca import cli; "
-    "print('begun', file=sys.stderr, flush=True); cli.main()"
+    "import signal, sys; signal.signal(signal.SIGINT, signal.{}); sys.path.append({!r}); from {} import main; "
+    "print('begun', file=sys.stderr, flush=True); main()"
 )
+
+ROOT = str(Path(__file__).parents[1])
 
 
 def ithaca(
-    *arguments: object, cwd: Path | None = None, env: Mapping[str, str] | None = None, together: bool = False
+    *arguments: object,
+    cwd: Path | None = None,
+    env: Mapping[str, str] | None = None,
+    together: bool = False,
+    main: Callable[[], None] | None = None,
 ) -> CompletedProcess[str]:
     """Run a command to its end, as `ithaca.cli.main` does in a process of its own.
 
@@ -44,6 +50,8 @@ def ithaca(
         Environment variables to set beside those there are.
     together : bool
         Whether errors go where output goes.
+    main : Callable, optional
+        Another program than `ithaca.cli.main`.
 
     Returns
     -------
@@ -66,7 +74,7 @@ def ithaca(
         _printed_warnings(),
     ):
         try:
-            cli.main()
+            (main or cli.main)()
             status: object = 0
         except SystemExit as end:
             status = end.code
@@ -88,9 +96,9 @@ class Process(Popen[str]):
         super().__exit__(kind, *rest)
 
 
-def start(*arguments: object, sigint: str = "default_int_handler", **options: Any) -> Process:
+def start(*arguments: object, sigint: str = "default_int_handler", program: str = "ithaca.cli", **options: Any) -> Process:
     """Start a command in a process of its own, with options of `Popen`; SIGINT reaches it however the tests were started."""
-    command = [sys.executable, "-c", TOLD.format(sigint), *map(str, arguments)]
+    command = [sys.executable, "-c", TOLD.format(sigint, ROOT, program), *map(str, arguments)]
     return Process(command, text=True, **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options})
 
 
@@ -102,13 +110,13 @@ def begin(*arguments: object, **options: Any) -> Process:
     return process
 
 
-def interrupted(*arguments: object) -> tuple[int, str, str]:
+def interrupted(*arguments: object, program: str = "ithaca.cli") -> tuple[int, str, str]:
     """Interrupt a command that takes minutes, once it has begun to search: exit status, output and errors.
 
     How soon that is depends on the machine; before, it has nothing, says so, and is given more time.
     """
     for pause in (2, 4, 8, 16, 32):
-        with begin(*arguments) as process:
+        with begin(*arguments, program=program) as process:
             time.sleep(pause)
             process.send_signal(signal.SIGINT)
             output, errors = process.communicate(timeout=100)

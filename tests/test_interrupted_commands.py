@@ -41,6 +41,7 @@ class Case:
     words: tuple[str, ...]
     files: tuple[str, ...]
     check: Callable[[Path], object]
+    program: str = "ithaca.cli"
 
 
 def _page(path: Path) -> None:
@@ -93,10 +94,11 @@ CASES = {
     ),
     "explain": Case(("explain", "rough.json"), (), load_result),
     "report": Case(("report", "rough.json", "--around", "3", "--time-limit", "2", "-o", "page.html"), ("page.html",), _page),
-    "experiment": Case(
-        ("experiment", "table-3", "-o", "paper"),
+    "paper": Case(
+        ("table-3", "-o", "paper"),
         ("paper/table-3.csv", "paper/table-3.png", "paper/table-3.json"),
         _experiment_file,
+        "benchmarks.paper.__main__",
     ),
 }
 
@@ -112,7 +114,7 @@ def rough(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 def interrupted(case: Case, folder: Path, moment: Moment, number: signal.Signals) -> tuple[int, str]:
     """Run a command in a folder and send it a signal; its exit status and what it says on stderr."""
-    with begin(*case.words, cwd=folder, stdout=subprocess.DEVNULL) as process:
+    with begin(*case.words, program=case.program, cwd=folder, stdout=subprocess.DEVNULL) as process:
         if isinstance(moment, str):
             while process.poll() is None and not list(folder.rglob(".ithaca-*")):
                 time.sleep(0.0005)
@@ -146,7 +148,7 @@ def check(name: str, folder: Path, rough: bytes, moment: Moment, number: signal.
         case.check(folder / file)
     if again:
         assert left == {"rough.json", *case.files}, told
-    if name == "experiment":
+    if name == "paper":
         assert len(new) in (0, len(case.files)), told
         assert again or new or not (folder / "paper").exists(), told
     if status in (0, ENDING):

@@ -50,7 +50,6 @@ NEEDS = {
     "export": ("r.json", "--to", "autosa", "-o", "folder"),
     "seed": ("r.json", "--for", "csv"),
     "refine": ("r.json",),
-    "experiment": ("table-3",),
 }
 
 

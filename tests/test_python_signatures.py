@@ -41,7 +41,7 @@ def functions() -> list[str]:
 
 
 def test_every_command_is_a_function() -> None:
-    assert {*COMMANDS} - {*functions()} == {"experiment", "list"}
+    assert {*COMMANDS} - {*functions()} == {"list"}
     assert {"list_workloads", "list_networks", "list_platforms", "list_spaces", "list_designs", "load"} <= {*ithaca.__all__}
 
 

@@ -10,17 +10,17 @@ import signal
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
 from unittest.mock import patch
 
 import pytest
 
+from benchmarks.paper import __main__ as command
 from benchmarks.paper import figure_9, files, methods_compared
 from benchmarks.paper.experiment import NAMES, Claim, Experiment, Mode, Outcome, Run, Table, find_experiment
 from benchmarks.paper.files import ENDINGS, file_names, write_experiment
-from ithaca.commands import experiment as command
 from ithaca.exports.charts.chart import Chart, LineChart, Series
 from ithaca.files import signals
 from ithaca.files.errors import InputError
@@ -44,6 +44,9 @@ def small_outcome(how: Run) -> Outcome:
 
 
 SMALL = Experiment("small", "a small one", "1", "", small_outcome)
+
+
+paper = partial(ithaca, main=command.main)
 
 
 @cache
@@ -139,7 +142,7 @@ def test_a_clocked_experiment_records_its_threads(tmp_path: Path) -> None:
 
 
 def test_seconds_of_a_run_are_kept_and_recorded(tmp_path: Path) -> None:
-    done = ithaca("experiment", "figure-8", "--run-seconds", "0.2", "-o", str(tmp_path / "out"))
+    done = paper("figure-8", "--run-seconds", "0.2", "-o", str(tmp_path / "out"))
     assert done.returncode == 0, done.stderr
     document = json.loads((tmp_path / "out" / "figure-8.json").read_text())
     assert document["depends_on_clock"] is True
@@ -149,7 +152,7 @@ def test_seconds_of_a_run_are_kept_and_recorded(tmp_path: Path) -> None:
 
 
 def test_seconds_that_are_too_few_for_several_arrays_are_refused(tmp_path: Path) -> None:
-    done = ithaca("experiment", "table-6", "--run-seconds", "0.000001", "-o", str(tmp_path / "out"))
+    done = paper("table-6", "--run-seconds", "0.000001", "-o", str(tmp_path / "out"))
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.splitlines()[-1].startswith("ithaca: nothing was found for vgg16, up to 2 arrays; allowed: more")
     assert not (tmp_path / "out").exists()
@@ -272,7 +275,7 @@ def test_the_command_refuses_bad_words_in_one_line(tmp_path: Path) -> None:
         (("figure-7", "--run-seconds", "0"), "--run-seconds"),
         (("table-3", "-o", str(tmp_path / "a" / "b")), "cannot write"),
     ):
-        done = ithaca("experiment", *arguments)
+        done = paper(*arguments)
         assert done.returncode == 2
         assert done.stdout == ""
         assert what in done.stderr
@@ -281,7 +284,8 @@ def test_the_command_refuses_bad_words_in_one_line(tmp_path: Path) -> None:
 
 def test_an_interrupted_command_says_so_and_leaves_nothing(tmp_path: Path) -> None:
     peers = all(find_spec(library) for library in ("optuna", "torch", "pymoo", "nevergrad"))
-    status, output, errors = interrupted("experiment", "figure-7" if peers else "figure-5", "--full", "-o", tmp_path / "out")
+    name = "figure-7" if peers else "figure-5"
+    status, output, errors = interrupted(name, "--full", "-o", tmp_path / "out", program="benchmarks.paper.__main__")
     assert (status, output) == (1, "")
     assert "interrupted" in errors
     assert errors.count("\n") == 1
@@ -289,11 +293,11 @@ def test_an_interrupted_command_says_so_and_leaves_nothing(tmp_path: Path) -> No
 
 
 def test_the_command_lists_runs_and_writes(tmp_path: Path) -> None:
-    listed = ithaca("experiment")
+    listed = paper()
     assert listed.returncode == 0
     assert all(name in listed.stdout for name in NAMES)
-    assert ithaca("experiment", "--list").stdout == listed.stdout
-    done = ithaca("experiment", "table-3", "-o", str(tmp_path / "out"))
+    assert paper("--list").stdout == listed.stdout
+    done = paper("table-3", "-o", str(tmp_path / "out"))
     assert done.returncode == 0, done.stderr
     assert "637,832.25" in done.stdout
     assert "holds" in done.stdout
@@ -303,5 +307,5 @@ def test_the_command_lists_runs_and_writes(tmp_path: Path) -> None:
 
 def test_the_results_page_names_every_experiment_and_no_other() -> None:
     page = Path(__file__).parents[2] / "docs" / "results.md"
-    commands = re.findall(r"^    ithaca experiment (\S+)", page.read_text(), re.MULTILINE)
+    commands = re.findall(r"^    python -m benchmarks.paper (\S+)", page.read_text(), re.MULTILINE)
     assert sorted(commands) == sorted(NAMES)

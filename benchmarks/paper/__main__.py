@@ -1,4 +1,4 @@
-"""``ithaca experiment``: tables and figures of the paper, remade against proven optima."""
+"""``python -m benchmarks.paper``: tables and figures of the paper, remade against proven optima."""
 
 from __future__ import annotations
 
@@ -10,16 +10,18 @@ from typing import Annotated
 
 from rich.markup import escape
 from rich.table import Table
-from typer import Argument, Option
+from typer import Argument, Option, Typer
 
 from benchmarks.paper.experiment import ALL, NAMES, Cell, Experiment, Mode, Outcome, Run, find_experiment
 from benchmarks.paper.files import file_names, write_experiment
+from ithaca import cli
 from ithaca.commands.api.keywords import Given
 from ithaca.commands.api.live_line import LiveLine
 from ithaca.commands.api.options import WRITTEN, RandomSeed
 from ithaca.commands.api.parsing import parse_integer, parse_number
 from ithaca.commands.display import console
 from ithaca.commands.outcome import nothing_found, wrote
+from ithaca.commands.typed import as_typed
 from ithaca.exports.charts.files import check_plot
 from ithaca.files.errors import InputError
 from ithaca.files.shown_numbers import number
@@ -64,9 +66,7 @@ def experiment(
     )
     if name is None or list_all:
         if given - {"--list"}:
-            raise InputError(
-                "--list goes with no name and no other option; allowed: ithaca experiment --list, or ithaca experiment NAME"
-            )
+            raise InputError("--list goes with no name and no other option; allowed: --list alone, or NAME")
         print_experiments()
         return
     asked = plan(name, how, output)
@@ -156,3 +156,14 @@ def _text(cell: Cell) -> str:
     if isinstance(cell, (int, float, Fraction)):
         return number(cell)
     return cell
+
+
+def main() -> None:
+    """Run it as the program `ithaca` runs its commands: the same exit status, errors in one line."""
+    program = Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+    program.command()(as_typed(experiment))
+    cli.main(program, "python -m benchmarks.paper")
+
+
+if __name__ == "__main__":
+    main()
