@@ -24,11 +24,11 @@ def test_no_other_module_rounds_in_a_direction() -> None:
     margin = re.compile(r"\*\* ?-\d\d|nextafter|\b1e-(9|1\d)\b|2 ?\*\* ?4\d\b")
     elsewhere = [
         f"{path.relative_to(ROOT)}: {line.strip()}"
-        for folder in ("formulations", "solver", "studies", "grids")
+        for folder in ("formulations", "solver", "studies", "refine")
         for path in sorted((ROOT / folder).rglob("*.py"))
-        if path != Path(rounding.__file__)
+        if path != Path(rounding.__file__) and "peers" not in path.parts
         for line in path.read_text().splitlines()
-        if margin.search(line)
+        if margin.search(line) and "isclose(" not in line  # which compares, and rounds nothing
     ]
     assert elsewhere == []
 

@@ -14,7 +14,7 @@ from ithaca.files.errors import InputError
 from ithaca.formulations.systolic.simulation.activity import simulate_network
 from ithaca.formulations.systolic.simulation.engine import run_network
 from ithaca.formulations.systolic.simulation.network import Fifo, Loop, Meet, Network, Process, Refresh, Repeat
-from tests.simulation.stepping import run_stepping
+from tests.formulations.simulation.stepping import run_stepping
 
 
 @st.composite

@@ -15,7 +15,7 @@ from ithaca.files.shown_numbers import number
 from ithaca.refine import grid as grids
 from ithaca.refine.grid import exact_grid, load_grid, save_grid
 from ithaca.refine.window import window_around
-from tests.grids.test_grid import random_point
+from tests.refine.test_grid import random_point
 
 
 @pytest.mark.parametrize("chunk", [None, 40])

@@ -11,7 +11,7 @@ from ithaca import solve
 from ithaca.formulations.systolic.simulation.activity import engine, simulate_network
 from ithaca.formulations.systolic.simulation.timeline import timeline
 from tests.command_line import ithaca
-from tests.simulation.test_values import NETWORK
+from tests.formulations.simulation.test_values import NETWORK
 
 
 def test_shares_are_those_of_the_words_that_moved() -> None:

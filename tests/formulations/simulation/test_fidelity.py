@@ -11,7 +11,7 @@ from benchmarks.test_fidelity import SPACES, arrays_table, boards_table, ranking
 from ithaca.formulations.machine import REGIMES
 from ithaca.formulations.systolic.systolic_array import Edition
 
-PAGE = Path(__file__).parents[2] / "docs" / "fidelity.md"
+PAGE = Path(__file__).parents[3] / "docs" / "fidelity.md"
 
 #: Latencies of the boards' arrays: by the exact (and odyssey) edition, and by the cycle edition in both regimes.
 MODELLED = (
