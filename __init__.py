@@ -8,6 +8,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+from ithaca import refine as refine
+
 __version__ = "0.1.0"
 
 #: Where the names are; `__init__.pyi` says what they are to those who check types.
@@ -49,7 +51,6 @@ _HOMES = {
     "nest": "commands.api.nests",
     "network": "commands.api.networks",
     "pareto": "commands.api.fronts",
-    "refine": "commands.api.refining",
     "report": "commands.api.reporting",
     "seed": "commands.api.seeding",
     "simulate": "commands.api.simulating",
@@ -59,7 +60,7 @@ _HOMES = {
     "whatif": "commands.api.studies",
 }
 
-__all__ = ["__version__", *_HOMES]
+__all__ = ["__version__", "refine", *_HOMES]
 
 
 def __getattr__(name: str) -> Any:

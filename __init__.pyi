@@ -5,6 +5,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from ithaca import refine as refine
 from ithaca.commands.api.answers import Answer
 from ithaca.commands.api.answers import NetworkResult as NetworkResult
 from ithaca.commands.api.answers import Result as Result
@@ -287,17 +288,6 @@ def pareto(
     **extents: int,
 ) -> Front:
     """Compute the Pareto front of several objectives, every point proven."""
-
-def refine(
-    result: str | Path | Answer,
-    *,
-    layer: str | None = None,
-    samples: int | None = None,
-    time_limit: float | None = None,
-    threads: int = 1,
-    seed: int = 0,
-) -> Result:
-    """Improve the configurations of a result by evolution; what is proven optimal stays as it is."""
 
 def report(
     result: str | Path | Answer,

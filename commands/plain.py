@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 
-import ithaca
 from ithaca.commands.api.answers import Result
 from ithaca.commands.conclusion import Told, conclude_result
 from ithaca.commands.outcome import nothing_found, say
@@ -32,11 +32,18 @@ def _line() -> Callable[..., None]:
     return command
 
 
-PLAIN = {"solve": _result, "refine": _result, "export": _line, "seed": _line}
+#: The module of `ithaca.commands.api` that each calls, and how it tells the answer.
+PLAIN = {
+    "solve": ("solving", _result),
+    "refine": ("refining", _result),
+    "export": ("exporting", _line),
+    "seed": ("seeding", _line),
+}
 
 
 def plain(name: str) -> Callable[..., None]:
     """The command of a name."""
-    command = calls(getattr(ithaca, name))(PLAIN[name]())
+    module, teller = PLAIN[name]
+    command = calls(getattr(import_module(f"ithaca.commands.api.{module}"), name))(teller())
     command.__name__ = name
     return command

@@ -1,0 +1,17 @@
+"""Where solutions are refined: exact grids around them (`grid`), and evolution from them (`evolution`).
+
+The function of Python is `ithaca.refine.refine`, or `Result.refine`: it is asked as all functions of `ithaca.commands.api`
+are, and is imported from there when it is first asked for.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+
+def __getattr__(name: str) -> Any:
+    """The function that refines a result."""
+    if name != "refine":
+        raise AttributeError(f"module 'ithaca.refine' has no attribute {name!r}")
+    return import_module("ithaca.commands.api.refining").refine

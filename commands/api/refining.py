@@ -1,4 +1,4 @@
-"""`ithaca.refine`: evolve the configurations of a result."""
+"""`ithaca.refine.refine`: evolve the configurations of a result."""
 
 from __future__ import annotations
 

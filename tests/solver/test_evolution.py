@@ -193,7 +193,7 @@ def test_refine_finds_what_a_search_cut_off_missed(tmp_path: Path) -> None:
     paths = tmp_path / "poor.json", tmp_path / "good.json", tmp_path / "refined.json"
     poor.save(paths[0])
     good.save(paths[1])
-    refined = ithaca.refine(paths[0], samples=2000)
+    refined = ithaca.refine.refine(paths[0], samples=2000)
     assert refined.best is not None
     assert good.best is not None
     assert refined.best.value is not None
@@ -202,7 +202,7 @@ def test_refine_finds_what_a_search_cut_off_missed(tmp_path: Path) -> None:
     refined.save(paths[2])
     assert load_result(paths[2]).best is not None
     # what is proven stays as it is
-    assert ithaca.refine(paths[1], samples=2000).designs[0].certificate == load_result(paths[1]).designs[0].certificate
+    assert ithaca.refine.refine(paths[1], samples=2000).designs[0].certificate == load_result(paths[1]).designs[0].certificate
 
 
 @pytest.mark.slow
@@ -229,8 +229,8 @@ def test_refine_finds_the_same_with_several_processes(tmp_path: Path) -> None:
     request = request_of_array(ProblemOptions(), "mm", ["i=12,j=10,k=8"])
     path = tmp_path / "poor.json"
     run(request, SolveOptions(time_limit=1e-6), 1, {}, Method.EVOLVE).save(path)
-    one, two = (ithaca.refine(path, samples=100, threads=threads) for threads in (1, 2))
+    one, two = (ithaca.refine.refine(path, samples=100, threads=threads) for threads in (1, 2))
     assert [(s.value, s.configuration) for s in one.designs] == [(s.value, s.configuration) for s in two.designs]
     assert all(s.value is not None for s in one.designs)
-    stopped = ithaca.refine(path, samples=100, time_limit=1e-6)
+    stopped = ithaca.refine.refine(path, samples=100, time_limit=1e-6)
     assert [s.design for s in stopped.designs] == [s.design for s in one.designs]
