@@ -67,9 +67,10 @@ def verify_network(result: NetworkResult, options: SolveOptions) -> Iterator[Che
     request = result.request
     if result.unrestricted is not None and isinstance(request, NetworkRequest):
         free = replace(request, space=replace(request.space, target=None))
+        total_of = _total if result.fusing is None else _fused_total
         yield Check(
             "unrestricted",
-            *repeat(result.unrestricted, partial(_total, result, free), options, "unrestricted", evaluated=False),
+            *repeat(result.unrestricted, partial(total_of, result, free), options, "unrestricted", evaluated=False),
         )
 
 
@@ -107,7 +108,7 @@ def _search_again(result: NetworkResult, total: Total, fusing: Fusing, options: 
         return again.total
 
     if total.certificate.lower_bound is None and not all(edge.fits for edge in fusing.edges):
-        solve(options)
+        solve(replace(options, time_limit=BOUND_WITHIN) if options.time_limit is None else options)
     yield Check("total", *repeat(total, solve, options, "total"))
     apart = partial(_total, result, result.request)
     yield Check("unfused", *repeat(fusing.without, apart, options, "fusing", evaluated=False))
@@ -116,6 +117,11 @@ def _search_again(result: NetworkResult, total: Total, fusing: Fusing, options: 
 def _total(result: NetworkResult, request: Any, search: SolveOptions) -> Total | None:
     """What a network takes, by one more search; where nothing stays on chip."""
     return mode(result.mode)(result.network, request, RunOptions(search=search)).total
+
+
+def _fused_total(result: NetworkResult, request: NetworkRequest, search: SolveOptions) -> Total | None:
+    """The same where tensors may stay on chip."""
+    return solve_fused(result.network, request, RunOptions(search=search)).total
 
 
 def _prove_arrays(result: NetworkResult, total: Total, options: SolveOptions) -> tuple[str, bool]:

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 from ithaca.files.errors import InputError
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
-from ithaca.solver.certificate import Status, Termination
+from ithaca.solver.certificate import Status
 from ithaca.solver.conclusion import conclude
 from ithaca.solver.exact.probing import probe
 from ithaca.solver.exact.search import Search, SearchState, check_bound, unsearched
@@ -57,6 +57,9 @@ EARLY_STAGES, FIRST_STAGES = (12,), (1,)
 
 #: Share of a time limit that is kept for CP-SAT.
 CPSAT_SHARE = 0.25
+
+#: Seconds that CP-SAT has for what stages leave open, with or without a time limit: gaps of many digits it may never close.
+LAST = 60.0
 
 
 @breaking_ties
@@ -99,6 +102,7 @@ class Course:
         self.seconds = 0.0
         self.others = others and self._stage is None
         self._left_to_cpsat = others  #: What stages leave open, until it has said all it can
+        self._asked_cpsat = 0.0  #: Seconds of it
         self._methods: list[str] = []
         self._search: Search | StagedSearch | None = None
         self._combined = self._looked_ahead = self._evolved = False
@@ -176,7 +180,7 @@ class Course:
             self._run(own.share())
         self.seconds += budget.spent
         if self._exhausted:
-            self.ask_cpsat(budget.share().at_most(most), report)
+            self.ask_cpsat(budget.share().at_most(most).at_most(LAST), report)
 
     def bound(self, options: SolveOptions) -> None:
         """Ask few geometric programs for a bound and seeds."""
@@ -249,10 +253,13 @@ class Course:
 
         try:
             found = solve_cpsat(self.problem, replace(options, any_tie=True), tell, state.incumbent, state.lower_bound)
-        except InputError:  # CP-SAT cannot express the problem
+        except (InputError, MemoryError):  # CP-SAT cannot express the problem, or not in the memory there is
             self._left_to_cpsat = False
             return
-        self._left_to_cpsat = found.certificate.termination is not Termination.EXHAUSTED
+        # it ends well before its time where it has said all it can; what stages leave open may be beyond it for ever
+        self._asked_cpsat += budget.spent
+        early = options.time_limit is not None and budget.spent < 0.9 * options.time_limit and not options.stopped
+        self._left_to_cpsat = not early and self._asked_cpsat < LAST
         self._methods.append(found.certificate.method)
         self._adopt(search, found)
         state.boxes += found.certificate.nodes

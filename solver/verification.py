@@ -114,8 +114,8 @@ def verify(recorded: Solution, options: SolveOptions, at: str) -> tuple[str, boo
         at = f"{at}.certificate"
         return repeat(recorded, lambda search: _again(recorded, Method.AUTO, search, at), options, at, "proven again", said)
     method, same = Method.EXACT if "cpsat" in proof.method else Method.CPSAT, ""
-    if proof.method == Method.STAGED.value:  # what is searched in stages is more than integer models hold: searched again
-        method, same = Method.STAGED, ", the same search,"
+    if Method.STAGED.value in proof.method:  # what is searched in stages is more than integer models hold: searched again
+        method, same = Method.STAGED if proof.method == Method.STAGED.value else Method.AUTO, ", the same search,"
     again = _again(recorded, method, options, f"{at}.certificate")
     if not again.certificate.status.proven:
         bound = number(again.certificate.lower_bound)
@@ -182,7 +182,7 @@ def repeat(
         If a claim is false.
     """
     proof, said = answer.certificate, said or claimed(answer)
-    if proof.lower_bound is None and proof.status is not Status.INFEASIBLE:
+    if proof.lower_bound is None and proof.status is not Status.INFEASIBLE and (evaluated or answer.value is None):
         return f"{said}; no proof is claimed", True
     limit = BOUND_WITHIN if options.time_limit is None and not proof.status.proven else options.time_limit
     # as soon as the gap is as small as the claimed one, the bound has been reached

@@ -250,6 +250,20 @@ def test_what_a_compiler_costs_a_workload_is_proven_again(folder: Path, change: 
         ithaca.verify(path)
 
 
+@pytest.mark.parametrize("fuse", [False, True])
+def test_what_a_compiler_costs_a_network_is_proven_again(folder: Path, fuse: bool) -> None:
+    """Fused layers are fused without the restriction, too; a value without a bound is a claim."""
+    path = folder / "network.json"
+    asked = {"objective": "off_chip_words", "edition": "exact", "target": "autosa", "fuse": fuse}
+    _network(folder, **asked).save(path)
+    document = json.loads(path.read_text())
+    assert document["unrestricted"] is not None
+    assert confirmed(document, path)
+    document["unrestricted"] = {"value": 1, "certificate": document["unrestricted"]["certificate"]}
+    document["unrestricted"]["certificate"] |= {"status": "feasible", "lower_bound": None, "gap": None}
+    assert not confirmed(document, path)
+
+
 @pytest.mark.parametrize(
     ("axis", "label", "place"),
     [(0, "u280", "at.platform: recorded 'u280'"), (1, "40%", "at.dsp_limit: recorded '40%'"), (None, "mm on u280", "title: ")],

@@ -32,13 +32,14 @@ from ithaca.formulations.spatial.search.labels import Labels, beginning, enter, 
 from ithaca.formulations.spatial.search.stage import TimeloopStage
 from ithaca.solver.auto import solve_auto
 from ithaca.solver.certificate import Status, Termination
-from ithaca.solver.cpsat.engine import solve_cpsat
+from ithaca.solver.cpsat.engine import Search, solve_cpsat
 from ithaca.solver.engines import Method
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.portfolio import solve_designs
 from ithaca.solver.solution import Solution
 from ithaca.solver.staged.engine import solve_staged
+from ithaca.solver.verification import verify
 from ithaca.workloads.library import workload
 from ithaca.workloads.nest import LoopNest
 from tests.formulations.spatial.cases import golden, nest_of
@@ -316,9 +317,36 @@ def test_what_stages_leave_open_is_proven_by_cpsat(block: int) -> None:
     for limit in (None, 60.0):
         rivals = solve_designs([problem, problem], SolveOptions(time_limit=limit), method=Method.AUTO)
         assert [(r.value, r.certificate.status) for r in rivals] == [(best.value, Status.OPTIMAL)] * 2
+    line, sure = verify(best, SolveOptions(), "designs[0]")
+    assert sure
+    assert "confirmed by auto, the same search, in" in line
     less = Limit("RF.energy", best.value - Fraction(1, 1000))
     assert solve_staged(posed(design, "latency", [less])).certificate.status is Status.UNKNOWN
     assert solve_auto(posed(design, "latency", [less])).certificate.status is Status.INFEASIBLE
+
+
+@pytest.mark.parametrize(("module", "name"), [("ithaca.solver.cpsat.engine", "build_integer_model"), ("", "_solve")])
+def test_what_stages_know_stays_known_where_cpsat_lacks_memory(
+    module: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Stating the problem takes memory, and so does solving it; several designs without a time limit end, too."""
+
+    def lacking(*_: object, **__: object) -> None:
+        raise MemoryError
+
+    nest = nest_of("O[p] += I[p+r] * W[r]", {"p": 4, "r": 3})
+    costs = {"read_energy": Fraction(3), "write_energy": Fraction(5), "update_energy": Fraction(7)}
+    levels = (Level("DRAM", cluster=2), Level("RF", cluster=2, instances=3, mesh_x=3, **costs))
+    design = SpatialDesign(nest, Architecture("shared", levels, Compute("mac", 3, 3)), MappingOptions(divisors_only=True))
+    problem = posed(design, "RF.energy")
+    known = solve_staged(problem)
+    if module:
+        monkeypatch.setattr(f"{module}.{name}", lacking)
+    else:
+        monkeypatch.setattr(Search, name, lacking)
+    for answer in (solve_auto(problem), *solve_designs([problem, problem], SolveOptions(), method=Method.AUTO)):
+        assert (answer.value, answer.certificate.lower_bound) == (known.value, known.certificate.lower_bound)
+        assert answer.certificate.termination is Termination.EXHAUSTED
 
 
 @pytest.mark.parametrize(
