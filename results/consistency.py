@@ -34,6 +34,12 @@ def check_consistent(result: NetworkResult) -> None:
         raise InputError(f"layers share no arrays in mode {quoted(result.mode)}: {EDITED}")
     if adds_up(result.request.objective) != (result.total is not None):
         raise InputError(f"total.value does not go with the objective '{result.request.objective.text}': {EDITED}")
+    for index, failure in enumerate(result.failures):
+        if not any(failure.place.startswith(f"{layer.layer.name} ") for layer in result.layers):
+            raise InputError(f"failures[{index}].place is {quoted(failure.place)}; allowed: a layer and a design that failed")
+    for index, layer in enumerate(result.layers):
+        if layer.answer.found and layer.designs and layer.answer.design not in [design.design for design in layer.designs]:
+            raise InputError(f"layers[{index}].best is of none of its designs: {EDITED}")
     if result.mode == PER_LAYER:
         _check_layers(result)
     elif result.mode == SHARED_DATAFLOW:
@@ -97,6 +103,10 @@ def _check_choices(result: NetworkResult) -> None:
     kinds = dict.fromkeys((choice.kernel, choice.layers) for choice in result.choices)
     best = [best_total([c.total for c in result.choices if (c.kernel, c.layers) == kind]) for kind in kinds]
     _check(result.total, total(((1, each) for each in best), result.method), "total")
+    assert result.total is not None  # objectives add up
+    whole = total(((layer.layer.count, layer.answer) for layer in result.layers), result.method).value
+    if not _same(result.total.value, whole):
+        raise InputError(f"total.value is {number(result.total.value)}, yet the layers take {number(whole)}: {EDITED}")
 
 
 def _check_arrays(result: NetworkResult) -> None:

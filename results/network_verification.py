@@ -54,6 +54,11 @@ def verify_network(result: NetworkResult, options: SolveOptions) -> Iterator[Che
         check = _evaluated(layer) if one_search else _check_layer(result, layer, options, f"layers[{index}]")
         confirmed &= check.confirmed
         yield check
+    if result.failures:  # of a design that failed, nothing is known that could be compared
+        confirmed = False
+        yield Check(
+            "failures", f"{counted(len(result.failures), 'design')} failed: what it could have been is not checked", False
+        )
     total = result.total
     if total is None:
         yield Check("total", "none is claimed: the objective does not add up over layers", True)

@@ -326,9 +326,7 @@ def test_what_stages_leave_open_is_proven_by_cpsat(block: int) -> None:
 
 
 @pytest.mark.parametrize(("module", "name"), [("ithaca.solver.cpsat.engine", "build_integer_model"), ("", "_solve")])
-def test_what_stages_know_stays_known_where_cpsat_lacks_memory(
-    module: str, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_stages_know_stays_known_where_cpsat_lacks_memory(module: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Stating the problem takes memory, and so does solving it; several designs without a time limit end, too."""
 
     def lacking(*_: object, **__: object) -> None:
