@@ -139,6 +139,12 @@ def _set(*path: Any, value: Any) -> Callable[[Any], None]:
     return edit
 
 
+def _without_best(document: Any) -> None:
+    """Leave out the design that a layer's answer is of."""
+    layer = document["layers"][0]
+    layer["designs"] = [design for design in layer["designs"] if design["value"] != layer["value"]]
+
+
 def _unproven_layer(document: Any) -> None:
     """Let a design of a layer be open below the layer's answer, which still claims to be optimal."""
     design = document["layers"][0]["designs"][0]
@@ -150,6 +156,8 @@ def _unproven_layer(document: Any) -> None:
     [
         ((), _unproven_layer, "layers[0].certificate.lower_bound is "),
         ((), _set("layers", 0, "designs", value=[]), "layers[0].value is "),
+        ((), _without_best, "layers[0].best is of none of its designs"),
+        ((), _set("failures", value=[{"place": "zz", "reason": "x"}]), "failures[0].place is 'zz'; allowed: a layer and"),
         ((), _set("objective", value="dsp"), "not the model's"),
         ((), _set("mode", value="best"), "mode is 'best'; allowed: per-layer"),
         (MODES[1], _set("choices", 0, "proven", value=False), "choices[0]: not all follows from the designs"),
