@@ -20,7 +20,7 @@ from ithaca.results.files import result_document
 from ithaca.results.network import network_document
 from ithaca.results.table import network_table
 from ithaca.solver import result as results
-from ithaca.solver.certificate import OWN, Certificate, Status
+from ithaca.solver.certificate import OWN, Certificate, Status, as_stated
 from ithaca.solver.infeasibility import why_infeasible
 from ithaca.solver.solution import Solution
 from ithaca.studies.best import conclude_least
@@ -246,7 +246,7 @@ class Result(Answer, results.Result):
         if not all(s.certificate.status is Status.INFEASIBLE for s in self.designs):
             return self.certificate.failure
         found = [shortfall for solution in self.designs for shortfall in solution.shortfalls]
-        return f"infeasible: {why_infeasible([solution.problem for solution in self.designs], found)}"
+        return f"infeasible: {why_infeasible([solution.problem for solution in self.designs], found)}{as_stated(self)}"
 
     @property
     def document(self) -> dict[str, Any]:
@@ -293,7 +293,7 @@ class NetworkResult(StudyAnswer, networks.NetworkResult):
     def failure(self) -> str:
         from ithaca.results.network_explanation import network_failure
 
-        return "" if self.answered else network_failure(self)
+        return "" if self.answered else f"{network_failure(self)}{as_stated(self)}"
 
     @property
     def document(self) -> dict[str, Any]:

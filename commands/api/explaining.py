@@ -62,7 +62,7 @@ def _statements(result: Result, explanation: Explanation) -> Iterator[str]:
     objective, solution = result.objective.text, explanation.solution
     yield f"Result: {result.problem.design.title}, on {result.platform_name}, minimising {objective}."
     if solution is None or solution.value is None or explanation.certificate is None:
-        yield f"No configuration: {explanation.failure}."
+        yield f"No configuration: {explanation.failure}{as_stated(result)}."
         return
     certificate = explanation.certificate
     proof = f"proven {certificate.told}" if certificate.status is Status.OPTIMAL else "not proven optimal"

@@ -45,7 +45,9 @@ def _verdict(result: CodesignResult) -> Verdict:
         said = f"No {what}, of {result.counts.points:,} in the space{among}{as_stated(result)}."
         return Verdict("optimal", "✓", f"Proven {proof.told}", said)
     if proof.status is Status.INFEASIBLE:
-        return Verdict("infeasible", "✕", "Proven infeasible", "No accelerator of the space keeps rules and limits.")
+        return Verdict(
+            "infeasible", "✕", "Proven infeasible", f"No accelerator of the space keeps rules and limits{as_stated(result)}."
+        )
     return verdict(proof, result.question.objectives[0].text, result)
 
 

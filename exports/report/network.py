@@ -17,7 +17,7 @@ from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.formulations.systolic.metrics import METRICS
 from ithaca.results.explanation import explain
 from ithaca.results.network_explanation import NetworkExplanation
-from ithaca.solver.certificate import Certificate, Status
+from ithaca.solver.certificate import Certificate, Status, as_stated
 from ithaca.studies.network.parts import layer_result
 from ithaca.studies.network.problems import NetworkRequest
 from ithaca.studies.network.result import LayerResult, NetworkResult
@@ -47,7 +47,7 @@ def _verdict(result: NetworkResult) -> Verdict:
             return verdict(found, result.request.objective.text, result)
         missing = [r.layer.name for r in result.layers if r.answer.found is None]
         text = "Proven infeasible" if found.status is Status.INFEASIBLE else "Nothing found"
-        return Verdict(found.status.value, "✕", text, f"No configuration: {', '.join(missing)}.")
+        return Verdict(found.status.value, "✕", text, f"No configuration: {', '.join(missing)}{as_stated(result)}.")
     proven = result.proven == len(result.layers)
     detail = f"{result.proven} of {len(result.layers)} layers are proven; the objective does not add up to a total."
     status, mark, text = ("optimal", "✓", "Proven optimal") if proven else ("feasible", "?", "Not proven optimal")

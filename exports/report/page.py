@@ -24,7 +24,7 @@ from ithaca.exports.report.landscape import AROUND, landscape
 from ithaca.exports.report.proof import certificate, designs
 from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.results.explanation import Explanation
-from ithaca.solver.certificate import Status
+from ithaca.solver.certificate import Status, as_stated
 from ithaca.solver.result import Result
 
 
@@ -118,7 +118,9 @@ def _nothing(result: Result, explanation: Explanation) -> tuple[Section, ...]:
 
 def _failed(result: Result) -> Verdict:
     if all(s.certificate.status is Status.INFEASIBLE for s in result.solutions):
-        return Verdict("infeasible", "✕", "Proven infeasible", "No configuration of any design meets the limits.")
+        return Verdict(
+            "infeasible", "✕", "Proven infeasible", f"No configuration of any design meets the limits{as_stated(result)}."
+        )
     narrowed = next((s.certificate.failure for s in result.solutions if s.certificate.empty), None)
     detail = "The search ended before it found a configuration." if narrowed is None else f"{narrowed.capitalize()}."
     return Verdict("unknown", "?", "Nothing found", detail)

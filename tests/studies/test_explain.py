@@ -321,6 +321,7 @@ def test_no_configuration_and_other_platforms(results: Path) -> None:
     done = ithaca("explain", str(results / "infeasible.json"))
     assert done.returncode == 0, done.stderr
     assert "limit dsp = 4 cannot be met; the smallest that could be met" in done.stdout
+    assert "infeasible.json, not proven again" in done.stdout
     document = json.loads(ithaca("explain", str(results / "infeasible.json"), "--json").stdout)
     assert document["design"] is None
     assert document["failure"].startswith("infeasible: limit dsp = 4")
