@@ -14,6 +14,7 @@ from typing import Any, cast
 from ithaca.files.documents import validated
 from ithaca.files.errors import EDITED, InputError
 from ithaca.files.json_numbers import SCHEMA, json_number
+from ithaca.files.messages import quoted
 from ithaca.formulations.platform import Share
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Problem
@@ -57,7 +58,10 @@ def posed(document: Mapping[str, Any], path: Path) -> tuple[Problem, ...]:
     asked = document.get("question")
     if not isinstance(asked, Mapping) or not isinstance(asked.get("designs"), list):
         raise InputError("question is missing, which earlier versions did not state; allowed: a file written anew")
-    return read_problems(asked, path)
+    problems = read_problems(asked, path)
+    if (value := asked["objective"]["value"]) is not None:
+        raise InputError(f"question.objective.value is {quoted(value)}; allowed: null, as a question has no answer")
+    return problems
 
 
 def evaluated(document: Mapping[str, Any], stated: Mapping[str, Any], value: Any, path: Path) -> Solution:

@@ -250,6 +250,15 @@ def test_what_a_compiler_costs_a_workload_is_proven_again(folder: Path, change: 
         ithaca.verify(path)
 
 
+def test_a_question_has_no_answer(folder: Path) -> None:
+    path = folder / "question.json"
+    ithaca.whatif("mm", **MM, divisors_only=True, dataflow="i,j", vary={"dsp": [40]}).save(path)  # type: ignore[arg-type]
+    document = json.loads(path.read_text())
+    assert confirmed(document, path)
+    document["points"][0]["question"]["objective"]["value"] = 1
+    assert not confirmed(document, path)
+
+
 @pytest.mark.parametrize("fuse", [False, True])
 def test_what_a_compiler_costs_a_network_is_proven_again(folder: Path, fuse: bool) -> None:
     """Fused layers are fused without the restriction, too; a value without a bound is a claim."""
