@@ -98,7 +98,12 @@ __all__ = [
 def codesign(
     space: str | PathLike[str] | HardwareSpace,
     *,
-    workload: str | LoopNest | Network | Sequence[str | LoopNest | Network] | Mapping[Any, float | str] | None = None,
+    workload: str
+    | LoopNest
+    | Network
+    | Sequence[str | LoopNest | Network]
+    | Mapping[Any, float | str]
+    | None = None,
     layers: Sequence[str] | None = None,
     objective: str | None = None,
     objectives: str | Sequence[str] | None = None,
@@ -114,7 +119,8 @@ def codesign(
     scheduler: str | None = None,
     results: str | Path | None = None,
 ) -> CodesignResult | CodesignStudy | NetworkResult:
-    """Choose an accelerator and every layer's mapping together, and prove that no other of the space is better."""
+    """Choose an accelerator and every layer's mapping together, and prove that no other of the
+    space is better."""
 
 def evaluate(
     source: str | PathLike[str] | LoopNest | Answer | None = None,
@@ -146,7 +152,8 @@ def export(
     nearest: bool = False,
     layer: str | None = None,
 ) -> str:
-    """Export the best configuration of a result for another tool, or those of a network's layers, each to a folder in it."""
+    """Export the best configuration of a result for another tool, or those of a network's layers,
+    each to a folder in it."""
 
 def grid(
     result: str | Path | Answer,
@@ -173,7 +180,8 @@ def load(
     *,
     layer: str | None = None,
 ) -> Result | NetworkResult | CodesignResult | Matches:
-    """Read a result, and check it against the model: of a workload, a network, a co-design, or a layer of one; or matches."""
+    """Read a result, and check it against the model: of a workload, a network, a co-design, or a
+    layer of one; or matches."""
 
 def map(
     problem: str | PathLike[str] | LoopNest | None = None,
@@ -196,7 +204,8 @@ def map(
     seed: int = 0,
     **extents: int,
 ) -> Result | MappedLayers:
-    """Find the best mapping of a problem, or of every layer of a file, onto a memory hierarchy, and prove it."""
+    """Find the best mapping of a problem, or of every layer of a file, onto a memory hierarchy, and
+    prove it."""
 
 def match(
     workload: str | PathLike[str] | LoopNest,
@@ -219,7 +228,8 @@ def nest(
     sizes: Mapping[str, int] | Sequence[str] | None = None,
     **extents: int,
 ) -> LoopNest:
-    """Make a loop nest of a statement; names that only multiply loops, such as a stride, are parameters."""
+    """Make a loop nest of a statement; names that only multiply loops, such as a stride, are
+    parameters."""
 
 def network(
     name: str | PathLike[str],
@@ -298,7 +308,8 @@ def report(
     quick: bool = False,
     time_limit: float = 60,
 ) -> str:
-    """Report a result as one self-contained page: the answer, its proof, what limits it, the array drawn."""
+    """Report a result as one self-contained page: the answer, its proof, what limits it, the array
+    drawn."""
 
 def seed(
     source: str | PathLike[str] | LoopNest | Result | NetworkResult,

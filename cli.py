@@ -1,7 +1,7 @@
 """The command line of Ithaca: its commands, and how each run of it ends.
 
-What a command takes and does is in its module in `ithaca.commands`, imported when it is asked for, so that ``ithaca --help``
-answers at once.
+What a command takes and does is in its module in `ithaca.commands`, imported when it is asked for,
+so that ``ithaca --help`` answers at once.
 """
 
 from __future__ import annotations
@@ -27,8 +27,9 @@ from ithaca.files.signals import INTERRUPTED, STDERR
 
 CLOSED = "standard output was closed before everything was printed"
 
-#: What each command does, in a line that fits; its help begins with the docstring of the function that it calls. Its own
-#: function has its name and stands in a module of this name in `ithaca.commands`, or is among `ithaca.commands.plain`.
+#: What each command does, in a line that fits; its help begins with the docstring of the function
+#: that it calls. Its own function has its name and stands in a module of this name in
+#: `ithaca.commands`, or is among `ithaca.commands.plain`.
 COMMANDS: Mapping[str, str] = {
     "solve": "Find the best configuration of a workload, and prove it.",
     "map": "Find the best mapping onto a memory hierarchy, and prove it.",
@@ -62,7 +63,9 @@ def load(name: str) -> Any:
 
         listing.info.epilog = epilog
         return typer.main.get_command(listing)
-    command = plain(name) if name in PLAIN else getattr(import_module(f"ithaca.commands.{name}"), name)
+    command = (
+        plain(name) if name in PLAIN else getattr(import_module(f"ithaca.commands.{name}"), name)
+    )
     what = str(getattr(command, "calls", command).__doc__).partition("\n\n")[0]
     single = typer.Typer(add_completion=False, rich_markup_mode=None)
     single.command(name, help=" ".join(what.split()), epilog=epilog)(as_typed(command))
@@ -71,7 +74,9 @@ def load(name: str) -> Any:
 
 def _examples() -> list[str]:
     """Examples of all commands, which run one after the other in an empty folder."""
-    return files("ithaca.commands").joinpath("examples.txt").read_text(encoding="utf-8").splitlines()
+    return (
+        files("ithaca.commands").joinpath("examples.txt").read_text(encoding="utf-8").splitlines()
+    )
 
 
 class _Commands(TyperGroup):
@@ -79,7 +84,9 @@ class _Commands(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name, command, rest = super().resolve_command(ctx, args)
-        if ctx.resilient_parsing and rest and rest[-1].startswith("-"):  # an option whose value is being completed
+        if (
+            ctx.resilient_parsing and rest and rest[-1].startswith("-")
+        ):  # an option whose value is being completed
             rest = rest[:-1]
         return name, None if command is None else load(str(name)), rest
 
@@ -109,12 +116,15 @@ def _version(value: bool) -> None:
 
 @app.callback()
 def _main(
-    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
 ) -> None: ...
 
 
 def main(program: typer.Typer = app, name: str = "ithaca") -> None:
-    """Run a program: exit status 0 answer found, 1 nothing found, 2 bad input, 130 interrupted (one line on stderr)."""
+    """Run a program: exit status 0 answer found, 1 nothing found, 2 bad input, 130 interrupted (one
+    line on stderr)."""
     try:
         signals.install()  # first: what comes before finds only Python's own handlers
         _keep_standard_error()
@@ -130,7 +140,8 @@ def main(program: typer.Typer = app, name: str = "ithaca") -> None:
         status = _refuse("interrupted", status=INTERRUPTED)
     except BrokenPipeError:
         status = _refuse(CLOSED, broken_output=True)
-    except SystemExit as ended:  # typer makes 1 of a BrokenPipeError with an error number; 0 ends what completes words
+    # typer makes 1 of a BrokenPipeError with an error number; 0 ends what completes words
+    except SystemExit as ended:
         status = _refuse(CLOSED, broken_output=True) if ended.code else 0
     except OSError as error:
         where = f" '{error.filename}'" if error.filename else ""
@@ -151,7 +162,8 @@ def main(program: typer.Typer = app, name: str = "ithaca") -> None:
 
 
 def _end_interrupted() -> NoReturn:
-    """End without Python's own end: libraries that a signal found half loaded may crash it there."""
+    """End without Python's own end: libraries that a signal found half loaded may crash it
+    there."""
     atexit._run_exitfuncs()
     with suppress(OSError):
         sys.stdout.flush()
@@ -170,7 +182,8 @@ class _Forgiving(io.FileIO):
 
 
 def _keep_standard_error() -> None:
-    """Let what cannot be said on standard error, since it is closed or full, change nothing else."""
+    """Let what cannot be said on standard error, since it is closed or full, change nothing
+    else."""
     if sys.stderr is None:  # the next file opened would take its place
         nowhere = os.open(os.devnull, os.O_WRONLY)
         if nowhere != STDERR:
@@ -186,7 +199,9 @@ def _run(program: typer.Typer, name: str) -> object:
     try:
         status = program(prog_name=name, standalone_mode=False)
     except Exception:
-        if signals.came():  # libraries make errors of their own of it, above all while they are imported
+        if (
+            signals.came()
+        ):  # libraries make errors of their own of it, above all while they are imported
             raise KeyboardInterrupt from None
         raise
     if status == INTERRUPTED:  # as does typer

@@ -1,4 +1,5 @@
-"""How far each model edition is from what runs: random arrays, rankings of whole spaces, and arrays measured on boards."""
+"""How far each model edition is from what runs: random arrays, rankings of whole spaces, and arrays
+measured on boards."""
 
 from __future__ import annotations
 
@@ -31,7 +32,11 @@ from ithaca.workloads.nest import LoopNest
 EDITIONS = (Edition.CYCLE, Edition.EXACT, Edition.ODYSSEY)
 
 #: The buildable designs of the two kernels.
-DESIGNS = tuple((name, array.dataflow) for name in ("mm", "conv2d") for array in choose_designs(workload(name), Edition.CYCLE))
+DESIGNS = tuple(
+    (name, array.dataflow)
+    for name in ("mm", "conv2d")
+    for array in choose_designs(workload(name), Edition.CYCLE)
+)
 
 #: The extents that random arrays have, and those of filters.
 EXTENTS, FILTERS = (8, 12, 16, 24, 32), (1, 3)
@@ -40,7 +45,9 @@ EXTENTS, FILTERS = (8, 12, 16, 24, 32), (1, 3)
 MOST_PES = 64
 
 
-def design_of(nest: LoopNest, dataflow: tuple[str, ...], dtype: str = "fp32", *, divisors: bool = False) -> SystolicDesign:
+def design_of(
+    nest: LoopNest, dataflow: tuple[str, ...], dtype: str = "fp32", *, divisors: bool = False
+) -> SystolicDesign:
     """The design of a nest in the exact edition that keeps its output in the array."""
     array = derive(nest, dataflow, nest.output.tensor, Edition.EXACT)
     return SystolicDesign(nest, array, data_type(dtype), SpaceOptions(divisors_only=divisors))
@@ -69,7 +76,9 @@ def random_arrays(
         for rows in rows_of(design):
             place = draw.randrange(next(iter(rows.values())).size)
             found |= {quantity: int(values[place]) for quantity, values in rows.items()}
-        pes = design.array.pe.count.evaluate({k: Fraction(n) for k, n in {**design.extents, **found}.items()}, FRACTION)
+        pes = design.array.pe.count.evaluate(
+            {k: Fraction(n) for k, n in {**design.extents, **found}.items()}, FRACTION
+        )
         if design.space.contains(found) and 1 < pes <= MOST_PES:
             count -= 1
             yield design, Configuration(found)
@@ -92,7 +101,9 @@ class Errors:
         return fmean(map(abs, self.errors))
 
 
-def errors(name: str, dataflow: tuple[str, ...], machine: Machine, count: int, seed: int = 1) -> dict[Edition, Errors]:
+def errors(
+    name: str, dataflow: tuple[str, ...], machine: Machine, count: int, seed: int = 1
+) -> dict[Edition, Errors]:
     """Errors of all editions on random arrays of a design."""
     found: dict[Edition, list[float]] = {edition: [] for edition in EDITIONS}
     for design, configuration in random_arrays(name, dataflow, count, seed):
@@ -108,7 +119,8 @@ def errors(name: str, dataflow: tuple[str, ...], machine: Machine, count: int, s
 
 @dataclass(frozen=True)
 class Ranking:
-    """What an edition's best configurations of a space take when they run; regrets over the least cycles that any took."""
+    """What an edition's best configurations of a space take when they run; regrets over the least
+    cycles that any took."""
 
     ties: int  #: Configurations of the edition's least latency
     regret: float  #: Mean regret of the edition's optimum, over the ties that ran
@@ -117,9 +129,15 @@ class Ranking:
 
 
 def rankings(
-    name: str, sizes: Mapping[str, int], dataflow: tuple[str, ...], machine: Machine, dsp: int, count: int = 50
+    name: str,
+    sizes: Mapping[str, int],
+    dataflow: tuple[str, ...],
+    machine: Machine,
+    dsp: int,
+    count: int = 50,
 ) -> tuple[int, dict[Edition, Ranking]]:
-    """Size of the space (t1 that divide extents, a limit on DSP), and the ranking of its ``count`` best by each edition.
+    """Size of the space (t1 that divide extents, a limit on DSP), and the ranking of its ``count``
+    best by each edition.
 
     Equal latencies are in random order, of a fixed seed: an edition prefers none of them.
     """
@@ -127,7 +145,11 @@ def rankings(
     axes = rows_of(design)
     counts = [next(iter(rows.values())).size for rows in axes]
     places = np.unravel_index(np.arange(prod(counts)), counts)
-    points = {k: values[place] for rows, place in zip(axes, places, strict=True) for k, values in rows.items()}
+    points = {
+        k: values[place]
+        for rows, place in zip(axes, places, strict=True)
+        for k, values in rows.items()
+    }
     size = _evaluated(design, points, Edition.EXACT, machine).dsp <= dsp
     points = {k: values[size] for k, values in points.items()}
     total, shuffled = int(size.sum()), np.random.default_rng(1).permutation(int(size.sum()))
@@ -139,7 +161,9 @@ def rankings(
         ties[edition] = int((latency == latency.min()).sum())
     cycles: dict[int, int] = {}
     for place in {int(p) for found in first.values() for p in found}:
-        ran = simulate_configuration(design, Configuration({k: int(v[place]) for k, v in points.items()}), machine)
+        ran = simulate_configuration(
+            design, Configuration({k: int(v[place]) for k, v in points.items()}), machine
+        )
         assert ran.cycles is not None
         cycles[place] = ran.cycles
     least = min(cycles.values())
@@ -151,9 +175,16 @@ def rankings(
     return total, found
 
 
-def _evaluated(design: SystolicDesign, points: Mapping[str, NDArray[np.int64]], edition: Edition, machine: Machine) -> Any:
+def _evaluated(
+    design: SystolicDesign,
+    points: Mapping[str, NDArray[np.int64]],
+    edition: Edition,
+    machine: Machine,
+) -> Any:
     array = derive(design.nest, design.array.dataflow, design.array.permutation, edition)
-    values = {name: np.asarray(column, np.float64) for name, column in points.items()} | dict(design.extents)
+    values = {name: np.asarray(column, np.float64) for name, column in points.items()} | dict(
+        design.extents
+    )
     return evaluate(array, values, design.data, NUMPY, Technology(machine=machine))
 
 
@@ -161,7 +192,10 @@ def _evaluated(design: SystolicDesign, points: Mapping[str, NDArray[np.int64]], 
 SPACES = tuple(
     (
         name,
-        {"mm": {"i": 32, "j": 32, "k": 32}, "conv2d": {"o": 16, "r": 6, "c": 6, "i": 16, "p": 3, "q": 3}}[name],
+        {
+            "mm": {"i": 32, "j": 32, "k": 32},
+            "conv2d": {"o": 16, "r": 6, "c": 6, "i": 16, "p": 3, "q": 3},
+        }[name],
         dataflow,
         320,
     )
@@ -174,7 +208,8 @@ SPACES = tuple(
 
 @dataclass(frozen=True)
 class Board:
-    """An array that was measured, with the widest packs that are legal, since no more is known of them.
+    """An array that was measured, with the widest packs that are legal, since no more is known of
+    them.
 
     SIMD of 64 bytes is wider than what the space has; the model is the same.
     """
@@ -201,13 +236,20 @@ class Board:
     def configuration(self) -> Configuration:
         """Its configuration."""
         design = self.design
-        tiling = Tiling(self.t1, self.t2, self.simd, {group.name: 1 for group in design.array.packed_groups})
+        tiling = Tiling(
+            self.t1, self.t2, self.simd, {group.name: 1 for group in design.array.packed_groups}
+        )
         found = dict(design.configuration(tiling))
         values = {name: Fraction(value) for name, value in {**design.extents, **found}.items()}
         for group in design.array.packed_groups:
-            last, multiple = (int(e.evaluate(values, FRACTION)) for e in (group.packing.last, group.packing.multiple_of))
+            last, multiple = (
+                int(e.evaluate(values, FRACTION))
+                for e in (group.packing.last, group.packing.multiple_of)
+            )
             widest = max(group.packing.max_bytes // design.data.bytes, multiple)
-            found[pack(group.name).name] = max(p for p in range(multiple, widest + 1, multiple) if last % p == 0)
+            found[pack(group.name).name] = max(
+                p for p in range(multiple, widest + 1, multiple) if last % p == 0
+            )
         return Configuration(found)
 
     def simulated(self, machine: Machine) -> Simulation:
@@ -217,10 +259,15 @@ class Board:
     def modelled(self, machine: Machine) -> dict[Edition, Fraction]:
         """Its latency by each edition (cycles)."""
         design, configuration = self.design, self.configuration()
-        arrays = {edition: derive(design.nest, self.dataflow, design.array.permutation, edition) for edition in EDITIONS}
+        arrays = {
+            edition: derive(design.nest, self.dataflow, design.array.permutation, edition)
+            for edition in EDITIONS
+        }
         technology = Technology(machine=machine)
         return {
-            edition: replace(design, array=array, technology=technology).costs(configuration).latency
+            edition: replace(design, array=array, technology=technology)
+            .costs(configuration)
+            .latency
             for edition, array in arrays.items()
         }
 
@@ -238,15 +285,49 @@ def _board(
     nest = workload(kernel)
     extents = dict(zip(nest.loops, sizes, strict=True))
     band = derive(nest, tuple(dataflow.split(",")), nest.output.tensor, Edition.EXACT).band
-    return Board(kernel, extents, tuple(dataflow.split(",")), dtype, dict(zip(band, t1, strict=True)), t2, simd, cycles)
+    return Board(
+        kernel,
+        extents,
+        tuple(dataflow.split(",")),
+        dtype,
+        dict(zip(band, t1, strict=True)),
+        t2,
+        simd,
+        cycles,
+    )
 
 
-#: DESIGN.md §11. Loops that the compiler left untiled in the PE (l of mttkrp, m of ttmc) have one tile.
+#: DESIGN.md §11. Loops that the compiler left untiled in the PE (l of mttkrp, m of ttmc) have one
+#: tile.
 BOARDS = (
-    _board("mm", (1040, 1024, 1024), "i,j", "fp32", (260, 256, 512), {"i": 20, "j": 16}, 8, 697_071),
-    _board("conv2d", (512, 56, 56, 512, 3, 3), "o,r", "fp32", (64, 56, 14, 64), {"o": 4, "r": 4, "c": 7}, 8, 4_204_225),
-    _board("mm", (1024, 1024, 1024), "i,j", "int16", (256, 256, 32), {"i": 16, "j": 16}, 32, 163_186),
+    _board(
+        "mm", (1040, 1024, 1024), "i,j", "fp32", (260, 256, 512), {"i": 20, "j": 16}, 8, 697_071
+    ),
+    _board(
+        "conv2d",
+        (512, 56, 56, 512, 3, 3),
+        "o,r",
+        "fp32",
+        (64, 56, 14, 64),
+        {"o": 4, "r": 4, "c": 7},
+        8,
+        4_204_225,
+    ),
+    _board(
+        "mm", (1024, 1024, 1024), "i,j", "int16", (256, 256, 32), {"i": 16, "j": 16}, 32, 163_186
+    ),
     _board("mm", (1056, 1024, 1024), "i,j", "int8", (264, 256, 64), {"i": 11, "j": 32}, 64, 90_786),
-    _board("mttkrp", (256,) * 4, "i,j", "fp32", (128, 128, 2, 256), {"i": 16, "j": 8}, 8, 4_238_940),
-    _board("ttmc", (128,) * 5, "i,j", "fp32", (16, 64, 16, 32, 128), {"i": 1, "j": 8, "k": 8}, 8, 33_730_800),
+    _board(
+        "mttkrp", (256,) * 4, "i,j", "fp32", (128, 128, 2, 256), {"i": 16, "j": 8}, 8, 4_238_940
+    ),
+    _board(
+        "ttmc",
+        (128,) * 5,
+        "i,j",
+        "fp32",
+        (16, 64, 16, 32, 128),
+        {"i": 1, "j": 8, "k": 8},
+        8,
+        33_730_800,
+    ),
 )

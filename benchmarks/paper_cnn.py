@@ -1,9 +1,12 @@
-"""The published study of convolutional networks (Odyssey; Wang and Cong, arXiv 2111.14252): its layers and figures.
+"""The published study of convolutional networks (Odyssey; Wang and Cong, arXiv 2111.14252): its
+layers and figures.
 
-The figures are those that issue 4 quotes from the paper; its text and plots are not at hand, so neither the sizes of the two
-layers of Table 7, nor its unit, nor what "average" and "peak" mean there, could be confirmed. The layers of the networks are
-those of the published program (AutoSA, autosa_scripts/odyssey/workload/vgg16.json and resnet50.json): VGG16's 13 convolutions,
-and 49 of ResNet50, all at stride 1, without the shortcuts. The paper's loops o, h, w, i are Ithaca's o, r, c, i.
+The figures are those that issue 4 quotes from the paper; its text and plots are not at hand, so
+neither the sizes of the two layers of Table 7, nor its unit, nor what "average" and "peak" mean
+there, could be confirmed. The layers of the networks are those of the published program (AutoSA,
+autosa_scripts/odyssey/workload/vgg16.json and resnet50.json): VGG16's 13 convolutions, and 49 of
+ResNet50, all at stride 1, without the shortcuts. The paper's loops o, h, w, i are Ithaca's o, r, c,
+i.
 """
 
 from __future__ import annotations
@@ -31,8 +34,9 @@ from ithaca.workloads.networks.network import Layer, Network
 COMPARED = (("r", "i"), ("o", "r"))
 TABLE_7: Mapping[str, tuple[float, float]] = {"CONV1": (2.86, 3.99), "CONV2": (7.16, 5.88)}
 
-#: VGG16 layers that stand in for them, as the paper's are not known: conv1_1 is the only one that [h,i] runs faster than [o,h];
-#: the cycles of conv3_1 come closest to the figures of CONV2, in 10^5 cycles.
+#: VGG16 layers that stand in for them, as the paper's are not known: conv1_1 is the only one that
+#: [h,i] runs faster than [o,h]; the cycles of conv3_1 come closest to the figures of CONV2, in 10^5
+#: cycles.
 ASSUMED: Mapping[str, str] = {"CONV1": "conv1_1", "CONV2": "conv3_1"}
 
 #: Figures 13 and 14: average throughput of the best single dataflow, as a share of the peak.
@@ -46,12 +50,18 @@ def shown(dataflow: Iterable[str]) -> str:
 
 def share(solution: Solution) -> float:
     """Achieved throughput over that of all MAC units of the budget."""
-    return float(systolic(solution.problem).nest.operations / (MAC_UNITS * solution.metrics["latency"]))
+    return float(
+        systolic(solution.problem).nest.operations / (MAC_UNITS * solution.metrics["latency"])
+    )
 
 
 def own_share(solution: Solution) -> float:
-    """Achieved throughput over that of the MAC units of the design: the published program's DSP efficiency."""
-    return float(systolic(solution.problem).nest.operations / (solution.metrics["comp"] * solution.metrics["latency"]))
+    """Achieved throughput over that of the MAC units of the design: the published program's DSP
+    efficiency."""
+    return float(
+        systolic(solution.problem).nest.operations
+        / (solution.metrics["comp"] * solution.metrics["latency"])
+    )
 
 
 # -- solving -------------------------------------------------------------------------------
@@ -60,13 +70,18 @@ def own_share(solution: Solution) -> float:
 def solve_layer(layer: Layer, dataflow: tuple[str, ...], edition: Edition) -> Solution:
     """The fastest configuration of a layer under a dataflow, permutation cout."""
     array = derive(layer.nest, dataflow, "cout", edition)
-    return solve_exact(systolic_problem(layer.nest, array, data_type("fp32"), LIMITS, parse_objective("latency")))
+    return solve_exact(
+        systolic_problem(layer.nest, array, data_type("fp32"), LIMITS, parse_objective("latency"))
+    )
 
 
 def by_dataflow(layer: Layer, edition: Edition) -> dict[tuple[str, ...], Solution]:
-    """The fastest configuration of a layer under each of the 10 dataflows, in the order of the designs."""
+    """The fastest configuration of a layer under each of the 10 dataflows, in the order of the
+    designs."""
     result = solve_per_layer(Network(layer.name, (layer,)), request(edition), RunOptions())
-    return {systolic(solution.problem).array.dataflow: solution for solution in result.layers[0].designs}
+    return {
+        systolic(solution.problem).array.dataflow: solution for solution in result.layers[0].designs
+    }
 
 
 @dataclass(frozen=True)
@@ -92,22 +107,34 @@ class Study:
     @property
     def solutions(self) -> list[tuple[Layer, dict[tuple[str, ...], Solution]]]:
         """Every layer under every dataflow."""
-        return [(r.layer, {systolic(s.problem).array.dataflow: s for s in r.designs}) for r in self.result.layers]
+        return [
+            (r.layer, {systolic(s.problem).array.dataflow: s for s in r.designs})
+            for r in self.result.layers
+        ]
 
     def mean(self, dataflow: tuple[str, ...], *, own: bool = False, skip: int = 0) -> float:
-        """Mean share of the peak over the network's layers, each run counting once; without the first ``skip`` nests."""
+        """Mean share of the peak over the network's layers, each run counting once; without the
+        first ``skip`` nests."""
         counted = [(layer.count, each[dataflow]) for layer, each in self.solutions[skip:]]
-        return sum(n * (own_share if own else share)(s) for n, s in counted) / sum(n for n, _ in counted)
+        return sum(n * (own_share if own else share)(s) for n, s in counted) / sum(
+            n for n, _ in counted
+        )
 
     def overall(self, dataflow: tuple[str, ...]) -> float:
-        """All operations over what the MAC units of the budget do in the total latency: layers count by their time."""
-        cycles = sum(layer.count * each[dataflow].metrics["latency"] for layer, each in self.solutions)
+        """All operations over what the MAC units of the budget do in the total latency: layers
+        count by their time."""
+        cycles = sum(
+            layer.count * each[dataflow].metrics["latency"] for layer, each in self.solutions
+        )
         return float(self.result.network.operations / (MAC_UNITS * cycles))
 
     def mean_of_best(self) -> float:
         """The mean share where every layer has the dataflow that is best for it."""
         runs = sum(layer.count for layer, _ in self.solutions)
-        return sum(layer.count * max(map(share, each.values())) for layer, each in self.solutions) / runs
+        return (
+            sum(layer.count * max(map(share, each.values())) for layer, each in self.solutions)
+            / runs
+        )
 
 
 def study(name: str, edition: Edition) -> Study:
@@ -116,7 +143,8 @@ def study(name: str, edition: Edition) -> Study:
 
 
 def one_array(name: str, dataflow: tuple[str, ...], edition: Edition) -> NetworkResult:
-    """The array of a dataflow that serves all layers of a network best, in its lanes, buffers and ports too."""
+    """The array of a dataflow that serves all layers of a network best, in its lanes, buffers and
+    ports too."""
     return solve_shared_array(network(name), request(edition, dataflow), RunOptions())
 
 
@@ -161,8 +189,11 @@ class Match:
         return f"{read}: {first:.2f} : {second:.2f} (off by {self.misfit:.1%})"
 
 
-def matches(row: tuple[float, float], name: str, edition: Edition, solutions: tuple[Solution, Solution]) -> list[Match]:
-    """A layer beside a row: as cycles, milliseconds and throughput, as quoted and exchanged, each in the best power of ten."""
+def matches(
+    row: tuple[float, float], name: str, edition: Edition, solutions: tuple[Solution, Solution]
+) -> list[Match]:
+    """A layer beside a row: as cycles, milliseconds and throughput, as quoted and exchanged, each
+    in the best power of ten."""
     found = []
     for quantity in ("cycles", "ms", "Gop/s"):
         figures = [_figure(s, quantity) for s in solutions]
@@ -170,7 +201,13 @@ def matches(row: tuple[float, float], name: str, edition: Edition, solutions: tu
             stated = row[::-1] if exchanged else row
             power = round(sum(math.log10(f / p) for f, p in zip(figures, stated, strict=True)) / 2)
             first, second = (f / 10**power for f in figures)
-            off = max(math.exp(abs(math.log(f / p))) for f, p in zip((first, second), stated, strict=True)) - 1
+            off = (
+                max(
+                    math.exp(abs(math.log(f / p)))
+                    for f, p in zip((first, second), stated, strict=True)
+                )
+                - 1
+            )
             found.append(Match(name, edition, quantity, power, (first, second), exchanged, off))
     return found
 
@@ -190,4 +227,10 @@ def all_matches() -> dict[str, list[Match]]:
 
 def _figure(solution: Solution, quantity: str) -> float:
     metrics = solution.metrics
-    return float({"cycles": metrics["latency"], "ms": metrics["latency"] / 300_000, "Gop/s": metrics["throughput"]}[quantity])
+    return float(
+        {
+            "cycles": metrics["latency"],
+            "ms": metrics["latency"] / 300_000,
+            "Gop/s": metrics["throughput"],
+        }[quantity]
+    )

@@ -1,8 +1,9 @@
 """A problem as a mixed-integer nonlinear program, solved by SCIP.
 
-Built from what the other engines take: the expressions of `Problem.symbolic`, and the quantities and rules of the
-space. Products of variables are left to SCIP, which relaxes them spatially. SCIP computes
-in floating point, with tolerances; configurations it finds are evaluated by the Fraction reference.
+Built from what the other engines take: the expressions of `Problem.symbolic`, and the quantities
+and rules of the space. Products of variables are left to SCIP, which relaxes them spatially. SCIP
+computes in floating point, with tolerances; configurations it finds are evaluated by the Fraction
+reference.
 """
 
 from __future__ import annotations
@@ -72,9 +73,14 @@ class ScipProblem:
         # what a range says of other quantities follows from the range of their product
         for name, (low, high) in problem.space.ranges.items():
             binary = problem.space.quantities[name].kind is Kind.POWER_OF_TWO
-            self.values[name] = power_of_two(self.model, high) if binary else integer(self.model, low, high)
+            self.values[name] = (
+                power_of_two(self.model, high) if binary else integer(self.model, low, high)
+            )
         self._exact = scip_numbers(self.model, exact_extremes=True)
-        for link in (*(link for axis in problem.space.axes for link in axis.links), *problem.space.links):
+        for link in (
+            *(link for axis in problem.space.axes for link in axis.links),
+            *problem.space.links,
+        ):
             self._require(link)
         symbolic = problem.symbolic()
         numbers = scip_numbers(self.model)
@@ -83,7 +89,9 @@ class ScipProblem:
         for expression, bound in symbolic.constraints:
             self.model.addCons(expression.evaluate(self.values, numbers).expression <= float(bound))
         objective = symbolic.objective.evaluate(self.values, numbers)
-        goal = self.model.addVar(vtype="C", lb=float(objective.range.low), ub=float(objective.range.high))
+        goal = self.model.addVar(
+            vtype="C", lb=float(objective.range.low), ub=float(objective.range.high)
+        )
         self.model.addCons(goal >= objective.expression)
         self.model.setObjective(goal, "minimize")
 
@@ -99,9 +107,11 @@ class ScipProblem:
             self.model.addCons(left.expression <= right.expression)
 
     def read(self, solution: Any) -> Fraction | None:
-        """The objective of a solution by the Fraction reference; None if it refuses the solution."""
+        """The objective of a solution by the Fraction reference; None if it refuses the
+        solution."""
         values: Mapping[str, int] = {
-            name: round(self.model.getSolVal(solution, value.expression)) for name, value in self.values.items()
+            name: round(self.model.getSolVal(solution, value.expression))
+            for name, value in self.values.items()
         }
         return self.problem.feasible_value(values)
 

@@ -4,10 +4,12 @@ Numbers carry the range of their values, because SCIP branches on variables and 
 bounds. The operations that differ become variables:
 
 - ``ceil(a/b)``, of integers, an integer c with ``a ≤ b·c ≤ a + b − 1``;
-- a maximum a variable that is at least each argument, which is exact where the model pushes it down, and a minimum one
-  that is at most each argument. Where nothing pushes, `scip_numbers` can be told to state them exactly, by binaries.
+- a maximum a variable that is at least each argument, which is exact where the model pushes it
+  down, and a minimum one that is at most each argument. Where nothing pushes, `scip_numbers` can be
+  told to state them exactly, by binaries.
 
-Powers of two are sums of binaries, and so are their reciprocals: dividing by a pack is then a product.
+Powers of two are sums of binaries, and so are their reciprocals: dividing by a pack is then a
+product.
 """
 
 from __future__ import annotations
@@ -59,7 +61,9 @@ def constant(value: Fraction) -> Quantity:
 
 def integer(model: Any, low: int, high: int) -> Quantity:
     """A new integer variable."""
-    return Quantity(model.addVar(vtype="I", lb=low, ub=high), Interval(Fraction(low), Fraction(high)))
+    return Quantity(
+        model.addVar(vtype="I", lb=low, ub=high), Interval(Fraction(low), Fraction(high))
+    )
 
 
 def power_of_two(model: Any, most: int) -> Quantity:
@@ -94,7 +98,10 @@ def scip_numbers(model: Any, *, exact_extremes: bool = False) -> NumberSystem:
 
     def extreme(arguments: tuple[Quantity, ...], sign: int) -> Quantity:
         pick = greatest if sign > 0 else least
-        low, high = pick(*(a.range.low for a in arguments)), pick(*(a.range.high for a in arguments))
+        low, high = (
+            pick(*(a.range.low for a in arguments)),
+            pick(*(a.range.high for a in arguments)),
+        )
         if low == high:
             return constant(low)
         variable = model.addVar(vtype="C", lb=float(low), ub=float(high))
@@ -108,4 +115,6 @@ def scip_numbers(model: Any, *, exact_extremes: bool = False) -> NumberSystem:
             model.addCons(sum(chosen) == 1)
         return Quantity(variable, Interval(low, high))
 
-    return NumberSystem("scip", constant, ceil_div, lambda *v: extreme(v, 1), lambda *v: extreme(v, -1))
+    return NumberSystem(
+        "scip", constant, ceil_div, lambda *v: extreme(v, 1), lambda *v: extreme(v, -1)
+    )

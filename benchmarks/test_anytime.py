@@ -1,7 +1,8 @@
 """The default engine against every single one at equal time, over all designs of hard problems.
 
-Run with ``pytest benchmarks/test_anytime.py --benchmark-only -s``; ``ITHACA_BENCH_SECONDS`` is the limit of a solve (20). The
-default is to lose to none: it has one budget for all designs, where methods that cannot be interrupted give equal shares.
+Run with ``pytest benchmarks/test_anytime.py --benchmark-only -s``; ``ITHACA_BENCH_SECONDS`` is the
+limit of a solve (20). The default is to lose to none: it has one budget for all designs, where
+methods that cannot be interrupted give equal shares.
 """
 
 from __future__ import annotations
@@ -57,11 +58,18 @@ class Case:
 
     def problems(self) -> list[Problem]:
         """One per design."""
-        nest = kernel_nest(STRIDED, "here") if self.kernel == "strided" else workload(self.kernel, self.sizes)
+        nest = (
+            kernel_nest(STRIDED, "here")
+            if self.kernel == "strided"
+            else workload(self.kernel, self.sizes)
+        )
         resources = load_platform(self.platform).resources
         limits = tuple(Limit(name, resources[name].limit) for name in ("dsp", "bram18k"))
         data, objective = data_type(self.dtype), parse_objective(self.objective)
-        return [systolic_problem(nest, array, data, limits, objective) for array in choose_designs(nest, Edition.EXACT)]
+        return [
+            systolic_problem(nest, array, data, limits, objective)
+            for array in choose_designs(nest, Edition.EXACT)
+        ]
 
 
 CASES = (
@@ -82,9 +90,14 @@ def shown(case: Case, method: Method) -> tuple[Fraction | None, str]:
         return None, f"  {method.value:<8} refuses the objective"
     best, proof = best_solution(found), conclude_least([(s.value, s.certificate) for s in found])
     value = None if best is None else best.value
-    cells = ["–" if number is None else f"{float(number):.8g}" for number in (value, proof.lower_bound)]
+    cells = [
+        "–" if number is None else f"{float(number):.8g}" for number in (value, proof.lower_bound)
+    ]
     gap = "–" if proof.gap is None else f"{proof.gap:.2%}"
-    return value, f"  {method.value:<8} {cells[0]:>16} {cells[1]:>16} {gap:>9} {time.perf_counter() - began:>7.1f} s"
+    return (
+        value,
+        f"  {method.value:<8} {cells[0]:>16} {cells[1]:>16} {gap:>9} {time.perf_counter() - began:>7.1f} s",
+    )
 
 
 def test_the_default_loses_to_no_method(benchmark) -> None:  # type: ignore[no-untyped-def]
@@ -92,7 +105,9 @@ def test_the_default_loses_to_no_method(benchmark) -> None:  # type: ignore[no-u
 
     def run() -> None:
         for case in CASES:
-            print(f"\n{case.kernel} {dict(case.sizes)} {case.objective} {case.dtype}: value, bound and gap over all designs")
+            print(
+                f"\n{case.kernel} {dict(case.sizes)} {case.objective} {case.dtype}: value, bound and gap over all designs"
+            )
             values: dict[Method, Fraction] = {}
             for method in Method:
                 value, line = shown(case, method)

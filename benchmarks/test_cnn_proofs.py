@@ -1,7 +1,9 @@
-"""Proofs at the size of convolutional networks: every convolution of VGG16 under every design, one thread.
+"""Proofs at the size of convolutional networks: every convolution of VGG16 under every design, one
+thread.
 
-Run with ``pytest benchmarks/test_cnn_proofs.py --benchmark-only -s``. Layers that the network runs several times are solved
-once and counted as often. Printed are the share proven within a minute each, the slowest, and the largest gap left.
+Run with ``pytest benchmarks/test_cnn_proofs.py --benchmark-only -s``. Layers that the network runs
+several times are solved once and counted as often. Printed are the share proven within a minute
+each, the slowest, and the largest gap left.
 """
 
 from __future__ import annotations
@@ -28,8 +30,11 @@ MINUTE = 60.0
 
 
 def problems(edition: Edition) -> list[tuple[str, int, Problem]]:
-    """Layer, runs and problem: all designs in the odyssey model edition, buildable ones in the exact model edition."""
-    limits = tuple(Limit(n, r.limit) for n, r in load_platform("u250").resources.items() if n in METRICS)
+    """Layer, runs and problem: all designs in the odyssey model edition, buildable ones in the
+    exact model edition."""
+    limits = tuple(
+        Limit(n, r.limit) for n, r in load_platform("u250").resources.items() if n in METRICS
+    )
     objective, data = parse_objective("latency"), data_type("fp32")
     return [
         (layer.name, layer.count, systolic_problem(layer.nest, array, data, limits, objective))
@@ -50,7 +55,9 @@ def test_share_proven(benchmark, edition: Edition) -> None:  # type: ignore[no-u
             seconds = time.perf_counter() - began
             gap = 1.0 if certificate.gap is None else certificate.gap
             proven = certificate.status in (Status.OPTIMAL, Status.INFEASIBLE)
-            found.append((name, count, problem.design.name, proven, seconds, 0.0 if proven else gap))
+            found.append(
+                (name, count, problem.design.name, proven, seconds, 0.0 if proven else gap)
+            )
         return found
 
     found = benchmark.pedantic(solve_all, rounds=1)
@@ -60,7 +67,11 @@ def test_share_proven(benchmark, edition: Edition) -> None:  # type: ignore[no-u
     seconds = sum(row[4] for row in found)
     gap = max(row[5] for row in found)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    print(f"\n{edition.value}: {proven} of {total} problems proven ({proven / total:.1%}); largest gap {gap:.1%}")
-    print(f"{seconds:.0f} s for {len(found)} distinct, slowest {slowest[0]} {slowest[2]} {slowest[4]:.2f} s; {memory:.2f} GiB")
+    print(
+        f"\n{edition.value}: {proven} of {total} problems proven ({proven / total:.1%}); largest gap {gap:.1%}"
+    )
+    print(
+        f"{seconds:.0f} s for {len(found)} distinct, slowest {slowest[0]} {slowest[2]} {slowest[4]:.2f} s; {memory:.2f} GiB"
+    )
     assert proven >= (0.98 if edition is Edition.ODYSSEY else 0.95) * total
     assert gap <= 0.03

@@ -1,8 +1,9 @@
 """What geometric programs add to the exact search.
 
-Run with ``pytest benchmarks/test_combination.py --benchmark-only -s``. For each problem: how far the root bounds of
-intervals and of geometric programs (one per SIMD factor) are from the proven optimum, then boxes and seconds to the proof
-of the exact search alone, of the search with the programs' bound, seeds and coarse boxes from the start, and of the default.
+Run with ``pytest benchmarks/test_combination.py --benchmark-only -s``. For each problem: how far
+the root bounds of intervals and of geometric programs (one per SIMD factor) are from the proven
+optimum, then boxes and seconds to the proof of the exact search alone, of the search with the
+programs' bound, seeds and coarse boxes from the start, and of the default.
 """
 
 from __future__ import annotations
@@ -47,7 +48,9 @@ class Case:
         array = derive(nest, tuple(self.dataflow), nest.output.tensor, Edition.EXACT)
         resources = load_platform(self.platform).resources
         limits = tuple(Limit(name, resources[name].limit) for name in ("dsp", "bram18k"))
-        return systolic_problem(nest, array, data_type("fp32"), limits, parse_objective(self.objective))
+        return systolic_problem(
+            nest, array, data_type("fp32"), limits, parse_objective(self.objective)
+        )
 
 
 CASES = (
@@ -106,7 +109,9 @@ def default(problem: Problem) -> tuple[Fraction | None, int]:
 def test_what_the_combination_saves(benchmark) -> None:  # type: ignore[no-untyped-def]
     GpSearch(CASES[0].problem()).run(1)  # imports
     rows = benchmark.pedantic(lambda: [measure(case) for case in CASES], rounds=1)
-    print(f"\n{'problem':<44} {'root gap: intervals':>19} {'GP':>7}   {'boxes, s: alone':>20} {'GP first':>20} {'default':>20}")
+    print(
+        f"\n{'problem':<44} {'root gap: intervals':>19} {'GP':>7}   {'boxes, s: alone':>20} {'GP first':>20} {'default':>20}"
+    )
     for case, gaps, runs in rows:
         shown = " ".join(f"{run.boxes:>12,} {run.seconds:>7.2f}" for run in runs)
         name = f"{case.kernel} {'×'.join(map(str, case.sizes))} ({','.join(case.dataflow)}) {case.objective}"

@@ -1,9 +1,10 @@
 """Exact search, CP-SAT and SCIP on the same problems, side by side.
 
-Run with ``pytest benchmarks/test_engines.py --benchmark-only -s``; SCIP needs ``pip install "ithaca[bench]"``. For each
-problem and engine, one thread each: seconds until an incumbent within 1 % of the optimum, seconds to
-the proof, final bound and gap. Two environment variables make it smaller: ``ITHACA_BENCH_SECONDS``, the
-time limit of each solve, and ``ITHACA_BENCH_PROBLEMS``, a part of the names of the problems to solve.
+Run with ``pytest benchmarks/test_engines.py --benchmark-only -s``; SCIP needs ``pip install
+"ithaca[bench]"``. For each problem and engine, one thread each: seconds until an incumbent within 1
+% of the optimum, seconds to the proof, final bound and gap. Two environment variables make it
+smaller: ``ITHACA_BENCH_SECONDS``, the time limit of each solve, and ``ITHACA_BENCH_PROBLEMS``, a
+part of the names of the problems to solve.
 """
 
 from __future__ import annotations
@@ -80,13 +81,19 @@ def problems() -> Mapping[str, Problem]:
         ("1024 cubed", ("i", "j"), "C", Edition.ODYSSEY),
         ("conv 16x8x8x16", ("o", "c"), "cout", Edition.EXACT),
     ]
-    limits = tuple(Limit(name, r.limit) for name, r in load_platform("u250").resources.items() if name in METRICS)
+    limits = tuple(
+        Limit(name, r.limit)
+        for name, r in load_platform("u250").resources.items()
+        if name in METRICS
+    )
     found = {}
     for name, dataflow, permutation, edition in cases:
         nest = workload(*(mm | conv)[name])
         array = derive(nest, dataflow, permutation, edition)
         title = f"{name} ({','.join(dataflow)}) {permutation}, {edition.value}"
-        found[title] = systolic_problem(nest, array, data_type("fp32"), limits, parse_objective("latency"))
+        found[title] = systolic_problem(
+            nest, array, data_type("fp32"), limits, parse_objective("latency")
+        )
     return found
 
 
@@ -117,7 +124,13 @@ def run_scip(problem: Problem) -> Run:
     if found.value is not None and found.claimed is not None:
         # what SCIP minimises is the objective: its value is the reference's
         assert float(found.value) == pytest.approx(found.claimed, rel=float(SCIP_TOLERANCE))
-    return Run("scip", tuple(found.incumbents), found.seconds if found.proven else None, found.bound, exact=False)
+    return Run(
+        "scip",
+        tuple(found.incumbents),
+        found.seconds if found.proven else None,
+        found.bound,
+        exact=False,
+    )
 
 
 def run_all() -> dict[str, list[Run]]:
@@ -142,7 +155,9 @@ def test_engines(benchmark) -> None:  # type: ignore[no-untyped-def]
     found = benchmark.pedantic(run_all, rounds=1)
     assert found, "ITHACA_BENCH_PROBLEMS names no problem"
     print(f"\n{SECONDS:g} s at most for each solve, one thread; times in seconds")
-    print(f"{'problem':<36} {'engine':<6} {'value':>14} {'within 1 %':>11} {'proof':>9} {'final bound':>14} {'gap':>8}")
+    print(
+        f"{'problem':<36} {'engine':<6} {'value':>14} {'within 1 %':>11} {'proof':>9} {'final bound':>14} {'gap':>8}"
+    )
     for name, runs in found.items():
         proven = {run.value for run in runs if run.proof is not None and run.exact}
         assert len(proven) <= 1, f"{name}: two engines prove different optima"
@@ -150,15 +165,31 @@ def test_engines(benchmark) -> None:  # type: ignore[no-untyped-def]
         for run in runs:
             within = None
             if optimum is not None:
-                within = next((s for s, value in run.incumbents if value <= optimum * Fraction("1.01")), None)
+                within = next(
+                    (s for s, value in run.incumbents if value <= optimum * Fraction("1.01")), None
+                )
                 assert run.value is None or run.value >= optimum
                 if run.proof is not None:
                     assert run.value is not None
                     assert run.value <= optimum * (1 + SCIP_TOLERANCE)
             value = "-" if run.value is None else f"{float(run.value):,.2f}"
             bound = "-" if run.bound is None else f"{run.bound:,.2f}"
-            gap = "-" if run.value is None or run.bound is None else f"{max(0.0, 1 - run.bound / float(run.value)):.1%}"
+            gap = (
+                "-"
+                if run.value is None or run.bound is None
+                else f"{max(0.0, 1 - run.bound / float(run.value)):.1%}"
+            )
             proof = shown(run.proof, "" if run.exact else "*")
-            print(f"{name:<36} {run.engine:<6} {value:>14} {shown(within):>11} {proof:>9} {bound:>14} {gap:>8}")
-            benchmark.extra_info[f"{name}: {run.engine}"] = {"proof": run.proof, "within": within, "bound": run.bound}
-    print(FOOTNOTE if find_spec("pyscipopt") else 'SCIP is not installed: pip install "ithaca[bench]" adds its rows')
+            print(
+                f"{name:<36} {run.engine:<6} {value:>14} {shown(within):>11} {proof:>9} {bound:>14} {gap:>8}"
+            )
+            benchmark.extra_info[f"{name}: {run.engine}"] = {
+                "proof": run.proof,
+                "within": within,
+                "bound": run.bound,
+            }
+    print(
+        FOOTNOTE
+        if find_spec("pyscipopt")
+        else 'SCIP is not installed: pip install "ithaca[bench]" adds its rows'
+    )

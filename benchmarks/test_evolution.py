@@ -1,9 +1,11 @@
-"""Seeded evolution against proven optima: the 18 designs of MM at 1024³ (odyssey model edition), 3,000 samples, 5 seeds.
+"""Seeded evolution against proven optima: the 18 designs of MM at 1024³ (odyssey model edition),
+3,000 samples, 5 seeds.
 
-Run with ``pytest benchmarks/test_evolution.py --benchmark-only -s``. Shares are optimum / value. The seeds' own share stands
-beside: rounding geometric programs evaluates configurations, too, some hundred thousand combinations of candidate rows,
-which are no samples of the evolution. So two more columns count every configuration: evolution that starts next to the
-fractional optima of the programs, unrounded, and evolution that starts from nothing.
+Run with ``pytest benchmarks/test_evolution.py --benchmark-only -s``. Shares are optimum / value.
+The seeds' own share stands beside: rounding geometric programs evaluates configurations, too, some
+hundred thousand combinations of candidate rows, which are no samples of the evolution. So two more
+columns count every configuration: evolution that starts next to the fractional optima of the
+programs, unrounded, and evolution that starts from nothing.
 """
 
 from __future__ import annotations
@@ -27,7 +29,9 @@ def share(optimum: Fraction, value: Fraction | None) -> str:
 
 
 def test_evolution(benchmark) -> None:  # type: ignore[no-untyped-def]
-    print(f"\n{'design':<10} {'optimum':>14} {'solver seeds':>12}  {'rounded seeds, 5 runs':<41} {'unrounded':<41} unseeded")
+    print(
+        f"\n{'design':<10} {'optimum':>14} {'solver seeds':>12}  {'rounded seeds, 5 runs':<41} {'unrounded':<41} unseeded"
+    )
 
     def run() -> list[str]:
         lines = []
@@ -40,17 +44,30 @@ def test_evolution(benchmark) -> None:  # type: ignore[no-untyped-def]
                 assert optimum is not None
                 known = solver_start(problem, SolveOptions(), never)
                 rounded = min((problem.value(seed) for seed in known.configurations), default=None)
-                seeded = [solve_evolve(problem, SolveOptions(seed=s), samples=SAMPLES, known=known).value for s in SEEDS]
+                seeded = [
+                    solve_evolve(problem, SolveOptions(seed=s), samples=SAMPLES, known=known).value
+                    for s in SEEDS
+                ]
                 unrounded = replace(known, configurations=())
-                near = [solve_evolve(problem, SolveOptions(seed=s), samples=SAMPLES, known=unrounded).value for s in SEEDS]
+                near = [
+                    solve_evolve(
+                        problem, SolveOptions(seed=s), samples=SAMPLES, known=unrounded
+                    ).value
+                    for s in SEEDS
+                ]
                 alone = []
                 for seed in SEEDS:
                     search = Evolution(problem, seed, SAMPLES)
                     search.run()
                     alone.append(search.value)
-                cells = (" ".join(share(optimum, value) for value in found) for found in (seeded, near, alone))
+                cells = (
+                    " ".join(share(optimum, value) for value in found)
+                    for found in (seeded, near, alone)
+                )
                 name = f"{','.join(dataflow)} {permutation}"
-                lines.append(f"{name:<10} {float(optimum):>14,.2f} {share(optimum, rounded):>12}  {'  | '.join(cells)}")
+                lines.append(
+                    f"{name:<10} {float(optimum):>14,.2f} {share(optimum, rounded):>12}  {'  | '.join(cells)}"
+                )
                 print(lines[-1], flush=True)
         return lines
 

@@ -57,10 +57,16 @@ def problems(case: Case) -> list[Problem]:
     """The problems of a case."""
     nest = workload("mm", dict(zip("ijk", case.sizes, strict=True)))
     resources = load_platform(case.platform).resources
-    limits = tuple(Limit(name, resource.limit) for name, resource in resources.items() if name in METRICS)
+    limits = tuple(
+        Limit(name, resource.limit) for name, resource in resources.items() if name in METRICS
+    )
     objective = parse_objective("latency")
     data = data_type("fp32")
-    return [systolic_problem(nest, a, data, limits, objective) for a in designs(nest, case.edition) if a.name in case.names]
+    return [
+        systolic_problem(nest, a, data, limits, objective)
+        for a in designs(nest, case.edition)
+        if a.name in case.names
+    ]
 
 
 def baseline() -> float:
@@ -92,7 +98,11 @@ class WatchedSearch(Search):
     def within(self, share: str) -> float:
         """Seconds of search until the incumbent was within a share of the optimum."""
         assert self.state.value is not None
-        return next(seconds for seconds, value in self.improved if value <= self.state.value * (1 + Fraction(share)))
+        return next(
+            seconds
+            for seconds, value in self.improved
+            if value <= self.state.value * (1 + Fraction(share))
+        )
 
 
 def solve_all(case: Case) -> list[tuple[str, float, WatchedSearch, float]]:
@@ -117,18 +127,28 @@ def test_time_to_proof(benchmark, name: str) -> None:  # type: ignore[no-untyped
     total = sum(seconds for *_, seconds in found)
     print(f"\n{name}: {total:.2f} s = {total / unit:.1f} baselines; peak memory of the process so far "
           f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20:.2f} GiB")  # fmt: skip
-    print(f"{'design':<9} {'optimum':>14} {'tables':>7} {'10 %':>7} {'1 %':>7} {'0 %':>7} {'proof':>7}  boxes   (seconds)")
+    print(
+        f"{'design':<9} {'optimum':>14} {'tables':>7} {'10 %':>7} {'1 %':>7} {'0 %':>7} {'proof':>7}  boxes   (seconds)"
+    )
     for design, prepared, search, seconds in found:
         state = search.state
-        times = " ".join(f"{prepared + search.within(share):7.2f}" for share in ("0.1", "0.01", "0"))
-        print(f"{design:<9} {float(state.value):>14,.2f} {prepared:7.2f} {times} {seconds:7.2f}  {state.boxes:,}")
+        times = " ".join(
+            f"{prepared + search.within(share):7.2f}" for share in ("0.1", "0.01", "0")
+        )
+        print(
+            f"{design:<9} {float(state.value):>14,.2f} {prepared:7.2f} {times} {seconds:7.2f}  {state.boxes:,}"
+        )
         benchmark.extra_info[design] = {"boxes": state.boxes, "seconds": seconds}
     benchmark.extra_info["baselines"] = total / unit
 
 
 def test_cycle_edition_against_exact(benchmark) -> None:  # type: ignore[no-untyped-def]
-    """The 6 buildable designs at 1024³ proven in both editions by turns: at most twice the time in the cycle edition."""
-    cases = {edition: Case((1024, 1024, 1024), "u250", edition, BUILDABLE) for edition in (Edition.EXACT, Edition.CYCLE)}
+    """The 6 buildable designs at 1024³ proven in both editions by turns: at most twice the time in
+    the cycle edition."""
+    cases = {
+        edition: Case((1024, 1024, 1024), "u250", edition, BUILDABLE)
+        for edition in (Edition.EXACT, Edition.CYCLE)
+    }
     taken: dict[Edition, list[float]] = {edition: [] for edition in cases}
 
     def both() -> None:
@@ -141,5 +161,7 @@ def test_cycle_edition_against_exact(benchmark) -> None:  # type: ignore[no-unty
     benchmark.pedantic(both, rounds=5, warmup_rounds=1)
     exact, cycle = (statistics.median(seconds[1:]) for seconds in taken.values())
     benchmark.extra_info["ratio"] = cycle / exact
-    print(f"\n1024 cubed, 6 buildable: exact {exact:.2f} s, cycle {cycle:.2f} s of processor time: {cycle / exact:.2f} times")
+    print(
+        f"\n1024 cubed, 6 buildable: exact {exact:.2f} s, cycle {cycle:.2f} s of processor time: {cycle / exact:.2f} times"
+    )
     assert cycle <= 2 * exact

@@ -1,4 +1,5 @@
-"""What all editions say beside what runs: random arrays, rankings, measured boards. docs/fidelity.md shows what these print.
+"""What all editions say beside what runs: random arrays, rankings, measured boards.
+docs/fidelity.md shows what these print.
 
 One command each::
 
@@ -6,7 +7,8 @@ One command each::
     pytest benchmarks/test_fidelity.py --benchmark-only -s -k rankings
     pytest benchmarks/test_fidelity.py --benchmark-only -s -k boards
 
-Half a minute to two minutes each. ``ITHACA_BENCH_ARRAYS`` is the number of random arrays per design and regime (30).
+Half a minute to two minutes each. ``ITHACA_BENCH_ARRAYS`` is the number of random arrays per design
+and regime (30).
 """
 
 from __future__ import annotations
@@ -23,25 +25,36 @@ EDITION_NAMES = "".join(f"{edition.value:^25}" for edition in EDITIONS)
 
 def arrays_table(designs: tuple[tuple[str, tuple[str, ...]], ...], count: int) -> list[str]:
     """Lines of the table of random arrays."""
-    lines = [f"{'':<20}{EDITION_NAMES}", f"{'design':<14}{'':<6}" + f"{'equal':>6}{'mean':>7}{'least':>6}{'most':>6}" * 3]
+    lines = [
+        f"{'':<20}{EDITION_NAMES}",
+        f"{'design':<14}{'':<6}" + f"{'equal':>6}{'mean':>7}{'least':>6}{'most':>6}" * 3,
+    ]
     for regime, machine in REGIMES.items():
         for name, dataflow in designs:
             found = errors(name, dataflow, machine, count).values()
-            cells = "".join(f"{e.equal:6.0%}{e.mean:7.2%}{min(e.errors):+6.0%}{max(e.errors):+6.0%}" for e in found)
+            cells = "".join(
+                f"{e.equal:6.0%}{e.mean:7.2%}{min(e.errors):+6.0%}{max(e.errors):+6.0%}"
+                for e in found
+            )
             lines.append(f"{name + ' ' + ','.join(dataflow):<14}{regime:<6}{cells}")
     return lines
 
 
-def rankings_table(spaces: tuple[tuple[str, dict[str, int], tuple[str, ...], int], ...], count: int) -> list[str]:
+def rankings_table(
+    spaces: tuple[tuple[str, dict[str, int], tuple[str, ...], int], ...], count: int
+) -> list[str]:
     """Lines of the table of rankings."""
     lines = [
         f"{'':<30}{EDITION_NAMES}",
-        f"{'design':<14}{'':<6}{'space':>10}" + f"{'ties':>7}{'mean':>6}{'worst':>6}{'best':>6}" * 3,
+        f"{'design':<14}{'':<6}{'space':>10}"
+        + f"{'ties':>7}{'mean':>6}{'worst':>6}{'best':>6}" * 3,
     ]
     for regime, machine in REGIMES.items():
         for name, sizes, dataflow, dsp in spaces:
             size, found = rankings(name, sizes, dataflow, machine, dsp, count)
-            cells = "".join(f"{r.ties:7,}{r.regret:6.1%}{r.worst:6.1%}{r.best:6.1%}" for r in found.values())
+            cells = "".join(
+                f"{r.ties:7,}{r.regret:6.1%}{r.worst:6.1%}{r.best:6.1%}" for r in found.values()
+            )
             lines.append(f"{name + ' ' + ','.join(dataflow):<14}{regime:<6}{size:>10,}{cells}")
     return lines
 
@@ -58,7 +71,9 @@ def boards_table() -> list[str]:
             cycles = board.simulated(machine).cycles
             assert cycles is not None
             cells += f"{float(cycle):12,.0f}{cycles:12,}{board.measured / cycles - 1:+12.1%}"
-        lines.append(f"{board.title:<14}{board.measured:12,}{float(exact):12,.0f}{float(odyssey):12,.0f}{cells}")
+        lines.append(
+            f"{board.title:<14}{board.measured:12,}{float(exact):12,.0f}{float(odyssey):12,.0f}{cells}"
+        )
     return lines
 
 

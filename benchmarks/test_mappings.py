@@ -1,7 +1,8 @@
 """How long proofs of mappings take, and what they gain over the tool's own mapper.
 
-Run with ``pytest benchmarks/test_mappings.py --benchmark-only -s``. The mapper had two minutes on two threads for each problem,
-a proof has one thread. A proof that takes longer than its target fails.
+Run with ``pytest benchmarks/test_mappings.py --benchmark-only -s``. The mapper had two minutes on
+two threads for each problem, a proof has one thread. A proof that takes longer than its target
+fails.
 """
 
 from __future__ import annotations
@@ -18,7 +19,11 @@ from tests.formulations.spatial.test_search import LAYERS, least_evaluated, publ
 
 #: Seconds that a proof may take on one thread, by architecture and objective.
 TARGETS = {
-    **{(name, objective): 5.0 for name in ("simple", "eyeriss") for objective in ("energy", "latency", "edp")},
+    **{
+        (name, objective): 5.0
+        for name in ("simple", "eyeriss")
+        for objective in ("energy", "latency", "edp")
+    },
     ("simba-like", "energy"): 30.0,
     ("simba-like", "latency"): 30.0,
     ("simba-like", "edp"): 90.0,
@@ -43,14 +48,14 @@ SLACK = float(os.environ.get("ITHACA_BENCH_SLACK", "1"))
 def test_proof(benchmark: Any, architecture: str, objective: str, layer: str) -> None:
     target = TARGETS[architecture, objective] * SLACK
     problem = published(architecture, layer, objective)
-    solution = benchmark.pedantic(solve_staged, (problem, SolveOptions(time_limit=target)), rounds=1)
+    solution = benchmark.pedantic(
+        solve_staged, (problem, SolveOptions(time_limit=target)), rounds=1
+    )
     assert solution.certificate.status is Status.OPTIMAL
     assert solution.value is not None
     line = f"{architecture:>10} {layer:<13} {objective:<8} {float(solution.value):.6e} in {solution.certificate.seconds:5.1f} s"
     if architecture != "simba-like":
-        line += (
-            f"; best of the tool's random rows {least_evaluated(architecture, layer)[objective] / float(solution.value):6.2f}×"
-        )
+        line += f"; best of the tool's random rows {least_evaluated(architecture, layer)[objective] / float(solution.value):6.2f}×"
     if (found := MAPPER.get((architecture, layer, objective))) is not None:
         assert float(solution.value) <= found
         line += f"; its mapper {found / float(solution.value):.3f}×"

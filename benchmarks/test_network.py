@@ -1,7 +1,9 @@
-"""A whole network: VGG16's convolutions, each layer under its 10 buildable designs, every optimum proven.
+"""A whole network: VGG16's convolutions, each layer under its 10 buildable designs, every optimum
+proven.
 
-Run with ``pytest benchmarks/test_network.py --benchmark-only -s``. The command runs in a process of its own, so that
-wall time and peak memory are those a user sees: imports, and with two workers the start of the cluster, are in them.
+Run with ``pytest benchmarks/test_network.py --benchmark-only -s``. The command runs in a process of
+its own, so that wall time and peak memory are those a user sees: imports, and with two workers the
+start of the cluster, are in them.
 """
 
 from __future__ import annotations
@@ -35,7 +37,9 @@ seconds: dict[int, float] = {}
 
 def solve(workers: int, output: Path) -> dict[str, Any]:
     """The document of a run."""
-    subprocess.run([*COMMAND, "--threads", str(workers), "-o", str(output)], check=True, capture_output=True)
+    subprocess.run(
+        [*COMMAND, "--threads", str(workers), "-o", str(output)], check=True, capture_output=True
+    )
     document: dict[str, Any] = json.loads(output.read_text())
     return document
 
@@ -50,7 +54,11 @@ def test_vgg16_per_layer(benchmark, tmp_path: Path, workers: int) -> None:  # ty
     # of the largest process so far: one that solves, or the scheduler
     peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 2**20
     seconds[workers] = benchmark.stats.stats.mean
-    benchmark.extra_info |= {"proven": proven / len(designs), "peak_gib": peak, "latency": document["total"]["value"]}
+    benchmark.extra_info |= {
+        "proven": proven / len(designs),
+        "peak_gib": peak,
+        "latency": document["total"]["value"],
+    }
     print(
         f"\nVGG16, 9 convolutions × 10 designs, {workers} worker(s): {seconds[workers]:.1f} s; "
         f"{proven} of {len(designs)} proven; total {document['total']['value']:,} cycles; peak {peak:.2f} GiB in a process"

@@ -1,8 +1,9 @@
 """What evolution adds to the default engine on problems that it does not prove within a time limit.
 
-Run with ``pytest benchmarks/test_open_problems.py --benchmark-only -s``; ``ITHACA_BENCH_SECONDS`` is the limit of a solve (20).
-Both runs bound and seed the exact search by the same geometric programs; one of them has no evolution. What is proven by
-both within the limit is no open problem: the table says so.
+Run with ``pytest benchmarks/test_open_problems.py --benchmark-only -s``; ``ITHACA_BENCH_SECONDS``
+is the limit of a solve (20). Both runs bound and seed the exact search by the same geometric
+programs; one of them has no evolution. What is proven by both within the limit is no open problem:
+the table says so.
 """
 
 from __future__ import annotations
@@ -51,7 +52,9 @@ class Case:
         nest = workload(self.kernel, self.sizes)
         array = derive(nest, self.dataflow, self.permutation, Edition.EXACT)
         limits = (Limit("dsp", Fraction("8601.6")), Limit("bram18k", Fraction("3763.2")))
-        return systolic_problem(nest, array, data_type("fp32"), limits, parse_objective(self.objective))
+        return systolic_problem(
+            nest, array, data_type("fp32"), limits, parse_objective(self.objective)
+        )
 
 
 CASES = (
@@ -73,7 +76,9 @@ def solve(case: Case, evolving: bool) -> Solution:
         return solve_auto(case.problem(), SolveOptions(time_limit=SECONDS))
 
 
-def keep(problem: Problem, options: SolveOptions, known: Configuration | None, start: object) -> Configuration | None:
+def keep(
+    problem: Problem, options: SolveOptions, known: Configuration | None, start: object
+) -> Configuration | None:
     """No evolution."""
     return known
 

@@ -1,4 +1,5 @@
-"""The published study of convolutional networks (Odyssey): Table 7 and Figures 11, 13 and 14, remade with proven optima.
+"""The published study of convolutional networks (Odyssey): Table 7 and Figures 11, 13 and 14,
+remade with proven optima.
 
 One command each::
 
@@ -7,10 +8,11 @@ One command each::
     pytest benchmarks/test_paper_cnn.py --benchmark-only -s -k figure_13   # VGG16
     pytest benchmarks/test_paper_cnn.py --benchmark-only -s -k figure_14   # ResNet50
 
-Every design is on the U250 at 70 % (8601.6 DSP, 3763.2 BRAM18K) in fp32 at 300 MHz; both model editions are solved. The
-*peak* is that of all MAC units of the budget, 1720 · 2 · 300 MHz = 1032 Gop/s; the *share* of a layer is its operations,
-unpadded, over what the peak allows in its latency. The *average* of a network is the mean of the shares of its layers, each
-run counting once. What the paper means by either is not known here (see ``paper_cnn.py``), so other averages are printed
+Every design is on the U250 at 70 % (8601.6 DSP, 3763.2 BRAM18K) in fp32 at 300 MHz; both model
+editions are solved. The *peak* is that of all MAC units of the budget, 1720 · 2 · 300 MHz = 1032
+Gop/s; the *share* of a layer is its operations, unpadded, over what the peak allows in its latency.
+The *average* of a network is the mean of the shares of its layers, each run counting once. What the
+paper means by either is not known here (see ``paper_cnn.py``), so other averages are printed
 beside.
 """
 
@@ -61,12 +63,18 @@ def test_table_7(benchmark) -> None:  # type: ignore[no-untyped-def]
 
     def solve() -> dict[tuple[str, Edition], list[Solution]]:
         layers = assumed_layers()
-        return {(row, e): [solve_layer(layers[row], d, e) for d in COMPARED] for row in ASSUMED for e in EDITIONS}
+        return {
+            (row, e): [solve_layer(layers[row], d, e) for d in COMPARED]
+            for row in ASSUMED
+            for e in EDITIONS
+        }
 
     solved = benchmark.pedantic(solve, rounds=1)
     assert all(s.certificate.status is Status.OPTIMAL for pair in solved.values() for s in pair)
     first, second = map(shown, COMPARED)
-    print("\nTable 7: proven cycles of two dataflows in 10^5; the paper's figures in a unit that could not be confirmed")
+    print(
+        "\nTable 7: proven cycles of two dataflows in 10^5; the paper's figures in a unit that could not be confirmed"
+    )
     heads = f"{first:>8}{second:>8}{'ratio':>7}"
     print(f"{'layer':<9}{'taken to be':<58}{'edition':<9}{heads}   paper {heads[1:]}")
     for (row, edition), pair in solved.items():
@@ -120,16 +128,26 @@ def test_figure_11(benchmark) -> None:  # type: ignore[no-untyped-def]
     """The best latency and throughput of each of the 10 dataflows."""
 
     def solve() -> dict[tuple[str, Edition], Solved]:
-        return {(row, edition): by_dataflow(layer, edition) for row, layer in assumed_layers().items() for edition in EDITIONS}
+        return {
+            (row, edition): by_dataflow(layer, edition)
+            for row, layer in assumed_layers().items()
+            for edition in EDITIONS
+        }
 
     solved = benchmark.pedantic(solve, rounds=1)
     for row, layer in assumed_layers().items():
         editions = {edition: solved[row, edition] for edition in EDITIONS}
-        print(f"\nFigure 11: {row}, taken to be VGG16 {ASSUMED[row]} ({sizes(layer)}); all proven; peak {PEAK:,.0f} Gop/s")
         print(
-            f"{'dataflow':<9}" + "".join(f"{f'cycles, {e.value}':>17}{'Gop/s':>8}{'share':>7}" for e in editions) + "   paper"
+            f"\nFigure 11: {row}, taken to be VGG16 {ASSUMED[row]} ({sizes(layer)}); all proven; peak {PEAK:,.0f} Gop/s"
         )
-        order = sorted(editions[Edition.EXACT], key=lambda d: editions[Edition.EXACT][d].metrics["latency"])
+        print(
+            f"{'dataflow':<9}"
+            + "".join(f"{f'cycles, {e.value}':>17}{'Gop/s':>8}{'share':>7}" for e in editions)
+            + "   paper"
+        )
+        order = sorted(
+            editions[Edition.EXACT], key=lambda d: editions[Edition.EXACT][d].metrics["latency"]
+        )
         assert len(order) == 10
         for dataflow in order:
             cells = ""
@@ -139,7 +157,11 @@ def test_figure_11(benchmark) -> None:  # type: ignore[no-untyped-def]
                 assert 0 < share(solution) <= own_share(solution) <= 1
                 metrics = solution.metrics
                 cells += f"{float(metrics['latency']):>17,.1f}{float(metrics['throughput']):>8.1f}{share(solution):>7.1%}"
-            stated = f"   {TABLE_7[row][COMPARED.index(dataflow)]} (Table 7)" if dataflow in COMPARED else ""
+            stated = (
+                f"   {TABLE_7[row][COMPARED.index(dataflow)]} (Table 7)"
+                if dataflow in COMPARED
+                else ""
+            )
             print(f"{shown(dataflow):<9}{cells}{stated}")
         fastest, slowest = (editions[Edition.EXACT][d] for d in (order[0], order[-1]))
         spread = float(slowest.metrics["latency"] / fastest.metrics["latency"])
@@ -181,14 +203,18 @@ def check_study(of: Study) -> None:
         assert all(s.certificate.status is Status.OPTIMAL for s in each.values())
         assert all(0 < share(s) <= own_share(s) <= 1 for s in each.values())
     # one dataflow for all is never faster than each layer's own
-    alone = sum(layer.count * min(s.metrics["latency"] for s in each.values()) for layer, each in of.solutions)
+    alone = sum(
+        layer.count * min(s.metrics["latency"] for s in each.values())
+        for layer, each in of.solutions
+    )
     assert result.total.value is not None
     assert result.total.value >= alone
     assert of.mean_of_best() >= max(map(of.mean, of.dataflows))
 
 
 def averages(of: Study) -> dict[str, float]:
-    """What "average throughput of the best single dataflow" may mean; the best has the least total latency."""
+    """What "average throughput of the best single dataflow" may mean; the best has the least total
+    latency."""
     best, edition = of.dataflows[0], of.edition.value
     return {
         f"mean share, {edition} edition": of.mean(best),
@@ -215,7 +241,9 @@ def compare(name: str, studies: list[Study], others: dict[str, float]) -> None:
     )
     for key, value in found.items():
         print(f"  {key:<56}{value:>7.1%}  {value - stated:>+7.1%}")
-    print(f"  {'mean share, each layer its own best, exact model edition':<56}{exact.mean_of_best():>7.1%}")
+    print(
+        f"  {'mean share, each layer its own best, exact model edition':<56}{exact.mean_of_best():>7.1%}"
+    )
     side = "above" if same_model > stated else "below"
     order = "lower" if mean < same_model else "higher"
     print(
@@ -228,7 +256,8 @@ def compare(name: str, studies: list[Study], others: dict[str, float]) -> None:
 
 
 def test_figure_13(benchmark) -> None:  # type: ignore[no-untyped-def]
-    """VGG16 under one dataflow; and, as the paper may have meant, on one array that is the same for all layers."""
+    """VGG16 under one dataflow; and, as the paper may have meant, on one array that is the same for
+    all layers."""
     studies = benchmark.pedantic(solve_studies, args=("vgg16",), rounds=1)
     arrays: dict[str, float] = {}
     for of in studies:
@@ -246,7 +275,8 @@ def test_figure_13(benchmark) -> None:  # type: ignore[no-untyped-def]
 
 
 def array_averages(name: str, of: Study) -> dict[str, float]:
-    """The same averages on one array that all layers share: proven, and never faster than sharing only the dataflow."""
+    """The same averages on one array that all layers share: proven, and never faster than sharing
+    only the dataflow."""
     shared = one_array(name, of.dataflows[0], of.edition)
     assert shared.total is not None
     assert shared.total.certificate.status is Status.OPTIMAL
@@ -262,12 +292,15 @@ def array_averages(name: str, of: Study) -> dict[str, float]:
     return {
         f"mean share, {edition}": sum(n * share(s) for n, s in solved) / total,
         f"mean DSP efficiency, {edition}": sum(n * own_share(s) for n, s in solved) / total,
-        f"share by time, {edition}": float(shared.network.operations / (MAC_UNITS * shared.total.value)),
+        f"share by time, {edition}": float(
+            shared.network.operations / (MAC_UNITS * shared.total.value)
+        ),
     }
 
 
 def test_figure_14(benchmark) -> None:  # type: ignore[no-untyped-def]
-    """ResNet50 under one dataflow; one array for all layers in the exact model edition, which takes most of the time."""
+    """ResNet50 under one dataflow; one array for all layers in the exact model edition, which takes
+    most of the time."""
     studies = benchmark.pedantic(solve_studies, args=("resnet50",), rounds=1)
     for of in studies:
         print_study(14, "ResNet50", of)
@@ -277,7 +310,11 @@ def test_figure_14(benchmark) -> None:  # type: ignore[no-untyped-def]
     best = exact.dataflows[0]
     means = {}
     for kernel in (1, 3):
-        parts = [(n.count, share(each[best])) for n, each in exact.solutions if dict(n.nest.extents)["p"] == kernel]
+        parts = [
+            (n.count, share(each[best]))
+            for n, each in exact.solutions
+            if dict(n.nest.extents)["p"] == kernel
+        ]
         means[kernel] = sum(n * s for n, s in parts) / sum(n for n, _ in parts)
     print(
         f"{shown(best)} gets {means[1]:.1%} of the peak on the 1×1 layers and {means[3]:.1%} on the 3×3 layers, which use "

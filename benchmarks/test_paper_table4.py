@@ -1,8 +1,10 @@
-"""The published comparison of solver objectives (Odyssey, Table 4): remade, explained, and set beside proven optima.
+"""The published comparison of solver objectives (Odyssey, Table 4): remade, explained, and set
+beside proven optima.
 
-Run with ``pytest benchmarks/test_paper_table4.py --benchmark-only -s``. It prints, in this order, the published designs with
-their ratios; what the published nonlinear program gives; what Ithaca's nonlinear programs give, multi-start where they are
-not convex; the proven optimum of each objective; and why the published designs do not fit the device.
+Run with ``pytest benchmarks/test_paper_table4.py --benchmark-only -s``. It prints, in this order,
+the published designs with their ratios; what the published nonlinear program gives; what Ithaca's
+nonlinear programs give, multi-start where they are not convex; the proven optimum of each
+objective; and why the published designs do not fit the device.
 """
 
 from __future__ import annotations
@@ -67,7 +69,9 @@ def test_published_designs(benchmark) -> None:  # type: ignore[no-untyped-def]
     published = benchmark.pedantic(lambda: [row.metrics for row in TABLE], rounds=1)
     least = least_of_each(published)
     print("\npublished designs, ratios to the best of them (published ratio in parentheses)")
-    print(f"{'objective':<12} {'latency':>14} {'off-chip':>14} {'DSP':>14} {'BRAM18K':>8}   of {float(BRAM18K):,}")
+    print(
+        f"{'objective':<12} {'latency':>14} {'off-chip':>14} {'DSP':>14} {'BRAM18K':>8}   of {float(BRAM18K):,}"
+    )
     for row, m in zip(TABLE, published, strict=True):
         ratios = [float(m[name] / least[name]) for name in COMPARED.values()]
         stated = row.stated
@@ -79,22 +83,29 @@ def test_published_designs(benchmark) -> None:  # type: ignore[no-untyped-def]
 
 
 def test_published_program(benchmark) -> None:  # type: ignore[no-untyped-def]
-    """The published designs are what Ipopt makes of the published program, whose BRAM limit does not bind."""
+    """The published designs are what Ipopt makes of the published program, whose BRAM limit does
+    not bind."""
 
     def solve() -> list[tuple[str, float, dict[str, float]]]:
         return [(row.objective, *continuous_optimum(row.objective)) for row in SOLVED]
 
     found = benchmark.pedantic(solve, rounds=1)
-    print("\nthe published program, its BRAM limit not binding, by Ipopt (continuous), and rounded as published")
+    print(
+        "\nthe published program, its BRAM limit not binding, by Ipopt (continuous), and rounded as published"
+    )
     for (objective, value, point), row in zip(found, SOLVED, strict=True):
         i1, j1, k1, i2, j2, k2 = (f"{factor:.1f}" for factor in point.values())
-        print(f"{objective:<12} {value:>14,.1f}  {shown((i1, j1, k1), (i2, j2), k2):<40} -> {shown(*rounded(point))}")
+        print(
+            f"{objective:<12} {value:>14,.1f}  {shown((i1, j1, k1), (i2, j2), k2):<40} -> {shown(*rounded(point))}"
+        )
         assert rounded(point) == (row.t1, row.t2, row.simd)
         # what is limited is only i1·k1
         assert published_bram(row.t1) <= BRAM18K < row.metrics["bram18k"]
     _, normalised = continuous_optimum("comm - comp", WEIGHTS)
     assert rounded(normalised) == rounded(found[-1][2])
-    print("comm - comp normalised (comm and comp over their best values) gives the same design: there, both are at their best.")
+    print(
+        "comm - comp normalised (comm and comp over their best values) gives the same design: there, both are at their best."
+    )
     print("the same with a BRAM limit that multiplies throughout:")
     for row in SOLVED:
         value, point = continuous_optimum(row.objective, bram=True)
@@ -125,7 +136,11 @@ def test_nonlinear_programs(benchmark) -> None:  # type: ignore[no-untyped-def]
     run("dsp")  # the first imports Pyomo and Ipopt
     runs = benchmark.pedantic(lambda: [run(objective) for objective in OBJECTIVES], rounds=1)
     found = [r.search.incumbent for r in runs]
-    metrics = [problem("latency").metrics(configuration) for configuration in found if configuration is not None]
+    metrics = [
+        problem("latency").metrics(configuration)
+        for configuration in found
+        if configuration is not None
+    ]
     assert len(metrics) == len(runs)
     least = least_of_each(metrics)
     print(
@@ -142,7 +157,11 @@ def test_nonlinear_programs(benchmark) -> None:  # type: ignore[no-untyped-def]
         tiling = systolic(problem("latency")).tiling(configuration)
         assert m["bram18k"] <= BRAM18K
         # a convex program is solved from one point, the others from several
-        assert (r.search.starts == 1) == r.search.convex == (r.objective in ("-comp", "comm", "latency"))
+        assert (
+            (r.search.starts == 1)
+            == r.search.convex
+            == (r.objective in ("-comp", "comm", "latency"))
+        )
         tiling = systolic(problem("latency")).tiling(configuration)
         print(
             f"{r.objective:<27} {r.search.starts:>6} {len(r.search.optima):>6} {number(r.search.best.value):>13} "
@@ -151,13 +170,16 @@ def test_nonlinear_programs(benchmark) -> None:  # type: ignore[no-untyped-def]
 
 
 def prove_all() -> list[tuple[str, Fraction, Tiling, Mapping[str, Fraction]]]:
-    """The exact optimum of each objective; of those with the best objective, the one with the least latency."""
+    """The exact optimum of each objective; of those with the best objective, the one with the least
+    latency."""
     found = []
     for objective in OBJECTIVES:
         first = solve_exact(problem(objective))
         assert first.certificate.status is Status.OPTIMAL
         assert first.value is not None
-        second = solve_exact(problem("latency", Limit(objective, first.value)), start=first.configuration)
+        second = solve_exact(
+            problem("latency", Limit(objective, first.value)), start=first.configuration
+        )
         assert second.tiling is not None
         found.append((objective, first.value, second.tiling, second.metrics))
     return found
@@ -168,7 +190,9 @@ def test_proven_optima(benchmark) -> None:  # type: ignore[no-untyped-def]
     values = {objective: value for objective, value, _, _ in optima}
     assert (-values["-comp"], values["comm"]) == (MOST_COMP, LEAST_COMM)
     least = least_of_each([m for _, _, _, m in optima])
-    print("\nproven optimum of each objective within the budget (of equals the fastest), ratios to the best")
+    print(
+        "\nproven optimum of each objective within the budget (of equals the fastest), ratios to the best"
+    )
     print(
         f"{'objective':<27} {'value':>13} {'latency':>8} {'off-chip':>8} {'DSP':>8} {'BRAM18K':>8} {'cycles':>12} "
         f"{'words':>12}  design"
@@ -193,8 +217,12 @@ def test_in_words(benchmark) -> None:  # type: ignore[no-untyped-def]
     designs = ", ".join(shown(row.t1, row.t2, row.simd) for row in SOLVED)
     need = " / ".join(f"{float(m['bram18k']):,.0f}" for m in published)
     counted = " / ".join(f"{published_bram(row.t1):,.0f}" for row in SOLVED)
-    print(f"\nThe published solver designs {designs} need {need} BRAM18K against a budget of {int(BRAM18K):,}.")
-    print(f"Their program counts {counted}: two of the three terms of its BRAM limit divide where they must multiply.")
+    print(
+        f"\nThe published solver designs {designs} need {need} BRAM18K against a budget of {int(BRAM18K):,}."
+    )
+    print(
+        f"Their program counts {counted}: two of the three terms of its BRAM limit divide where they must multiply."
+    )
     assert all(m["bram18k"] > BRAM18K for m in published)
     assert needed.certificate.status is Status.OPTIMAL
     assert needed.value is not None
@@ -217,4 +245,6 @@ def test_minimum_traffic_first_costs_latency(benchmark) -> None:  # type: ignore
         return slow, fastest
 
     slow, fastest = benchmark.pedantic(measure, rounds=1)
-    print(f"\nminimum traffic first: {float(slow):,.2f} cycles, {float(1 - fastest / slow):.0%} of its performance lost")
+    print(
+        f"\nminimum traffic first: {float(slow):,.2f} cycles, {float(1 - fastest / slow):.0%} of its performance lost"
+    )

@@ -1,7 +1,9 @@
-"""One array for a whole network, anytime: what is found and proven after so much computing, and what page faults cost.
+"""One array for a whole network, anytime: what is found and proven after so much computing, and
+what page faults cost.
 
-Run with ``pytest benchmarks/test_shared_arrays.py --benchmark-only -s``. Each run is a process of its own and ends after
-60 s of processor time at the latest: on a busy machine seconds of wall time say nothing.
+Run with ``pytest benchmarks/test_shared_arrays.py --benchmark-only -s``. Each run is a process of
+its own and ends after 60 s of processor time at the latest: on a busy machine seconds of wall time
+say nothing.
 """
 
 from __future__ import annotations
@@ -12,7 +14,8 @@ import sys
 
 import pytest
 
-#: Solves a network on one array, or on two; prints what was known when, in seconds of processor time.
+#: Solves a network on one array, or on two; prints what was known when, in seconds of processor
+#: time.
 PROGRAM = """
 import json, resource, sys, time
 from fractions import Fraction

@@ -1,4 +1,5 @@
-"""``ithaca codesign``: an accelerator and every layer's mapping chosen together, with a proof over the whole space."""
+"""``ithaca codesign``: an accelerator and every layer's mapping chosen together, with a proof over
+the whole space."""
 
 from __future__ import annotations
 

@@ -16,12 +16,20 @@ from ithaca.studies.codesign.result import HardwarePoint
 
 
 def print_codesign(result: CodesignResult) -> None:
-    """Print what was asked, the best accelerator with its layers or the front, and what the search did."""
+    """Print what was asked, the best accelerator with its layers or the front, and what the search
+    did."""
     out, question, counts = console(), result.question, result.counts
     objectives = ", ".join(objective.text for objective in question.objectives)
     weights = {work.workload: work.weight for work in question.works}
-    workloads = ", ".join(name if weight == 1 else f"{name} × {number(weight)}" for name, weight in weights.items())
-    out.print(escape(f"{question.space.name}: {counts.points:,} accelerators, for {workloads}, minimising {objectives}"))
+    workloads = ", ".join(
+        name if weight == 1 else f"{name} × {number(weight)}" for name, weight in weights.items()
+    )
+    out.print(
+        escape(
+            f"{question.space.name}: {counts.points:,} accelerators, for "
+            f"{workloads}, minimising {objectives}"
+        )
+    )
     for line in result.trail:
         out.print(escape(line))
     if len(question.objectives) > 1:
@@ -32,7 +40,10 @@ def print_codesign(result: CodesignResult) -> None:
         out.print(escape(_open(result)))
     boxes = f"{counts.boxes:,} box{'' if counts.boxes == 1 else 'es'} of accelerators"
     boxes += f", {counts.excluded:,} excluded by limits and rules"
-    out.print(f"\nsearch     {boxes}; {counted(counts.layers, 'layer problem')}; {result.certificate.seconds:.2f} s")
+    out.print(
+        f"\nsearch     {boxes}; {counted(counts.layers, 'layer problem')}; "
+        f"{result.certificate.seconds:.2f} s"
+    )
 
 
 def _open(result: CodesignResult) -> str:
@@ -40,7 +51,10 @@ def _open(result: CodesignResult) -> str:
     left, first = sum(box.points for box in result.open), result.open[0]
     whole = {q.name: (q.values[0], q.values[-1]) for q in result.question.space.quantities}
     ends = {name: span for name, span in first.spans.items() if span != whole[name]}
-    spans = ", ".join(f"{name} {low}" if low == high else f"{name} {low}…{high}" for name, (low, high) in ends.items())
+    spans = ", ".join(
+        f"{name} {low}" if low == high else f"{name} {low}…{high}"
+        for name, (low, high) in ends.items()
+    )
     objective, bound = result.question.objectives[0].text, first.lower_bounds[0]
     least = "" if bound is None else f", {objective} at least {number(bound)}"
     return f"still open {left:,} accelerators, first of all {spans or 'any'}{least}"
@@ -50,7 +64,8 @@ def _print_best(out: Console, result: CodesignResult, best: HardwarePoint) -> No
     question = result.question
     out.print(escape(f"\nhardware   {hardware_text(question.space, best.point)}"))
     if best.costs:
-        out.print(escape(f"           {'; '.join(told(question, name, cost) for name, cost in best.costs.items())}"))
+        costs = "; ".join(told(question, name, cost) for name, cost in best.costs.items())
+        out.print(escape(f"           {costs}"))
     meaning = ": no accelerator of the space is better" if result.complete else ""
     meaning += ", with such mappings" if meaning and result.certificate.among else ""
     value = told(question, question.objectives[0].text, best.values[0])
@@ -61,7 +76,11 @@ def _print_best(out: Console, result: CodesignResult, best: HardwarePoint) -> No
         print_mapped_layers(out, network, where)
     for use in limit_uses(question, best):
         share = f" ({percent(use.used / use.bound)})" if use.bound else ""
-        out.print(escape(f"limit      {told(question, use.metric, use.used)} of {number(use.bound)}{share}"))
+        out.print(
+            escape(
+                f"limit      {told(question, use.metric, use.used)} of {number(use.bound)}{share}"
+            )
+        )
 
 
 def _print_front(out: Console, result: CodesignResult) -> None:
@@ -71,7 +90,11 @@ def _print_front(out: Console, result: CodesignResult) -> None:
         out.print(f"complete: {many}, and no other vector of objectives is on the front{among}")
     else:
         bound = result.lower_bound
-        least = "" if bound is None else f"; {result.question.objectives[0].text} is at least {number(bound)}"
+        least = (
+            ""
+            if bound is None
+            else f"; {result.question.objectives[0].text} is at least {number(bound)}"
+        )
         out.print(escape(f"partial: {many} that none found dominates; others may be better{least}"))
     if result.front:
         names = {q.name for q in result.question.space.quantities if q.labels}
@@ -84,10 +107,17 @@ def print_codesign_study(study: CodesignStudy) -> None:
     out.print(escape(study.headline))
     for index, point in study.points.items():
         row = [(name, str(label)) for name, label in study.labels(index).items()]
-        row.append(("value" if "objective" in dict(row) else point.question.objectives[0].text, number(point.value)))
+        row.append(
+            (
+                "value" if "objective" in dict(row) else point.question.objectives[0].text,
+                number(point.value),
+            )
+        )
         row.append(("status", point.status))
         names = [q.name for q in point.question.space.quantities if q.name not in dict(row)]
         row += [(name, str(point.hardware.get(name, "–"))) for name in names]
         costs = {} if point.best is None else point.best.costs
-        rows.append([*row, *((name, number(costs.get(name))) for name in point.question.space.costs)])
+        rows.append(
+            [*row, *((name, number(costs.get(name))) for name in point.question.space.costs)]
+        )
     out.print(table(rows, left={"status"}))

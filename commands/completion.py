@@ -15,13 +15,21 @@ _LISTS = frozenset({"limit", "sizes", "tile", "objectives"})
 
 
 def completed(option: str) -> Callable[[Any, str], list[str]]:
-    """What completes an option or argument of this name, given what was typed before; nothing leaves it to the shell."""
+    """What completes an option or argument of this name, given what was typed before; nothing
+    leaves it to the shell."""
 
     def complete(ctx: Any, incomplete: str) -> list[str]:
-        before, comma, last = incomplete.rpartition(",") if option in _LISTS else ("", "", incomplete)
+        before, comma, last = (
+            incomplete.rpartition(",") if option in _LISTS else ("", "", incomplete)
+        )
         try:
             known = list(_values(option, ctx.params, last))
-        except (InputError, OSError, KeyError, TypeError):  # what was typed before does not fit: the command will say so
+        except (
+            InputError,
+            OSError,
+            KeyError,
+            TypeError,
+        ):  # what was typed before does not fit: the command will say so
             return []
         return [before + comma + value for value in dict.fromkeys(known) if value.startswith(last)]
 
@@ -97,7 +105,8 @@ def _values(option: str, words: Mapping[str, Any], start: str) -> Iterable[str]:
 
 
 def _of_workload(option: str, words: Mapping[str, Any]) -> Iterable[str]:
-    """Loops and tensors of the workload that was typed, by itself or in a result; or parameters of a network."""
+    """Loops and tensors of the workload that was typed, by itself or in a result; or parameters of
+    a network."""
     from ithaca.commands.api.loading import is_result, one_result
     from ithaca.formulations.systolic.dataflows import dataflows
     from ithaca.formulations.systolic.design import systolic
@@ -110,7 +119,11 @@ def _of_workload(option: str, words: Mapping[str, Any]) -> Iterable[str]:
     nest = systolic(one_result(name).problem).nest if is_result(name) else workload(name)
     if option in ("sizes", "tile"):
         return [f"{loop}=" for loop in (nest.settings if option == "sizes" else nest.loops)]
-    return [",".join(d) for d in dataflows(nest)] if option == "dataflow" else [a.tensor for a in nest.accesses]
+    return (
+        [",".join(d) for d in dataflows(nest)]
+        if option == "dataflow"
+        else [a.tensor for a in nest.accesses]
+    )
 
 
 def _of_network(option: str, words: Mapping[str, Any]) -> Iterable[str]:
@@ -124,7 +137,10 @@ def _of_network(option: str, words: Mapping[str, Any]) -> Iterable[str]:
     file = Path(words["result"])
     if option == "layer":
         return [layer.layer.name for layer in load_network_result(file).layers]
-    return [solution.design.strip("[").replace("]", "") for solution in one_result(file, words["layer"]).designs]
+    return [
+        solution.design.strip("[").replace("]", "")
+        for solution in one_result(file, words["layer"]).designs
+    ]
 
 
 def _files(start: str, *endings: str) -> list[str]:

@@ -24,7 +24,10 @@ class Printed:
 
     def __post_init__(self) -> None:
         if self.loops and self.as_json:
-            raise InputError("--loops cannot be given with --json, which prints one document; allowed: one of them")
+            raise InputError(
+                "--loops cannot be given with --json, which prints one "
+                "document; allowed: one of them"
+            )
 
 
 @dataclass(frozen=True)
@@ -35,8 +38,11 @@ class Told(Printed):
     table: TableFile = None
 
 
-def write_and_show(show: Callable[[], None], *writes: tuple[Path | None, Callable[[Path], object]]) -> None:
-    """Write the files that have a path, then show: neither a closed pipe nor a full disk must cost the result.
+def write_and_show(
+    show: Callable[[], None], *writes: tuple[Path | None, Callable[[Path], object]]
+) -> None:
+    """Write the files that have a path, then show: neither a closed pipe nor a full disk must cost
+    the result.
 
     Raises `InputError` in the end if a file could not be written.
     """
@@ -54,10 +60,20 @@ def write_and_show(show: Callable[[], None], *writes: tuple[Path | None, Callabl
         raise InputError("; ".join(failures))
 
 
-def conclude(answer: Answer, show: Callable[[], None], told: Told, *more: tuple[Path | None, Callable[[Path], object]]) -> None:
-    """Write an answer to the files asked for and print it, write more of it, or say why there is none."""
+def conclude(
+    answer: Answer,
+    show: Callable[[], None],
+    told: Told,
+    *more: tuple[Path | None, Callable[[Path], object]],
+) -> None:
+    """Write an answer to the files asked for and print it, write more of it, or say why there is
+    none."""
     print_it = partial(print_document, answer.document) if told.as_json else show
-    write_and_show(print_it, (told.output, answer.save), (told.table, lambda path: write_text_atomically(path, answer.table)))
+    write_and_show(
+        print_it,
+        (told.output, answer.save),
+        (told.table, lambda path: write_text_atomically(path, answer.table)),
+    )
     for path, write in more:
         if path is not None:
             write(path)

@@ -29,8 +29,10 @@ WRAPPED = ("sizes", "shared", "layers")
 
 #: What an answer's words mean.
 WORDS = (
-    "words      array part: a loop's iterations in a tile; latency hiding: what a PE interleaves; SIMD: what it does at once;",
-    "           lanes: PEs along a loop; packs: words moved at a time; boxes: sets of candidates bounded at once",
+    "words      array part: a loop's iterations in a tile; latency hiding: what a PE "
+    "interleaves; SIMD: what it does at once;",
+    "           lanes: PEs along a loop; packs: words moved at a time; "
+    "boxes: sets of candidates bounded at once",
 )
 
 #: How many times as long sums that come first make a run, for it to be said.
@@ -56,15 +58,27 @@ class _Output(Console):
 def console() -> Console:
     """Standard output; wide enough for tables when it is no terminal."""
     plain = _Output(highlight=False)
-    return plain if plain.is_terminal else _Output(highlight=False, width=max(WIDTH, plain.width), color_system=None)
+    return (
+        plain
+        if plain.is_terminal
+        else _Output(highlight=False, width=max(WIDTH, plain.width), color_system=None)
+    )
 
 
-def table(rows: Sequence[Sequence[tuple[str, str]]], left: Collection[str], title: str | None = None) -> Table:
-    """A table from its rows: heading and cell of every column, taken as they are; long texts take several lines."""
+def table(
+    rows: Sequence[Sequence[tuple[str, str]]], left: Collection[str], title: str | None = None
+) -> Table:
+    """A table from its rows: heading and cell of every column, taken as they are; long texts take
+    several lines."""
     made = Table(title=title, title_justify="left")
     for heading, _ in rows[0]:
         wrapped = heading in WRAPPED
-        made.add_column(escape(heading), justify="left" if heading in left else "right", no_wrap=not wrapped, overflow="fold")
+        made.add_column(
+            escape(heading),
+            justify="left" if heading in left else "right",
+            no_wrap=not wrapped,
+            overflow="fold",
+        )
     for row in rows:
         made.add_row(*(escape(cell) for _, cell in row))
     return made
@@ -81,8 +95,15 @@ def gap_text(gap: float | None) -> str:
 
 
 def limited_metrics(limits: Iterable[Limit]) -> list[str]:
-    """The metrics among limits, each once: the columns that tell what a design uses, beside `unit_cells`."""
-    return list(dict.fromkeys(x.metric for x in limits if x.metric in METRICS and x.metric not in ("time", "bandwidth")))
+    """The metrics among limits, each once: the columns that tell what a design uses, beside
+    `unit_cells`."""
+    return list(
+        dict.fromkeys(
+            x.metric
+            for x in limits
+            if x.metric in METRICS and x.metric not in ("time", "bandwidth")
+        )
+    )
 
 
 def print_result(result: Result) -> None:
@@ -94,7 +115,8 @@ def print_result(result: Result) -> None:
         return
     out, design = console(), systolic(result.problem)
     out.print(
-        f"{design.nest.name} ({design.nest.shown_sizes}) {design.data.name} on {escape(result.platform_name)}, "
+        f"{design.nest.name} ({design.nest.shown_sizes}) {design.data.name} "
+        f"on {escape(result.platform_name)}, "
         f"{design.array.edition.value} model edition, minimising {escape(result.objective.text)}"
     )
     if result.best is None:
@@ -105,7 +127,8 @@ def print_result(result: Result) -> None:
         out.print(_design_table(result))
     if slowed := _slowed_by_sums(result.designs):
         out.print(
-            "warning    PEs wait for their neighbours' sums, which they add first. If they added them last (--sums last):"
+            "warning    PEs wait for their neighbours' sums, which they add first. "
+            "If they added them last (--sums last):"
         )
         out.print(escape(f"           {'; '.join(slowed)}"))
 
@@ -127,8 +150,14 @@ def _print_best(out: Console, result: Result, best: Solution) -> None:
     assert tiling is not None
     unbuildable = f" ({array.reservation})" if array.reservation else ""
     out.print(f"\n[bold]best[/bold]       design {escape(array.name)}{escape(unbuildable)}")
-    out.print(f"objective  {number(best.value)}  ({escape(proof_text(certificate) + as_stated(result))})")
-    unproven = [s for s in result.designs if s.certificate.status in (Status.FEASIBLE, Status.UNKNOWN) and s is not best]
+    out.print(
+        f"objective  {number(best.value)}  ({escape(proof_text(certificate) + as_stated(result))})"
+    )
+    unproven = [
+        s
+        for s in result.designs
+        if s.certificate.status in (Status.FEASIBLE, Status.UNKNOWN) and s is not best
+    ]
     if unproven:
         bounds = [s.certificate.lower_bound for s in unproven]
         known = [b for b in bounds if b is not None]
@@ -140,12 +169,22 @@ def _print_best(out: Console, result: Result, best: Solution) -> None:
     target = systolic(best.problem).options.target
     if target is not None:
         proof = conclude_least([(s.value, s.certificate) for s in result.designs])
-        out.print(escape(f"{f'for {target.title}':<10} {target_text(target, best.value, proof, result.unrestricted)}"))
+        out.print(
+            escape(
+                f"{f'for {target.title}':<10} "
+                f"{target_text(target, best.value, proof, result.unrestricted)}"
+            )
+        )
     for index, loop in enumerate(array.band):
         out.print(("           " if index else "tiling     ") + _loop_text(best, loop))
-    out.print("packs      " + ", ".join(f"{name} {words}" for name, words in tiling.module_packs(array).items()) + " (words)")
     out.print(
-        f"latency    {number(best.metrics['latency'])} cycles = prologue {number(best.metrics['prologue'])}"
+        "packs      "
+        + ", ".join(f"{name} {words}" for name, words in tiling.module_packs(array).items())
+        + " (words)"
+    )
+    out.print(
+        f"latency    {number(best.metrics['latency'])} cycles = prologue "
+        f"{number(best.metrics['prologue'])}"
         f" + main {number(best.metrics['main'])} + epilogue {number(best.metrics['epilogue'])}"
     )
     out.print(f"           {rounded(best.metrics['time'])} ms; {_throughput_text(best)}")
@@ -153,19 +192,25 @@ def _print_best(out: Console, result: Result, best: Solution) -> None:
     out.print(f"off-chip   {number(best.metrics['off_chip_words'])} words = {words}")
     moved = best.metrics["off_chip_words"] * systolic(best.problem).data.bytes / 10**6
     out.print(f"           {rounded(moved)} MB at {rounded(best.metrics['bandwidth'])} GB/s")
-    out.print(f"energy     {microjoules(best.metrics['energy'])} µJ, {rounded(best.metrics['power'] / 1000)} W")
+    out.print(
+        f"energy     {microjoules(best.metrics['energy'])} µJ, "
+        f"{rounded(best.metrics['power'] / 1000)} W"
+    )
     for limit in best.problem.limits:
         used = limit.used(best.metrics)
         share = f" ({float(used / limit.bound):.1%})" if limit.bound else ""
         unit = f" {METRICS[limit.metric].unit}" if limit.metric in METRICS else ""
-        out.print(f"{escape(f'{limit.metric:<10}')} {number(used)} of {number(limit.bound)}{unit}{share}")
+        out.print(
+            f"{escape(f'{limit.metric:<10}')} {number(used)} of {number(limit.bound)}{unit}{share}"
+        )
     out.print(f"limited by {_bottleneck(best)}")
     for line in WORDS:
         out.print(line)
 
 
 def loop_nest(design: Design, configuration: Mapping[str, int] | None, what: str = "") -> str:
-    """A configuration as a loop nest, under a heading that may say of what; a line if there is none to show."""
+    """A configuration as a loop nest, under a heading that may say of what; a line if there is none
+    to show."""
     lines = () if configuration is None else design.loops(configuration)
     remark = "loops of one iteration are left out" if lines else "nothing to show"
     return "\n".join((f"\n{what}design {design.name} as a loop nest ({remark})", *lines))
@@ -186,8 +231,11 @@ def unit_cells(metrics: Mapping[str, Any], vocabulary: Collection[str]) -> list[
     return [cell for name, cell in cells.items() if name in vocabulary]
 
 
-def target_text(target: Target, value: Fraction | None, proof: Certificate, unrestricted: Unrestricted | None) -> str:
-    """How good an answer is among what a compiler builds, and what the restriction to that costs."""
+def target_text(
+    target: Target, value: Fraction | None, proof: Certificate, unrestricted: Unrestricted | None
+) -> str:
+    """How good an answer is among what a compiler builds, and what the restriction to that
+    costs."""
     proven = "proven optimal" if proof.status is Status.OPTIMAL else "the best found, not proven,"
     text = f"{proven} among what {target.title} builds"
     if unrestricted is None or value is None:
@@ -206,7 +254,9 @@ def target_text(target: Target, value: Fraction | None, proof: Certificate, unre
 def proof_text(certificate: Certificate) -> str:
     effort = f"{certificate.nodes:,} boxes, {certificate.seconds:.2f} s"
     if certificate.status is Status.OPTIMAL:
-        ties = "; not all that are as good were compared" if certificate.ties_broken is False else ""
+        ties = (
+            "; not all that are as good were compared" if certificate.ties_broken is False else ""
+        )
         better = (
             f"{certificate.told}: no other of these is better"
             if certificate.among
@@ -225,13 +275,23 @@ def _loop_text(best: Solution, loop: str) -> str:
     lanes = tiling.array_part[loop] // inner
     extent = systolic(best.problem).nest.sizes[loop]
     tiles = -(-extent // tiling.array_part[loop])
-    padded = f", padded to {tiles * tiling.array_part[loop]}" if tiles * tiling.array_part[loop] != extent else ""
+    padded = (
+        f", padded to {tiles * tiling.array_part[loop]}"
+        if tiles * tiling.array_part[loop] != extent
+        else ""
+    )
     space = f", {counted(lanes, 'lane')}" if loop in array.dataflow else ""
-    return f"{loop}: array part {tiling.array_part[loop]}, {what} {inner} ({counted(tiles, 'tile')}{space}{padded})"
+    return (
+        f"{loop}: array part {tiling.array_part[loop]}, {what} {inner} "
+        f"({counted(tiles, 'tile')}{space}{padded})"
+    )
 
 
 def _throughput_text(best: Solution) -> str:
-    text = f"{float(best.metrics['throughput']):,.1f} Gop/s at {number(systolic(best.problem).technology.clock_mhz)} MHz"
+    text = (
+        f"{float(best.metrics['throughput']):,.1f} Gop/s at "
+        f"{number(systolic(best.problem).technology.clock_mhz)} MHz"
+    )
     peak = best.metrics["comp"] * best.metrics["latency"]
     return f"{text}; {float(systolic(best.problem).nest.operations / peak):.1%} of the array's peak"
 
@@ -240,20 +300,33 @@ def _bottleneck(best: Solution) -> str:
     """What sets the main phase, and what would next."""
     assert best.configuration is not None
     bound = binding(systolic(best.problem).costs(best.configuration))
-    first = "computation: the PEs work" if bound.first.name == PES else f"transfers: {bound.first.name} works"
-    text = f"{first} {number(bound.first.cycles)} of the {number(bound.main)} cycles of the {bound.phase}"
+    first = (
+        "computation: the PEs work"
+        if bound.first.name == PES
+        else f"transfers: {bound.first.name} works"
+    )
+    text = (
+        f"{first} {number(bound.first.cycles)} of the "
+        f"{number(bound.main)} cycles of the {bound.phase}"
+    )
     if bound.second is not None:
-        text += f"; next: {'the PEs' if bound.second.name == PES else bound.second.name} with {number(bound.second.cycles)}"
+        name = "the PEs" if bound.second.name == PES else bound.second.name
+        text += f"; next: {name} with {number(bound.second.cycles)}"
     return text
 
 
 def _print_nothing_found(out: Console, result: Result) -> None:
     infeasible = [s for s in result.designs if s.certificate.status is Status.INFEASIBLE]
     if len(infeasible) < len(result.designs):
-        some = f"; {len(infeasible)} of {len(result.designs)} designs {is_or_are(len(infeasible))} infeasible"
+        some = (
+            f"; {len(infeasible)} of {len(result.designs)} designs "
+            f"{is_or_are(len(infeasible))} infeasible"
+        )
         bounds = [s.certificate.lower_bound for s in result.designs if s not in infeasible]
         least = None if None in bounds else min(bound for bound in bounds if bound is not None)
-        out.print(f"\nnothing found in time; lower bound {number(least)}" + (some if infeasible else ""))
+        out.print(
+            f"\nnothing found in time; lower bound {number(least)}" + (some if infeasible else "")
+        )
         return
     out.print("\ninfeasible: no configuration of any design meets the limits")
 
@@ -265,12 +338,25 @@ def _design_table(result: Result) -> Table:
         rows.append(
             [
                 ("dataflow", ",".join(array.dataflow)),
-                ("permutation", array.permutation + ("" if array.buildable else " (not buildable)")),
+                (
+                    "permutation",
+                    array.permutation + ("" if array.buildable else " (not buildable)"),
+                ),
                 ("objective", number(solution.value)),
                 ("lower bound", number(certificate.lower_bound)),
-                ("status", (Termination.BEATEN if certificate.termination is Termination.BEATEN else certificate.status).value),
+                (
+                    "status",
+                    (
+                        Termination.BEATEN
+                        if certificate.termination is Termination.BEATEN
+                        else certificate.status
+                    ).value,
+                ),
                 *unit_cells(solution.metrics, solution.problem.design.vocabulary),
-                *((name, number(solution.metrics.get(name))) for name in limited_metrics(result.limits)),
+                *(
+                    (name, number(solution.metrics.get(name)))
+                    for name in limited_metrics(result.limits)
+                ),
                 ("seconds", f"{certificate.seconds:.2f}"),
             ]
         )

@@ -31,7 +31,11 @@ def evaluate(
 ) -> None:
     """``ithaca evaluate``."""
     found = ask()
-    show = partial(print_document, found.document) if printed.as_json else partial(_show, found, loops=printed.loops)
+    show = (
+        partial(print_document, found.document)
+        if printed.as_json
+        else partial(_show, found, loops=printed.loops)
+    )
     write_and_show(show, (table, found.save_table))
 
 
@@ -69,7 +73,11 @@ def print_mappings(found: MappedPoints) -> None:
     rows = [
         [
             ("point", name),
-            *((name, number(point["metrics"][name])) for name in ("latency", "energy", "pes") if name in point["metrics"]),
+            *(
+                (name, number(point["metrics"][name]))
+                for name in ("latency", "energy", "pes")
+                if name in point["metrics"]
+            ),
             ("fits", "yes" if point["valid"] else str(point["reason"])),
         ]
         for name, point in zip(found.names, found.rows, strict=True)

@@ -34,26 +34,46 @@ def grid(
     *,
     plot: Annotated[
         Path | None,
-        Option("--plot", help="Heat map of two factors to .png, .svg, .pdf or .html; needs --x and --y."),
+        Option(
+            "--plot",
+            help="Heat map of two factors to .png, .svg, .pdf or .html; needs --x and --y.",
+        ),
         Written(check_plot),
     ] = None,
-    x: Annotated[str | None, Option("--x", metavar="FACTOR", help="Factor to the right, e.g. t2.i, lanes.i or pack.A.")] = None,
+    x: Annotated[
+        str | None,
+        Option("--x", metavar="FACTOR", help="Factor to the right, e.g. t2.i, lanes.i or pack.A."),
+    ] = None,
     y: Annotated[str | None, Option("--y", metavar="FACTOR", help="Factor upwards.")] = None,
     metric: Annotated[
-        str | None, Option("--metric", help="Metric to show of the best design with each pair; default: latency.")
+        str | None,
+        Option(
+            "--metric", help="Metric to show of the best design with each pair; default: latency."
+        ),
     ] = None,
     output: Annotated[
-        Path | None, Option("-o", "--output", help="Write the grid as NetCDF (.nc)."), Written(check_netcdf)
+        Path | None,
+        Option("-o", "--output", help="Write the grid as NetCDF (.nc)."),
+        Written(check_netcdf),
     ] = None,
 ) -> None:
     """``ithaca grid``."""
     for option, given in (("--x", x), ("--y", y), ("--metric", metric)):
         if plot is None and given is not None:
-            raise InputError(f"{option} is '{given}' without a plot; allowed: together with --plot FILE")
+            raise InputError(
+                f"{option} is '{given}' without a plot; allowed: together with --plot FILE"
+            )
     if plot is not None and (x is None or y is None):
-        raise InputError("--plot shows two factors; allowed: together with --x and --y, such as --x t2.i --y t2.j")
+        raise InputError(
+            "--plot shows two factors; allowed: together with --x and "
+            "--y, such as --x t2.i --y t2.j"
+        )
     found = ask()
-    picture = None if plot is None or x is None or y is None else (plot, x, y, METRIC if metric is None else metric)
+    picture = (
+        None
+        if plot is None or x is None or y is None
+        else (plot, x, y, METRIC if metric is None else metric)
+    )
     if picture is not None:
         found.check_plot(*picture[:3])
     # xarray, Dask and HDF5 have locks of their own: a signal is looked at between steps and chunks
@@ -83,7 +103,10 @@ def _print(grid: Grid) -> None:
     with grid.at_work():
         legal, feasible = (int(dataset[name].sum()) for name in ("legal", "feasible"))
     out.print(f"design {escape(problem.design.name)}, {dataset.attrs['window']}")
-    out.print(f"grid   {counted(window.points, 'point')} ({shape}); legal {legal:,}, feasible {feasible:,}")
+    out.print(
+        f"grid   {counted(window.points, 'point')} ({shape}); legal "
+        f"{legal:,}, feasible {feasible:,}"
+    )
     for line in _held_packs(window):
         out.print(escape(line))
     if best is None:
@@ -93,12 +116,15 @@ def _print(grid: Grid) -> None:
         # cannot happen where doubles are exact; a rounded objective is told as such
         out.print(f"rounded: exactly, the best point has {number(exact)}")
     place = ", ".join(f"{name}={value}" for name, value in best.factors.items())
-    same = "the result's" if exact is not None and exact == here else f"the result has {number(here)}"
+    same = (
+        "the result's" if exact is not None and exact == here else f"the result has {number(here)}"
+    )
     out.print(f"best   {escape(problem.objective.text)} {number(exact)} ({same}) at {place}")
 
 
 def _held_packs(window: Window) -> list[str]:
-    """What holding the packs at the result's values leaves of the other factors; nothing where none is held."""
+    """What holding the packs at the result's values leaves of the other factors; nothing where none
+    is held."""
     if window.problem.design.family != SystolicDesign.family:
         return []
     array = systolic(window.problem).array
@@ -108,7 +134,9 @@ def _held_packs(window: Window) -> list[str]:
         return []
     loops = [loop for loop in array.band if quantities.lanes(loop).name in window.free]
     free = window_around(window.problem, window.center, window.around, loops, free_packs=True).shape
-    fewer = [f"{name} {size} of {free[name]}" for name, size in window.shape.items() if size < free[name]]
+    fewer = [
+        f"{name} {size} of {free[name]}" for name, size in window.shape.items() if size < free[name]
+    ]
     leaves = f"; left of the values: {', '.join(fewer)}" if fewer else ""
     values = ", ".join(f"{name}={n}" for name, n in held)
     return [f"packs  held at the result's {values}{leaves} (--free-packs varies them)"]

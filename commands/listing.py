@@ -11,7 +11,13 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from ithaca.commands.api.lists import list_architectures, list_networks, list_platforms, list_spaces, list_workloads
+from ithaca.commands.api.lists import (
+    list_architectures,
+    list_networks,
+    list_platforms,
+    list_spaces,
+    list_workloads,
+)
 from ithaca.commands.api.options import AsJson, DType, TableFile, Workload
 from ithaca.commands.api.options import Edition as EditionName
 from ithaca.commands.api.parsing import parse_choice, parse_edition
@@ -36,7 +42,10 @@ from ithaca.workloads.nest import LoopNest
 if TYPE_CHECKING:
     from ithaca.formulations.schema import Document
 
-HELP = "List workloads, networks, platforms, architectures, hardware spaces, or the designs of a workload."
+HELP = (
+    "List workloads, networks, platforms, architectures, hardware "
+    "spaces, or the designs of a workload."
+)
 
 #: Values of a quantity that are listed one by one.
 SHOWN_VALUES = 4
@@ -53,7 +62,11 @@ def print_workloads(*, table: TableFile = None) -> None:
         defaults = ", ".join(f"{name}={n}" for name, n in (*nest.extents, *nest.parameters))
         statement, untiled = nest.template or str(nest), " ".join(sorted(nest.untiled)) or "–"
         rows.append((nest.name, statement, defaults, untiled, nest.simd, nest.description))
-    _show(("name", "statement", "loops and parameters (defaults)", "untiled", "SIMD", "what it is"), rows, table)
+    _show(
+        ("name", "statement", "loops and parameters (defaults)", "untiled", "SIMD", "what it is"),
+        rows,
+        table,
+    )
 
 
 @listing.command("networks")
@@ -62,10 +75,15 @@ def print_networks(*, table: TableFile = None) -> None:
     """Networks that come with Ithaca."""
     rows = []
     for network in list_networks():
-        defaults, runs = (f"{name}={n}" for name, n in network.parameters), sum(layer.count for layer in network.layers)
+        defaults, runs = (
+            (f"{name}={n}" for name, n in network.parameters),
+            sum(layer.count for layer in network.layers),
+        )
         figures = (str(runs), str(len(network.layers)), f"{network.operations / 10**9:.4g}")
         rows.append((network.name, "\n".join(defaults), *figures, network.description))
-    _show(("name", "parameters (defaults)", "layers", "distinct", "GMAC", "what it is"), rows, table)
+    _show(
+        ("name", "parameters (defaults)", "layers", "distinct", "GMAC", "what it is"), rows, table
+    )
 
 
 @listing.command("platforms")
@@ -74,12 +92,23 @@ def print_platforms(*, table: TableFile = None) -> None:
     """Devices that come with Ithaca."""
     rows, sources = [], []
     for platform in list_platforms():
-        resources = [f"{kind}: {_resource(kind, resource)}" for kind, resource in platform.resources.items()]
+        resources = [
+            f"{kind}: {_resource(kind, resource)}" for kind, resource in platform.resources.items()
+        ]
         if platform.memory is not None:
-            resources[-1] += f" GB/s, {counted(platform.memory.channels, 'channel')} of {platform.memory.kind}"
-        rows.append((platform.name, platform.description, number(platform.clock_mhz), "\n".join(resources)))
+            resources[-1] += (
+                f" GB/s, {counted(platform.memory.channels, 'channel')} of {platform.memory.kind}"
+            )
+        rows.append(
+            (platform.name, platform.description, number(platform.clock_mhz), "\n".join(resources))
+        )
         sources += [f"{platform.name}: {of}: {source}" for of, source in platform.sources.items()]
-    _show(("name", "description", "clock (MHz)", "resource: total × usable = limit"), rows, table, sources)
+    _show(
+        ("name", "description", "clock (MHz)", "resource: total × usable = limit"),
+        rows,
+        table,
+        sources,
+    )
 
 
 @listing.command("architectures")
@@ -89,10 +118,20 @@ def print_architectures(*, table: TableFile = None) -> None:
     rows, sources = [], []
     for architecture in list_architectures():
         levels, compute = architecture.levels, architecture.compute
-        mesh = f"{compute.instances:,} = {compute.mesh_x} × {compute.mesh_y}, {number(compute.energy)} pJ"
-        rows.append((architecture.name, "\n".join(map(_level, levels)), mesh, architecture.description))
+        mesh = (
+            f"{compute.instances:,} = {compute.mesh_x} × "
+            f"{compute.mesh_y}, {number(compute.energy)} pJ"
+        )
+        rows.append(
+            (architecture.name, "\n".join(map(_level, levels)), mesh, architecture.description)
+        )
         sources.append(f"{architecture.name}: {architecture.source}")
-    _show(("name", "level: instances × words, what it keeps, pJ a word read", "MACs", "description"), rows, table, sources)
+    _show(
+        ("name", "level: instances × words, what it keeps, pJ a word read", "MACs", "description"),
+        rows,
+        table,
+        sources,
+    )
 
 
 @listing.command("spaces")
@@ -101,15 +140,37 @@ def print_spaces(*, table: TableFile = None) -> None:
     """Hardware spaces that come with Ithaca."""
     rows, sources = [], []
     for space in list_spaces():
-        asked = [space.objective or "", *(f"{name} ≤ {number(bound)}" for name, bound in space.limits.items())]
-        named = (space.description, ", ".join(space.workloads) or "–", ", ".join(filter(None, asked)) or "–")
-        rows.append((space.name, f"{space.box.count:,}", "\n".join(map(_quantity, space.quantities)), *named))
+        asked = [
+            space.objective or "",
+            *(f"{name} ≤ {number(bound)}" for name, bound in space.limits.items()),
+        ]
+        named = (
+            space.description,
+            ", ".join(space.workloads) or "–",
+            ", ".join(filter(None, asked)) or "–",
+        )
+        rows.append(
+            (
+                space.name,
+                f"{space.box.count:,}",
+                "\n".join(map(_quantity, space.quantities)),
+                *named,
+            )
+        )
         sources.append(f"{space.name}: {space.source}")
-    _show(("name", "accelerators", "quantities", "description", "workloads", "asked"), rows, table, sources)
+    _show(
+        ("name", "accelerators", "quantities", "description", "workloads", "asked"),
+        rows,
+        table,
+        sources,
+    )
 
 
 def _quantity(quantity: HardwareQuantity) -> str:
-    shown, unit = [quantity.shown(value) for value in quantity.values], f" {quantity.unit}" if quantity.unit else ""
+    shown, unit = (
+        [quantity.shown(value) for value in quantity.values],
+        f" {quantity.unit}" if quantity.unit else "",
+    )
     few = len(shown) <= SHOWN_VALUES or bool(quantity.labels)
     return f"{quantity.name}: {', '.join(shown if few else [*shown[:2], '…', shown[-1]])}{unit}"
 
@@ -123,10 +184,19 @@ def _level(level: Level) -> str:
 
 def _resource(kind: str, resource: Resource) -> str:
     total = number(resource.total)
-    return f"{total} × {number(resource.usable)} = {number(resource.limit)}" if kind in METRICS else total
+    return (
+        f"{total} × {number(resource.usable)} = {number(resource.limit)}"
+        if kind in METRICS
+        else total
+    )
 
 
-def _show(headings: tuple[str, ...], rows: Sequence[tuple[str, ...]], file: Path | None, sources: Sequence[str] = ()) -> None:
+def _show(
+    headings: tuple[str, ...],
+    rows: Sequence[tuple[str, ...]],
+    file: Path | None,
+    sources: Sequence[str] = (),
+) -> None:
     """Print a table and where its figures are from, and write it if asked for."""
     write_rows(file, headings, rows)
     table = Table(*headings)
@@ -153,7 +223,9 @@ def list_designs(
     document = designs_document(*arguments)
     rows = [(d, m) for d in document["designs"] for m in d["modules"]]
     columns = ["dataflow", "permutation", "buildable", *rows[0][1]]
-    cells = [[",".join(d["dataflow"]), d["permutation"], d["buildable"], *m.values()] for d, m in rows]
+    cells = [
+        [",".join(d["dataflow"]), d["permutation"], d["buildable"], *m.values()] for d, m in rows
+    ]
     write_rows(table, columns, cells)
     if as_json:
         print_document(document)
@@ -165,7 +237,10 @@ def print_designs(nest: LoopNest, edition: Edition, data: DataType) -> None:
     """Print every design of a nest: modules, resource formulas, buildable or not and why."""
     out, found = console(), designs_document(nest, edition, data)["designs"]
     buildable = sum(design["buildable"] for design in found)
-    out.print(f"{escape(str(nest))}: {len(found)} designs, {buildable} buildable ({edition.value} model edition)")
+    out.print(
+        f"{escape(str(nest))}: {len(found)} designs, {buildable} "
+        f"buildable ({edition.value} model edition)"
+    )
     for design in found:
         _print_design(out, design)
 
@@ -179,21 +254,28 @@ def _print_design(out: Console, design: dict[str, Any]) -> None:
         double = {True: "yes", False: "no", None: None}[module["double_buffered"]]
         cells = (module["buffer"], module["buffers"], double, module["instances"])
         dram = " (DRAM)" if module["dram"] else ""
-        shown.add_row(module["name"] + dram, f"L{module['level']}", *(escape(cell or "–") for cell in cells))
+        shown.add_row(
+            module["name"] + dram, f"L{module['level']}", *(escape(cell or "–") for cell in cells)
+        )
     for name, instances in design["helpers"].items():
         shown.add_row(name, "–", "–", "–", "–", escape(instances))
     if design["accumulators"] is not None:
-        shown.add_row("PE", "–", *map(escape, (design["accumulators"], design["pes"], "no", design["pes"])))
+        shown.add_row(
+            "PE", "–", *map(escape, (design["accumulators"], design["pes"], "no", design["pes"]))
+        )
     out.print(shown)
     out.print(f"  DSP      = {escape(design['dsp'])}")
     out.print(f"  BRAM18K  = {escape(design['bram18k'])}")
-    out.print(f"  buildable: {'yes' if design['buildable'] else 'no: ' + escape(design['obstacle'])}")
+    out.print(
+        f"  buildable: {'yes' if design['buildable'] else 'no: ' + escape(design['obstacle'])}"
+    )
 
 
 @listing.command("schema")
 def print_schema(
     document: Annotated[
-        str, typer.Argument(metavar="[result|mapping|network|codesign|match|whatif|pareto|simulation]")
+        str,
+        typer.Argument(metavar="[result|mapping|network|codesign|match|whatif|pareto|simulation]"),
     ] = "result",
 ) -> None:
     """JSON schema of a kind of document."""

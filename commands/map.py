@@ -36,6 +36,9 @@ def map(ask: Callable[..., Result | MappedLayers], *, told: Told) -> None:
 
 def _cells(row: int, result: Result) -> list[tuple[str, str]]:
     """What a table says of a layer."""
-    named = [("row", str(row)), ("workload", mapping_design(result.problem.design).nest.shown_sizes)]
+    named = [
+        ("row", str(row)),
+        ("workload", mapping_design(result.problem.design).nest.shown_sizes),
+    ]
     value, bound = (("-" if x is None else number(x)) for x in (result.value, result.lower_bound))
     return [*named, (result.objective.text, value), ("at least", bound), ("status", result.status)]

@@ -18,7 +18,13 @@ from ithaca.formulations.matching import Match
 
 
 @calls(find_matches)
-def match(ask: Callable[..., Matches], *, as_json: AsJson = False, output: Output = None, table: TableFile = None) -> None:
+def match(
+    ask: Callable[..., Matches],
+    *,
+    as_json: AsJson = False,
+    output: Output = None,
+    table: TableFile = None,
+) -> None:
     """``ithaca match``."""
     found = ask()
     conclude(found, lambda: show(found), Told(as_json=as_json, output=output, table=table))
@@ -30,13 +36,29 @@ def show(found: Matches) -> None:
     sizes = ", ".join(f"{loop}={n}" for loop, n in intrinsic.extents)
     out.print(escape(f"{found.nest.name} ({found.nest.shown_sizes}): {found.nest}"))
     out.print(escape(f"on {intrinsic.name} ({sizes}): {intrinsic}"))
-    published = f", {len(found.choices) + len(found.refused)} by the published count" if found.refused else ""
+    published = (
+        f", {len(found.choices) + len(found.refused)} by the published count"
+        if found.refused
+        else ""
+    )
     sets = counted(found.document["sets_of_leaves"], "set")
-    leaves_told = f"{taken} of {leaves} leaves: {sets}" if taken <= leaves else f"{leaves} leaves, of the intrinsic {taken}"
+    leaves_told = (
+        f"{taken} of {leaves} leaves: {sets}"
+        if taken <= leaves
+        else f"{leaves} leaves, of the intrinsic {taken}"
+    )
     out.print(f"{leaves_told}; {counted(len(found.choices), 'legal choice')}{published}")
     if found.choices:
-        out.print(table([_cells(n, each, found) for n, each in enumerate(found.choices, 1)], left={"stage", "operands"}))
-        say("words      redundant: share of the calls' work that pads; runs: runs of consecutive words that a call touches")
+        out.print(
+            table(
+                [_cells(n, each, found) for n, each in enumerate(found.choices, 1)],
+                left={"stage", "operands"},
+            )
+        )
+        say(
+            "words      redundant: share of the calls' work that pads; runs: runs of "
+            "consecutive words that a call touches"
+        )
     for each in found.refused:
         say(f"refused    {_loops(each)}: {each.broken}")
 
@@ -49,13 +71,20 @@ def _cells(number: int, match: Match, found: Matches) -> list[tuple[str, str]]:
     """What the table says of a choice."""
     run, sizes = found.tiled(match), match.computation.sizes
     cells = [("", str(number))]
-    if len({each.computation for each in found.choices}) > 1 or match.computation.output != found.nest.output:
+    if (
+        len({each.computation for each in found.choices}) > 1
+        or match.computation.output != found.nest.output
+    ):
         cells.append(("stage", str(match.computation)))
     for index, _ in found.intrinsic.extents:
         loop = match.binding.get(index)
-        padded = "" if loop is None or match.padded[loop] == sizes[loop] else f" → {match.padded[loop]}"
+        padded = (
+            "" if loop is None or match.padded[loop] == sizes[loop] else f" → {match.padded[loop]}"
+        )
         cells.append((index, "idle" if loop is None else f"{loop} {sizes[loop]}{padded}"))
-    cells.append(("operands", ", ".join(f"{theirs}={ours}" for theirs, ours in match.operands.items())))
+    cells.append(
+        ("operands", ", ".join(f"{theirs}={ours}" for theirs, ours in match.operands.items()))
+    )
     if found.tile:
         cells += [("sub-problems", f"{run.subproblems:,}"), ("calls each", f"{run.calls_each:,}")]
     return [

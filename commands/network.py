@@ -32,11 +32,17 @@ def network(
     *,
     told: Told,
     plot: Annotated[
-        Path | None, Option("--plot", help="Plot layers and utilisation to .png, .svg, .pdf or .html."), Written(check_plot)
+        Path | None,
+        Option("--plot", help="Plot layers and utilisation to .png, .svg, .pdf or .html."),
+        Written(check_plot),
     ] = None,
     compare: Annotated[
         list[str] | None,
-        Option("--compare", metavar="FILE", help="A result to compare with, as of another mode; may be repeated."),
+        Option(
+            "--compare",
+            metavar="FILE",
+            help="A result to compare with, as of another mode; may be repeated.",
+        ),
     ] = None,
 ) -> None:
     """``ithaca network``."""
@@ -61,7 +67,9 @@ def _other(file: str) -> NetworkResult:
         raise InputError("--compare is empty; allowed: the name of a file or folder")
     found = load(file)
     if not isinstance(found, NetworkResult):
-        raise InputError(f"--compare is {quoted(file)}, the result of one workload; allowed: of a network")
+        raise InputError(
+            f"--compare is {quoted(file)}, the result of one workload; allowed: of a network"
+        )
     return found
 
 

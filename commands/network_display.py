@@ -10,7 +10,15 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from ithaca.commands.display import console, gap_text, limited_metrics, loop_nest, microjoules, table, target_text
+from ithaca.commands.display import (
+    console,
+    gap_text,
+    limited_metrics,
+    loop_nest,
+    microjoules,
+    table,
+    target_text,
+)
 from ithaca.exports.charts.network import compared_name
 from ithaca.files.shown_numbers import number, percent, rounded
 from ithaca.formulations.systolic.design import systolic
@@ -56,14 +64,22 @@ def print_network(result: NetworkResult) -> None:
         print_mapped_layers(out, result)
         seconds = sum(layer.answer.certificate.seconds for layer in result.layers)
         boxes = sum(layer.answer.certificate.nodes for layer in result.layers)
-        out.print(f"proven     {result.proven} of {len(result.layers)} layers; {boxes:,} boxes, {seconds:.2f} s")
+        out.print(
+            f"proven     {result.proven} of {len(result.layers)} layers; "
+            f"{boxes:,} boxes, {seconds:.2f} s"
+        )
     for line in fusing_lines(result):
         out.print(escape(line))
     for layer in dict.fromkeys(replace(layer, count=1) for layer in network.layers):
         if layer.folded is not None:
             sizes = " ".join(f"{name}={n}" for name, n in layer.nest.settings.items())
             same = "the same multiply-accumulates and tensors"
-            out.print(escape(f"folded     {layer.name}: {layer.folded} runs as {layer.nest.name} {sizes}: {same}"))
+            out.print(
+                escape(
+                    f"folded     {layer.name}: {layer.folded} runs as "
+                    f"{layer.nest.name} {sizes}: {same}"
+                )
+            )
     for line in omission_lines(network):
         out.print(escape(line))
 
@@ -94,14 +110,24 @@ def print_comparison(result: NetworkResult, other: NetworkResult) -> None:
     mine, whole = (sum(takes for takes, _ in taken) for taken in (own, others))
     how = "the same" if whole == mine else "more" if whole > mine else "less"
     difference = f"{percent(abs(whole / mine - 1))} {how}" if mine and whole != mine else how
-    proven = "" if other.total is None else f"  ({proof(other.total.certificate)}{as_stated(other)})"
-    console().print(escape(f"compared   {compared_name(other, [result, other])}: {what} {number(whole)}, {difference}{proven}"))
+    proven = (
+        "" if other.total is None else f"  ({proof(other.total.certificate)}{as_stated(other)})"
+    )
+    console().print(
+        escape(
+            f"compared   {compared_name(other, [result, other])}: {what} "
+            f"{number(whole)}, {difference}{proven}"
+        )
+    )
 
 
 def layer_loops(result: NetworkResult) -> list[str]:
     """The mapping of every layer as a loop nest."""
     found = [(layer.layer.name, layer.answer) for layer in result.layers]
-    return [loop_nest(answer.problem.design, answer.configuration, f"{name}: ") for name, answer in found]
+    return [
+        loop_nest(answer.problem.design, answer.configuration, f"{name}: ")
+        for name, answer in found
+    ]
 
 
 def _layer_table(result: NetworkResult) -> Table:
@@ -109,20 +135,31 @@ def _layer_table(result: NetworkResult) -> Table:
     resources = limited_metrics(result.request.limits)
     shared = bool(result.arrays)
     # of layers on shared arrays nothing is proven one by one
-    unproven = not shared and not all(r.answer.settled and r.answer.found is not None for r in result.layers)
+    unproven = not shared and not all(
+        r.answer.settled and r.answer.found is not None for r in result.layers
+    )
     rows = []
     for layer in result.layers:
         answer, solution = layer.answer, layer.answer.found
         metrics = {} if solution is None else solution.metrics
         row = [("layer", shortened(layer.layer.name)), ("runs", str(layer.layer.count))]
         row.append(("sizes", layer.layer.nest.short_sizes))
-        row += [("array", "–" if layer.array is None else str(layer.array))] if len(result.arrays) > 1 else []
+        row += (
+            [("array", "–" if layer.array is None else str(layer.array))]
+            if len(result.arrays) > 1
+            else []
+        )
         row.append(("design", "–" if solution is None else _design(solution)))
         row.append((result.request.objective.text, number(answer.value)))
-        units = [("ms", rounded(metrics.get("time"), 3)), ("GB/s", rounded(metrics.get("bandwidth"), 3))]
+        units = [
+            ("ms", rounded(metrics.get("time"), 3)),
+            ("GB/s", rounded(metrics.get("bandwidth"), 3)),
+        ]
         # 100 columns have no room for both
         row += [("gap", gap(answer.certificate))] if unproven else units
-        row.append(("DSP eff.", "–" if layer.efficiency is None else f"{float(layer.efficiency):.1%}"))
+        row.append(
+            ("DSP eff.", "–" if layer.efficiency is None else f"{float(layer.efficiency):.1%}")
+        )
         rows.append([*row, *((name, number(metrics.get(name))) for name in resources)])
     made = table(rows, left=("layer", "sizes", "design"))
     made.box, made.show_edge, made.padding = SIMPLE_HEAD, False, (0, 0, 0, 0)
@@ -133,11 +170,16 @@ def _layer_table(result: NetworkResult) -> Table:
 
 def shortened(name: str) -> str:
     """A layer's name for a table: of a long one, where it begins and ends."""
-    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME // 2 - 1]}…{name[-LONGEST_NAME // 2 :]}"
+    return (
+        name
+        if len(name) <= LONGEST_NAME
+        else f"{name[: LONGEST_NAME // 2 - 1]}…{name[-LONGEST_NAME // 2 :]}"
+    )
 
 
 def _design(solution: Solution) -> str:
-    """Dataflow, and permutation where it is not the output's (of a design that can be built, it is)."""
+    """Dataflow, and permutation where it is not the output's (of a design that can be built, it
+    is)."""
     array = systolic(solution.problem).array
     return (
         f"[{','.join(array.dataflow)}]"
@@ -158,7 +200,10 @@ def _share_lines(result: NetworkResult) -> list[str]:
         designs = [choice for choice in result.choices if choice.kernel == kernel]
         best, rest = designs[0], designs[1:SHOWN_CHOICES]
         if not best.chosen:
-            lines.append(f"{kernel}: no design is known to be feasible for all of its {len(best.layers)} layers")
+            lines.append(
+                f"{kernel}: no design is known to be feasible for all of "
+                f"its {len(best.layers)} layers"
+            )
             continue
         proof = "no other design is better" if best.proven else "not proven to be the best"
         others = "; ".join(f"{d.name} {_choice_value(d)}" for d in rest)
@@ -171,14 +216,21 @@ def _share_lines(result: NetworkResult) -> list[str]:
 
 def _design_table(designs: Sequence[SharedDesign]) -> Table:
     """The designs that one search compared."""
-    rows = [[("design", d.name), ("lower bound", number(d.total.certificate.lower_bound))] for d in designs]
+    rows = [
+        [("design", d.name), ("lower bound", number(d.total.certificate.lower_bound))]
+        for d in designs
+    ]
     made = table(rows, left=("design",), title="designs")
     made.box, made.show_edge, made.padding = SIMPLE_HEAD, False, (0, 0, 0, 0)
     return made
 
 
 def _choice_value(design: SharedDesign) -> str:
-    return number(design.total.value) if design.total.value is not None else design.total.certificate.status.value
+    return (
+        number(design.total.value)
+        if design.total.value is not None
+        else design.total.certificate.status.value
+    )
 
 
 def _array_table(arrays: Sequence[ArrayResult], resources: Sequence[str]) -> Table:
@@ -204,10 +256,15 @@ def _print_totals(out: Console, result: NetworkResult, request: NetworkRequest) 
     else:
         certificate = result.total.certificate
         what = f" ({result.request.minimise.value})" if result.request.arrays > 1 else ""
-        out.print(f"total      {escape(text)}{what} {number(result.total.value)}  ({proof(certificate)})")
+        out.print(
+            f"total      {escape(text)}{what} {number(result.total.value)}  ({proof(certificate)})"
+        )
         target = request.space.target
         if target is not None and result.total.value is not None:
-            out.print(f"for {target.title} {target_text(target, result.total.value, certificate, result.unrestricted)}")
+            out.print(
+                f"for {target.title} "
+                f"{target_text(target, result.total.value, certificate, result.unrestricted)}"
+            )
     boxes = sum(r.answer.certificate.nodes for r in result.layers)
     seconds = sum(r.answer.certificate.seconds for r in result.layers)
     if result.total is not None:
@@ -218,7 +275,8 @@ def _print_totals(out: Console, result: NetworkResult, request: NetworkRequest) 
         cycles = "" if text == "latency" else f"latency {number(latency)} cycles; "
         operations = sum(r.layer.operations for r in result.layers)
         out.print(
-            f"           {cycles}{float(result.throughput or 0):,.1f} Gop/s at {number(clock)} MHz, layer after layer; "
+            f"           {cycles}{float(result.throughput or 0):,.1f} Gop/s at "
+            f"{number(clock)} MHz, layer after layer; "
             f"DSP efficiency {float(operations / comp):.1%}"
         )
         out.print(f"           {_units(result, request)}")
@@ -229,13 +287,25 @@ def _print_totals(out: Console, result: NetworkResult, request: NetworkRequest) 
 
 
 def _units(result: NetworkResult, request: NetworkRequest) -> str:
-    """Time, traffic and energy of all layers one after the other, and the share of the memory that the neediest takes."""
-    most = max(solution.metrics["bandwidth"] for layer in result.layers if (solution := layer.answer.found) is not None)
+    """Time, traffic and energy of all layers one after the other, and the share of the memory that
+    the neediest takes."""
+    most = max(
+        solution.metrics["bandwidth"]
+        for layer in result.layers
+        if (solution := layer.answer.found) is not None
+    )
     memory = result.request.platform.memory
-    has = "" if memory is None else f" of {rounded(memory.bandwidth.limit)} ({float(most / memory.bandwidth.limit):.1%})"
+    has = (
+        ""
+        if memory is None
+        else f" of {rounded(memory.bandwidth.limit)} ({float(most / memory.bandwidth.limit):.1%})"
+    )
     moved = (result.sum_of("off_chip_words") or 0) * request.data.bytes
     traffic = f"{rounded(moved / 10**6)} MB off chip, a layer at most at {rounded(most)} GB/s{has}"
-    return f"{rounded(result.sum_of('time'))} ms; {traffic}; energy {microjoules(result.sum_of('energy'))} µJ"
+    return (
+        f"{rounded(result.sum_of('time'))} ms; {traffic}; energy "
+        f"{microjoules(result.sum_of('energy'))} µJ"
+    )
 
 
 def proof(certificate: Certificate) -> str:
@@ -244,8 +314,15 @@ def proof(certificate: Certificate) -> str:
     if certificate.status is Status.FEASIBLE and certificate.lower_bound is None:
         return "not proven"
     if certificate.status is Status.FEASIBLE:
-        return f"not proven: lower bound {number(certificate.lower_bound)}, gap {gap_text(certificate.gap)}"
-    bound = "" if certificate.lower_bound is None else f"; lower bound {number(certificate.lower_bound)}"
+        return (
+            f"not proven: lower bound {number(certificate.lower_bound)}, "
+            f"gap {gap_text(certificate.gap)}"
+        )
+    bound = (
+        ""
+        if certificate.lower_bound is None
+        else f"; lower bound {number(certificate.lower_bound)}"
+    )
     return f"{certificate.status.value}{bound}"
 
 
@@ -254,7 +331,9 @@ def omission_lines(network: Network) -> list[str]:
     lines = []
     for omission in network.omissions(OmissionKind.UNSUPPORTED):
         reason = f": {omission.reason}" if omission.reason else ""
-        lines.append(f"left out   {omission.operator} × {omission.count}, which is arithmetic{reason}")
+        lines.append(
+            f"left out   {omission.operator} × {omission.count}, which is arithmetic{reason}"
+        )
     for kind in (OmissionKind.ELEMENTWISE, OmissionKind.MOVEMENT):
         found = [f"{omission.operator} × {omission.count}" for omission in network.omissions(kind)]
         if found:

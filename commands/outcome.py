@@ -35,7 +35,10 @@ def say(text: str) -> None:
 def write_rows(path: Path | None, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Write rows as CSV, if asked for; cells of several lines in one."""
     if path is not None:
-        cells = ([cell.replace("\n", "; ") if isinstance(cell, str) else cell for cell in row] for row in rows)
+        cells = (
+            [cell.replace("\n", "; ") if isinstance(cell, str) else cell for cell in row]
+            for row in rows
+        )
         write_text_atomically(path, csv_text(columns, cells))
         wrote(path)
 

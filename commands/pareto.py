@@ -27,18 +27,29 @@ def pareto(
     ask: Callable[..., Front],
     *,
     plot: Annotated[
-        Path | None, Option("--plot", help="Plot to .png, .svg, .pdf or .html (two or three objectives)."), Written(check_plot)
+        Path | None,
+        Option("--plot", help="Plot to .png, .svg, .pdf or .html (two or three objectives)."),
+        Written(check_plot),
     ] = None,
     as_json: AsJson = False,
     output: Annotated[
-        Path | None, Option("-o", "--output", help="Write the front as NetCDF (.nc)."), Written(check_netcdf)
+        Path | None,
+        Option("-o", "--output", help="Write the front as NetCDF (.nc)."),
+        Written(check_netcdf),
     ] = None,
     table: TableFile = None,
 ) -> None:
     """``ithaca pareto``."""
 
-    front = ask(before=None if plot is None else lambda objectives: check_front_plottable(len(objectives)))
-    conclude(front, lambda: print_front(front), Told(as_json=as_json, output=output, table=table), (plot, front.plot))
+    front = ask(
+        before=None if plot is None else lambda objectives: check_front_plottable(len(objectives))
+    )
+    conclude(
+        front,
+        lambda: print_front(front),
+        Told(as_json=as_json, output=output, table=table),
+        (plot, front.plot),
+    )
 
 
 def print_front(front: Front) -> None:
@@ -46,16 +57,25 @@ def print_front(front: Front) -> None:
     out = console()
     out.print(escape(front.title))
     points = counted(len(front.points), "point")
-    effort, among = f"{front.nodes:,} boxes, {front.seconds:.2f} s", f" among {front.among}" if front.among else ""
+    effort, among = (
+        f"{front.nodes:,} boxes, {front.seconds:.2f} s",
+        f" among {front.among}" if front.among else "",
+    )
     if front.complete:
-        out.print(f"complete: {points}, and no other vector of objectives is on the front{among}; {effort}")
+        out.print(
+            f"complete: {points}, and no other vector of objectives is "
+            f"on the front{among}; {effort}"
+        )
     else:
         proven = f"{points}, each proven to be on the front{among}; others may exist; {effort}"
         out.print(f"partial ({escape(str(front.unfinished))}): {proven}")
     if front.points:
         out.print(_table(front))
     if target := front.request.target:
-        out.print(f"the front of what --for {target.value} allows; the front without it shows what that costs")
+        out.print(
+            f"the front of what --for {target.value} allows; the front "
+            "without it shows what that costs"
+        )
 
 
 def _table(front: Front) -> Table:

@@ -37,8 +37,12 @@ from ithaca.formulations.systolic.simulation.values import Values
 def simulate(
     ask: Callable[..., Simulation],
     *,
-    points: Annotated[Path | None, Option("--points", help="CSV with one configuration a row, of a workload.")] = None,
-    dtype: Annotated[str | None, Option("--dtype", help=f"Of --points: {DTYPES}; default: fp32.")] = None,
+    points: Annotated[
+        Path | None, Option("--points", help="CSV with one configuration a row, of a workload.")
+    ] = None,
+    dtype: Annotated[
+        str | None, Option("--dtype", help=f"Of --points: {DTYPES}; default: fp32.")
+    ] = None,
     trace: Annotated[
         Path | None,
         Option("--trace", help="Write a phase per event, for Perfetto or chrome://tracing."),
@@ -55,18 +59,27 @@ def simulate(
     """``ithaca simulate``."""
     if points is not None:
         if trace is not None or vcd is not None:
-            raise InputError("--trace and --vcd show one run; allowed: with a result, without --points")
+            raise InputError(
+                "--trace and --vcd show one run; allowed: with a result, without --points"
+            )
         print_points(ask, points, dtype or "fp32", table, as_json=as_json)
         return
     if dtype is not None:
-        raise InputError("--dtype cannot be given with a result, which states its own; allowed: with --points")
+        raise InputError(
+            "--dtype cannot be given with a result, which states its own; allowed: with --points"
+        )
     found = ask()
     network = array_network(found.design, found.configuration, found.machine, found.memory)
     conclude(
         found,
         lambda: print_simulation(found),
         Told(as_json=as_json, table=table),
-        (trace, lambda path: write_text_atomically(path, document_text(phase_trace(network, signals.check)))),
+        (
+            trace,
+            lambda path: write_text_atomically(
+                path, document_text(phase_trace(network, signals.check))
+            ),
+        ),
         (vcd, lambda path: write_text_atomically(path, word_dump(network, signals.check))),
     )
     if found.cycles is None or (found.values is not None and found.values.wrong):
@@ -74,7 +87,12 @@ def simulate(
 
 
 def print_points(
-    ask: Callable[..., Simulation], points: Path, dtype: str | DataType, file: Path | None, *, as_json: bool
+    ask: Callable[..., Simulation],
+    points: Path,
+    dtype: str | DataType,
+    file: Path | None,
+    *,
+    as_json: bool,
 ) -> None:
     """Print the cycles of every point."""
     asked = dict(ask.keywords)  # type: ignore[attr-defined]
@@ -90,23 +108,40 @@ def print_points(
     machine = changed_machine(RTL, stated)
     nest, data = read_nest(workload), read_data_type(dtype)
     found = simulate_points(load_points(points, nest, data, machine=machine, stated=stated), memory)
-    write_rows(file, ("point", "cycles"), [(n, "" if c is None else c) for n, c in enumerate(found, start=1)])
+    write_rows(
+        file,
+        ("point", "cycles"),
+        [(n, "" if c is None else c) for n, c in enumerate(found, start=1)],
+    )
     if as_json:
         print_document({"schema": SCHEMA, "points": [{"cycles": cycles} for cycles in found]})
         return
-    rows = [[("point", str(n)), ("cycles", "hangs" if c is None else number(c))] for n, c in enumerate(found, start=1)]
+    rows = [
+        [("point", str(n)), ("cycles", "hangs" if c is None else number(c))]
+        for n, c in enumerate(found, start=1)
+    ]
     console().print(shown_table(rows, left=set()))
 
 
 def print_simulation(found: Simulation) -> None:
     """Print what happened."""
     design, run = found.design, found.run
-    machine = ", ".join(f"{letter} {getattr(found.machine, name)}" for letter, name in LETTERS.items())
-    memory = ", ".join(f"{name.replace('_', ' ')} {n}" for name, n in asdict(found.memory).items() if n)
-    what = f"{design.nest.name} ({design.nest.shown_sizes}) {design.data.name}; design {design.name}; machine {machine}"
+    machine = ", ".join(
+        f"{letter} {getattr(found.machine, name)}" for letter, name in LETTERS.items()
+    )
+    memory = ", ".join(
+        f"{name.replace('_', ' ')} {n}" for name, n in asdict(found.memory).items() if n
+    )
+    what = (
+        f"{design.nest.name} ({design.nest.shown_sizes}) {design.data.name}; "
+        f"design {design.name}; machine {machine}"
+    )
     say(f"{what}{f'; memory: {memory}' if memory else ''}")
     if found.cycles is None:
-        say(f"hangs after {number(run.cycles)} cycles, waiting {'; '.join(map(_shown_wait, run.hanging[:5]))}")
+        say(
+            f"hangs after {number(run.cycles)} cycles, waiting "
+            f"{'; '.join(map(_shown_wait, run.hanging[:5]))}"
+        )
         if len(run.hanging) > 5:
             say(f"and {len(run.hanging) - 5} more processes")
     else:
@@ -120,7 +155,10 @@ def print_simulation(found: Simulation) -> None:
     console().print(shown_table([_row(module) for module in run.modules], left={"module"}))
     for module in run.modules:
         if module.cause is not None:
-            say(f"{module.module} waits longest {_shown_wait(module.cause)}{_shown_root(run, module)}")
+            say(
+                f"{module.module} waits longest "
+                f"{_shown_wait(module.cause)}{_shown_root(run, module)}"
+            )
     if found.values is not None:
         say(_shown_values(found.values, design.nest.output.tensor))
 
@@ -128,17 +166,23 @@ def print_simulation(found: Simulation) -> None:
 def _shown_values(values: Values, tensor: str) -> str:
     every = f"{number(values.result.size)} values of {tensor}"
     if values.wrong:
-        return f"{number(values.wrong)} of {every} are wrong: they differ from NumPy's by up to {values.error:.3g}"
+        return (
+            f"{number(values.wrong)} of {every} are wrong: they differ from "
+            f"NumPy's by up to {values.error:.3g}"
+        )
     if values.exact:
         return f"all {every} equal NumPy's"
     bound = f"at most {float(values.allowed.max()):.1e} is allowed, as for any order of additions"
-    return f"all {every} equal NumPy's up to rounding: they differ by {values.error:.1e} at most; {bound}"
+    return (
+        f"all {every} equal NumPy's up to rounding: they differ by "
+        f"{values.error:.1e} at most; {bound}"
+    )
 
 
 def _row(module: ModuleShare) -> list[tuple[str, str]]:
     shares = {
-        "works": module.working, "enters loops": module.entering, "no word": module.starved, "no room": module.held_up,
-        "swaps": module.meeting, "idle": module.idle,
+        "works": module.working, "enters loops": module.entering, "no word": module.starved,
+        "no room": module.held_up, "swaps": module.meeting, "idle": module.idle,
     }  # fmt: skip
     return [
         ("module", module.module),
@@ -154,7 +198,10 @@ def _shown_root(run: Run, module: ModuleShare) -> str:
     root = run.by_name[str(module.root)]
     if root.busy < root.starved + root.held_up + root.meeting:
         return f", in the end for each other, {root.process} among them"
-    return f", in the end for {root.process}, which is busy {root.busy / max(run.cycles, 1):.1%} of the time"
+    return (
+        f", in the end for {root.process}, which is busy "
+        f"{root.busy / max(run.cycles, 1):.1%} of the time"
+    )
 
 
 def _shown_wait(wait: Wait) -> str:

@@ -24,7 +24,8 @@ C = TypeVar("C", bound=Callable[..., object])
 def calls(function: Callable[..., object]) -> Callable[[C], C]:
     """Say which function a command calls.
 
-    The command has all its options; its first argument calls the function with those that were typed.
+    The command has all its options; its first argument calls the function with those that were
+    typed.
     """
 
     def mark(command: C) -> C:
@@ -35,10 +36,13 @@ def calls(function: Callable[..., object]) -> Callable[[C], C]:
 
 
 def as_typed(command: Callable[..., object]) -> Callable[..., object]:
-    """A command as typer takes it. A path may not be empty, and no two files to write may be one."""
+    """A command as typer takes it. A path may not be empty, and no two files to write may be
+    one."""
     called: Callable[..., object] | None = getattr(command, "calls", None)
     asked = () if called is None else declared(called)
-    own = tuple(option for option in declared(command) if option.name not in {o.name for o in asked})
+    own = tuple(
+        option for option in declared(command) if option.name not in {o.name for o in asked}
+    )
     options = sorted((*asked, *own), key=lambda option: not isinstance(option.info, ArgumentInfo))
     paths = [option for option in options if _is_path(option.hint)]
     marks = ((option, mark) for option in options for mark in get_args(option.hint))
@@ -49,21 +53,40 @@ def as_typed(command: Callable[..., object]) -> Callable[..., object]:
         for option in paths:
             if words[option.name] is not None:
                 words[option.name] = _path(option.spelled, words[option.name])
-        outputs = {option.spelled: words[option.name] for option in options if option.name in written and words[option.name]}
+        outputs = {
+            option.spelled: words[option.name]
+            for option in options
+            if option.name in written and words[option.name]
+        }
         _refuse_one_file(outputs)
         if command.__name__ != "refine":  # what improves a result may take its place
-            inputs = (option for option in options if option.name not in written and option.spelled != "--start")
+            inputs = (
+                option
+                for option in options
+                if option.name not in written and option.spelled != "--start"
+            )
             _refuse_inputs({option.spelled: words[option.name] for option in inputs}, outputs)
         for name, mark in written.items():
             if mark.check is not None and words[name] is not None:
                 mark.check(words[name])
-        typed = {n: w for n, w in words.items() if getattr(context.get_parameter_source(n), "name", "") == "COMMANDLINE"}
+        typed = {
+            n: w
+            for n, w in words.items()
+            if getattr(context.get_parameter_source(n), "name", "") == "COMMANDLINE"
+        }
         if called is None:
             return command(**gathered(command, words, typed))
-        ask = partial(called, **{option.name: typed[option.name] for option in asked if option.name in typed})
-        return command(ask, **gathered(command, {option.name: words[option.name] for option in own}, typed))
+        ask = partial(
+            called, **{option.name: typed[option.name] for option in asked if option.name in typed}
+        )
+        return command(
+            ask, **gathered(command, {option.name: words[option.name] for option in own}, typed)
+        )
 
-    parameters = [Parameter("context", Parameter.KEYWORD_ONLY, annotation=Context), *map(_parameter, options)]
+    parameters = [
+        Parameter("context", Parameter.KEYWORD_ONLY, annotation=Context),
+        *map(_parameter, options),
+    ]
     run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run
@@ -75,7 +98,8 @@ def _is_path(hint: Any) -> bool:
 
 
 def _parameter(option: Declared) -> Parameter:
-    """An option for typer, as words: whoever is called reads them. (Of an empty path it would make the current folder.)"""
+    """An option for typer, as words: whoever is called reads them. (Of an empty path it would make
+    the current folder.)"""
     kind, default, info = get_args(option.hint)[0], option.default, option.info
     if REPEATED in get_args(option.hint) or list[str] in get_args(kind):
         kind = list[str] | None
@@ -86,7 +110,9 @@ def _parameter(option: Declared) -> Parameter:
     info.autocompletion = completed(option.name)
     if _is_path(option.hint) and not isinstance(info, ArgumentInfo):
         info.metavar = info.metavar or "PATH"
-    return Parameter(option.name, Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, info])
+    return Parameter(
+        option.name, Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, info]
+    )
 
 
 def _path(option: str, text: str) -> Path:
@@ -97,7 +123,11 @@ def _path(option: str, text: str) -> Path:
 
 def _refuse_inputs(read: dict[str, Any], written: dict[str, Path]) -> None:
     """Refuse that a file written replaces one that is read."""
-    places = {Path(os.path.realpath(w)): w for w in read.values() if isinstance(w, str | Path) and _is_file(w)}
+    places = {
+        Path(os.path.realpath(w)): w
+        for w in read.values()
+        if isinstance(w, str | Path) and _is_file(w)
+    }
     for option, path in written.items():
         if Path(os.path.realpath(path)) in places:
             raise InputError(f"{option} is '{path}', which is read; allowed: another file")

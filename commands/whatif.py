@@ -32,37 +32,57 @@ def whatif(
     ask: Callable[..., Study],
     *,
     plot: Annotated[
-        Path | None, Option("--plot", help="Plot to .png, .svg, .pdf or .html (one or two --vary)."), Written(check_plot)
+        Path | None,
+        Option("--plot", help="Plot to .png, .svg, .pdf or .html (one or two --vary)."),
+        Written(check_plot),
     ] = None,
     as_json: AsJson = False,
     output: Annotated[
-        Path | None, Option("-o", "--output", help="Write the study as NetCDF (.nc)."), Written(check_netcdf)
+        Path | None,
+        Option("-o", "--output", help="Write the study as NetCDF (.nc)."),
+        Written(check_netcdf),
     ] = None,
     table: TableFile = None,
 ) -> None:
     """``ithaca whatif``."""
 
     study = ask(before=None if plot is None else check_plottable)
-    conclude(study, lambda: print_study(study), Told(as_json=as_json, output=output, table=table), (plot, study.plot))
+    conclude(
+        study,
+        lambda: print_study(study),
+        Told(as_json=as_json, output=output, table=table),
+        (plot, study.plot),
+    )
 
 
 def print_study(study: Study) -> None:
-    """Print a table of the points, then what each limit is worth, then why some points are infeasible."""
+    """Print a table of the points, then what each limit is worth, then why some points are
+    infeasible."""
     out = console()
     out.print(escape(study.provenance.get("title", "what-if study")))
     if not study.complete:
-        reached = sum(p.answer.certificate.nodes > 0 or p.answer.settled for p in study.points.values())
+        reached = sum(
+            p.answer.certificate.nodes > 0 or p.answer.settled for p in study.points.values()
+        )
         out.print(f"interrupted: {reached} of {len(study.points)} points were reached")
     out.print(_table(study))
     if target := study.provenance.get("for"):
-        out.print(f"each the best of what --for {target} allows; --vary for=none,{target} shows what that costs")
+        out.print(
+            f"each the best of what --for {target} allows; --vary "
+            f"for=none,{target} shows what that costs"
+        )
     for index, point in study.points.items():
-        place = ", ".join(f"{name} = {_label(label)}" for name, label in study.labels(index).items())
+        place = ", ".join(
+            f"{name} = {_label(label)}" for name, label in study.labels(index).items()
+        )
         start = escape(f"{place}: ") if place else ""
         if point.marginals:
             out.print(start + escape("; ".join(marginal_text(m, point) for m in point.marginals)))
         if point.answer.certificate.status is Status.INFEASIBLE:
-            out.print(f"{start}infeasible: {escape(why_infeasible(point.problems, point.answer.shortfalls))}")
+            out.print(
+                f"{start}infeasible: "
+                f"{escape(why_infeasible(point.problems, point.answer.shortfalls))}"
+            )
 
 
 def marginal_text(marginal: Marginal, point: StudyPoint) -> str:
@@ -78,7 +98,11 @@ def marginal_text(marginal: Marginal, point: StudyPoint) -> str:
     else:
         percent = float(marginal.change) * 100
         sign = "−" if percent < 0 else "+"
-        text = f"{objective} {sign}{abs(percent):.1f} %" if abs(percent) >= 0.1 else f"{objective} {sign}{abs(percent):.2g} %"
+        text = (
+            f"{objective} {sign}{abs(percent):.1f} %"
+            if abs(percent) >= 0.1
+            else f"{objective} {sign}{abs(percent):.2g} %"
+        )
     return head + text + ("" if marginal.proven else " (not proven)")
 
 
@@ -96,12 +120,23 @@ def _table(study: Study) -> Table:
         row.append((objective, number(answer.value)))
         row += bound_cells(certificate) if unproven else []
         row.append(("status", certificate.told))
-        row.append(("best design", "–" if answer.found is None else answer.found.problem.design.name))
+        row.append(
+            ("best design", "–" if answer.found is None else answer.found.problem.design.name)
+        )
         row += unit_cells(metrics, point.problems[0].design.vocabulary)
         row += [(metric, number(metrics.get(metric))) for metric in limited]
         rows.append([*row, ("seconds", f"{certificate.seconds:.2f}")])
-    return table(rows, left={"status", "best design", *(axis.name for axis in study.axes if not axis.numeric)})
+    return table(
+        rows,
+        left={"status", "best design", *(axis.name for axis in study.axes if not axis.numeric)},
+    )
 
 
 def _label(label: str | int | float) -> str:
-    return label if isinstance(label, str) else f"{label:,.10g}" if isinstance(label, float) else f"{label:,}"
+    return (
+        label
+        if isinstance(label, str)
+        else f"{label:,.10g}"
+        if isinstance(label, float)
+        else f"{label:,}"
+    )

@@ -29,7 +29,9 @@ class ArrayConfiguration:
     data: DataType
     tiling: Tiling
     technology: Technology = DEFAULT_TECHNOLOGY  #: Gives the clock
-    bandwidth: Fraction | None = None  #: What it may use of the off-chip memory's (GB/s); None where that is not limited
+    bandwidth: Fraction | None = (
+        None  #: What it may use of the off-chip memory's (GB/s); None where that is not limited
+    )
 
     @property
     def name(self) -> str:
@@ -47,9 +49,13 @@ class ArrayConfiguration:
 
     @property
     def padded(self) -> dict[str, int]:
-        """Extent of each loop padded to whole tiles, tiles · t1, which is what a design computes; untiled ones are not."""
+        """Extent of each loop padded to whole tiles, tiles · t1, which is what a design computes;
+        untiled ones are not."""
         parts = self.tiling.array_part
-        return {x: -(-extent // parts[x]) * parts[x] if x in parts else extent for x, extent in self.nest.extents}
+        return {
+            x: -(-extent // parts[x]) * parts[x] if x in parts else extent
+            for x, extent in self.nest.extents
+        }
 
     @property
     def quantities(self) -> dict[str, Fraction]:
@@ -62,14 +68,17 @@ class ArrayConfiguration:
     @property
     def metrics(self) -> dict[str, Fraction]:
         """What the cost model says of it, by name, at its technology."""
-        return metric_values(evaluate(self.design, self.quantities, self.data, FRACTION, self.technology))
+        return metric_values(
+            evaluate(self.design, self.quantities, self.data, FRACTION, self.technology)
+        )
 
     def whole(self, expression: Expression) -> int:
         """The value of a number of things."""
         return int(expression.evaluate(self.quantities, FRACTION))
 
     def moved_group(self, tensor: str) -> IOGroup:
-        """The I/O group that moves a tensor: a read-only one, or what takes the finished output out.
+        """The I/O group that moves a tensor: a read-only one, or what takes the finished output
+        out.
 
         That is the drain, or without one the flow group that accumulates in its own buffers.
         """
@@ -87,21 +96,25 @@ def template(name: str) -> str:
 class Tool:
     """A tool to export to.
 
-    It takes a configuration of systolic arrays, or one of another family that has as much: nest, name, edition and metrics.
+    It takes a configuration of systolic arrays, or one of another family that has as much: nest,
+    name, edition and metrics.
     """
 
     cannot: str  #: Start of a sentence that refuses something, such as ``AutoSA cannot build``
-    #: Every reason, in plain words, why it can take no configuration of a nest, and why not a configuration.
+    #: Every reason, in plain words, why it can take no configuration of a nest, and why not a
+    #: configuration.
     nest_obstacles: Callable[[LoopNest], tuple[str, ...]]
     obstacles: Callable[[Any], tuple[str, ...]]
     #: The files of a configuration that nothing speaks against: content by name.
     written: Callable[[Any], Mapping[str, str]]
-    #: What runs the tool on a ``$folder`` of these files in ``$here``: in words, and for a shell; empty where nothing does.
+    #: What runs the tool on a ``$folder`` of these files in ``$here``: in words, and for a shell;
+    #: empty where nothing does.
     builds: str = ""
     command: str = ""
 
     def export(self, configuration: Any) -> Mapping[str, str]:
-        """All that the tool needs: content by file name (`ithaca.files.writing.write_folder` writes it).
+        """All that the tool needs: content by file name (`ithaca.files.writing.write_folder` writes
+        it).
 
         Raises `InputError` if it cannot take the configuration; it names all the reasons.
         """

@@ -1,4 +1,5 @@
-"""The layers of a network for another tool: a folder for each that differs, a table of which is where, and figures."""
+"""The layers of a network for another tool: a folder for each that differs, a table of which is
+where, and figures."""
 
 from __future__ import annotations
 
@@ -37,7 +38,8 @@ class ExportedLayer:
 
 
 def export_layers(tool: Tool, layers: Sequence[ExportedLayer]) -> Mapping[str, str]:
-    """All that a tool needs for some layers: content by path in a folder. Layers that are run alike share a folder."""
+    """All that a tool needs for some layers: content by path in a folder. Layers that are run alike
+    share a folder."""
     folders: list[tuple[str, ArrayConfiguration | MappedNest]] = []
     files: dict[str, str] = {}
     rows = []
@@ -46,12 +48,20 @@ def export_layers(tool: Tool, layers: Sequence[ExportedLayer]) -> Mapping[str, s
         if folder is None:
             folder = fresh_folder(layer.name, [name for name, _ in folders])
             folders.append((folder, layer.configuration))
-            files |= {f"{folder}/{name}": text for name, text in tool.export(layer.configuration).items()}
+            files |= {
+                f"{folder}/{name}": text for name, text in tool.export(layer.configuration).items()
+            }
         rows.append((layer.name, layer.count, folder, layer.configuration.name))
     names = [name for name, _ in folders]
     if tool.command:
-        files[SCRIPT] = template("build_all.sh.txt").format(folders=" ".join(names), builds=tool.builds, command=tool.command)
-    return {**files, TABLE: csv_text(HEADINGS, rows), "README.md": _readme(tool, layers, [row[2] for row in rows])}
+        files[SCRIPT] = template("build_all.sh.txt").format(
+            folders=" ".join(names), builds=tool.builds, command=tool.command
+        )
+    return {
+        **files,
+        TABLE: csv_text(HEADINGS, rows),
+        "README.md": _readme(tool, layers, [row[2] for row in rows]),
+    }
 
 
 def _readme(tool: Tool, layers: Sequence[ExportedLayer], folders: Sequence[str]) -> str:
@@ -61,10 +71,20 @@ def _readme(tool: Tool, layers: Sequence[ExportedLayer], folders: Sequence[str])
     headings = (*HEADINGS, *(f"{name} ({METRICS[name].unit})" for name in shown))
     table = [headings, ("---",) * len(headings)]
     for layer, folder, own in zip(layers, folders, metrics, strict=True):
-        table.append((layer.name, str(layer.count), folder, layer.configuration.name, *(number(own[x]) for x in shown)))
+        table.append(
+            (
+                layer.name,
+                str(layer.count),
+                folder,
+                layer.configuration.name,
+                *(number(own[x]) for x in shown),
+            )
+        )
     return template("layers.md.txt").format(
         table="\n".join(f"| {' | '.join(row)} |" for row in table),
-        build=f"`sh {SCRIPT}` runs {tool.builds}; it ends with 1 if one failed.\n" if tool.command else "",
+        build=f"`sh {SCRIPT}` runs {tool.builds}; it ends with 1 if one failed.\n"
+        if tool.command
+        else "",
         edition=layers[0].configuration.edition,
     )
 
@@ -73,7 +93,8 @@ def fresh_folder(name: str, taken: Sequence[str]) -> str:
     """A folder's name for a layer's, whatever characters that has."""
     plain = re.sub(r"[^\w.-]+", "_", name, flags=re.ASCII).strip("._") or "layer"
     if len(plain) > LONGEST:  # file systems hold names of 255 bytes
-        plain = f"{plain[: LONGEST - 11]}_{sha256(name.encode(errors='surrogatepass')).hexdigest()[:10]}"
+        digest = sha256(name.encode(errors="surrogatepass")).hexdigest()[:10]
+        plain = f"{plain[: LONGEST - 11]}_{digest}"
     used = {each.casefold() for each in (*taken, TABLE, SCRIPT, "README.md")}
     names = (plain, *(f"{plain}_{number}" for number in range(2, len(used) + 3)))
     return next(each for each in names if each.casefold() not in used)

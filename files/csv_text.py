@@ -15,9 +15,10 @@ _FORMULA = ("=", "+", "-", "@")
 def csv_text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """A table as CSV.
 
-    Names come from anywhere: a layer may be called ``=cmd|…``, which a spreadsheet would run. Text that begins like a
-    formula (with ``= + - @``) and is no number is preceded by an apostrophe, which spreadsheets take for "this is text".
-    Control characters are escaped, line ends too: a row is a line.
+    Names come from anywhere: a layer may be called ``=cmd|…``, which a spreadsheet would run. Text
+    that begins like a formula (with ``= + - @``) and is no number is preceded by an apostrophe,
+    which spreadsheets take for "this is text". Control characters are escaped, line ends too: a row
+    is a line.
     """
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")

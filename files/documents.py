@@ -25,7 +25,8 @@ class Document(BaseModel):
 def validated(model: type[_Model], document: Any, where: object, context: Any = None) -> _Model:
     """A document, checked; ``context`` is for its validators.
 
-    Raises `InputError`: ``where``, the field, its value and what is allowed, if it is no such document.
+    Raises `InputError`: ``where``, the field, its value and what is allowed, if it is no such
+    document.
     """
     try:
         return model.model_validate(document, context=context)
@@ -41,11 +42,20 @@ def _refusal(where: object, error: ValidationError, model: type[BaseModel]) -> I
         return refuse(where, f"{at} is missing; allowed: {', '.join(_fields(model, first['loc']))}")
     if first["type"] == "extra_forbidden":
         return refuse(where, f"{at} is unknown; allowed: {', '.join(_fields(model, first['loc']))}")
-    if isinstance(reason := first.get("ctx", {}).get("error"), InputError):  # of a validator that says it all
+    if isinstance(
+        reason := first.get("ctx", {}).get("error"), InputError
+    ):  # of a validator that says it all
         return refuse(f"{where}: {at}", reason)
     if first["type"] in ("model_type", "model_attributes_type", "dict_type"):
-        return refuse(where, f"{at} is {quoted(first['input'])}; allowed: a mapping of names to values")
-    allowed = first["msg"].removeprefix("Input should be ").removeprefix("List should have ").removeprefix("Value error, ")
+        return refuse(
+            where, f"{at} is {quoted(first['input'])}; allowed: a mapping of names to values"
+        )
+    allowed = (
+        first["msg"]
+        .removeprefix("Input should be ")
+        .removeprefix("List should have ")
+        .removeprefix("Value error, ")
+    )
     return refuse(where, f"{at} is {quoted(first['input'])}; allowed: {allowed}")
 
 
@@ -73,16 +83,28 @@ def find_document(
     tags: Collection[str] = (),
     depth: int = MAX_DEPTH,
 ) -> tuple[Any, object]:
-    """The YAML document that comes with Ithaca in a package, or a user's own file; and what error lines about it start with.
+    """The YAML document that comes with Ithaca in a package, or a user's own file; and what error
+    lines about it start with.
 
-    A path contains a separator or ends in .yaml, .yml or .json. Mappings may have the given ``tags``, nested so deep. Raises
-    `InputError` if there is no such document; ``files`` says what else it could be.
+    A path contains a separator or ends in .yaml, .yml or .json. Mappings may have the given
+    ``tags``, nested so deep. Raises `InputError` if there is no such document; ``files`` says what
+    else it could be.
     """
     known = packaged_names(package)
     if name_or_path in known:
-        return parse_yaml(packaged_text(package, name_or_path), name_or_path, tags, depth), name_or_path
-    if not ("/" in name_or_path or "\\" in name_or_path or name_or_path.lower().endswith((".yaml", ".yml", ".json"))):
-        raise InputError(f"unknown {what} {quoted(name_or_path)}; known: {', '.join(known)}; or {files}")
+        return parse_yaml(
+            packaged_text(package, name_or_path), name_or_path, tags, depth
+        ), name_or_path
+    if not (
+        "/" in name_or_path
+        or "\\" in name_or_path
+        or name_or_path.lower().endswith((".yaml", ".yml", ".json"))
+    ):
+        raise InputError(
+            f"unknown {what} {quoted(name_or_path)}; known: {', '.join(known)}; or {files}"
+        )
     path = Path(name_or_path)
     text = read_text(path, max_bytes)
-    return parse_json(text, path) if path.suffix.lower() == ".json" else parse_yaml(text, path, tags, depth), path
+    return parse_json(text, path) if path.suffix.lower() == ".json" else parse_yaml(
+        text, path, tags, depth
+    ), path

@@ -21,7 +21,8 @@ from ithaca.files.reading import read_text as read_text
 #: Version of all documents Ithaca reads and writes.
 SCHEMA = "ithaca/1"
 
-#: A number that is not negative, as somebody types it or a result prints it: of up to 40 digits before and after the point.
+#: A number that is not negative, as somebody types it or a result prints it: of up to 40 digits
+#: before and after the point.
 DECIMAL = r"([0-9]{1,40}(\.[0-9]{0,40})?|\.[0-9]{1,40})([eE][+-]?[0-9]{1,2})?"
 
 
@@ -35,7 +36,8 @@ def json_ratio(over: int, under: int) -> int | float:
     whole, rest = divmod(over, under)
     if not rest:
         return whole
-    # beyond the doubles the nearest integer is closer than any double could be; int / int is rounded to nearest
+    # beyond the doubles the nearest integer is closer than any double could be; int / int is
+    # rounded to nearest
     return over / under if abs(over) < under << 1000 else round(Fraction(over, under))
 
 

@@ -35,11 +35,14 @@ def escaped(text: str) -> str:
 
 
 def printable(text: str) -> str:
-    """Lines of text with their control characters escaped: names in files may hold sequences that drive a terminal."""
+    """Lines of text with their control characters escaped: names in files may hold sequences that
+    drive a terminal."""
     return "\n".join(map(escaped, text.split("\n")))
 
 
 def refuse(where: object, complaint: object) -> InputError:
     """The error ``where: complaint``, kept to one printable line of bounded length."""
     line = escaped(f"{where}: {complaint}")
-    return InputError(line if len(line) <= MAX_LINE else f"{line[: MAX_LINE // 2]} … {line[-MAX_LINE // 2 :]}")
+    return InputError(
+        line if len(line) <= MAX_LINE else f"{line[: MAX_LINE // 2]} … {line[-MAX_LINE // 2 :]}"
+    )

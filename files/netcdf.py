@@ -15,12 +15,16 @@ if TYPE_CHECKING:
 def check_netcdf(path: Path) -> None:
     """Refuse, before any work is done for it, a file that `save_netcdf` could not write."""
     if path.suffix.lower() != ".nc":
-        raise InputError(f"cannot write {path}: studies are NetCDF files; allowed: a name that ends in .nc")
+        raise InputError(
+            f"cannot write {path}: studies are NetCDF files; allowed: a name that ends in .nc"
+        )
     check_writable(path)
     try:
         import netCDF4  # noqa: F401
     except ImportError:
-        raise InputError("NetCDF files need the package netCDF4; install it with pip install netcdf4") from None
+        raise InputError(
+            "NetCDF files need the package netCDF4; install it with pip install netcdf4"
+        ) from None
 
 
 def save_netcdf(dataset: xr.Dataset, path: Path) -> None:

@@ -35,13 +35,16 @@ def packaged_text(package: str, name: str) -> str:
 def read_text(path: Path, max_bytes: int) -> str:
     """Read a UTF-8 file that somebody else wrote.
 
-    Raises `InputError` if it cannot be read, is larger than ``max_bytes``, is not UTF-8 or holds NUL characters.
+    Raises `InputError` if it cannot be read, is larger than ``max_bytes``, is not UTF-8 or holds
+    NUL characters.
     """
     raw = read_bytes(path, max_bytes)
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise refuse(path, f"byte {error.start} is 0x{raw[error.start]:02x}; allowed: UTF-8 text") from None
+        raise refuse(
+            path, f"byte {error.start} is 0x{raw[error.start]:02x}; allowed: UTF-8 text"
+        ) from None
     if "\0" in text:
         raise refuse(path, f"character {text.index(chr(0))} is NUL; allowed: text")
     return text
@@ -73,7 +76,8 @@ def read_bytes(path: Path, max_bytes: int) -> bytes:
 def parse_json(text: str, where: object) -> Any:
     """Parse JSON strictly: no repeated keys, no NaN or Infinity, no endless numbers or nesting.
 
-    Raises `InputError`, beginning with ``where`` (a path, a row and column), if the text is no such document.
+    Raises `InputError`, beginning with ``where`` (a path, a row and column), if the text is no such
+    document.
     """
 
     def mapping(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -85,7 +89,9 @@ def parse_json(text: str, where: object) -> Any:
 
     def integer(digits: str) -> int:
         if len(digits) > MAX_DIGITS:
-            raise refuse(where, f"number {quoted(digits)} is too long; allowed: at most {MAX_DIGITS} digits")
+            raise refuse(
+                where, f"number {quoted(digits)} is too long; allowed: at most {MAX_DIGITS} digits"
+            )
         return int(digits)
 
     def decimal(digits: str) -> float:
@@ -97,12 +103,22 @@ def parse_json(text: str, where: object) -> Any:
         raise refuse(where, f"number is {name}; allowed: a finite number")
 
     try:
-        return json.loads(text, object_pairs_hook=mapping, parse_int=integer, parse_float=decimal, parse_constant=constant)
+        return json.loads(
+            text,
+            object_pairs_hook=mapping,
+            parse_int=integer,
+            parse_float=decimal,
+            parse_constant=constant,
+        )
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
-        raise refuse(where, f"not JSON at {place}: {error.msg}; allowed: a complete JSON document") from None
+        raise refuse(
+            where, f"not JSON at {place}: {error.msg}; allowed: a complete JSON document"
+        ) from None
     except (RecursionError, MemoryError):
-        raise refuse(where, "nested too deeply; allowed: a JSON document as Ithaca writes it") from None
+        raise refuse(
+            where, "nested too deeply; allowed: a JSON document as Ithaca writes it"
+        ) from None
 
 
 def location(parts: Sequence[str | int]) -> str:

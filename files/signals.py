@@ -1,12 +1,13 @@
 """What SIGINT and SIGTERM do, the same in every command.
 
-The first one raises `KeyboardInterrupt`, except where somebody looks for it: a search asks its `Interrupt` and ends with
-what it has; libraries with locks of their own (xarray, HDF5, Dask) are left alone until they are done (`deferred`), since
-an exception within the taking of a lock would leave it taken for ever, and are asked between steps (`check`).
-The second one ends the process at once; nothing half-written is left behind.
+The first one raises `KeyboardInterrupt`, except where somebody looks for it: a search asks its
+`Interrupt` and ends with what it has; libraries with locks of their own (xarray, HDF5, Dask) are
+left alone until they are done (`deferred`), since an exception within the taking of a lock would
+leave it taken for ever, and are asked between steps (`check`). The second one ends the process at
+once; nothing half-written is left behind.
 
-In a process that is not the program's own, such as a notebook's, handlers are put back as soon as a function of `ithaca` is
-done, only SIGINT is looked at, and a second one raises `KeyboardInterrupt`.
+In a process that is not the program's own, such as a notebook's, handlers are put back as soon as a
+function of `ithaca` is done, only SIGINT is looked at, and a second one raises `KeyboardInterrupt`.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ class _State:
     def __init__(self) -> None:
         #: Whether one came, and another; whether the process is not the program's own.
         self.came = self.again = self.guest = False
-        #: How many searches ask for the first one, regions have it wait for their end, and have even the second wait.
+        #: How many searches ask for the first one, regions have it wait for their end, and have
+        #: even the second wait.
         self.asking = self.deferred = self.unbroken = 0
         self.undo: list[Callable[[], None]] = []  #: What to do before the process ends at once
 
@@ -47,7 +49,8 @@ _state = _State()
 
 
 def install() -> None:
-    """Handle signals from now on, except those that whoever started the process wants ignored, as nohup and shells do."""
+    """Handle signals from now on, except those that whoever started the process wants ignored, as
+    nohup and shells do."""
     _state.came = _state.again = False
     for number in SIGNALS:
         if signal.getsignal(number) is not signal.SIG_IGN:
@@ -55,7 +58,8 @@ def install() -> None:
 
 
 def settle() -> None:
-    """Let Ctrl-C come too late from now on: what there is to say is said, and Python's own end would answer with a kill."""
+    """Let Ctrl-C come too late from now on: what there is to say is said, and Python's own end
+    would answer with a kill."""
     if signal.getsignal(signal.SIGINT) is _handle:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 
@@ -83,7 +87,12 @@ class Interrupt:
         self._active.enter_context(_counted(asking=_state.asking + 1))
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self._came = _state.came
         self._active.close()
 
@@ -93,7 +102,8 @@ class Interrupt:
 
 @contextmanager
 def deferred() -> Iterator[None]:
-    """Let a signal wait for the end of what has locks of its own; then it raises `KeyboardInterrupt`, unless a search asks."""
+    """Let a signal wait for the end of what has locks of its own; then it raises
+    `KeyboardInterrupt`, unless a search asks."""
     with _handled():
         with _counted(deferred=_state.deferred + 1):
             yield
@@ -103,7 +113,8 @@ def deferred() -> Iterator[None]:
 
 @contextmanager
 def at_once() -> Iterator[None]:
-    """Let a signal raise `KeyboardInterrupt` even if somebody asks: what runs here never does, and no part of it is of use."""
+    """Let a signal raise `KeyboardInterrupt` even if somebody asks: what runs here never does, and
+    no part of it is of use."""
     with _handled():
         check()
         with _counted(asking=0, deferred=0):
@@ -156,7 +167,9 @@ def _handled() -> Iterator[None]:
 
 @contextmanager
 def _counted(**regions: int) -> Iterator[None]:
-    if threading.current_thread() is not threading.main_thread():  # signals come to the main thread only
+    if (
+        threading.current_thread() is not threading.main_thread()
+    ):  # signals come to the main thread only
         yield
         return
     before = {name: getattr(_state, name) for name in regions}
@@ -194,8 +207,11 @@ def _end() -> NoReturn:
 
 
 def _unlink_semaphores() -> None:
-    """Leave no semaphore to the process that `multiprocessing` keeps for that: it names each on stderr."""
-    util, synchronize = (sys.modules.get(f"multiprocessing.{name}") for name in ("util", "synchronize"))
+    """Leave no semaphore to the process that `multiprocessing` keeps for that: it names each on
+    stderr."""
+    util, synchronize = (
+        sys.modules.get(f"multiprocessing.{name}") for name in ("util", "synchronize")
+    )
     if util is not None and synchronize is not None:
         for last in list(util._finalizer_registry.values()):
             if last._callback is synchronize.SemLock._cleanup:

@@ -22,8 +22,8 @@ from ithaca.files.signals import deferred, unbroken, undone
 def write_text_atomically(path: Path | str, text: str) -> None:
     """Write a text file (UTF-8) so that it holds either all of ``text`` or what it held before.
 
-    Its folder must exist. Links are followed, permissions of an existing file kept. A device or pipe
-    (``/dev/stdout``) is written in place, since renaming over it would destroy it.
+    Its folder must exist. Links are followed, permissions of an existing file kept. A device or
+    pipe (``/dev/stdout``) is written in place, since renaming over it would destroy it.
 
     Raises `InputError` if the path is a directory or cannot be written.
     """
@@ -42,10 +42,11 @@ def write_text_atomically(path: Path | str, text: str) -> None:
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
-    """A temporary sibling of a file for a library to write: renamed to it on success and removed otherwise.
+    """A temporary sibling of a file for a library to write: renamed to it on success and removed
+    otherwise.
 
-    The sibling ends like the file, since libraries choose the format by that. A signal waits until they are done. Raises
-    `InputError` if the file cannot be written.
+    The sibling ends like the file, since libraries choose the format by that. A signal waits until
+    they are done. Raises `InputError` if the file cannot be written.
     """
     check_writable(path)
     target = path.resolve()
@@ -59,11 +60,14 @@ def whole_file(path: Path) -> Iterator[Path]:
                 os.fsync(stream.fileno())
             temporary.replace(target)
     except (OSError, RuntimeError) as error:  # HDF5 reports a full disk as a RuntimeError
-        raise InputError(f"cannot write {path}: {getattr(error, 'strerror', None) or error}") from error
+        raise InputError(
+            f"cannot write {path}: {getattr(error, 'strerror', None) or error}"
+        ) from error
 
 
 def check_writable(path: Path | str) -> None:
-    """Refuse a path that `write_text_atomically` could not write, before any work is done for it."""
+    """Refuse a path that `write_text_atomically` could not write, before any work is done for
+    it."""
     with _one_line_errors(path):
         target = _file(path)
         if not _is_device(target):
@@ -71,7 +75,8 @@ def check_writable(path: Path | str) -> None:
 
 
 def check_folder(folder: Path | str, names: Iterable[str]) -> None:
-    """Refuse a folder of files of some names that `write_folder` could not write, before any work is done for it."""
+    """Refuse a folder of files of some names that `write_folder` could not write, before any work
+    is done for it."""
     with _one_line_errors(folder):
         target = Path(folder).resolve()
         if target.exists() and not target.is_dir():
@@ -84,11 +89,12 @@ def check_folder(folder: Path | str, names: Iterable[str]) -> None:
 
 
 def write_folder(folder: Path | str, files: Mapping[str, str | bytes]) -> None:
-    """Write a folder of files, content by name (``folder/name`` inside another): all of them or none.
+    """Write a folder of files, content by name (``folder/name`` inside another): all of them or
+    none.
 
-    A new folder is built beside its place, in a folder that must exist, and renamed. In an existing one the
-    files replace those of the same names, and are put back should that fail half-way; other files stay. Text
-    is written as UTF-8; files that start with ``#!`` become executable.
+    A new folder is built beside its place, in a folder that must exist, and renamed. In an existing
+    one the files replace those of the same names, and are put back should that fail half-way; other
+    files stay. Text is written as UTF-8; files that start with ``#!`` become executable.
 
     Raises `InputError` if the folder or one of its files cannot be written.
     """
@@ -134,7 +140,9 @@ def _move_into(staging: Path, target: Path, names: tuple[str, ...]) -> None:
 def _write_new(path: Path, text: str | bytes) -> None:
     """Create a file and see it safely on disk."""
     content = text.encode() if isinstance(text, str) else text
-    mode = 0o777 if content.startswith(b"#!") else 0o666  # less the user's umask, as for any new file
+    mode = (
+        0o777 if content.startswith(b"#!") else 0o666
+    )  # less the user's umask, as for any new file
     with open(path, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as stream:
         stream.write(content)
         stream.flush()
@@ -153,7 +161,8 @@ def _sync_folder(folder: Path) -> None:
 
 @contextmanager
 def _temporary(path: Path, suffix: str = "") -> Iterator[Path]:
-    """A path beside another one; what is written there and not renamed is removed on every way out."""
+    """A path beside another one; what is written there and not renamed is removed on every way
+    out."""
     # Its own short name: one derived from the target's could exceed the longest name allowed.
     temporary = path.with_name(f".ithaca-{secrets.token_hex(6)}.tmp{suffix}")
 
@@ -203,6 +212,8 @@ def _one_line_errors(path: Path | str) -> Iterator[None]:
     except ValueError as error:
         if isinstance(error, InputError):
             raise
-        raise InputError(f"cannot write {str(path)!r}: {error}") from error  # a null byte, a lone surrogate
+        raise InputError(
+            f"cannot write {str(path)!r}: {error}"
+        ) from error  # a null byte, a lone surrogate
     except RuntimeError as error:
         raise InputError(f"cannot write {path}: it is a loop of links") from error

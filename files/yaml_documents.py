@@ -20,7 +20,8 @@ MAX_DEPTH = 8
 
 _INTEGER = re.compile(r"[-+]?[0-9]+")
 _DECIMAL = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
-#: As YAML 1.2 reads them, and Python writes them: ``no`` and ``on`` are text, such as names of layers.
+#: As YAML 1.2 reads them, and Python writes them: ``no`` and ``on`` are text, such as names of
+#: layers.
 _WORDS: dict[str, object] = {"": None, "~": None}
 _WORDS |= {
     spelled: value
@@ -43,8 +44,13 @@ def parse_yaml(text: str, where: object, tags: Collection[str] = (), depth: int 
         def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
             event = self.peek_event()  # type: ignore[no-untyped-call]
             if isinstance(event, yaml.AliasEvent):
-                raise refuse(_line(where, event), f"alias {quoted(event.anchor)}; allowed: every value written out")
-            if event.tag is not None and not (event.tag in tags and isinstance(event, yaml.MappingStartEvent)):
+                raise refuse(
+                    _line(where, event),
+                    f"alias {quoted(event.anchor)}; allowed: every value written out",
+                )
+            if event.tag is not None and not (
+                event.tag in tags and isinstance(event, yaml.MappingStartEvent)
+            ):
                 allowed = f"mappings tagged {', '.join(tags)}" if tags else "values without tags"
                 raise refuse(_line(where, event), f"tag {quoted(event.tag)}; allowed: {allowed}")
             if isinstance(event, yaml.CollectionStartEvent) and self.depth == depth:
@@ -60,7 +66,9 @@ def parse_yaml(text: str, where: object, tags: Collection[str] = (), depth: int 
         place = f" at line {error.problem_mark.line + 1}" if error.problem_mark else ""
         raise refuse(where, f"not YAML{place}: {error.problem}; allowed: a YAML document") from None
     except yaml.YAMLError as error:
-        raise refuse(where, f"not YAML: {str(error).splitlines()[0]}; allowed: a YAML document") from None
+        raise refuse(
+            where, f"not YAML: {str(error).splitlines()[0]}; allowed: a YAML document"
+        ) from None
     if len(documents) != 1:
         raise refuse(where, f"holds {len(documents)} documents; allowed: one")
     return documents[0]
@@ -74,9 +82,14 @@ def _value(node: yaml.Node, where: object) -> Any:
     found: dict[str, Any] = {"!": node.tag.removeprefix("!")} if node.tag.startswith("!") else {}
     for name, value in node.value:
         if not isinstance(name, yaml.ScalarNode):
-            raise refuse(_line(where, name), f"a field name is {quoted(_value(name, where))}; allowed: text")
+            raise refuse(
+                _line(where, name), f"a field name is {quoted(_value(name, where))}; allowed: text"
+            )
         if name.value in found:
-            raise refuse(_line(where, name), f"field {quoted(name.value)} occurs twice; allowed: every field once")
+            raise refuse(
+                _line(where, name),
+                f"field {quoted(name.value)} occurs twice; allowed: every field once",
+            )
         found[name.value] = _value(value, where)
     return found
 
@@ -90,7 +103,9 @@ def _scalar(text: str, where: str) -> object:
         return _WORDS[text]
     if _INTEGER.fullmatch(text):
         if len(text) > MAX_DIGITS:
-            raise refuse(where, f"number {quoted(text)} is too long; allowed: at most {MAX_DIGITS} digits")
+            raise refuse(
+                where, f"number {quoted(text)} is too long; allowed: at most {MAX_DIGITS} digits"
+            )
         return int(text)
     if _DECIMAL.fullmatch(text):
         return float(text)

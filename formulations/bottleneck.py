@@ -1,7 +1,9 @@
-"""What a number of a design is made of at a configuration: a tree of largest, summed and multiplied parts, and what binds.
+"""What a number of a design is made of at a configuration: a tree of largest, summed and multiplied
+parts, and what binds.
 
-The tree follows from the model, run on numbers that remember how they came about (`ithaca.formulations.algebra.traced`); the
-design only says which numbers inside have names (`Design.parts`). Whatever has no name and nothing named inside is one part.
+The tree follows from the model, run on numbers that remember how they came about
+(`ithaca.formulations.algebra.traced`); the design only says which numbers inside have names
+(`Design.parts`). Whatever has no name and nothing named inside is one part.
 """
 
 from __future__ import annotations
@@ -23,19 +25,30 @@ REST = "the rest"
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of a whole: parts of a sum add up to it, the largest of a maximum is it, each factor of a product counts whole."""
+    """A part of a whole: parts of a sum add up to it, the largest of a maximum is it, each factor
+    of a product counts whole."""
 
     name: str  #: Its name; empty where it has none
     how: How  #: What it is of its own parts
     value: Fraction  #: What it contributes, in the unit of the whole
     share: Fraction  #: The same over the whole: its contribution
-    parts: tuple[Part, ...] = ()  #: What it is made of, the largest first; none where nothing inside has a name
+    parts: tuple[
+        Part, ...
+    ] = ()  #: What it is made of, the largest first; none where nothing inside has a name
 
     @property
     def document(self) -> dict[str, Any]:
         """The tree ready for JSON."""
-        found: dict[str, Any] = {"name": self.name, "value": json_number(self.value), "share": json_number(self.share)}
-        return {**found, self.how.value: [part.document for part in self.parts]} if self.parts else found
+        found: dict[str, Any] = {
+            "name": self.name,
+            "value": json_number(self.value),
+            "share": json_number(self.share),
+        }
+        return (
+            {**found, self.how.value: [part.document for part in self.parts]}
+            if self.parts
+            else found
+        )
 
     def within(self, whole: str) -> str:
         """Its name inside a whole: what the whole's name does not say already."""
@@ -47,11 +60,15 @@ class Binding:
     """What a number is as large as it is for."""
 
     names: tuple[str, ...]  #: Named parts from the whole to the one that binds
-    ratio: Fraction | None  #: s: the largest over the next largest where they part; None where there is nothing else
+    ratio: (
+        Fraction | None
+    )  #: s: the largest over the next largest where they part; None where there is nothing else
     share: Fraction  #: f: the innermost part over the largest there
 
 
-def bottleneck(design: Design, configuration: Mapping[str, int], expression: Expression, name: str) -> Part:
+def bottleneck(
+    design: Design, configuration: Mapping[str, int], expression: Expression, name: str
+) -> Part:
     """What an expression over a design's metrics is made of at a configuration."""
     metrics, named = design.parts(given(configuration), TRACED)
     whole = traced(expression.evaluate(metrics, TRACED))
@@ -78,7 +95,9 @@ class _Tree:
         if not self._named_inside(node):
             return Part(name, How.GIVEN, value, share)
         if node.how is How.PRODUCT:
-            factors = (self.part(each, value / each.value) for each in node.parts if self._matters(each))
+            factors = (
+                self.part(each, value / each.value) for each in node.parts if self._matters(each)
+            )
             parts = [each for factor in factors for each in _opened(factor, How.PRODUCT)]
         else:
             parts = sorted(self._flat(node, times), key=lambda part: -part.value)
@@ -87,11 +106,18 @@ class _Tree:
         return Part(name, node.how, value, share, tuple(parts))
 
     def _flat(self, node: Traced, times: Fraction) -> Iterator[Part]:
-        """The parts of a sum or of a maximum, with those of unnamed ones within it; what has one name, or none, is one part."""
+        """The parts of a sum or of a maximum, with those of unnamed ones within it; what has one
+        name, or none, is one part."""
         found: dict[object, Part] = {}
-        for place, part in enumerate(part for each in node.parts for part in _opened(self.part(each, times), node.how)):
+        for place, part in enumerate(
+            part for each in node.parts for part in _opened(self.part(each, times), node.how)
+        ):
             if not part.parts and (known := found.get(part.name)) is not None:
-                value = known.value + part.value if node.how is How.SUM else max(known.value, part.value)
+                value = (
+                    known.value + part.value
+                    if node.how is How.SUM
+                    else max(known.value, part.value)
+                )
                 part = replace(part, value=value, share=value / self._whole)
             # what has parts of its own stays apart, but that the same maximum may be met twice
             found[part.name if not part.parts else place if node.how is How.SUM else part] = part
@@ -105,7 +131,9 @@ class _Tree:
         key = id(node)
         if key not in self._inside:
             named = [part for part in node.parts if self._matters(part)]
-            self._inside[key] = bool(named and node.value) and all(part.value >= 0 for part in named)
+            self._inside[key] = bool(named and node.value) and all(
+                part.value >= 0 for part in named
+            )
         return self._inside[key]
 
 
@@ -115,16 +143,21 @@ def _opened(part: Part, how: How) -> tuple[Part, ...]:
 
 
 def bindings(part: Part, able: Callable[[str], bool] = bool) -> tuple[Binding, ...]:
-    """What binds: at a maximum its largest part, or several as large, at a sum the largest one, at a product every factor.
+    """What binds: at a maximum its largest part, or several as large, at a sum the largest one, at
+    a product every factor.
 
-    Sums may pass over parts that nothing can be done about: ``able`` says of a name whether something can. The ratio s is that
-    of the first maximum on the way, or of the first sum where there is none.
+    Sums may pass over parts that nothing can be done about: ``able`` says of a name whether
+    something can. The ratio s is that of the first maximum on the way, or of the first sum where
+    there is none.
     """
     return tuple(_bindings(part, (), able, None))
 
 
 def _bindings(
-    part: Part, names: tuple[str, ...], able: Callable[[str], bool], known: tuple[Fraction | None, Fraction] | None
+    part: Part,
+    names: tuple[str, ...],
+    able: Callable[[str], bool],
+    known: tuple[Fraction | None, Fraction] | None,
 ) -> Iterator[Binding]:
     """``known``: the ratio, and the part that it was found for."""
     names = (*names, part.name) if part.name else names
@@ -137,7 +170,11 @@ def _bindings(
     if not chosen:
         ratio, base = known or (None, part.value)
         yield Binding(names, ratio, part.value / base)
-    elif part.how is not How.PRODUCT and known is None and (part.how is How.MAX or not _has_maximum(chosen[0])):
+    elif (
+        part.how is not How.PRODUCT
+        and known is None
+        and (part.how is How.MAX or not _has_maximum(chosen[0]))
+    ):
         value = chosen[0].value
         following = max((each.value for each in part.parts if 0 < each.value < value), default=None)
         known = None if following is None else value / following, value
@@ -152,11 +189,14 @@ def _any(part: Part, able: Callable[[str], bool]) -> bool:
 
 def _has_maximum(part: Part) -> bool:
     """Whether a maximum lies on the way from a part to what binds."""
-    return part.how is How.MAX or any(map(_has_maximum, part.parts if part.how is How.PRODUCT else part.parts[:1]))
+    return part.how is How.MAX or any(
+        map(_has_maximum, part.parts if part.how is How.PRODUCT else part.parts[:1])
+    )
 
 
 def contenders(part: Part) -> tuple[Part, ...]:
-    """What is compared where a number is decided, the largest first: the parts of the first maximum on the way; else itself."""
+    """What is compared where a number is decided, the largest first: the parts of the first maximum
+    on the way; else itself."""
     at = part
     while at.how is not How.MAX and at.parts:
         at = at.parts[0]
@@ -164,7 +204,8 @@ def contenders(part: Part) -> tuple[Part, ...]:
 
 
 def binding_words(part: Part, unit: str) -> str:
-    """What a number is as large as it is for, and how much of it everything else would take, for people."""
+    """What a number is as large as it is for, and how much of it everything else would take, for
+    people."""
     first, *others = contenders(part)
     inner = first.parts[0].within(first.name) if first.parts else ""
     rest = ", ".join(f"{other.name or REST} {percent(other.share)}" for other in others)
@@ -173,5 +214,10 @@ def binding_words(part: Part, unit: str) -> str:
 
 
 def shares(part: Part) -> str:
-    """What the parts of a sum contribute, for people; what is less than nothing (roundings) is left out."""
-    return ", ".join(f"{each.name or REST} {percent(each.share)}" for each in part.parts or (part,) if each.value >= 0)
+    """What the parts of a sum contribute, for people; what is less than nothing (roundings) is left
+    out."""
+    return ", ".join(
+        f"{each.name or REST} {percent(each.share)}"
+        for each in part.parts or (part,)
+        if each.value >= 0
+    )

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 
 
 class Configuration(Mapping[str, int]):
-    """An immutable, hashable mapping of every quantity of a space to its value; comparisons leave their order out."""
+    """An immutable, hashable mapping of every quantity of a space to its value; comparisons leave
+    their order out."""
 
     __slots__ = ("_hash", "_values")
 

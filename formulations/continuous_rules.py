@@ -1,7 +1,9 @@
-"""What the rules of a space say of quantities that need not be whole: for geometric and nonlinear programs.
+"""What the rules of a space say of quantities that need not be whole: for geometric and nonlinear
+programs.
 
-Quantities that are products of others are put in. Of the other rules, one whose sides take ceilings, maxima or minima is
-replaced by rules between parts of its sides, which every configuration meets as well.
+Quantities that are products of others are put in. Of the other rules, one whose sides take
+ceilings, maxima or minima is replaced by rules between parts of its sides, which every
+configuration meets as well.
 """
 
 from __future__ import annotations
@@ -9,7 +11,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 
-from ithaca.formulations.algebra.expression import CeilingDivision, Expression, Maximum, Minimum, multiply, power
+from ithaca.formulations.algebra.expression import (
+    CeilingDivision,
+    Expression,
+    Maximum,
+    Minimum,
+    multiply,
+    power,
+)
 from ithaca.formulations.algebra.interval import Interval
 from ithaca.formulations.algebra.polarity import bounds
 from ithaca.formulations.algebra.posynomial import as_product
@@ -20,7 +29,10 @@ Spans = Mapping[str, Interval]
 
 def definitions(space: Space) -> dict[str, Expression]:
     """The expression of every quantity that follows from others."""
-    return {**space.definitions, **{name: e for axis in space.axes for name, e in axis.definitions.items()}}
+    return {
+        **space.definitions,
+        **{name: e for axis in space.axes for name, e in axis.definitions.items()},
+    }
 
 
 def products(space: Space) -> dict[str, Expression]:
@@ -38,7 +50,9 @@ def rules(space: Space) -> list[Link]:
 
 def quantity_spans(space: Space) -> dict[str, Interval]:
     """Smallest and largest value of every quantity, by its range and its definition alone."""
-    found = {name: Interval(Fraction(low), Fraction(high)) for name, (low, high) in space.ranges.items()}
+    found = {
+        name: Interval(Fraction(low), Fraction(high)) for name, (low, high) in space.ranges.items()
+    }
     defined = definitions(space)
     for name, span in found.items():
         values = bounds(defined[name], found) if name in defined else None
@@ -48,19 +62,28 @@ def quantity_spans(space: Space) -> dict[str, Interval]:
 
 
 def continuous_rules(space: Space, spans: Spans) -> list[Link]:
-    """What the rules of a space, definitions of products aside, say of continuous quantities: equalities and inequalities.
+    """What the rules of a space, definitions of products aside, say of continuous quantities:
+    equalities and inequalities.
 
     What the spans of the quantities imply is left out.
     """
     links, known, defined = rules(space), products(space), definitions(space)
     divides = {(link.left, link.right) for link in links if link.relation is Relation.DIVIDES}
-    quotients = {(e.denominator, e.numerator) for link in links if isinstance(e := link.right, CeilingDivision)}
+    quotients = {
+        (e.denominator, e.numerator)
+        for link in links
+        if isinstance(e := link.right, CeilingDivision)
+    }
 
     def at_most(small: Expression, large: Expression) -> bool:
         least, most = bounds(large, spans), bounds(small, spans)
         if least is None or most is None:
             return False
-        ratio = bounds(multiply(large, power(small, -1)).substitute(known), spans) if most.low > 0 else None
+        ratio = (
+            bounds(multiply(large, power(small, -1)).substitute(known), spans)
+            if most.low > 0
+            else None
+        )
         return bool(most.high <= least.low or (ratio is not None and ratio.low >= 1))
 
     def below(node: Expression) -> list[Expression]:
@@ -70,7 +93,9 @@ def continuous_rules(space: Space, spans: Spans) -> list[Link]:
         if isinstance(node, Maximum):
             return [part for argument in node.arguments for part in below(argument)]
         if isinstance(node, Minimum):
-            smallest = [a for a in node.arguments if all(at_most(a, other) for other in node.arguments)]
+            smallest = [
+                a for a in node.arguments if all(at_most(a, other) for other in node.arguments)
+            ]
             return [part for argument in smallest for part in below(argument)]
         return [node]
 
@@ -83,7 +108,11 @@ def continuous_rules(space: Space, spans: Spans) -> list[Link]:
             return [part for argument in node.arguments for part in above(argument)]
         if isinstance(node, Maximum):
             parts = [(part, argument) for argument in node.arguments for part in above(argument)]
-            return [part for part, own in parts if all(at_most(a, part) for a in node.arguments if a is not own)]
+            return [
+                part
+                for part, own in parts
+                if all(at_most(a, part) for a in node.arguments if a is not own)
+            ]
         return [node]
 
     found: list[Link] = []
@@ -97,11 +126,15 @@ def continuous_rules(space: Space, spans: Spans) -> list[Link]:
             equal = [(left, right) for left, right in pairs if (right, left) in back]
             found += [Link(left, Relation.EQUAL, right) for left, right in equal]
             pairs = [] if equal else [*pairs, *back]
-        found += [Link(left, Relation.AT_MOST, right) for left, right in pairs if not at_most(left, right)]
+        found += [
+            Link(left, Relation.AT_MOST, right) for left, right in pairs if not at_most(left, right)
+        ]
     return found
 
 
 def is_plain_product(expression: Expression) -> bool:
     """Whether an expression is a product of quantities, without a factor or a divisor."""
     product = as_product(expression)
-    return product is not None and all(c == 1 and p and min(e for _, e in p) > 0 for p, c in product.terms.items())
+    return product is not None and all(
+        c == 1 and p and min(e for _, e in p) > 0 for p, c in product.terms.items()
+    )

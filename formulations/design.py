@@ -44,8 +44,9 @@ class Remarks:
 class Design(ABC):
     """Hardware with its free factors: what one problem chooses among.
 
-    A family's designs are frozen dataclasses; equal ones are the same hardware for the same work. The cost model is plain
-    arithmetic, generic in its number system: everything else (bounds, integer models, reference) follows from `metrics`.
+    A family's designs are frozen dataclasses; equal ones are the same hardware for the same work.
+    The cost model is plain arithmetic, generic in its number system: everything else (bounds,
+    integer models, reference) follows from `metrics`.
     """
 
     #: The family it belongs to, as documents name it.
@@ -67,19 +68,26 @@ class Design(ABC):
         """The metrics it has, by name; the first is the objective unless another is asked for."""
 
     @abstractmethod
-    def metrics(self, values: NumbersByName, numbers: NumberSystem, names: Collection[str] | None = None) -> dict[str, Any]:
-        """The metrics asked for (by default all) at values of its quantities, in any number system."""
+    def metrics(
+        self, values: NumbersByName, numbers: NumberSystem, names: Collection[str] | None = None
+    ) -> dict[str, Any]:
+        """The metrics asked for (by default all) at values of its quantities, in any number
+        system."""
 
     def most(self, metric: str) -> Fraction | None:
         """A proven upper bound of a metric over all configurations; None where none is known."""
         return None
 
     def least(self, limits: Sequence[Limit]) -> Mapping[str, Fraction]:
-        """Roofs: proven lower bounds of metrics over all configurations within limits, at once; none of a metric left out."""
+        """Roofs: proven lower bounds of metrics over all configurations within limits, at once;
+        none of a metric left out."""
         return {}
 
-    def conditions(self, values: NumbersByName, numbers: NumberSystem) -> tuple[tuple[Any, Fraction], ...]:
-        """What a configuration must meet beside the space's rules: numbers with the bounds that they must not exceed."""
+    def conditions(
+        self, values: NumbersByName, numbers: NumberSystem
+    ) -> tuple[tuple[Any, Fraction], ...]:
+        """What a configuration must meet beside the space's rules: numbers with the bounds that
+        they must not exceed."""
         return ()
 
     def stage(self, problem: Problem) -> Stage | None:
@@ -87,38 +95,47 @@ class Design(ABC):
         return None
 
     def among(self, falling: Collection[str]) -> str:
-        """Among what optima are proven, where the space leaves out what may pay with such an objective or limits.
+        """Among what optima are proven, where the space leaves out what may pay with such an
+        objective or limits.
 
-        ``falling`` are the metrics that these may fall with. Empty: an optimum of the space is one of everything.
+        ``falling`` are the metrics that these may fall with. Empty: an optimum of the space is one
+        of everything.
         """
         return ""
 
     def baselines(self) -> Mapping[str, Iterable[tuple[Design, tuple[Limit, ...]]]]:
-        """Parts of its space that published methods keep to, by name: designs and limits, the first that is not empty."""
+        """Parts of its space that published methods keep to, by name: designs and limits, the first
+        that is not empty."""
         return {}
 
     @property
     def rank(self) -> int:
-        """Which of rival designs to look at first where time is short: the least is the most promising one."""
+        """Which of rival designs to look at first where time is short: the least is the most
+        promising one."""
         return 0
 
     @property
     def narrower(self) -> tuple[Design, ...]:
-        """Parts of its space that options narrow it to, the narrowest first: the best of them is where to begin."""
+        """Parts of its space that options narrow it to, the narrowest first: the best of them is
+        where to begin."""
         return ()
 
     def translated(self, design: Design, configuration: Configuration) -> Configuration | None:
-        """What a configuration of a design like this one, such as a baseline, is here; None if it is nothing here."""
+        """What a configuration of a design like this one, such as a baseline, is here; None if it
+        is nothing here."""
         return self.space.adopted(configuration)
 
     def details(self, values: NumbersByName, numbers: NumberSystem) -> Mapping[str, NumbersByName]:
-        """Numbers beside the metrics that the family reports, by kind and name: ``{"words": {tensor: words}}``, say."""
+        """Numbers beside the metrics that the family reports, by kind and name: ``{"words":
+        {tensor: words}}``, say."""
         return {}
 
     def parts(self, values: NumbersByName, numbers: NumberSystem) -> MetricsAndParts:
-        """All metrics, and by name the numbers inside them that people know, from one run of the model: the same objects.
+        """All metrics, and by name the numbers inside them that people know, from one run of the
+        model: the same objects.
 
-        They are the parts of bottleneck trees (`ithaca.formulations.bottleneck`). The name of a part of a part begins with it.
+        They are the parts of bottleneck trees (`ithaca.formulations.bottleneck`). The name of a
+        part of a part begins with it.
         """
         metrics = self.metrics(values, numbers)
         return metrics, metrics
@@ -127,11 +144,14 @@ class Design(ABC):
         """What of its hardware to raise where a part of its metrics binds, by the part's name."""
         return {}
 
-    def preferences(self, values: NumbersByName, numbers: NumberSystem) -> tuple[Any | None, ...] | None:
-        """Numbers, smaller ones better, that choose among configurations of equal objective, one after the other.
+    def preferences(
+        self, values: NumbersByName, numbers: NumberSystem
+    ) -> tuple[Any | None, ...] | None:
+        """Numbers, smaller ones better, that choose among configurations of equal objective, one
+        after the other.
 
-        A number is None where the design cannot say it: of several designs those are preferred that can. None instead of
-        numbers: any of these configurations is as good an answer.
+        A number is None where the design cannot say it: of several designs those are preferred that
+        can. None instead of numbers: any of these configurations is as good an answer.
         """
         return None
 
@@ -146,21 +166,25 @@ class Design(ABC):
 
     @property
     def parameters(self) -> Mapping[str, str]:
-        """The quantities that search tools choose, by their names there; those of an axis in the order they are decided."""
+        """The quantities that search tools choose, by their names there; those of an axis in the
+        order they are decided."""
         return {quantity.name.replace(".", "_"): quantity.name for quantity in self.space.free}
 
     @property
     def smoother(self) -> Design:
-        """A design with this space whose metrics stand for this one's where heuristics need them smooth; by default itself."""
+        """A design with this space whose metrics stand for this one's where heuristics need them
+        smooth; by default itself."""
         return self
 
     @property
     def kept(self) -> Sizes:
-        """The tensors of its work that stay on chip from, or for, what runs before or after it; with the words of each."""
+        """The tensors of its work that stay on chip from, or for, what runs before or after it;
+        with the words of each."""
         return ()
 
     def keeping(self, kept: Sizes) -> Design | None:
-        """The design with tensors that stay on chip; None if it has no place for them, whatever their size."""
+        """The design with tensors that stay on chip; None if it has no place for them, whatever
+        their size."""
         return None
 
     # -- words -------------------------------------------------------------------------
@@ -190,11 +214,13 @@ class Design(ABC):
 
     @property
     def enlarged(self) -> Mapping[str, Design]:
-        """The same work on hardware that has more of one thing, by what is changed: ``give GLB twice the words, 2,048``."""
+        """The same work on hardware that has more of one thing, by what is changed: ``give GLB
+        twice the words, 2,048``."""
         return {}
 
     def loops(self, configuration: Mapping[str, int]) -> tuple[str, ...]:
-        """A configuration as a loop nest for people, in lines; none where the family has nothing to show."""
+        """A configuration as a loop nest for people, in lines; none where the family has nothing to
+        show."""
         return ()
 
     @property
@@ -209,7 +235,8 @@ class Design(ABC):
 
     @property
     def landscape(self) -> tuple[str, str] | None:
-        """The two free quantities that a map of the surroundings of a configuration shows best; None where it has fewer."""
+        """The two free quantities that a map of the surroundings of a configuration shows best;
+        None where it has fewer."""
         names = [quantity.name for quantity in self.space.free if quantity.role is not Role.PORT]
         return (names[0], names[1]) if len(names) > 1 else None
 

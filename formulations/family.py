@@ -1,4 +1,5 @@
-"""A family of accelerators, as far as documents go: how its designs and configurations are written and read."""
+"""A family of accelerators, as far as documents go: how its designs and configurations are written
+and read."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
 class Family(Protocol):
     """What a result needs of the family its designs belong to; a design names it by its ``family``.
 
-    Fields of its models are fields of every result of the family; the configuration is the field ``tiling``.
+    Fields of its models are fields of every result of the family; the configuration is the field
+    ``tiling``.
     """
 
     def __hash__(self) -> int:
@@ -24,7 +26,8 @@ class Family(Protocol):
 
     @property
     def head(self) -> type[Document]:
-        """Model of what was asked, with the fields ``platform`` and ``objective`` of `ithaca.formulations.schema`."""
+        """Model of what was asked, with the fields ``platform`` and ``objective`` of
+        `ithaca.formulations.schema`."""
 
     @property
     def choice(self) -> type[Document]:
@@ -44,12 +47,15 @@ class Family(Protocol):
     def tiling_fields(self, design: Design, configuration: Configuration) -> Mapping[str, Any]:
         """A configuration as documents state it."""
 
-    def detail_fields(self, design: Design, configuration: Configuration) -> Mapping[str, Mapping[str, Fraction]]:
+    def detail_fields(
+        self, design: Design, configuration: Configuration
+    ) -> Mapping[str, Mapping[str, Fraction]]:
         """What documents state beside the metrics, by the exact reference."""
         return {}
 
     def setting(self, head: Any) -> Any:
-        """What all designs of a result share, read from its head; an `InputError` begins with the field."""
+        """What all designs of a result share, read from its head; an `InputError` begins with the
+        field."""
 
     def vocabulary(self, setting: Any) -> Mapping[str, Metric]:
         """The metrics that objectives and limits may speak of."""
@@ -58,7 +64,8 @@ class Family(Protocol):
         """The design that a document states; an `InputError` if there is none."""
 
     def configuration(self, design: Design, tiling: Any) -> Configuration:
-        """The configuration that a document states, legal or not; an `InputError` begins with the field."""
+        """The configuration that a document states, legal or not; an `InputError` begins with the
+        field."""
 
     def unmet(self, design: Design) -> str:
         """What a configuration that breaks the design's own conditions is told."""

@@ -1,4 +1,5 @@
-"""Intrinsics: what a call of a tensor unit computes. Ithaca's own, and a user's as statements or einsums."""
+"""Intrinsics: what a call of a tensor unit computes. Ithaca's own, and a user's as statements or
+einsums."""
 
 from __future__ import annotations
 
@@ -11,12 +12,16 @@ from ithaca.workloads.kernel_files import MAX_LOOPS
 from ithaca.workloads.nest import check_size
 from ithaca.workloads.statement import einsum_statement, factors_in, is_statement, parse_statement
 
-#: Ithaca's own, as HASCO names them: their statements, and how many iterations of a loop a call runs unless a user says.
+#: Ithaca's own, as HASCO names them: their statements, and how many iterations of a loop a call
+#: runs unless a user says.
 INTRINSICS: Mapping[str, tuple[str, Mapping[str, int]]] = {
     "dot": ("c[0] += a[i] * b[i]", {"i": 16}),
     "gemv": ("c[i] += a[i,j] * b[j]", {"i": 16, "j": 16}),
     "gemm": ("l[i,j] += m[i,k] * n[k,j]", {"i": 16, "j": 16, "k": 16}),
-    "conv2d": ("c[k,x,y] += a[c,x+r,y+s] * b[k,c,r,s]", {"k": 16, "x": 16, "y": 16, "c": 16, "r": 3, "s": 3}),
+    "conv2d": (
+        "c[k,x,y] += a[c,x+r,y+s] * b[k,c,r,s]",
+        {"k": 16, "x": 16, "y": 16, "c": 16, "r": 3, "s": 3},
+    ),
 }
 
 #: What results call a user's.
@@ -24,7 +29,8 @@ OWN = "own"
 
 
 def find_intrinsic(text: str, sizes: Mapping[str, int] | None = None) -> Computation:
-    """The intrinsic of a name, or of a statement such as ``l[i,j] += m[i,k] * n[k,j]`` or an einsum, with its sizes.
+    """The intrinsic of a name, or of a statement such as ``l[i,j] += m[i,k] * n[k,j]`` or an
+    einsum, with its sizes.
 
     Raises `InputError` if it is none, or a size is missing, of no loop or out of range.
     """
@@ -40,10 +46,13 @@ def find_intrinsic(text: str, sizes: Mapping[str, int] | None = None) -> Computa
     factors = factors_in(statement)
     if factors:
         raise InputError(
-            f"--intrinsic is {quoted(text)}: {', '.join(sorted(factors))} only multiply loops; allowed: numbers there"
+            f"--intrinsic is {quoted(text)}: {', '.join(sorted(factors))} only "
+            "multiply loops; allowed: numbers there"
         )
     output, inputs = parse_statement(statement)
-    used = [loop for access in (output, *inputs) for subscript in access for loop in subscript.loops]
+    used = [
+        loop for access in (output, *inputs) for subscript in access for loop in subscript.loops
+    ]
     loops = tuple(dict.fromkeys(used))
     _check(text, loops, Computation(name, output, inputs, ()), chosen)
     return Computation(name, output, inputs, tuple((loop, chosen[loop]) for loop in loops))
@@ -56,7 +65,9 @@ def _check(text: str, loops: tuple[str, ...], found: Computation, sizes: Mapping
         "a product of at least two tensors": len(found.inputs) < 2,
         "tensors whose names differ": len(set(tensors)) < len(tensors),
         f"1 to {MAX_LOOPS} loops": not 1 <= len(loops) <= MAX_LOOPS,
-        "loops that index an input": any(all(leaf.loop != loop for leaf in found.leaves) for loop in loops),
+        "loops that index an input": any(
+            all(leaf.loop != loop for leaf in found.leaves) for loop in loops
+        ),
         "an output whose subscripts are loops, each once": len(set(written)) < len(written)
         or any(c != 1 for _, c in written)
         or any(len(subscript.terms) > 1 for subscript in found.output),
@@ -65,8 +76,14 @@ def _check(text: str, loops: tuple[str, ...], found: Computation, sizes: Mapping
             raise InputError(f"--intrinsic is {quoted(text)}; allowed: {complaint}")
     for loop in sizes:
         if loop not in loops:
-            raise InputError(f"--intrinsic-sizes: unknown loop {quoted(loop)} of {found}; allowed: {', '.join(loops)}")
+            raise InputError(
+                f"--intrinsic-sizes: unknown loop {quoted(loop)} of "
+                f"{found}; allowed: {', '.join(loops)}"
+            )
     if missing := [loop for loop in loops if loop not in sizes]:
-        raise InputError(f"--intrinsic-sizes: {', '.join(missing)} missing; allowed: sizes of all of {', '.join(loops)}")
+        raise InputError(
+            f"--intrinsic-sizes: {', '.join(missing)} missing; allowed: "
+            f"sizes of all of {', '.join(loops)}"
+        )
     for loop, size in sizes.items():
         check_size(f"--intrinsic-sizes: loop '{loop}'", size)

@@ -1,4 +1,5 @@
-"""The machine that an array becomes: what loops, buffers, FIFOs and memory take, in cycles (DESIGN.md §11)."""
+"""The machine that an array becomes: what loops, buffers, FIFOs and memory take, in cycles
+(DESIGN.md §11)."""
 
 from __future__ import annotations
 
@@ -11,7 +12,9 @@ from ithaca.files.errors import InputError
 
 #: Largest parameter: beyond are mistakes; and the least that each of a machine may be.
 LARGEST = 10**6
-LEAST: Mapping[str, int] = MappingProxyType({"swap": 0, "entry": 0, "hop": 1, "mac": 1, "fifo_depth": 1})
+LEAST: Mapping[str, int] = MappingProxyType(
+    {"swap": 0, "entry": 0, "hop": 1, "mac": 1, "fifo_depth": 1}
+)
 
 
 def _check(name: str, value: int, least: int) -> None:
@@ -70,5 +73,8 @@ LETTERS: Mapping[str, str] = MappingProxyType({"d": "swap", "e": "entry", "h": "
 #: What is assumed unless it is said.
 RTL = Machine()
 
-#: Modules as an RTL designer writes them, and as high-level synthesis schedules them (DESIGN.md §11).
-REGIMES: Mapping[str, Machine] = MappingProxyType({"rtl": RTL, "hls": Machine(swap=2, entry=2, hop=2, mac=10)})
+#: Modules as an RTL designer writes them, and as high-level synthesis schedules them (DESIGN.md
+#: §11).
+REGIMES: Mapping[str, Machine] = MappingProxyType(
+    {"rtl": RTL, "hls": Machine(swap=2, entry=2, hop=2, mac=10)}
+)

@@ -1,7 +1,9 @@
-"""Which loops of a computation run on an intrinsic: its tree, what a match binds, and what a match costs.
+"""Which loops of a computation run on an intrinsic: its tree, what a match binds, and what a match
+costs.
 
-Trees and the two steps of matching follow HASCO (Xiao et al., ISCA 2021). A tree has a sum over the reduction loops at its
-root, below it a product of loads, below each load its subscripts; its leaves are the occurrences of loops in these.
+Trees and the two steps of matching follow HASCO (Xiao et al., ISCA 2021). A tree has a sum over the
+reduction loops at its root, below it a product of loads, below each load its subscripts; its leaves
+are the occurrences of loops in these.
 """
 
 from __future__ import annotations
@@ -42,7 +44,8 @@ class Operation(Enum):
 
 @dataclass(frozen=True)
 class Computation:
-    """What a nest, a stage of one, or an intrinsic computes: ``output += Π inputs``, over all iterations of its loops."""
+    """What a nest, a stage of one, or an intrinsic computes: ``output += Π inputs``, over all
+    iterations of its loops."""
 
     name: str  #: Name of the workload or intrinsic
     output: Access  #: What is accumulated
@@ -67,8 +70,12 @@ class Computation:
     @cached_property
     def leaves(self) -> tuple[Leaf, ...]:
         """The leaves of its tree, as they are written."""
-        subscripts = [(n, d, s) for n, access in enumerate(self.inputs) for d, s in enumerate(access)]
-        return tuple(Leaf(n, d, loop, c) for n, d, subscript in subscripts for loop, c in subscript.terms)
+        subscripts = [
+            (n, d, s) for n, access in enumerate(self.inputs) for d, s in enumerate(access)
+        ]
+        return tuple(
+            Leaf(n, d, loop, c) for n, d, subscript in subscripts for loop, c in subscript.terms
+        )
 
     def summed(self, loop: str) -> bool:
         """Whether the sum at the root is over a loop, which then does not index the output."""
@@ -89,23 +96,30 @@ class Rule(Enum):
     """How far the structure of trees must agree."""
 
     PUBLISHED = "published"
-    """A load stands for its subscripts: what is added in one of them counts as apart. HASCO's count of 2-D convolution."""
+    """A load stands for its subscripts: what is added in one of them counts as apart. HASCO's count
+    of 2-D convolution."""
     CONSISTENT = "consistent"
-    """Sums in subscripts are operations like any other, and their loops' coefficients have the same ratio."""
+    """Sums in subscripts are operations like any other, and their loops' coefficients have the same
+    ratio."""
 
     def allows(self, first: Leaf, second: Leaf, one: Leaf, other: Leaf) -> bool:
-        """Whether two leaves of an intrinsic may be two of a computation: ``one`` the first of them, ``other`` the second."""
+        """Whether two leaves of an intrinsic may be two of a computation: ``one`` the first of
+        them, ``other`` the second."""
         ours, theirs = meeting(first, second), meeting(one, other)
         if (ours is Operation.TIMES) != (theirs is Operation.TIMES):
             return False
         if self is Rule.PUBLISHED or ours is theirs is not Operation.PLUS:
             return True
-        return ours is theirs and first.coefficient * other.coefficient == second.coefficient * one.coefficient
+        return (
+            ours is theirs
+            and first.coefficient * other.coefficient == second.coefficient * one.coefficient
+        )
 
 
 @dataclass(frozen=True)
 class Match:
-    """Loops of a computation bound to those of an intrinsic: each call runs as many iterations of them as the intrinsic has."""
+    """Loops of a computation bound to those of an intrinsic: each call runs as many iterations of
+    them as the intrinsic has."""
 
     computation: Computation  #: The nest, or a stage of it
     intrinsic: Computation  #: What a call computes, with its sizes
@@ -127,12 +141,16 @@ class Match:
     @property
     def operands(self) -> Mapping[str, str]:
         """Tensor of the computation by tensor of the intrinsic, the output last."""
-        inputs = {a.tensor: self.computation.inputs[n].tensor for a, n in zip(self.intrinsic.inputs, self.loads, strict=True)}
+        inputs = {
+            a.tensor: self.computation.inputs[n].tensor
+            for a, n in zip(self.intrinsic.inputs, self.loads, strict=True)
+        }
         return inputs | {self.intrinsic.output.tensor: self.computation.output.tensor}
 
     @property
     def padded(self) -> Mapping[str, int]:
-        """Iterations of each bound loop that calls run, the idle ones at its end too: ``d·ceil(n/d)``."""
+        """Iterations of each bound loop that calls run, the idle ones at its end too:
+        ``d·ceil(n/d)``."""
         sizes = self.computation.sizes
         return {loop: d * -(-sizes[loop] // d) for loop, d in self.spans.items()}
 
@@ -148,7 +166,8 @@ class Match:
 
     @property
     def runs(self) -> int:
-        """How many runs of consecutive words a call reads and writes (boxes of tensors that are stored row by row)."""
+        """How many runs of consecutive words a call reads and writes (boxes of tensors that are
+        stored row by row)."""
         tensors = (*self.computation.inputs, self.computation.output)
         return sum(_runs(access, self.computation.sizes, self.spans) for access in tensors)
 
@@ -160,29 +179,51 @@ class Match:
             ours = [self.intrinsic.leaves[n] for n in (first, second)]
             found = [self.computation.leaves[self.leaves[n]] for n in (first, second)]
             if not Rule.CONSISTENT.allows(*ours, *found):
-                tree, (one, other) = (self.computation, found) if meeting(*found) is Operation.PLUS else (self.intrinsic, ours)
-                at = f"{tree.inputs[one.load].tensor}'s subscript {tree.inputs[one.load].subscripts[one.dimension]}"
+                tree, (one, other) = (
+                    (self.computation, found)
+                    if meeting(*found) is Operation.PLUS
+                    else (self.intrinsic, ours)
+                )
+                at = (
+                    f"{tree.inputs[one.load].tensor}'s subscript "
+                    f"{tree.inputs[one.load].subscripts[one.dimension]}"
+                )
                 same = meeting(*ours) is meeting(*found)
-                return f"{one.loop} and {other.loop} are added in {at}" + (", in another ratio" if same else "")
+                return f"{one.loop} and {other.loop} are added in {at}" + (
+                    ", in another ratio" if same else ""
+                )
         return ""
 
     def tiled(self, tile: Mapping[str, int]) -> Tiling:
         """Its calls where sub-problems of so many iterations are run one after the other.
 
-        Loops that are not named have tiles of one call. Raises `InputError` if a name is no loop, or a size is none of one.
+        Loops that are not named have tiles of one call. Raises `InputError` if a name is no loop,
+        or a size is none of one.
         """
         extents = self.computation.sizes
         for loop, size in tile.items():
             if loop not in extents:
-                raise InputError(f"tile of '{loop}': no loop of {self.computation}; allowed: {', '.join(extents)}")
+                raise InputError(
+                    f"tile of '{loop}': no loop of {self.computation}; "
+                    f"allowed: {', '.join(extents)}"
+                )
             if not 1 <= size <= extents[loop]:
-                raise InputError(f"tile of '{loop}' is {size}; allowed: 1 to its extent, {extents[loop]}")
-        return Tiling(self, tuple((loop, tile.get(loop, min(n, self.spans.get(loop, 1)))) for loop, n in extents.items()))
+                raise InputError(
+                    f"tile of '{loop}' is {size}; allowed: 1 to its extent, {extents[loop]}"
+                )
+        return Tiling(
+            self,
+            tuple(
+                (loop, tile.get(loop, min(n, self.spans.get(loop, 1))))
+                for loop, n in extents.items()
+            ),
+        )
 
 
 @dataclass(frozen=True)
 class Tiling:
-    """A match run as sub-problems; each pads its own loops, the last along a loop only what is left of it."""
+    """A match run as sub-problems; each pads its own loops, the last along a loop only what is left
+    of it."""
 
     match: Match  #: What runs on the intrinsic
     sizes: Sizes  #: Iterations of each loop in a sub-problem
@@ -214,9 +255,14 @@ class Tiling:
 
 
 def _runs(access: Access, extents: Mapping[str, int], spans: Mapping[str, int]) -> int:
-    tile = [1 + sum(abs(c) * (min(spans.get(x, 1), extents[x]) - 1) for x, c in s.terms) for s in access]
+    tile = [
+        1 + sum(abs(c) * (min(spans.get(x, 1), extents[x]) - 1) for x, c in s.terms) for s in access
+    ]
     whole = [1 + sum(abs(c) * (extents[x] - 1) for x, c in s.terms) for s in access]
-    parts = max((n for n, (part, full) in enumerate(zip(tile, whole, strict=True)) if part < full), default=0)
+    parts = max(
+        (n for n, (part, full) in enumerate(zip(tile, whole, strict=True)) if part < full),
+        default=0,
+    )
     return prod(tile[:parts])
 
 
@@ -224,11 +270,15 @@ def without(intrinsic: Computation, idle: Collection[str]) -> Computation:
     """What an intrinsic computes in one iteration of some of its loops."""
 
     def access(given: Access) -> Access:
-        subscripts = (Affine(tuple(t for t in s.terms if t[0] not in idle), s.constant) for s in given)
+        subscripts = (
+            Affine(tuple(t for t in s.terms if t[0] not in idle), s.constant) for s in given
+        )
         return Access(given.tensor, tuple(subscripts))
 
     extents = tuple((loop, size) for loop, size in intrinsic.extents if loop not in idle)
-    return Computation(intrinsic.name, access(intrinsic.output), tuple(map(access, intrinsic.inputs)), extents)
+    return Computation(
+        intrinsic.name, access(intrinsic.output), tuple(map(access, intrinsic.inputs)), extents
+    )
 
 
 def computation(nest: LoopNest) -> Computation:
@@ -237,15 +287,25 @@ def computation(nest: LoopNest) -> Computation:
 
 
 def stages(whole: Computation, factors: int) -> tuple[Computation, ...]:
-    """A product of many factors as a sequence of products of so many, multiplied as they are written.
+    """A product of many factors as a sequence of products of so many, multiplied as they are
+    written.
 
-    Each stage but the last sums over the loops that nothing after it knows, into an intermediate tensor of the others.
+    Each stage but the last sums over the loops that nothing after it knows, into an intermediate
+    tensor of the others.
     """
-    rest, found, taken = list(whole.inputs), [], {access.tensor for access in (whole.output, *whole.inputs)}
+    rest, found, taken = (
+        list(whole.inputs),
+        [],
+        {access.tensor for access in (whole.output, *whole.inputs)},
+    )
     while len(rest) > factors:
         inputs, rest = tuple(rest[:factors]), rest[factors:]
         later = {loop for access in (whole.output, *rest) for loop in access.loops}
-        kept = [loop for loop in whole.loops if loop in later and any(access.indexed_by(loop) for access in inputs)]
+        kept = [
+            loop
+            for loop in whole.loops
+            if loop in later and any(access.indexed_by(loop) for access in inputs)
+        ]
         name = next(name for n in range(len(taken) + 1) if (name := f"T{n + 1}") not in taken)
         taken.add(name)
         output = Access(name, tuple(Affine(((loop, 1),)) for loop in kept) or (Affine(()),))
@@ -256,4 +316,9 @@ def stages(whole: Computation, factors: int) -> tuple[Computation, ...]:
 
 def _stage(whole: Computation, output: Access, inputs: Sequence[Access]) -> Computation:
     used = {loop for access in (output, *inputs) for loop in access.loops}
-    return Computation(whole.name, output, tuple(inputs), tuple((loop, n) for loop, n in whole.extents if loop in used))
+    return Computation(
+        whole.name,
+        output,
+        tuple(inputs),
+        tuple((loop, n) for loop, n in whole.extents if loop in used),
+    )

@@ -1,4 +1,5 @@
-"""All matches of a computation with an intrinsic: the solutions of a constraint program, which CP-SAT enumerates."""
+"""All matches of a computation with an intrinsic: the solutions of a constraint program, which
+CP-SAT enumerates."""
 
 from __future__ import annotations
 
@@ -17,13 +18,19 @@ Solution = tuple[tuple[str, ...], tuple[int, ...], tuple[int, ...]]
 
 
 def matches(
-    whole: Computation, intrinsic: Computation, rule: Rule = Rule.CONSISTENT, *, partial: bool = False
+    whole: Computation,
+    intrinsic: Computation,
+    rule: Rule = Rule.CONSISTENT,
+    *,
+    partial: bool = False,
 ) -> tuple[Match, ...]:
-    """Every legal match of a computation, or of its stages if it multiplies more factors than the intrinsic; none is missing.
+    """Every legal match of a computation, or of its stages if it multiplies more factors than the
+    intrinsic; none is missing.
 
-    Of matches that differ only by an exchange of names in the intrinsic, such as operands of a matrix product of equal sizes,
-    one is given. They stand stage by stage: fewest calls, longest runs of words, inner loops first. Partial ones are given
-    where a stage has no other: those that leave the fewest loops of the intrinsic idle.
+    Of matches that differ only by an exchange of names in the intrinsic, such as operands of a
+    matrix product of equal sizes, one is given. They stand stage by stage: fewest calls, longest
+    runs of words, inner loops first. Partial ones are given where a stage has no other: those that
+    leave the fewest loops of the intrinsic idle.
 
     Raises `InputError` if there are more than `MOST`.
     """
@@ -40,23 +47,37 @@ def matches(
                 break
         distinct: list[Match] = []
         seen: set[tuple[str | None, ...]] = set()
-        for match in sorted(every, key=lambda match: match.loads):  # operands as they are written come first
+        for match in sorted(
+            every, key=lambda match: match.loads
+        ):  # operands as they are written come first
             if tuple(match.binding.get(name) for name in intrinsic.loops) not in seen:
                 distinct.append(match)
                 seen.update(tuple(match.binding.get(name) for name in names) for names in exchanges)
         inner = {loop: -n for n, loop in enumerate(stage.loops)}
-        found += sorted(distinct, key=lambda match: (match.whole.calls, match.runs, [inner[loop] for loop in match.loops]))
+        found += sorted(
+            distinct,
+            key=lambda match: (
+                match.whole.calls,
+                match.runs,
+                [inner[loop] for loop in match.loops],
+            ),
+        )
     return tuple(found)
 
 
 def _matches(computation: Computation, intrinsic: Computation, rule: Rule) -> list[Match]:
     """Every match."""
-    shapes = (replace(each, name="", extents=tuple((loop, 1) for loop in each.loops)) for each in (computation, intrinsic))
+    shapes = (
+        replace(each, name="", extents=tuple((loop, 1) for loop in each.loops))
+        for each in (computation, intrinsic)
+    )
     return [Match(computation, intrinsic, *solution) for solution in _solutions(*shapes, rule)]
 
 
 @lru_cache(maxsize=1024)
-def _solutions(computation: Computation, intrinsic: Computation, rule: Rule) -> tuple[Solution, ...]:
+def _solutions(
+    computation: Computation, intrinsic: Computation, rule: Rule
+) -> tuple[Solution, ...]:
     """All solutions, outermost loops first; sizes play no part."""
     if len(computation.inputs) != len(intrinsic.inputs):
         return ()
@@ -67,9 +88,12 @@ def _solutions(computation: Computation, intrinsic: Computation, rule: Rule) -> 
     bound = {
         each: model.new_bool_var("")
         for each in product(intrinsic.loops, computation.loops)
-        if intrinsic.summed(each[0]) == computation.summed(each[1])  # the sum at the root is over both, or neither
+        if intrinsic.summed(each[0])
+        == computation.summed(each[1])  # the sum at the root is over both, or neither
     }
-    loads = {each: model.new_bool_var("") for each in product(range(len(intrinsic.inputs)), repeat=2)}
+    loads = {
+        each: model.new_bool_var("") for each in product(range(len(intrinsic.inputs)), repeat=2)
+    }
     taken = {
         (n, k): model.new_bool_var("")
         for (n, leaf), (k, image) in product(enumerate(ours), enumerate(theirs))
@@ -82,7 +106,8 @@ def _solutions(computation: Computation, intrinsic: Computation, rule: Rule) -> 
     for n in range(len(intrinsic.inputs)):
         model.add_exactly_one(x for (f, _), x in loads.items() if f == n)
         model.add_exactly_one(x for (_, g), x in loads.items() if g == n)
-    # step one, indices: leaves stand for different ones, each of the loop that its loop is bound to; none of these is left over
+    # step one, indices: leaves stand for different ones, each of the loop that its loop is bound
+    # to; none of these is left over
     for n in range(len(ours)):
         model.add_exactly_one(x for (leaf, _), x in taken.items() if leaf == n)
     for (n, k), x in taken.items():
@@ -92,8 +117,14 @@ def _solutions(computation: Computation, intrinsic: Computation, rule: Rule) -> 
         of_image = [x for (_, each), x in taken.items() if each == k]
         model.add(sum(of_image) == sum(x for (_, loop), x in bound.items() if loop == image.loop))
     # step two, structure: any two leaves meet in the same operation as those that they stand for
-    for (n, m), (k, j) in product(combinations(range(len(ours)), 2), permutations(range(len(theirs)), 2)):
-        if (n, k) in taken and (m, j) in taken and not rule.allows(ours[n], ours[m], theirs[k], theirs[j]):
+    for (n, m), (k, j) in product(
+        combinations(range(len(ours)), 2), permutations(range(len(theirs)), 2)
+    ):
+        if (
+            (n, k) in taken
+            and (m, j) in taken
+            and not rule.allows(ours[n], ours[m], theirs[k], theirs[j])
+        ):
             model.add_bool_or(~taken[n, k], ~taken[m, j])
 
     class Collector(cp_model.CpSolverSolutionCallback):
@@ -118,10 +149,15 @@ def _solutions(computation: Computation, intrinsic: Computation, rule: Rule) -> 
     solver.solve(model, collector)
     if len(collector.found) > MOST:
         raise InputError(
-            f"{intrinsic} has more than {MOST} matches with {computation}; allowed: an intrinsic of fewer loops alike"
+            f"{intrinsic} has more than {MOST} matches with {computation}; "
+            "allowed: an intrinsic of fewer loops alike"
         )
     place = {loop: n for n, loop in enumerate(computation.loops)}
-    one: dict[tuple[object, object], Solution] = {}  # of the places that a loop has in one load, the first
-    for solution in sorted(collector.found, key=lambda found: ([place[loop] for loop in found[0]], found[1:])):
+    one: dict[
+        tuple[object, object], Solution
+    ] = {}  # of the places that a loop has in one load, the first
+    for solution in sorted(
+        collector.found, key=lambda found: ([place[loop] for loop in found[0]], found[1:])
+    ):
         one.setdefault(solution[:2], solution)
     return tuple(one.values())

@@ -59,18 +59,26 @@ class Platform:
     name: str  #: Name on the command line
     description: str  #: Vendor and part
     technology: Technology  #: Its clock, energies, and area and power regressions
-    #: By metric name: dsp, bram18k, bandwidth, area, power; others (uram) are recorded but limit nothing yet.
+    #: By metric name: dsp, bram18k, bandwidth, area, power; others (uram) are recorded but limit
+    #: nothing yet.
     resources: Mapping[str, Resource]
     memory: Memory | None = None  #: Its memory, whose bandwidth is one of the resources
-    own_energies: bool = True  #: Whether its energies are its own, of every data type; else they are the data type's
-    sources: Mapping[str, str] = field(default_factory=dict)  #: Where its figures are from, by what they are of
+    own_energies: bool = (
+        True  #: Whether its energies are its own, of every data type; else they are the data type's
+    )
+    sources: Mapping[str, str] = field(
+        default_factory=dict
+    )  #: Where its figures are from, by what they are of
 
     def bounds(self, given: Mapping[str, Bound]) -> dict[str, Fraction]:
         """The limits of its resources, replaced or extended by those given.
 
-        Raises `InputError` if a share is of what the platform does not state, or what is lifted is no limit of it.
+        Raises `InputError` if a share is of what the platform does not state, or what is lifted is
+        no limit of it.
         """
-        found: dict[str, Bound] = {name: resource.limit for name, resource in self.resources.items()}
+        found: dict[str, Bound] = {
+            name: resource.limit for name, resource in self.resources.items()
+        }
         bounds: dict[str, Fraction] = {}
         for name, bound in {**found, **given}.items():
             if bound is None and name not in self.resources:
@@ -79,7 +87,10 @@ class Platform:
             if isinstance(bound, Share):
                 if name not in self.resources:
                     known = ", ".join(self.resources)
-                    text = f"limit {quoted(name)} is a share, but {self.name} does not state that resource"
+                    text = (
+                        f"limit {quoted(name)} is a share, but {self.name} "
+                        "does not state that resource"
+                    )
                     raise InputError(f"{text}; allowed: a number, or a share of {known}")
                 bound = self.resources[name].total * bound.percent / 100
             if bound is not None:

@@ -9,12 +9,15 @@ A platform is a YAML or JSON document::
       dsp: {total: 12288, usable: 0.7}     # usable: share a design may use, default 0.7
       bram18k: {total: 5376}
       uram: {total: 1280}
-    memory: {kind: DDR4-2400, channels: 4, bandwidth: 77, usable: 1}     # GB/s of all channels; usable: default 1
-                                           # for ithaca simulate also latency, refresh, refresh_period (cycles)
+    memory: {kind: DDR4-2400, channels: 4, bandwidth: 77, usable: 1}  # GB/s; usable: default 1
+                                           # for ithaca simulate also latency, refresh,
+                                           # refresh_period (cycles)
     sources: {resources: DS962, memory: DS962}
-    energy: {dram: 200, buffer: 6}         # relative to one MAC; also hop, register, mac, mac_pj (pJ); default: the data type's
+    energy: {dram: 200, buffer: 6}         # relative to one MAC; also hop, register, mac,
+                                           # mac_pj (pJ); default: the data type's
     cost_tables: maestro-28nm              # for ASICs: what area and power are
-    machine: {swap: 1, entry: 0, hop: 2, mac: 8, fifo_depth: 2, sums: first}   # cycles, of the cycle model edition
+    # cycles, of the cycle model edition
+    machine: {swap: 1, entry: 0, hop: 2, mac: 8, fifo_depth: 2, sums: first}
 
 How YAML is read stands in `ithaca.files.yaml_documents`.
 """
@@ -61,10 +64,11 @@ class ResourcesDocument(Document):
 
 
 class MemoryDocument(Document):
-    """The memory beside a device: GB/s of all channels together, and the share that a design may use.
+    """The memory beside a device: GB/s of all channels together, and the share that a design may
+    use.
 
-    Simulated memory is ideal unless cycles are stated: from a request to its first word, that a refresh takes, and from one
-    to the next. Then all DRAM modules share the bandwidth, too.
+    Simulated memory is ideal unless cycles are stated: from a request to its first word, that a
+    refresh takes, and from one to the next. Then all DRAM modules share the bandwidth, too.
     """
 
     kind: Annotated[str, Field(max_length=100)] = ""
@@ -76,7 +80,8 @@ class MemoryDocument(Document):
     refresh_period: Few = 0
 
     def waits(self, clock_mhz: Fraction) -> machine.Memory:
-        """What simulated DRAM modules wait for. Raises `InputError` if a refresh has no longer period."""
+        """What simulated DRAM modules wait for. Raises `InputError` if a refresh has no longer
+        period."""
         if not (self.latency or self.refresh or self.refresh_period):
             return machine.IDEAL
         shared = floor(fraction(self.bandwidth) * fraction(self.usable) * 1000 / clock_mhz)
@@ -127,8 +132,8 @@ def platform_names() -> tuple[str, ...]:
 def load_platform(name_or_path: str) -> Platform:
     """Load a platform by name, one of `platform_names`, or from a user's own file.
 
-    A path contains a separator or ends in .yaml, .yml or .json. Raises `InputError` if there is no such platform, or its file
-    is not a platform file.
+    A path contains a separator or ends in .yaml, .yml or .json. Raises `InputError` if there is no
+    such platform, or its file is not a platform file.
     """
     document, where = find_document("platform", name_or_path, _PACKAGE, MAX_BYTES)
     read = validated(PlatformDocument, document, where)
@@ -138,9 +143,17 @@ def load_platform(name_or_path: str) -> Platform:
         if (resource := getattr(read.resources, name)) is not None
     }
     if not resources:
-        raise refuse(where, "resources is empty; allowed: at least one of " + ", ".join(ResourcesDocument.model_fields))
+        raise refuse(
+            where,
+            "resources is empty; allowed: at least one of "
+            + ", ".join(ResourcesDocument.model_fields),
+        )
     if read.cost_tables is None and read.resources.area is not None:
-        raise refuse(where, "resources.area needs cost_tables, which say what area is; allowed: cost_tables: maestro-28nm")
+        raise refuse(
+            where,
+            "resources.area needs cost_tables, which say what area is; "
+            "allowed: cost_tables: maestro-28nm",
+        )
     memory, clock, waits = None, fraction(read.clock_mhz), machine.IDEAL
     if (stated := read.memory) is not None:
         resources["bandwidth"] = Resource(fraction(stated.bandwidth), fraction(stated.usable))
@@ -150,8 +163,14 @@ def load_platform(name_or_path: str) -> Platform:
         except InputError as error:
             raise refuse(where, f"memory: {error}") from None
     stated_energy = read.energy or EnergyDocument()
-    energies = {name: fraction(value) for name, value in stated_energy.model_dump(by_alias=True).items()}
+    energies = {
+        name: fraction(value) for name, value in stated_energy.model_dump(by_alias=True).items()
+    }
     timed = read.machine.machine()
-    technology = Technology(clock_mhz=clock, cost_tables=read.cost_tables, machine=timed, memory=waits, **energies)
+    technology = Technology(
+        clock_mhz=clock, cost_tables=read.cost_tables, machine=timed, memory=waits, **energies
+    )
     sources = {of: text for of, text in read.sources if text}
-    return Platform(read.name, read.description, technology, resources, memory, read.energy is not None, sources)
+    return Platform(
+        read.name, read.description, technology, resources, memory, read.energy is not None, sources
+    )

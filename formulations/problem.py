@@ -27,7 +27,8 @@ from ithaca.formulations.algebra.rounding import magnitude
 from ithaca.formulations.design import Design
 from ithaca.formulations.space import Space
 
-#: Products of metrics beyond this, or below its reciprocal, are refused: bounds multiply two of them, and doubles end at 1e308.
+#: Products of metrics beyond this, or below its reciprocal, are refused: bounds multiply two of
+#: them, and doubles end at 1e308.
 LARGEST = 10**150
 
 #: Objectives below its negative say no more than that a metric without bounds makes them fall.
@@ -44,9 +45,13 @@ class Limit:
     expression: Expression = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "expression", parse_expression(self.metric, where="limit", allowed=None))
+        object.__setattr__(
+            self, "expression", parse_expression(self.metric, where="limit", allowed=None)
+        )
         if self.bound < 0 and isinstance(self.expression, Symbol):
-            raise InputError(f"limit {self.metric} is {self.bound}; allowed: a number that is not negative")
+            raise InputError(
+                f"limit {self.metric} is {self.bound}; allowed: a number that is not negative"
+            )
 
     def used(self, metrics: NumbersByName) -> Fraction:
         """How much of the limit exact metrics take up."""
@@ -78,11 +83,14 @@ class Problem:
     def __post_init__(self) -> None:
         for limit in self.limits:
             if abs(limit.bound) > LARGEST:
-                raise InputError(f"limit {quoted(limit.metric)} is beyond 1e150; allowed: a bound that is not")
+                raise InputError(
+                    f"limit {quoted(limit.metric)} is beyond 1e150; allowed: a bound that is not"
+                )
 
     @property
     def _asked(self) -> list[tuple[str, str, Expression]]:
-        """What is minimised and limited: where it is from, as it was written, and as it was read."""
+        """What is minimised and limited: where it is from, as it was written, and as it was
+        read."""
         objective = "objective", self.objective.text, self.objective.expression
         return [objective, *(("limit", limit.metric, limit.expression) for limit in self.limits)]
 
@@ -94,7 +102,9 @@ class Problem:
     @cached_property
     def used_metrics(self) -> frozenset[str]:
         """The metrics that objective and limits speak of."""
-        return self.objective.expression.symbols.union(*(limit.expression.symbols for limit in self.limits))
+        return self.objective.expression.symbols.union(
+            *(limit.expression.symbols for limit in self.limits)
+        )
 
     def metrics(self, configuration: Mapping[str, int]) -> dict[str, Fraction]:
         """All metrics of a configuration, by the exact reference (Fractions)."""
@@ -105,7 +115,8 @@ class Problem:
         return self.objective.value(self._used(configuration))
 
     def preferences(self, configuration: Mapping[str, int]) -> tuple[Fraction | None, ...] | None:
-        """What chooses among configurations of equal objective (`Design.preferences`), by the exact reference."""
+        """What chooses among configurations of equal objective (`Design.preferences`), by the exact
+        reference."""
         return self.design.preferences(_fractions(configuration), FRACTION)
 
     def exceeded(self, configuration: Mapping[str, int]) -> tuple[Limit, ...]:
@@ -115,10 +126,14 @@ class Problem:
 
     def meets_conditions(self, configuration: Mapping[str, int]) -> bool:
         """Whether a configuration meets the design's own conditions, by the exact reference."""
-        return all(used <= bound for used, bound in self.design.conditions(_fractions(configuration), FRACTION))
+        return all(
+            used <= bound
+            for used, bound in self.design.conditions(_fractions(configuration), FRACTION)
+        )
 
     def feasible_value(self, configuration: Mapping[str, int]) -> Fraction | None:
-        """The exact objective of a configuration; None if it is outside the space, or breaks a condition or a limit."""
+        """The exact objective of a configuration; None if it is outside the space, or breaks a
+        condition or a limit."""
         if not self.space.contains(configuration) or not self.meets_conditions(configuration):
             return None
         metrics = self._used(configuration)
@@ -133,24 +148,28 @@ class Problem:
 
     @cached_property
     def among(self) -> str:
-        """Among what an optimum of the space is proven to be one; empty: among everything (`Design.among`)."""
+        """Among what an optimum of the space is proven to be one; empty: among everything
+        (`Design.among`)."""
         return self.design.among(self.falling)
 
     @cached_property
     def feasible_among(self) -> str:
-        """Among what nothing meets the limits where nothing of the space does; empty: among everything."""
+        """Among what nothing meets the limits where nothing of the space does; empty: among
+        everything."""
         return self.design.among(falling(*(limit.expression for limit in self.limits)))
 
     @property
     def open_limits(self) -> tuple[Limit, ...]:
-        """The limits that a configuration may exceed, for all that the design proves of its metrics."""
+        """The limits that a configuration may exceed, for all that the design proves of its
+        metrics."""
         most = {limit.metric: self.design.most(limit.metric) for limit in self.limits}
         return tuple(x for x in self.limits if (bound := most[x.metric]) is None or bound > x.bound)
 
     def symbolic(self) -> SymbolicProblem:
         """The problem in symbols, without the limits that always hold.
 
-        Refused are unknown names, divisors that are always 0, and products that doubles cannot hold.
+        Refused are unknown names, divisors that are always 0, and products that doubles cannot
+        hold.
         """
         return self._symbolic
 
@@ -162,26 +181,41 @@ class Problem:
         for where, text, expression in self._asked:
             if unknown := min(expression.symbols - metrics.keys(), default=None):
                 known = ", ".join(sorted(self.design.vocabulary))
-                raise InputError(f"{where}: {quoted(text)} uses the unknown name {quoted(unknown)}; allowed: {known}")
+                raise InputError(
+                    f"{where}: {quoted(text)} uses the unknown name "
+                    f"{quoted(unknown)}; allowed: {known}"
+                )
             self._check_size(expression, f"{where}: {quoted(text)}")
             try:
                 found.append(expression.substitute(metrics))
             except ZeroDivisionError:
-                raise InputError(f"{where}: {quoted(text)} divides by what is always 0; allowed: positive divisors") from None
+                raise InputError(
+                    f"{where}: {quoted(text)} divides by what is always "
+                    "0; allowed: positive divisors"
+                ) from None
         limits, still_open = zip(found[1:], self.limits, strict=True), self.open_limits
         exceedable = tuple((used, limit.bound) for used, limit in limits if limit in still_open)
         return SymbolicProblem(found[0], exceedable, self.design.conditions(values, SYMBOLIC))
 
     @cached_property
     def floors(self) -> tuple[Expression, ...]:
-        """What the objective is at least wherever the limits are met: n / b where one says n / objective ≤ b > 0.
+        """What the objective is at least wherever the limits are met: n / b where one says n /
+        objective ≤ b > 0.
 
         A limit on the bandwidth says so of the latency, for one.
         """
         symbolic = self.symbolic()
         base = split_coefficient(symbolic.objective)[1]
-        ratios = [(e, b) for e, b in symbolic.limits if isinstance(e, Product) and (base, -1) in e.factors and b > 0]
-        if not ratios or (reach := bounds(symbolic.objective, self._spans)) is None or reach.low <= 0:
+        ratios = [
+            (e, b)
+            for e, b in symbolic.limits
+            if isinstance(e, Product) and (base, -1) in e.factors and b > 0
+        ]
+        if (
+            not ratios
+            or (reach := bounds(symbolic.objective, self._spans)) is None
+            or reach.low <= 0
+        ):
             return ()
         return tuple(multiply(e, symbolic.objective, 1 / b) for e, b in ratios)
 
@@ -190,16 +224,26 @@ class Problem:
         for node in walk(expression):
             for product in (node, power(node, -1)) if isinstance(node, Product) else ():
                 try:
-                    reach = as_interval(magnitude(product).evaluate(self._metric_ranges, INTERVAL)).high
-                except ZeroDivisionError:  # engines that cannot do with such a divisor refuse it in their own words
+                    reach = as_interval(
+                        magnitude(product).evaluate(self._metric_ranges, INTERVAL)
+                    ).high
+                except (
+                    ZeroDivisionError
+                ):  # engines that cannot do with such a divisor refuse it in their own words
                     continue
                 if reach > LARGEST:
                     size = "large" if product is node else "small"
-                    raise InputError(f"{what} computes a number that is too {size}; allowed: products between 1e-150 and 1e150")
+                    raise InputError(
+                        f"{what} computes a number that is too {size}; allowed: "
+                        "products between 1e-150 and 1e150"
+                    )
 
     @property
     def _spans(self) -> dict[str, Interval]:
-        return {name: Interval(Fraction(low), Fraction(high)) for name, (low, high) in self.space.ranges.items()}
+        return {
+            name: Interval(Fraction(low), Fraction(high))
+            for name, (low, high) in self.space.ranges.items()
+        }
 
     @cached_property
     def _metric_ranges(self) -> NumbersByName:
@@ -207,15 +251,19 @@ class Problem:
 
     @cached_property
     def floor(self) -> Fraction | None:
-        """No configuration has a smaller objective: its least value over what roofs, limits and ranges let metrics be.
+        """No configuration has a smaller objective: its least value over what roofs, limits and
+        ranges let metrics be.
 
-        None if nothing is known, also where the objective falls below 0 with a metric that nothing of these keeps small.
+        None if nothing is known, also where the objective falls below 0 with a metric that nothing
+        of these keeps small.
         """
         expression, most = self.objective.expression, dict[str, Fraction]()
         for limit in self.limits:
             most[limit.metric] = min(limit.bound, most.get(limit.metric, limit.bound))
         falls, least = falling(expression), self.design.least(self.limits)
-        ranges: dict[str, Any] = {name: Interval(x, x) for name, x in least.items() if name in expression.symbols - falls}
+        ranges: dict[str, Any] = {
+            name: Interval(x, x) for name, x in least.items() if name in expression.symbols - falls
+        }
         try:
             if loose := expression.symbols - ranges.keys():
                 ranges |= self.design.metrics(self._spans, INTERVAL, loose)
@@ -246,7 +294,8 @@ class SymbolicProblem:
     """Objective and constraints as expressions over quantities."""
 
     objective: Expression  #: What is minimised
-    #: ``expression ≤ bound``: those of the limits that may be exceeded, and of the design's own conditions.
+    #: ``expression ≤ bound``: those of the limits that may be exceeded, and of the design's own
+    #: conditions.
     limits: tuple[tuple[Expression, Fraction], ...]
     conditions: tuple[tuple[Expression, Fraction], ...]
 

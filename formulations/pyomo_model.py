@@ -1,12 +1,14 @@
 """Pyomo expressions as a number system, and a design as a Pyomo model.
 
 Numbers are Pyomo expressions over positive quantities, each the exponential of a variable: in those
-logarithms posynomials are convex. The operations that differ are relaxed so that the model stays smooth:
+logarithms posynomials are convex. The operations that differ are relaxed so that the model stays
+smooth:
 
 - ``ceil(a/b)`` becomes ``max(1, a/b)`` (quantities are positive);
-- a maximum becomes a variable that is at least each argument. That is exact where the model pushes it down:
-  minimised, limited from above, or divided into what is maximised;
-- a minimum becomes a variable that is at most each argument, exact where the model pushes it up, such as in a divisor.
+- a maximum becomes a variable that is at least each argument. That is exact where the model pushes
+  it down: minimised, limited from above, or divided into what is maximised;
+- a minimum becomes a variable that is at most each argument, exact where the model pushes it up,
+  such as in a divisor.
 
 Pyomo is an optional dependency and imported only when a model is built.
 """
@@ -20,7 +22,13 @@ from typing import Any, TypeAlias
 
 from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.convexity import is_convex_goal, is_convex_limit
-from ithaca.formulations.algebra.expression import Expression, Minimum, Product, Symbol, gains_and_losses
+from ithaca.formulations.algebra.expression import (
+    Expression,
+    Minimum,
+    Product,
+    Symbol,
+    gains_and_losses,
+)
 from ithaca.formulations.algebra.interval import Interval
 from ithaca.formulations.algebra.number_systems import INTERVAL, NumberSystem
 from ithaca.formulations.algebra.polarity import bounds, misplaced, trends
@@ -41,8 +49,8 @@ SHOWN = 60
 def pyomo_numbers(model: Model) -> NumberSystem:
     """The number system that adds what maxima and minima need to a model.
 
-    The model gets a list of variables ``logarithms``, one of constraints ``relations``, and one that says how to compute the
-    value of each variable, ``auxiliaries``, unless it has them.
+    The model gets a list of variables ``logarithms``, one of constraints ``relations``, and one
+    that says how to compute the value of each variable, ``auxiliaries``, unless it has them.
     """
     import pyomo.environ as pyo
     from pyomo.contrib.fbbt.fbbt import compute_bounds_on_expr
@@ -70,7 +78,9 @@ def pyomo_numbers(model: Model) -> NumberSystem:
     def ceil_div(a: Any, b: Any) -> Any:
         return extreme((a / b, 1.0), 1)
 
-    return NumberSystem("pyomo", float, ceil_div, lambda *v: extreme(v, 1), lambda *v: extreme(v, -1))
+    return NumberSystem(
+        "pyomo", float, ceil_div, lambda *v: extreme(v, 1), lambda *v: extreme(v, -1)
+    )
 
 
 def _new_logarithm(model: Model, value: Callable[[], float]) -> Any:
@@ -87,7 +97,8 @@ def _logarithm(value: float) -> float:
 
 
 def set_auxiliaries(model: Model) -> None:
-    """Give the variables beside the quantities the values that follow from those of the quantities."""
+    """Give the variables beside the quantities the values that follow from those of the
+    quantities."""
     for variable, value in model.auxiliaries:
         variable.set_value(min(max(value(), -LARGEST_LOGARITHM), LARGEST_LOGARITHM))
 
@@ -95,14 +106,16 @@ def set_auxiliaries(model: Model) -> None:
 def design_model(problem: Problem, ranges: Mapping[str, tuple[float, float]]) -> Model:
     """A design in log space, ceilings relaxed, built from the one cost model.
 
-    What is minimised falls exactly where the objective does: its logarithm; the logarithm of its reciprocal where it is
-    always negative; a variable u where it is a difference P - N, with P + exp(-u) ≤ N + exp(u), which is P - N ≤ 2·sinh(u).
-    A limit that pushes a maximum up (or a minimum down) would not bind here and is left out.
+    What is minimised falls exactly where the objective does: its logarithm; the logarithm of its
+    reciprocal where it is always negative; a variable u where it is a difference P - N, with P +
+    exp(-u) ≤ N + exp(u), which is P - N ≤ 2·sinh(u). A limit that pushes a maximum up (or a minimum
+    down) would not bind here and is left out.
 
-    ``ranges`` are the smallest and largest value of each quantity that is no product of others; the model has a variable
-    ``y[name]`` for the logarithm of each, an objective ``goal``, the relaxed objective as an expression ``value``, and
-    ``convex``: whether every local optimum is a global one. Raises `InputError` if the objective falls with a maximum or a
-    ceiling, grows with a minimum, or may divide by zero.
+    ``ranges`` are the smallest and largest value of each quantity that is no product of others; the
+    model has a variable ``y[name]`` for the logarithm of each, an objective ``goal``, the relaxed
+    objective as an expression ``value``, and ``convex``: whether every local optimum is a global
+    one. Raises `InputError` if the objective falls with a maximum or a ceiling, grows with a
+    minimum, or may divide by zero.
     """
     import pyomo.environ as pyo
 
@@ -110,7 +123,9 @@ def design_model(problem: Problem, ranges: Mapping[str, tuple[float, float]]) ->
     model.y = pyo.Var(list(ranges), bounds=lambda _, name: tuple(map(log, ranges[name])))
     for name, (low, high) in ranges.items():
         model.y[name].set_value((log(low) + log(high)) / 2)
-    point = _Point(model, {name: Interval(*ends) for name, ends in ranges.items()}, products(problem.space))
+    point = _Point(
+        model, {name: Interval(*ends) for name, ends in ranges.items()}, products(problem.space)
+    )
     symbolic = problem.symbolic()
     moves = trends(symbolic.objective, point.spans)
     _refuse_what_is_not_smooth(problem, misplaced(moves))
@@ -122,7 +137,9 @@ def design_model(problem: Problem, ranges: Mapping[str, tuple[float, float]]) ->
     defined = definitions(problem.space)
     for rule in continuous_rules(problem.space, point.spans):
         difference, equal = rule.left - rule.right, rule.relation is Relation.EQUAL
-        convex = is_convex_limit(difference, Fraction(0)) and (not equal or is_convex_limit(-difference, Fraction(0)))
+        convex = is_convex_limit(difference, Fraction(0)) and (
+            not equal or is_convex_limit(-difference, Fraction(0))
+        )
         # where more of what is defined is worse, nothing has to keep it down
         idle = not convex and str(rule.left) in defined and moves.get(rule.left, 1) == 1
         if not idle and not misplaced(trends(difference, point.spans)):
@@ -133,17 +150,23 @@ def design_model(problem: Problem, ranges: Mapping[str, tuple[float, float]]) ->
 
 
 class _Point:
-    """The quantities of a model with a variable ``y[name]`` for the logarithm of each: their logarithms, values and spans.
+    """The quantities of a model with a variable ``y[name]`` for the logarithm of each: their
+    logarithms, values and spans.
 
     ``known`` are further quantities, as products of these.
     """
 
-    def __init__(self, model: Model, spans: Mapping[str, Interval], known: Mapping[str, Expression]) -> None:
+    def __init__(
+        self, model: Model, spans: Mapping[str, Interval], known: Mapping[str, Expression]
+    ) -> None:
         import pyomo.environ as pyo
 
         self.model = model
         self.numbers = pyomo_numbers(model)
-        self.spans = {**spans, **{name: product.evaluate(spans, INTERVAL) for name, product in known.items()}}
+        self.spans = {
+            **spans,
+            **{name: product.evaluate(spans, INTERVAL) for name, product in known.items()},
+        }
         self.logarithms = {name: model.y[name] for name in spans}
         self.logarithms |= {name: self.logarithm(product) for name, product in known.items()}
         self.values = {name: pyo.exp(logarithm) for name, logarithm in self.logarithms.items()}
@@ -159,7 +182,9 @@ class _Point:
         if isinstance(node, Symbol):
             return self.logarithms[node.name]
         if isinstance(node, Product) and all(self.is_positive(base) for base, _ in node.factors):
-            return sum((e * self.logarithm(base) for base, e in node.factors), start=log(node.coefficient))
+            return sum(
+                (e * self.logarithm(base) for base, e in node.factors), start=log(node.coefficient)
+            )
         return pyo.log(self.value(node))
 
     def is_positive(self, node: Expression) -> bool:
@@ -172,15 +197,22 @@ def _refuse_what_is_not_smooth(problem: Problem, found: tuple[Expression, ...]) 
     if found:
         shown = str(found[0])
         shown = shown if len(shown) < SHOWN else shown[: SHOWN - 3] + "…"
-        how = f"grow with '{shown}'" if isinstance(found[0], Minimum) else f"fall as '{shown}' grows"
+        how = (
+            f"grow with '{shown}'" if isinstance(found[0], Minimum) else f"fall as '{shown}' grows"
+        )
         raise InputError(
-            f"objective '{problem.objective.text}' has no smooth program: it may {how}; allowed: objectives that grow with "
-            "every maximum and ceiling in their metrics and fall with every minimum, such as latency, -comp or comm - comp"
+            f"objective '{problem.objective.text}' has no smooth program: it may "
+            f"{how}; allowed: objectives that grow with "
+            "every maximum and ceiling in their metrics and fall with every minimum, "
+            "such as latency, -comp or comm - comp"
         )
 
 
-def _add_limit(point: _Point, expression: Expression, bound: Fraction, *, equal: bool = False) -> None:
-    """``expression ≤ bound``, or both equal; in logarithms where what stands on either side is positive."""
+def _add_limit(
+    point: _Point, expression: Expression, bound: Fraction, *, equal: bool = False
+) -> None:
+    """``expression ≤ bound``, or both equal; in logarithms where what stands on either side is
+    positive."""
     gains, losses = gains_and_losses(expression - bound)
     if point.is_positive(gains) and point.is_positive(losses):
         left, right = point.logarithm(gains), point.logarithm(losses)
@@ -191,12 +223,16 @@ def _add_limit(point: _Point, expression: Expression, bound: Fraction, *, equal:
 
 
 def _set_goal(point: _Point, problem: Problem, objective: Expression) -> None:
-    """What is minimised: something smooth that falls exactly where the objective does, and is of the size of a logarithm."""
+    """What is minimised: something smooth that falls exactly where the objective does, and is of
+    the size of a logarithm."""
     import pyomo.environ as pyo
 
     model, span = point.model, bounds(objective, point.spans)
     if span is None:
-        raise InputError(f"objective '{problem.objective.text}' may divide by 0; allowed: divisors that are always positive")
+        raise InputError(
+            f"objective '{problem.objective.text}' may divide by 0; allowed: "
+            "divisors that are always positive"
+        )
     gains, losses = gains_and_losses(objective)
     sides = [bounds(side, point.spans) for side in (gains, losses)]
     signs_known = all(side is not None and side.low >= 0 for side in sides)
@@ -213,6 +249,7 @@ def _set_goal(point: _Point, problem: Problem, objective: Expression) -> None:
     elif span.high < 0:
         goal = -pyo.log(-model.value)
     else:
-        # no certain sign, no difference of positive parts: twice the least value keeps clear of where there is no logarithm
+        # no certain sign, no difference of positive parts: twice the least value keeps clear of
+        # where there is no logarithm
         goal = pyo.log(model.value - 2 * float(span.low) + 1)
     model.goal = pyo.Objective(expr=goal)

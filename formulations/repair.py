@@ -1,7 +1,9 @@
-"""The legal configurations nearest to wanted ones: one rule of repair, for genes, coordinates and parameters alike.
+"""The legal configurations nearest to wanted ones: one rule of repair, for genes, coordinates and
+parameters alike.
 
-Axis by axis, and in each quantity by quantity: the largest legal value that does not exceed the one wanted, else the smallest
-legal one; a value is legal if some legal row has it beside those decided before. Then rules across axes, in the same way.
+Axis by axis, and in each quantity by quantity: the largest legal value that does not exceed the one
+wanted, else the smallest legal one; a value is legal if some legal row has it beside those decided
+before. Then rules across axes, in the same way.
 """
 
 from __future__ import annotations
@@ -17,7 +19,8 @@ from ithaca.formulations.algebra.array_types import Mask
 from ithaca.formulations.algebra.number_systems import NUMPY, NumbersByName
 from ithaca.formulations.space import Axis, Kind, Link, Quantity, Rows, Space, Values
 
-#: Rows of an axis up to which repair looks into its table; beyond, into ranges, and into the table only where these do not do.
+#: Rows of an axis up to which repair looks into its table; beyond, into ranges, and into the table
+#: only where these do not do.
 TABULATED = 1 << 17
 
 #: Values of a quantity that are tried at once, at most.
@@ -27,15 +30,20 @@ MOST_OPTIONS = 256
 class Repair:
     """Repairs configurations of a space.
 
-    ``names`` are the quantities that are wanted, those of an axis in the order they are decided: the free ones, unless given.
-    Quantities that follow from others may be among them; free ones that are not take their smallest value.
+    ``names`` are the quantities that are wanted, those of an axis in the order they are decided:
+    the free ones, unless given. Quantities that follow from others may be among them; free ones
+    that are not take their smallest value.
     """
 
     def __init__(self, space: Space, names: Sequence[str] | None = None) -> None:
         self.space = space
         self.names = tuple(q.name for q in space.free) if names is None else tuple(names)
         axes = (_without(axis, space.definitions.keys()) for axis in space.axes)
-        self._axes = [_AxisRepair(axis, [n for n in self.names if n in axis.symbols]) for axis in axes if axis.quantities]
+        self._axes = [
+            _AxisRepair(axis, [n for n in self.names if n in axis.symbols])
+            for axis in axes
+            if axis.quantities
+        ]
         self._across = self._decided_across()
         # what follows across axes may be out of its range
         self._unsure = [axis for axis in space.axes if axis.symbols & space.definitions.keys()]
@@ -49,17 +57,21 @@ class Repair:
     def empty(self) -> str | None:
         """The name of an axis without legal rows, if there is one."""
         nothing = {name: np.zeros(1, dtype=np.int64) for name in self.names}
-        return next((axis.axis.name for axis in self._axes if not axis.nearest(nothing, 1)[1].all()), None)
+        return next(
+            (axis.axis.name for axis in self._axes if not axis.nearest(nothing, 1)[1].all()), None
+        )
 
     def bounds(self, name: str) -> tuple[int, int]:
-        """Smallest and largest value of a wanted quantity in legal rows; for large axes, what its range tells of it."""
+        """Smallest and largest value of a wanted quantity in legal rows; for large axes, what its
+        range tells of it."""
         return next(axis for axis in self._axes if name in axis.axis.symbols).bounds(name)
 
     def nearest(self, wanted: Values) -> tuple[dict[str, Values], Mask]:
-        """The nearest legal configurations to wanted values of `names`, shape (names, configurations).
+        """The nearest legal configurations to wanted values of `names`, shape (names,
+        configurations).
 
-        Returns all quantities, and which configurations are legal: all, unless an axis is empty or rules across axes cannot be
-        kept in this way.
+        Returns all quantities, and which configurations are legal: all, unless an axis is empty or
+        rules across axes cannot be kept in this way.
         """
         count, asked = wanted.shape[1], dict(zip(self.names, wanted, strict=True))
         values: dict[str, Any] = {}
@@ -75,7 +87,9 @@ class Repair:
             chosen, some = _pick(options, _all(home.legal(tried), links, tried, count), asked[name])
             values[name] = np.where(some, chosen, values[name])
         if self._unsure:
-            values = {name: _column(value, count) for name, value in self.space.completed(values).items()}
+            values = {
+                name: _column(value, count) for name, value in self.space.completed(values).items()
+            }
         for axis_ in self._unsure:
             legal &= axis_.legal(values)
         for link in self.space.links:
@@ -95,14 +109,19 @@ class Repair:
 class _AxisRepair:
     """Repairs rows of one axis.
 
-    Those of its last quantities that stand alone are its *ports*: they are chosen among all their values at once, when the
-    others, the *core*, are decided. The core comes from ranges where these suffice, else from the table of the core.
+    Those of its last quantities that stand alone are its *ports*: they are chosen among all their
+    values at once, when the others, the *core*, are decided. The core comes from ranges where these
+    suffice, else from the table of the core.
     """
 
     def __init__(self, axis: Axis, names: Sequence[str]) -> None:
         self.axis = axis
         first = len(names)
-        while first and _stands_alone(axis, names[first - 1]) and not _linked(axis, names[first - 1], names[first:]):
+        while (
+            first
+            and _stands_alone(axis, names[first - 1])
+            and not _linked(axis, names[first - 1], names[first:])
+        ):
             first -= 1
         self._ports = {name: axis.options(name) for name in names[first:]}
         self._core = _without(axis, self._ports.keys())
@@ -114,7 +133,9 @@ class _AxisRepair:
     def bounds(self, name: str) -> tuple[int, int]:
         if self._ranged:
             low, high = self.axis.ranges[name]
-            return low, 1 << high.bit_length() - 1 if _quantity(self.axis, name).kind is Kind.POWER_OF_TWO else high
+            return low, 1 << high.bit_length() - 1 if _quantity(
+                self.axis, name
+            ).kind is Kind.POWER_OF_TWO else high
         found = self._table.taken[name] if name in self._ports else self._table.rows[name]
         return int(found.min()), int(found.max())
 
@@ -127,7 +148,9 @@ class _AxisRepair:
         legal &= self.axis.legal(found)
         if not legal.all():
             rest = ~legal
-            repaired, legal[rest] = self._by_table({name: wanted[name][rest] for name in self._wanted}, int(rest.sum()))
+            repaired, legal[rest] = self._by_table(
+                {name: wanted[name][rest] for name in self._wanted}, int(rest.sum())
+            )
             for name, values in repaired.items():
                 found[name][rest] = values
         return found, legal
@@ -145,20 +168,29 @@ class _AxisRepair:
                 options = self._core.options(quantity.name)
                 value = options[np.maximum(np.searchsorted(options, value, side="right") - 1, 0)]
             found[quantity.name] = value
-        return {name: np.array(_column(values, count)) for name, values in self._core.completed(found).items()}
+        return {
+            name: np.array(_column(values, count))
+            for name, values in self._core.completed(found).items()
+        }
 
     def _by_table(self, wanted: Mapping[str, Values], count: int) -> tuple[dict[str, Values], Mask]:
         if not self._table.count:
-            return {q.name: np.full(count, q.low) for q in self.axis.quantities}, np.zeros(count, bool)
+            return {q.name: np.full(count, q.low) for q in self.axis.quantities}, np.zeros(
+                count, bool
+            )
         nothing = np.zeros(count, dtype=np.int64)
         rows = self._table.nearest([wanted.get(name, nothing) for name in self._keys], count)
         return self._with_ports(rows, wanted, count)
 
-    def _with_ports(self, rows: Rows, wanted: Mapping[str, Values], count: int) -> tuple[dict[str, Values], Mask]:
+    def _with_ports(
+        self, rows: Rows, wanted: Mapping[str, Values], count: int
+    ) -> tuple[dict[str, Values], Mask]:
         legal = np.ones(count, bool)
         found = dict(rows)
         for name, options in self._ports.items():
-            found[name], some = _pick(options, self._fits(name, options[:, None], rows, count), wanted[name])
+            found[name], some = _pick(
+                options, self._fits(name, options[:, None], rows, count), wanted[name]
+            )
             legal &= some
         return found, legal
 
@@ -185,13 +217,21 @@ class _AxisRepair:
                 fits |= legal.reshape(-1)
             keep &= fits
             taken[name] = options[np.array(reached, bool)]
-        return _Table({name: column[keep] for name, column in rows.items()}, int(keep.sum()), self._keys, taken)
+        return _Table(
+            {name: column[keep] for name, column in rows.items()},
+            int(keep.sum()),
+            self._keys,
+            taken,
+        )
 
 
 class _Table:
-    """Rows, searched key by key: keys are the quantities that tell them apart, ``taken`` what ports take beside them."""
+    """Rows, searched key by key: keys are the quantities that tell them apart, ``taken`` what ports
+    take beside them."""
 
-    def __init__(self, rows: Rows, count: int, keys: Sequence[str], taken: Mapping[str, Values]) -> None:
+    def __init__(
+        self, rows: Rows, count: int, keys: Sequence[str], taken: Mapping[str, Values]
+    ) -> None:
         order = np.lexsort([rows[name] for name in reversed(keys)]) if keys else np.arange(count)
         self.rows: Rows = {name: column[order] for name, column in rows.items()}
         self.count, self.taken = count, taken
@@ -219,7 +259,8 @@ class _Table:
 
 
 def _pick(options: Values, legal: Mask, wanted: Values) -> tuple[Values, Mask]:
-    """The legal option that the rule picks of ascending ones, and whether there is one; ``legal`` is (options, wishes)."""
+    """The legal option that the rule picks of ascending ones, and whether there is one; ``legal``
+    is (options, wishes)."""
     below = legal & (options[:, None] <= wanted)
     last = len(options) - 1 - below[::-1].argmax(axis=0)
     some: Mask = np.asarray(legal.any(axis=0))
@@ -243,7 +284,8 @@ def _quantity(axis: Axis, name: str) -> Quantity:
 
 
 def _stands_alone(axis: Axis, name: str) -> bool:
-    """Whether a quantity may be chosen, nothing follows from it, no range depends on it, and it has few values."""
+    """Whether a quantity may be chosen, nothing follows from it, no range depends on it, and it has
+    few values."""
     quantity = _quantity(axis, name)
     follows = any(name in expression.symbols for expression in axis.definitions.values())
     bounds = any(not isinstance(q.high, int) and name in q.high.symbols for q in axis.quantities)
@@ -272,13 +314,18 @@ def _followed(axis: Axis, values: NumbersByName) -> dict[str, Any]:
     found = dict(values)
     for quantity in axis.quantities:
         expression = axis.definitions.get(quantity.name)
-        if expression is not None and quantity.name not in found and expression.symbols <= found.keys():
+        if (
+            expression is not None
+            and quantity.name not in found
+            and expression.symbols <= found.keys()
+        ):
             found[quantity.name] = expression.evaluate(found, NUMPY)
     return found
 
 
 def _size(axis: Axis) -> float:
-    """About how many rows an axis has, by ranges alone: exact if only the range of its second quantity depends on the first."""
+    """About how many rows an axis has, by ranges alone: exact if only the range of its second
+    quantity depends on the first."""
     values: dict[str, Any] = {}
     count: Any = 1.0
     for quantity in axis.free:
@@ -287,7 +334,11 @@ def _size(axis: Axis) -> float:
             count = np.ones(values[quantity.name].size)
             continue
         most = np.maximum(quantity.most(_followed(axis, values)), quantity.low)
-        options = np.log2(most / quantity.low) if quantity.kind is Kind.POWER_OF_TWO else most - quantity.low
+        options = (
+            np.log2(most / quantity.low)
+            if quantity.kind is Kind.POWER_OF_TWO
+            else most - quantity.low
+        )
         count = count * (options + 1)
         values[quantity.name] = most
     return float(np.sum(count))

@@ -37,7 +37,9 @@ def _positive(value: object) -> Fraction:
 
 _WRITTEN = PlainSerializer(json_number)
 Number = Annotated[Fraction, PlainValidator(number), _WRITTEN, WithJsonSchema({"type": "number"})]
-Positive = Annotated[Fraction, PlainValidator(_positive), _WRITTEN, WithJsonSchema({"type": "number", "minimum": 0})]
+Positive = Annotated[
+    Fraction, PlainValidator(_positive), _WRITTEN, WithJsonSchema({"type": "number", "minimum": 0})
+]
 Text = Annotated[str, Field(min_length=1, max_length=10_000)]
 Note = Annotated[str, Field(max_length=500)]
 Count = Annotated[int, Field(ge=1)]
@@ -112,7 +114,8 @@ class NestDocument(Document):
 
 
 def read_objective(text: str, where: str, metrics: Collection[str]) -> Objective:
-    """The objective that a field of a document states; refused if it is no expression over these metrics."""
+    """The objective that a field of a document states; refused if it is no expression over these
+    metrics."""
     return Objective(text, parse_expression(text, where=where, allowed=metrics))
 
 

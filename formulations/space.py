@@ -1,9 +1,10 @@
 """The space of a design: which configurations are legal. Stated once, here, for every engine.
 
-A design names its *quantities* and groups them in *axes*: what one choice fixes together. The rules are *links* between
-expressions over quantities. A link within one axis decides about that axis' rows; one across axes decides about points.
-An equality ``quantity = expression`` makes a quantity *derived*: it follows from the others and is no choice. From
-quantities, axes and links alone follow rows, membership, ranges, random points and repair.
+A design names its *quantities* and groups them in *axes*: what one choice fixes together. The rules
+are *links* between expressions over quantities. A link within one axis decides about that axis'
+rows; one across axes decides about points. An equality ``quantity = expression`` makes a quantity
+*derived*: it follows from the others and is no choice. From quantities, axes and links alone follow
+rows, membership, ranges, random points and repair.
 """
 
 from __future__ import annotations
@@ -58,7 +59,9 @@ class Quantity:
 
     name: str  #: Its name, unique in the space
     low: int  #: Its smallest value, at least 1
-    high: int | Expression  #: Its largest value; an expression is over quantities that stand before it in its axis
+    high: (
+        int | Expression
+    )  #: Its largest value; an expression is over quantities that stand before it in its axis
     kind: Kind = Kind.INTEGER  #: Which integers of that range it may be
     role: Role = Role.MAPPING  #: What it describes
 
@@ -72,7 +75,8 @@ class Quantity:
         return self.high.evaluate(values, NUMPY) if isinstance(self.high, Expression) else self.high
 
     def allows(self, values: NumbersByName) -> Any:
-        """Whether values of the quantity, among those of the others, are in its range and of its kind."""
+        """Whether values of the quantity, among those of the others, are in its range and of its
+        kind."""
         value = values[self.name]
         inside = (value >= self.low) & (value <= self.most(values))
         return inside & (value & (value - 1) == 0) if self.kind is Kind.POWER_OF_TWO else inside
@@ -106,7 +110,11 @@ class Link:
     @property
     def defined(self) -> str | None:
         """The quantity that the rule defines by others; None if it defines none."""
-        defines = self.relation is Relation.EQUAL and isinstance(self.left, Symbol) and self.left.name not in self.right.symbols
+        defines = (
+            self.relation is Relation.EQUAL
+            and isinstance(self.left, Symbol)
+            and self.left.name not in self.right.symbols
+        )
         return self.left.name if defines and isinstance(self.left, Symbol) else None
 
     def holds(self, values: NumbersByName, numbers: NumberSystem = NUMPY) -> Any:
@@ -122,10 +130,13 @@ class Axis:
     """What one choice fixes together."""
 
     name: str  #: Its name, unique in the space
-    quantities: tuple[Quantity, ...]  #: Its quantities, in the order in which enumeration and repair decide about them
+    quantities: tuple[
+        Quantity, ...
+    ]  #: Its quantities, in the order in which enumeration and repair decide about them
     links: tuple[Link, ...] = ()  #: The rules that speak of its quantities alone
-    #: Advice for dominance: quantities such that of rows that agree in them one is often best. The first is of rows as they are
-    #: generated, the others of rows sorted by the next quantity of the axis. Advice changes speed, never an answer.
+    #: Advice for dominance: quantities such that of rows that agree in them one is often best. The
+    #: first is of rows as they are generated, the others of rows sorted by the next quantity of the
+    #: axis. Advice changes speed, never an answer.
     runs: tuple[tuple[str, ...], ...] = ()
 
     @cached_property
@@ -136,18 +147,24 @@ class Axis:
     @cached_property
     def definitions(self) -> Mapping[str, Expression]:
         """The expression of every derived quantity."""
-        return {link.defined: link.right for link in reversed(self.links) if link.defined is not None}
+        return {
+            link.defined: link.right for link in reversed(self.links) if link.defined is not None
+        }
 
     @cached_property
     def free(self) -> tuple[Quantity, ...]:
         """The quantities that may be chosen."""
-        return tuple(quantity for quantity in self.quantities if quantity.name not in self.definitions)
+        return tuple(
+            quantity for quantity in self.quantities if quantity.name not in self.definitions
+        )
 
     @cached_property
     def powers(self) -> Mapping[str, int]:
         """The largest value of every quantity that is a power of two."""
         powers = (quantity for quantity in self.quantities if quantity.kind is Kind.POWER_OF_TWO)
-        return {quantity.name: int(self.options(quantity.name).max(initial=1)) for quantity in powers}
+        return {
+            quantity.name: int(self.options(quantity.name).max(initial=1)) for quantity in powers
+        }
 
     @cached_property
     def ranges(self) -> Mapping[str, tuple[int, int]]:
@@ -156,7 +173,10 @@ class Axis:
         for quantity in self.quantities:
             high = quantity.high
             if isinstance(high, Expression):
-                spans = {name: Interval(Fraction(low), Fraction(most)) for name, (low, most) in found.items()}
+                spans = {
+                    name: Interval(Fraction(low), Fraction(most))
+                    for name, (low, most) in found.items()
+                }
                 high = int(as_interval(high.evaluate(spans, INTERVAL)).high)
             found[quantity.name] = quantity.low, high
         return found
@@ -164,7 +184,10 @@ class Axis:
     def options(self, name: str) -> Values:
         """All values that a quantity may take, ascending, whatever the others are."""
         low, high = self.ranges[name]
-        if next(quantity for quantity in self.quantities if quantity.name == name).kind is Kind.INTEGER:
+        if (
+            next(quantity for quantity in self.quantities if quantity.name == name).kind
+            is Kind.INTEGER
+        ):
             return np.arange(low, high + 1, dtype=np.int64)
         powers = 2 ** np.arange(max(high, 0).bit_length(), dtype=np.int64)
         return powers[powers >= low]
@@ -195,7 +218,11 @@ class Axis:
         defined = self.definitions.get(name)
         known = set(rows) | {name}
         # rules of numbers alone are held to the first quantity
-        links = [link for link in self.links if link.symbols <= known and (name in link.symbols or not (link.symbols or rows))]
+        links = [
+            link
+            for link in self.links
+            if link.symbols <= known and (name in link.symbols or not (link.symbols or rows))
+        ]
         if not rows:
             values = self.options(name) if defined is None else _column(defined, {}, 1)
             yield self._filtered({name: values}, quantity, links)
@@ -204,12 +231,17 @@ class Axis:
         if defined is not None and defined.symbols <= set(rows):
             yield self._filtered({**rows, name: _column(defined, rows, count)}, quantity, links)
         elif quantity.kind is Kind.POWER_OF_TWO:
-            parts = [self._filtered({**rows, name: np.full(count, v)}, quantity, links) for v in self.options(name)]
+            parts = [
+                self._filtered({**rows, name: np.full(count, v)}, quantity, links)
+                for v in self.options(name)
+            ]
             yield {n: np.concatenate([part[n] for part in parts]) for n in (*rows, name)}
         else:
             yield from self._repeated(rows, quantity, links, count)
 
-    def _repeated(self, rows: Rows, quantity: Quantity, links: Sequence[Link], count: int) -> Iterator[Rows]:
+    def _repeated(
+        self, rows: Rows, quantity: Quantity, links: Sequence[Link], count: int
+    ) -> Iterator[Rows]:
         """Every row with every integer of the next quantity's range."""
         most = np.broadcast_to(np.asarray(quantity.most(rows), dtype=np.int64), (count,))
         options = np.maximum(most - quantity.low + 1, 0)
@@ -248,7 +280,9 @@ class Axis:
         found = dict(values)
         waiting = dict(self.definitions)
         while waiting:
-            ready = [name for name, expression in waiting.items() if expression.symbols <= found.keys()]
+            ready = [
+                name for name, expression in waiting.items() if expression.symbols <= found.keys()
+            ]
             for name in ready:
                 found[name] = waiting.pop(name).evaluate(found, NUMPY)
         return {quantity.name: found[quantity.name] for quantity in self.quantities}
@@ -288,13 +322,19 @@ class Space:
 
     @cached_property
     def inequalities(self) -> tuple[Expression, ...]:
-        """What the rules ≤ across axes say must not exceed 0: constraints like any other, monotone in the parts of a bound."""
-        return tuple(link.left - link.right for link in self.links if link.relation is Relation.AT_MOST)
+        """What the rules ≤ across axes say must not exceed 0: constraints like any other, monotone
+        in the parts of a bound."""
+        return tuple(
+            link.left - link.right for link in self.links if link.relation is Relation.AT_MOST
+        )
 
     @cached_property
     def entangled(self) -> frozenset[str]:
-        """The quantities that the other rules across axes speak of: these tie rows together in ways that bounds do not show."""
-        return frozenset().union(*(link.symbols for link in self.links if link.relation is not Relation.AT_MOST))
+        """The quantities that the other rules across axes speak of: these tie rows together in ways
+        that bounds do not show."""
+        return frozenset().union(
+            *(link.symbols for link in self.links if link.relation is not Relation.AT_MOST)
+        )
 
     @cached_property
     def powers(self) -> Mapping[str, int]:
@@ -302,10 +342,13 @@ class Space:
         return {name: most for axis in self.axes for name, most in axis.powers.items()}
 
     def contains(self, values: Mapping[str, int]) -> bool:
-        """Whether a configuration is legal: its quantities are those of the space, and every rule holds."""
+        """Whether a configuration is legal: its quantities are those of the space, and every rule
+        holds."""
         if values.keys() != self.quantities.keys():
             return False
-        return all(bool(axis.legal(values)) for axis in self.axes) and all(bool(link.holds(values)) for link in self.links)
+        return all(bool(axis.legal(values)) for axis in self.axes) and all(
+            bool(link.holds(values)) for link in self.links
+        )
 
     def completed(self, values: NumbersByName) -> dict[str, Any]:
         """Values of the free quantities with those of all others that follow from them."""
@@ -322,10 +365,13 @@ class Space:
         return {name: complete[name] for name in self.quantities}
 
     def adopted(self, configuration: Mapping[str, int]) -> Configuration | None:
-        """What a configuration of another space is here: the same choices; None if it does not make them all."""
+        """What a configuration of another space is here: the same choices; None if it does not make
+        them all."""
         if any(quantity.name not in configuration for quantity in self.free):
             return None
-        return self.configuration({quantity.name: configuration[quantity.name] for quantity in self.free})
+        return self.configuration(
+            {quantity.name: configuration[quantity.name] for quantity in self.free}
+        )
 
     def configuration(self, values: NumbersByName) -> Configuration:
         """The configuration with these values of its free quantities."""
@@ -339,7 +385,9 @@ def make_space(axes: Sequence[Axis], links: Sequence[Link]) -> Space:
     for link in links:
         home = next((axis.name for axis in axes if link.symbols <= axis.symbols), None)
         (across if home is None else own[home]).append(link)
-    found = tuple(Axis(axis.name, axis.quantities, tuple(own[axis.name]), axis.runs) for axis in axes)
+    found = tuple(
+        Axis(axis.name, axis.quantities, tuple(own[axis.name]), axis.runs) for axis in axes
+    )
     return Space(found, tuple(across))
 
 

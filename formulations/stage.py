@@ -1,9 +1,11 @@
-"""A stage: how a design's problem is searched in two parts, the inner choices first, and each completed by the outer ones.
+"""A stage: how a design's problem is searched in two parts, the inner choices first, and each
+completed by the outer ones.
 
-Where the cost splits into a part that depends on inner choices and one that depends on outer ones, ``inner + least outer``
-bounds every completion of an inner choice (a *row*). Best first, so the first completed row whose value is below every open
-bound ends the proof. A family states bounds and completions; the engine (`ithaca.solver.staged`) decides what is completed,
-evaluates what comes of it by the Fraction reference, and claims what is proven.
+Where the cost splits into a part that depends on inner choices and one that depends on outer ones,
+``inner + least outer`` bounds every completion of an inner choice (a *row*). Best first, so the
+first completed row whose value is below every open bound ends the proof. A family states bounds and
+completions; the engine (`ithaca.solver.staged`) decides what is completed, evaluates what comes of
+it by the Fraction reference, and claims what is proven.
 """
 
 from __future__ import annotations
@@ -19,7 +21,8 @@ from numpy.typing import NDArray
 from ithaca.formulations.algebra.array_types import Floats
 from ithaca.formulations.configuration import Configuration
 
-#: The value to improve on, as it is now; None while nothing is known. Only what is below it is of interest.
+#: The value to improve on, as it is now; None while nothing is known. Only what is below it is of
+#: interest.
 Cutoff = Callable[[], Fraction | None]
 
 #: Configurations to consider; None where there is none by now, so that searches may look up.
@@ -30,9 +33,12 @@ Candidates = Iterator[Configuration | None]
 class Block:
     """Some inner choices that may hold improvements."""
 
-    rows: NDArray[Any]  #: What the stage knows them by, one entry of the first axis each; perhaps none
+    rows: NDArray[
+        Any
+    ]  #: What the stage knows them by, one entry of the first axis each; perhaps none
     bounds: Floats  #: No completion of a row has an objective below its bound
-    rest: float  #: The same of all rows in none of the blocks so far; infinite if no improvement is among them
+    #: The same of all rows in none of the blocks so far; infinite if no improvement is among them
+    rest: float
 
     @staticmethod
     def empty(rest: float) -> Block:
@@ -41,10 +47,12 @@ class Block:
 
 
 class Stage(Protocol):
-    """A problem of a design in two parts. Making one is cheap; everything else is done while iterating.
+    """A problem of a design in two parts. Making one is cheap; everything else is done while
+    iterating.
 
-    Bounds are floats rounded outwards (`ithaca.formulations.algebra.rounding`), or exact. Iterators yield often, every few
-    tenths of a second, if need be nothing (`Block.empty`, None): searches are interrupted only there.
+    Bounds are floats rounded outwards (`ithaca.formulations.algebra.rounding`), or exact. Iterators
+    yield often, every few tenths of a second, if need be nothing (`Block.empty`, None): searches
+    are interrupted only there.
     """
 
     @property
@@ -53,16 +61,20 @@ class Stage(Protocol):
 
     @property
     def dropped(self) -> Fraction | float:
-        """No configuration that was left out is below this: for want of memory, or of precision. Infinite if none was."""
+        """No configuration that was left out is below this: for want of memory, or of precision.
+        Infinite if none was."""
 
     def incumbents(self, cutoff: Cutoff, *, hurried: bool = False) -> Candidates:
-        """Good configurations to begin with, found quickly; they need not be feasible, nor below the cutoff.
+        """Good configurations to begin with, found quickly; they need not be feasible, nor below
+        the cutoff.
 
         Where time is short (``hurried``), any configuration comes first, however bad.
         """
 
     def blocks(self, cutoff: Cutoff) -> Iterator[Block]:
-        """All rows whose bound is below the cutoff, but those `dropped`. A `MemoryError` ends the search with what is known."""
+        """All rows whose bound is below the cutoff, but those `dropped`. A `MemoryError` ends the
+        search with what is known."""
 
     def complete(self, rows: NDArray[Any], cutoff: Cutoff) -> Candidates:
-        """The best completion of any of these rows, if it is below the cutoff; better and better ones at will."""
+        """The best completion of any of these rows, if it is below the cutoff; better and better
+        ones at will."""

@@ -1,7 +1,8 @@
-"""Where solutions are refined: exact grids around them (`grid`), and evolution from them (`evolution`).
+"""Where solutions are refined: exact grids around them (`grid`), and evolution from them
+(`evolution`).
 
-The function of Python is `ithaca.refine.refine`, or `Result.refine`: it is asked as all functions of `ithaca.commands.api`
-are, and is imported from there when it is first asked for.
+The function of Python is `ithaca.refine.refine`, or `Result.refine`: it is asked as all functions
+of `ithaca.commands.api` are, and is imported from there when it is first asked for.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Exact grids: the one cost model evaluated on labelled coordinates.
 
-Every number is an evaluation of `ithaca.formulations.systolic.cost_model.evaluate` in doubles, which hold latency, resources
-and words exactly below 2^53 (their denominators are powers of two); quotients such as throughput are rounded once.
+Every number is an evaluation of `ithaca.formulations.systolic.cost_model.evaluate` in doubles,
+which hold latency, resources and words exactly below 2^53 (their denominators are powers of two);
+quotients such as throughput are rounded once.
 """
 
 from __future__ import annotations
@@ -53,7 +54,8 @@ class Best:
 
 @contextmanager
 def asked_between_chunks(grid: xr.Dataset, report: Callable[[int, int], None]) -> Iterator[None]:
-    """While Dask computes the arrays of a grid, let a signal that waits (`deferred`) end that after a chunk.
+    """While Dask computes the arrays of a grid, let a signal that waits (`deferred`) end that after
+    a chunk.
 
     ``report`` is told of each step: how many are done, of how many.
     """
@@ -71,14 +73,17 @@ def asked_between_chunks(grid: xr.Dataset, report: Callable[[int, int], None]) -
 
 
 def exact_grid(window: Window, provenance: Mapping[str, str] | None = None) -> xr.Dataset:
-    """Evaluate every metric at every point of a window; ``provenance`` is recorded among the attributes.
+    """Evaluate every metric at every point of a window; ``provenance`` is recorded among the
+    attributes.
 
-    There is one dimension per free factor, with its values as coordinate; fixed factors are scalar coordinates. Variables:
-    every metric that the platform knows, ``words.<array>`` (off-chip words), ``objective``, ``t1.x`` and ``tiles.x``,
-    inferred packs, ``meets_bounds``, ``legal`` (a point of the design space: DESIGN.md §4 and §5.5) and ``feasible``
-    (legal, within every limit, meeting the bounds). Each has the dimensions it depends on, and is NaN where
-    those factors belong to no legal design. With more than `IN_MEMORY` points its arrays are Dask's, not computed. Raises
-    `InputError` if the grid has more than `LARGEST` points, or more than `IN_MEMORY` and Dask is not installed.
+    There is one dimension per free factor, with its values as coordinate; fixed factors are scalar
+    coordinates. Variables: every metric that the platform knows, ``words.<array>`` (off-chip
+    words), ``objective``, ``t1.x`` and ``tiles.x``, inferred packs, ``meets_bounds``, ``legal`` (a
+    point of the design space: DESIGN.md §4 and §5.5) and ``feasible`` (legal, within every limit,
+    meeting the bounds). Each has the dimensions it depends on, and is NaN where those factors
+    belong to no legal design. With more than `IN_MEMORY` points its arrays are Dask's, not
+    computed. Raises `InputError` if the grid has more than `LARGEST` points, or more than
+    `IN_MEMORY` and Dask is not installed.
     """
     import xarray as xr
 
@@ -86,7 +91,9 @@ def exact_grid(window: Window, provenance: Mapping[str, str] | None = None) -> x
     space, design = problem.space, problem.design
     integers, rules = _tables(window, chunks)
     values = {name: table.astype(float) for name, table in integers.items()}
-    with np.errstate(divide="ignore", invalid="ignore"):  # an objective may divide by zero; no such point is feasible
+    with np.errstate(
+        divide="ignore", invalid="ignore"
+    ):  # an objective may divide by zero; no such point is feasible
         metrics = design.metrics(values, NUMPY)
         objective = problem.objective.expression.evaluate(metrics, NUMPY)
         meets_bounds = xr.DataArray(True)
@@ -95,31 +102,56 @@ def exact_grid(window: Window, provenance: Mapping[str, str] | None = None) -> x
         legal = reduce(and_, rules)
         feasible = legal & meets_bounds & np.isfinite(objective)
         for limit in problem.limits:
-            feasible = feasible & (limit.expression.evaluate(metrics, NUMPY) <= largest_double(limit.bound))
+            feasible = feasible & (
+                limit.expression.evaluate(metrics, NUMPY) <= largest_double(limit.bound)
+            )
     dims = tuple(window.free)
     flags = {
-        "meets_bounds": (meets_bounds, "whether the design's own conditions hold, such as hidden accumulator latency"),
+        "meets_bounds": (
+            meets_bounds,
+            "whether the design's own conditions hold, such as hidden accumulator latency",
+        ),
         "legal": (legal.transpose(*dims), "whether the point belongs to the design space"),
         "feasible": (feasible.transpose(*dims), "legal, within every limit, meeting the bounds"),
     }
-    variables = {name: flag.assign_attrs(long_name=meaning) for name, (flag, meaning) in flags.items()}
-    derived = {name: integers[name] for name in space.quantities if name not in window.free and name not in window.fixed}
+    variables = {
+        name: flag.assign_attrs(long_name=meaning) for name, (flag, meaning) in flags.items()
+    }
+    derived = {
+        name: integers[name]
+        for name in space.quantities
+        if name not in window.free and name not in window.fixed
+    }
     for name, (value, attributes) in _numbers(window, derived, values, metrics, objective).items():
         number = xr.DataArray(value)
         ordered = number.transpose(*(dim for dim in dims if dim in number.dims))
         masks = [mask for mask in rules if mask.dims and set(mask.dims) <= set(ordered.dims)]
-        variables[name] = reduce(lambda shown, mask: shown.where(mask), masks, ordered).assign_attrs(attributes)
-    coordinates = {name: xr.DataArray(n, dims=name, attrs=_attributes(window, name)) for name, n in window.free.items()}
-    coordinates |= {name: xr.DataArray(n, attrs=_attributes(window, name)) for name, n in window.fixed.items()}
+        variables[name] = reduce(
+            lambda shown, mask: shown.where(mask), masks, ordered
+        ).assign_attrs(attributes)
+    coordinates = {
+        name: xr.DataArray(n, dims=name, attrs=_attributes(window, name))
+        for name, n in window.free.items()
+    }
+    coordinates |= {
+        name: xr.DataArray(n, attrs=_attributes(window, name)) for name, n in window.fixed.items()
+    }
     return xr.Dataset(variables, coordinates, _provenance(window) | dict(provenance or {}))
 
 
-def _tables(window: Window, chunks: Mapping[str, int] | None) -> tuple[dict[str, xr.DataArray], list[xr.DataArray]]:
-    """Every quantity over the free factors it depends on, and the rules of the space: legal is where all hold."""
+def _tables(
+    window: Window, chunks: Mapping[str, int] | None
+) -> tuple[dict[str, xr.DataArray], list[xr.DataArray]]:
+    """Every quantity over the free factors it depends on, and the rules of the space: legal is
+    where all hold."""
     import xarray as xr
 
     def chunked(table: xr.DataArray) -> xr.DataArray:
-        return table if chunks is None else table.chunk({name: chunks[str(name)] for name in table.dims})
+        return (
+            table
+            if chunks is None
+            else table.chunk({name: chunks[str(name)] for name in table.dims})
+        )
 
     space = window.problem.space
     values: dict[str, Any] = {name: xr.DataArray(n) for name, n in window.fixed.items()}
@@ -131,7 +163,8 @@ def _tables(window: Window, chunks: Mapping[str, int] | None) -> tuple[dict[str,
 
 
 def best_point(grid: xr.Dataset, window: Window) -> Best | None:
-    """The feasible point with the least objective, the first of equals; None if no point is feasible."""
+    """The feasible point with the least objective, the first of equals; None if no point is
+    feasible."""
     masked = grid["objective"].where(grid["feasible"], np.inf).transpose(*window.free)
     place = masked.argmin(dim=list(masked.dims))
     index = {str(name): int(number) for name, number in place.items()}
@@ -154,7 +187,8 @@ def _chunks(window: Window) -> dict[str, int] | None:
         import dask.array  # noqa: F401
     except ImportError:
         raise InputError(
-            f"the grid has {points:,} points; allowed without the package dask: at most {IN_MEMORY:,}: "
+            f"the grid has {points:,} points; allowed without the "
+            f"package dask: at most {IN_MEMORY:,}: "
             f"{fewer}, or pip install 'dask[array]'"
         ) from None
     chunks = window.shape
@@ -165,7 +199,11 @@ def _chunks(window: Window) -> dict[str, int] | None:
 
 
 def _numbers(
-    window: Window, derived: Mapping[str, Any], values: Mapping[str, Any], metrics: Mapping[str, Any], objective: Any
+    window: Window,
+    derived: Mapping[str, Any],
+    values: Mapping[str, Any],
+    metrics: Mapping[str, Any],
+    objective: Any,
 ) -> dict[str, tuple[Any, dict[str, str]]]:
     """Numeric variables with their attributes."""
     problem = window.problem
@@ -174,15 +212,21 @@ def _numbers(
     found: dict[str, tuple[Any, dict[str, str]]] = {
         name: (
             value,
-            {"units": known[name].unit, "long_name": known[name].meaning} | ({"best": "most"} if known[name].most else {}),
+            {"units": known[name].unit, "long_name": known[name].meaning}
+            | ({"best": "most"} if known[name].most else {}),
         )
         for name, value in metrics.items()
     }
     found["objective"] = (objective, {"units": unit, "long_name": problem.objective.text})
     for kind, details in problem.design.details(values, NUMPY).items():
         for name, number in details.items():
-            found[f"{kind}.{name}"] = (number, {"units": kind, "long_name": f"off-chip {kind} of {name}"})
-    return found | {name: (table.astype(float), _attributes(window, name)) for name, table in derived.items()}
+            found[f"{kind}.{name}"] = (
+                number,
+                {"units": kind, "long_name": f"off-chip {kind} of {name}"},
+            )
+    return found | {
+        name: (table.astype(float), _attributes(window, name)) for name, table in derived.items()
+    }
 
 
 def _attributes(window: Window, name: str) -> dict[str, str]:
@@ -206,13 +250,16 @@ def _provenance(window: Window) -> dict[str, Any]:
         "limits": json.dumps({limit.metric: str(limit.bound) for limit in problem.limits}),
         "center": json.dumps(problem.design.tiling(window.center), default=_plain),
         "center_factors": json.dumps({name: window.center[name] for name in window.free}),
-        "window": "full ranges" if window.around is None else f"factors at most {window.around} from the center's",
+        "window": "full ranges"
+        if window.around is None
+        else f"factors at most {window.around} from the center's",
         "points": window.points,
     }
 
 
 def save_grid(grid: xr.Dataset, path: Path) -> None:
-    """Write a grid, whole or not at all; one of Dask arrays is computed and stored chunk by chunk."""
+    """Write a grid, whole or not at all; one of Dask arrays is computed and stored chunk by
+    chunk."""
     stored = grid.copy()
     for variable in stored.variables.values():
         if variable.chunks is not None:
@@ -221,7 +268,8 @@ def save_grid(grid: xr.Dataset, path: Path) -> None:
 
 
 def load_grid(path: Path, *, lazily: bool = False) -> xr.Dataset:
-    """Read a grid back as it was saved; ``lazily`` leaves its data in the file, as Dask arrays in the chunks of the file.
+    """Read a grid back as it was saved; ``lazily`` leaves its data in the file, as Dask arrays in
+    the chunks of the file.
 
     Raises `InputError` if it is no file of a grid.
     """
@@ -235,8 +283,13 @@ def load_grid(path: Path, *, lazily: bool = False) -> xr.Dataset:
                     grid = grid.load()
     except (OSError, RuntimeError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "not a NetCDF file"
-        raise InputError(f"cannot read {path}: {reason}; allowed: a file written by ithaca grid -o") from None
+        raise InputError(
+            f"cannot read {path}: {reason}; allowed: a file written by ithaca grid -o"
+        ) from None
     if grid.attrs.get("title") != TITLE:
         grid.close()
-        raise InputError(f"{path}: title is {grid.attrs.get('title')!r}; allowed: '{TITLE}', a file written by ithaca grid -o")
+        raise InputError(
+            f"{path}: title is {grid.attrs.get('title')!r}; allowed: "
+            f"'{TITLE}', a file written by ithaca grid -o"
+        )
     return grid

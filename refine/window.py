@@ -1,4 +1,5 @@
-"""Which factors a grid spans: those that stay as in a configuration, and the values of the others."""
+"""Which factors a grid spans: those that stay as in a configuration, and the values of the
+others."""
 
 from __future__ import annotations
 
@@ -19,13 +20,15 @@ from ithaca.formulations.space import Axis, Role, Rows, Values
 class Window:
     """Part of a design's space: the product of its free factors' values.
 
-    The coordinates of a configuration are the free quantities of its space; the others follow from them.
+    The coordinates of a configuration are the free quantities of its space; the others follow from
+    them.
     """
 
     problem: Problem  #: The design, its limits and objective
     center: Configuration  #: The configuration the window lies around
     around: int | None  #: How far the factors may be from the center's; None for their full ranges
-    #: Ascending values per free factor: every value that a legal row of its axis takes in the window.
+    #: Ascending values per free factor: every value that a legal row of its axis takes in the
+    #: window.
     free: Mapping[str, Values]
     fixed: Mapping[str, int]  #: The value of every other factor
 
@@ -50,24 +53,34 @@ def window_around(
 ) -> Window:
     """The window of a design's space around one of its configurations.
 
-    Factors are at most ``around`` from the center's (None: however far). Free are those of some ``loops``, the axes by name
-    (None: of all that have some beside ports), and with ``free_packs`` ports (data packing factors), which take all legal
-    values; without it they are those of the center. Raises `InputError` if a loop is no such axis or given twice, the center is
-    outside the design space, or ports cannot be free.
+    Factors are at most ``around`` from the center's (None: however far). Free are those of some
+    ``loops``, the axes by name (None: of all that have some beside ports), and with ``free_packs``
+    ports (data packing factors), which take all legal values; without it they are those of the
+    center. Raises `InputError` if a loop is no such axis or given twice, the center is outside the
+    design space, or ports cannot be free.
     """
     space = problem.space
-    # of an axis what is chosen last varies slowest: lanes before the latency hiding that they share t1 with
-    factors = [q for axis in space.axes for q in reversed(axis.free) if q in space.free and q.role is not Role.PORT]
+    # of an axis what is chosen last varies slowest: lanes before the latency hiding that they share
+    # t1 with
+    factors = [
+        q
+        for axis in space.axes
+        for q in reversed(axis.free)
+        if q in space.free and q.role is not Role.PORT
+    ]
     ports = [quantity for quantity in space.free if quantity.role is Role.PORT]
     named = tuple(dict.fromkeys(space.axis_of[quantity.name].name for quantity in factors))
     wanted = named if loops is None else tuple(loops)
     for number, loop in enumerate(wanted):
         if loop not in named or loop in wanted[:number]:
             what = "is given twice" if loop in named else "is no band loop"
-            raise InputError(f"loops: '{loop}' {what}; allowed: different ones of {', '.join(named)}")
+            raise InputError(
+                f"loops: '{loop}' {what}; allowed: different ones of {', '.join(named)}"
+            )
     if not named:
         raise InputError(
-            f"{problem.design.title} has no factors to vary; allowed: a nest with a loop of two iterations or more"
+            f"{problem.design.title} has no factors to vary; allowed: a nest "
+            "with a loop of two iterations or more"
         )
     if not wanted:
         raise InputError(f"loops is empty; allowed: some of {', '.join(named)}")
@@ -75,16 +88,22 @@ def window_around(
         raise InputError(f"around is {around}; allowed: an integer ≥ 0")
     if not space.contains(center):
         raise InputError(
-            f"the configuration is outside the design space of {problem.design.name}; allowed: a point of that space"
+            "the configuration is outside the design space of "
+            f"{problem.design.name}; allowed: a point of that space"
         )
     if free_packs and not ports:
-        raise InputError("free packs: the odyssey model edition infers packs from the factors; allowed: the exact one")
+        raise InputError(
+            "free packs: the odyssey model edition infers packs from the "
+            "factors; allowed: the exact one"
+        )
     fixed: dict[str, int] = {}
     bounds: dict[str, tuple[float, float]] = {}
     for quantity in factors:
         value = center[quantity.name]
         if space.axis_of[quantity.name].name in wanted:
-            bounds[quantity.name] = (-np.inf, np.inf) if around is None else (value - around, value + around)
+            bounds[quantity.name] = (
+                (-np.inf, np.inf) if around is None else (value - around, value + around)
+            )
         else:
             fixed[quantity.name] = value
     for port in ports:
@@ -101,7 +120,10 @@ def window_around(
 
 
 def _values(
-    axis: Axis, names: Sequence[str], bounds: Mapping[str, tuple[float, float]], fixed: Mapping[str, int]
+    axis: Axis,
+    names: Sequence[str],
+    bounds: Mapping[str, tuple[float, float]],
+    fixed: Mapping[str, int],
 ) -> dict[str, Values]:
     """The values that free factors take in the legal rows of their axis."""
     found: dict[str, list[Values]] = {name: [] for name in names}
@@ -112,7 +134,9 @@ def _values(
     return {name: np.unique(np.concatenate(parts)) for name, parts in found.items()}
 
 
-def _within(rows: Rows, bounds: Mapping[str, tuple[float, float]], fixed: Mapping[str, int]) -> Mask:
+def _within(
+    rows: Rows, bounds: Mapping[str, tuple[float, float]], fixed: Mapping[str, int]
+) -> Mask:
     keep = np.ones(next(iter(rows.values())).size, bool)
     for name, column in rows.items():
         if name in fixed:

@@ -1,7 +1,9 @@
-"""The result of a co-design as a JSON document, which stands alone: the space whole, the layers as nests.
+"""The result of a co-design as a JSON document, which stands alone: the space whole, the layers as
+nests.
 
-It says what was found and what is proven, not how long that took, and is read back like that of a network: every mapping is
-evaluated again on the accelerator that its figures state, and the document of what was read must be the document in the file.
+It says what was found and what is proven, not how long that took, and is read back like that of a
+network: every mapping is evaluated again on the accelerator that its figures state, and the
+document of what was read must be the document in the file.
 """
 
 from __future__ import annotations
@@ -27,7 +29,14 @@ from ithaca.formulations.hardware.accelerator import Work
 from ithaca.formulations.hardware.files import read_space, space_fields
 from ithaca.formulations.hardware.space import HardwareSpace
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.schema import Document, NestDocument, Number, ObjectiveDocument, Positive, Text
+from ithaca.formulations.schema import (
+    Document,
+    NestDocument,
+    Number,
+    ObjectiveDocument,
+    Positive,
+    Text,
+)
 from ithaca.results.codesign_layers import choice, of_runs
 from ithaca.results.files import check_same, check_shortfalls, read_solution
 from ithaca.results.network import Count, DesignShortfallDocument, read_certificate
@@ -61,7 +70,9 @@ class WorkloadDocument(Document):
         found = []
         for layer in self.layers:
             stored = tuple((tensor, tuple(sizes)) for tensor, sizes in layer.memory.items())
-            found.append(Work(layer.name, layer.problem.nest(), layer.count, self.weight, self.name, stored))
+            found.append(
+                Work(layer.name, layer.problem.nest(), layer.count, self.weight, self.name, stored)
+            )
         return found
 
 
@@ -94,7 +105,8 @@ class OpenDocument(Document):
 
 
 class CodesignPart(FirstPart):
-    """The whole file; its field ``best``, or ``front`` of several objectives, has tilings as the family writes them."""
+    """The whole file; its field ``best``, or ``front`` of several objectives, has tilings as the
+    family writes them."""
 
     study: Literal["codesign"]
     space: dict[str, Any]
@@ -115,9 +127,14 @@ def codesign_model(family: Family) -> type[CodesignPart]:
     """The model of results over spaces of a family."""
     bases: Any = (MappedDocument, family.choice)
     layer: Any = create_model("MappedDocument", __base__=bases, tiling=(family.tiling, ...))
-    found: Any = create_model("AcceleratorDocument", __base__=AcceleratorDocument, layers=(list[layer], ...))
+    found: Any = create_model(
+        "AcceleratorDocument", __base__=AcceleratorDocument, layers=(list[layer], ...)
+    )
     model: type[CodesignPart] = create_model(
-        "CodesignDocument", __base__=CodesignPart, best=(found | None, None), front=(list[found] | None, None)
+        "CodesignDocument",
+        __base__=CodesignPart,
+        best=(found | None, None),
+        front=(list[found] | None, None),
     )
     return model
 
@@ -144,7 +161,11 @@ def codesign_document(result: CodesignResult) -> dict[str, Any]:
     else:
         parts["objectives"] = [objective.text for objective in question.objectives]
         parts["front"] = [_accelerator(question, found) for found in result.front]
-    return codesign_model(FAMILIES[space["family"]]).model_validate(parts, from_attributes=True).written()
+    return (
+        codesign_model(FAMILIES[space["family"]])
+        .model_validate(parts, from_attributes=True)
+        .written()
+    )
 
 
 def _workload(question: Question, name: str) -> dict[str, Any]:
@@ -165,7 +186,9 @@ def _accelerator(question: Question, found: HardwarePoint) -> dict[str, Any]:
     return {
         "hardware": hardware_fields(question.space, found.point),
         "costs": dict(found.costs),
-        "values": {o.text: value for o, value in zip(question.objectives, found.values, strict=True)},
+        "values": {
+            o.text: value for o, value in zip(question.objectives, found.values, strict=True)
+        },
         "layers": [_mapped(*each) for each in zip(question.works, found.layers, strict=True)],
     }
 
@@ -176,8 +199,15 @@ def hardware_fields(space: HardwareSpace, point: Configuration) -> dict[str, int
 
 
 def _mapped(work: Work, answer: Solution) -> dict[str, Any]:
-    own = configuration_fields(FAMILIES[answer.problem.design.family], answer.problem, answer.configuration)
-    named = {"layer": work.name, "workload": work.workload, "value": answer.value, "certificate": answer.certificate}
+    own = configuration_fields(
+        FAMILIES[answer.problem.design.family], answer.problem, answer.configuration
+    )
+    named = {
+        "layer": work.name,
+        "workload": work.workload,
+        "value": answer.value,
+        "certificate": answer.certificate,
+    }
     return own | named
 
 
@@ -187,7 +217,8 @@ def _mapped(work: Work, answer: Solution) -> dict[str, Any]:
 def read_codesign(document: Any, path: Path) -> CodesignResult:
     """The result that the document of a file states, checked against the model.
 
-    Seconds are not in the file; they are read as 0. Raises `InputError` if it is no such file, or not what the model computes.
+    Seconds are not in the file; they are read as 0. Raises `InputError` if it is no such file, or
+    not what the model computes.
     """
     family = document.get("family")
     if family not in FAMILIES:
@@ -207,28 +238,48 @@ def _read(read: Any) -> CodesignResult:
     works = [work for workload in read.workloads for work in workload.works()]
     objectives = [read.objective.expression] if read.objective else read.objectives
     question = make_question(space, works, objectives, read.limits)
-    front = tuple(_read_accelerator(question, each, f"front[{n}]") for n, each in enumerate(read.front or ()))
-    best = front[0] if front else None if read.best is None else _read_accelerator(question, read.best, "best")
-    certificate = read_certificate(read.certificate, None if best is None else best.values[0], "certificate")
+    front = tuple(
+        _read_accelerator(question, each, f"front[{n}]") for n, each in enumerate(read.front or ())
+    )
+    best = (
+        front[0]
+        if front
+        else None
+        if read.best is None
+        else _read_accelerator(question, read.best, "best")
+    )
+    certificate = read_certificate(
+        read.certificate, None if best is None else best.values[0], "certificate"
+    )
     if best is not None and certificate.status is Status.OPTIMAL:  # a file states bounds as doubles
         certificate = replace(certificate, lower_bound=best.values[0])
     open_ = tuple(_read_box(question, box, f"open[{n}]") for n, box in enumerate(read.open))
-    counts = Counts(**{field.name: read.counts.get(field.name, 0) for field in fields(Counts)} | {"points": space.box.count})
-    falls = check_shortfalls([each.shortfall(each.design) for each in read.shortfalls], question.limits, "shortfalls")
+    counts = Counts(
+        **{field.name: read.counts.get(field.name, 0) for field in fields(Counts)}
+        | {"points": space.box.count}
+    )
+    falls = check_shortfalls(
+        [each.shortfall(each.design) for each in read.shortfalls], question.limits, "shortfalls"
+    )
     found = front or (() if best is None else (best,))
     return CodesignResult(question, best, found, certificate, open_, counts, falls)
 
 
 def _read_box(question: Question, read: OpenDocument, at: str) -> OpenBox:
     quantities = question.space.quantities
-    if read.spans.keys() != {q.name for q in quantities} or len(read.lower_bounds) != len(question.objectives):
+    if read.spans.keys() != {q.name for q in quantities} or len(read.lower_bounds) != len(
+        question.objectives
+    ):
         raise InputError(f"{at} is not of the quantities and objectives of the space: {EDITED}")
     box = OpenBox(read.spans, 1, read.lower_bounds)
     within = box.within(question.space)
     for quantity, part in zip(quantities, within.quantities, strict=True):
         if part.values[:1] + part.values[-1:] != read.spans[quantity.name]:
             allowed = f"two of {', '.join(map(str, quantity.values))}"
-            raise InputError(f"{at}.spans.{quantity.name} is {quoted(read.spans[quantity.name])}; allowed: {allowed}")
+            raise InputError(
+                f"{at}.spans.{quantity.name} is "
+                f"{quoted(read.spans[quantity.name])}; allowed: {allowed}"
+            )
     return replace(box, points=within.box.count)
 
 
@@ -241,13 +292,20 @@ def _read_accelerator(question: Question, read: Any, at: str) -> HardwarePoint:
         allowed = {quantity.shown(value): value for value in quantity.values}
         given = read.hardware[quantity.name]
         if str(given) not in allowed:
-            raise InputError(f"{at}.hardware.{quantity.name} is {quoted(given)}; allowed: {', '.join(allowed)}")
+            raise InputError(
+                f"{at}.hardware.{quantity.name} is {quoted(given)}; allowed: {', '.join(allowed)}"
+            )
         values[quantity.name] = allowed[str(given)]
     point = Configuration(values)
     if broken := [rule.text for rule in space.rules if not rule.link.holds(point)]:
-        raise InputError(f"{at}.hardware breaks the rule {quoted(broken[0])}; allowed: accelerators of the space")
+        raise InputError(
+            f"{at}.hardware breaks the rule {quoted(broken[0])}; allowed: accelerators of the space"
+        )
     if len(read.layers) != len(question.works):
-        raise InputError(f"{at}.layers are {len(read.layers)}; allowed: {len(question.works)}, those of the workloads")
+        raise InputError(
+            f"{at}.layers are {len(read.layers)}; allowed: "
+            f"{len(question.works)}, those of the workloads"
+        )
     costs, amount = space.cost(point), of_runs(question)
     objective = amount.of_layer(costs)
     layers = []
@@ -256,7 +314,11 @@ def _read_accelerator(question: Question, read: Any, at: str) -> HardwarePoint:
         here = f"{at}.layers[{place}]"
         problem = _chosen(posed, mapped, here)
         certificate = read_certificate(mapped.certificate, mapped.value, f"{here}.certificate")
-        layers.append(read_solution(FAMILIES[problem.design.family], problem, mapped.tiling, certificate, here))
+        layers.append(
+            read_solution(
+                FAMILIES[problem.design.family], problem, mapped.tiling, certificate, here
+            )
+        )
     found = HardwarePoint(point, costs, (), tuple(layers))
     return replace(found, values=tuple(found.total(amount) for amount in question.minimised))
 
@@ -268,7 +330,9 @@ def _chosen(problems: Sequence[Problem], read: Any, at: str) -> Problem:
     for problem in problems:
         if dict(model.model_validate(choice(problem.design), from_attributes=True)) == stated:
             return problem
-    raise InputError(f"{at}.{', '.join(stated)} are of no design of the layer; allowed: one of {len(problems)}")
+    raise InputError(
+        f"{at}.{', '.join(stated)} are of no design of the layer; allowed: one of {len(problems)}"
+    )
 
 
 def _check(result: CodesignResult) -> None:
@@ -280,7 +344,9 @@ def _check(result: CodesignResult) -> None:
             if amount.bound is not None and (used := found.total(amount)) > amount.bound:
                 whose = "" if amount.workload is None else f" of {amount.workload}"
                 what = f"{amount.text}{whose} is {number(used)}"
-                raise InputError(f"{at}: {what}; allowed: at most {number(amount.bound)}, the limit")
+                raise InputError(
+                    f"{at}: {what}; allowed: at most {number(amount.bound)}, the limit"
+                )
         better = [other for other in result.front if other is not found and dominates(other, found)]
         if better:
             raise InputError(f"{at} is dominated by another accelerator of the front: {EDITED}")

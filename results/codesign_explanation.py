@@ -1,4 +1,5 @@
-"""Explain a co-design: what the accelerator spends where, what binds, and what more of each thing would buy, proven."""
+"""Explain a co-design: what the accelerator spends where, what binds, and what more of each thing
+would buy, proven."""
 
 from __future__ import annotations
 
@@ -23,10 +24,12 @@ Solve = Callable[[Question], CodesignResult]
 
 
 def changes(result: CodesignResult, solve: Solve) -> tuple[Change, ...]:
-    """What the objective becomes with the next value of each quantity, all else as it is, and with each limit raised.
+    """What the objective becomes with the next value of each quantity, all else as it is, and with
+    each limit raised.
 
-    With the next value the limits on the hardware are left aside, and layers are mapped anew; with a limit raised, all
-    accelerators are searched. Nothing is extrapolated; quantities that cannot have a next value are left out.
+    With the next value the limits on the hardware are left aside, and layers are mapped anew; with
+    a limit raised, all accelerators are searched. Nothing is extrapolated; quantities that cannot
+    have a next value are left out.
     """
     best = result.best
     if best is None or len(result.question.objectives) > 1:
@@ -34,10 +37,15 @@ def changes(result: CodesignResult, solve: Solve) -> tuple[Change, ...]:
     proven, value, found = result.certificate.status is Status.OPTIMAL, best.values[0], []
     for quantity in result.question.space.quantities:
         more = _next(quantity, best.point[quantity.name])
-        after = None if more is None else _at(result.question, best.point, {quantity.name: more}, solve)
+        after = (
+            None if more is None else _at(result.question, best.point, {quantity.name: more}, solve)
+        )
         if after is not None and after.best is not None and more is not None:
             unit = f" {quantity.unit}" if quantity.unit else ""
-            what = f"{quantity.name} {quantity.shown(more)}{unit} instead of {quantity.shown(best.point[quantity.name])}{unit}"
+            what = (
+                f"{quantity.name} {quantity.shown(more)}{unit} instead of "
+                f"{quantity.shown(best.point[quantity.name])}{unit}"
+            )
             what += "".join(_cost(result.question, name, best, after.best) for name in best.costs)
             # of one accelerator, layers that are proven are enough
             known = proven or all(layer.settled for layer in best.layers)
@@ -51,12 +59,23 @@ def changes(result: CodesignResult, solve: Solve) -> tuple[Change, ...]:
             if again.best is not None:
                 known = proven and again.certificate.status is Status.OPTIMAL
                 ends = (limit.bound, raised.bound)
-                found.append(Change(Kind.LIMIT, limit.metric, value, again.best.values[0], known, percentage, *ends))
+                found.append(
+                    Change(
+                        Kind.LIMIT,
+                        limit.metric,
+                        value,
+                        again.best.values[0],
+                        known,
+                        percentage,
+                        *ends,
+                    )
+                )
     return tuple(found)
 
 
 def _next(quantity: HardwareQuantity, value: int) -> int | None:
-    """The next value, beyond the space's largest as those before suggest; None of choices, which have no more."""
+    """The next value, beyond the space's largest as those before suggest; None of choices, which
+    have no more."""
     larger = [each for each in quantity.values if each > value]
     if larger or quantity.labels or len(quantity.values) < 2:
         return larger[0] if larger and not quantity.labels else None
@@ -64,11 +83,20 @@ def _next(quantity: HardwareQuantity, value: int) -> int | None:
     return value * value // before if value % before == 0 else 2 * value - before
 
 
-def _at(question: Question, point: Configuration, other: dict[str, int], solve: Solve) -> CodesignResult | None:
+def _at(
+    question: Question, point: Configuration, other: dict[str, int], solve: Solve
+) -> CodesignResult | None:
     """One accelerator, without limits on the hardware; None if there is none such."""
     values = {**point, **other}
-    space, limits = question.space, tuple(limit for limit in question.limits if question.of_runs(limit.expression))
-    alone = replace(space, quantities=tuple(replace(q, values=(values[q.name],)) for q in space.quantities), rules=())
+    space, limits = (
+        question.space,
+        tuple(limit for limit in question.limits if question.of_runs(limit.expression)),
+    )
+    alone = replace(
+        space,
+        quantities=tuple(replace(q, values=(values[q.name],)) for q in space.quantities),
+        rules=(),
+    )
     try:
         alone.at(Configuration(values))
         return solve(replace(question, space=alone, limits=limits))
@@ -85,7 +113,10 @@ def _cost(question: Question, name: str, before: HardwarePoint, after: HardwareP
 def statements(result: CodesignResult) -> Iterator[str]:
     """A co-design in plain words, one statement a line, without what to change."""
     question, best = result.question, result.best
-    space, objectives = question.space, ", ".join(objective.text for objective in question.objectives)
+    space, objectives = (
+        question.space,
+        ", ".join(objective.text for objective in question.objectives),
+    )
     yield f"Result: {space.name} for {', '.join(question.workloads)}, minimising {objectives}."
     if best is None:
         return
@@ -95,25 +126,39 @@ def statements(result: CodesignResult) -> Iterator[str]:
         yield f"Front: {counted(len(result.front), 'point')}, {proof}{as_stated(result)}."
         for place, objective in enumerate(question.objectives):
             found = min(result.front, key=lambda found: found.values[place])
-            yield f"Least {objective.text}: {number(found.values[place])}, with {hardware_text(space, found.point)}."
+            yield (
+                f"Least {objective.text}: {number(found.values[place])}, with "
+                f"{hardware_text(space, found.point)}."
+            )
         return
     bound = result.certificate.lower_bound
     least = "" if bound is None else f"; no accelerator of the space is below {number(bound)}"
     among = f", with {result.certificate.among}" if result.certificate.among else ""
-    proof = f"proven: no accelerator of the space is better{among}" if result.complete else f"not proven{least}"
+    proof = (
+        f"proven: no accelerator of the space is better{among}"
+        if result.complete
+        else f"not proven{least}"
+    )
     proof += as_stated(result)
     yield f"Hardware: {hardware_text(space, best.point)}."
-    if full := [q.name for q in space.quantities if best.point[q.name] == q.values[-1] != q.values[0] and not q.labels]:
+    if full := [
+        q.name
+        for q in space.quantities
+        if best.point[q.name] == q.values[-1] != q.values[0] and not q.labels
+    ]:
         yield f"At the end: {', '.join(full)} at the largest value of the space."
     yield f"Objective: {told(question, objectives, best.values[0])} ({proof})."
     if best.costs:
-        yield f"Costs: {', '.join(told(question, name, cost) for name, cost in best.costs.items())}."
+        costs = ", ".join(told(question, name, cost) for name, cost in best.costs.items())
+        yield f"Costs: {costs}."
     for use in limit_uses(question, best):
         left = f"{number(use.slack)} left" if use.slack else "none is left"
         yield f"Limit {use.metric}: {number(use.used)} of {number(use.bound)} used, {left}."
     yield from _energy(question, best)
     several = len(question.workloads) > 1
-    for network in getattr(result, "networks", None) or networks(question, best):  # of a file: that name it
+    for network in getattr(result, "networks", None) or networks(
+        question, best
+    ):  # of a file: that name it
         for statement in network_statements(network, explain_network(network)):
             if not statement.startswith(("Result: ", "In full: ")):
                 yield f"{network.network.name}: {statement}" if several else statement
@@ -127,4 +172,5 @@ def _energy(question: Question, best: HardwarePoint) -> Iterator[str]:
             spent[level] = spent.get(level, Fraction(0)) + energy
     if whole := sum(spent.values(), Fraction(0)):
         shares = sorted(spent.items(), key=lambda each: -each[1])
-        yield f"Energy: {', '.join(f'{level} {percent(energy / whole)}' for level, energy in shares)}."
+        levels = ", ".join(f"{level} {percent(energy / whole)}" for level, energy in shares)
+        yield f"Energy: {levels}."

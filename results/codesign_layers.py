@@ -1,4 +1,5 @@
-"""The layers on an accelerator as results of networks, one for each workload: whatever takes those takes these."""
+"""The layers on an accelerator as results of networks, one for each workload: whatever takes those
+takes these."""
 
 from __future__ import annotations
 
@@ -29,7 +30,8 @@ from ithaca.workloads.networks.network import Layer, Network
 
 
 def of_runs(question: Question) -> Amount:
-    """What is told of single runs: the first objective that depends on mappings, or else the first such limit."""
+    """What is told of single runs: the first objective that depends on mappings, or else the first
+    such limit."""
     return next(amount for amount in question.amounts if amount.shares)
 
 
@@ -44,22 +46,39 @@ def choice(design: Design) -> Mapping[str, Any]:
 
 
 def _network(question: Question, found: HardwarePoint, name: str) -> NetworkResult:
-    own = [(work, answer) for work, answer in zip(question.works, found.layers, strict=True) if work.workload == name]
+    own = [
+        (work, answer)
+        for work, answer in zip(question.works, found.layers, strict=True)
+        if work.workload == name
+    ]
     layers = tuple(
-        LayerResult(Layer(work.name, work.nest, work.count, (work.name,)), answer, (answer,)) for work, answer in own
+        LayerResult(Layer(work.name, work.nest, work.count, (work.name,)), answer, (answer,))
+        for work, answer in own
     )
     method = own[0][1].certificate.method
     whole = total(((work.count, answer) for work, answer in own), method)
     network = Network(name, tuple(layer.layer for layer in layers))
-    return NetworkResult(PER_LAYER, network, _request(question, found, own[0][1], layers), method, layers, whole, True)
+    return NetworkResult(
+        PER_LAYER,
+        network,
+        _request(question, found, own[0][1], layers),
+        method,
+        layers,
+        whole,
+        True,
+    )
 
 
-def _request(question: Question, found: HardwarePoint, answer: Solution, layers: tuple[LayerResult, ...]) -> MappingRequest:
+def _request(
+    question: Question, found: HardwarePoint, answer: Solution, layers: tuple[LayerResult, ...]
+) -> MappingRequest:
     accelerator, architecture = question.space.accelerator, architecture_of(question, found)
     assert isinstance(accelerator, HierarchyAccelerator)
     assert architecture is not None
     posed = tuple(layer.answer.problem for layer in layers)
-    return MappingRequest(architecture, accelerator.edition, accelerator.options, (), answer.problem.objective, posed)
+    return MappingRequest(
+        architecture, accelerator.edition, accelerator.options, (), answer.problem.objective, posed
+    )
 
 
 def architecture_of(question: Question, found: HardwarePoint) -> Architecture | None:
@@ -68,16 +87,26 @@ def architecture_of(question: Question, found: HardwarePoint) -> Architecture | 
     if not isinstance(space.accelerator, HierarchyAccelerator):
         return None
     architecture = space.accelerator.architecture_with(space.at(found.point))
-    return replace(architecture, name=space.name, description=hardware_text(space, found.point), source=space.source)
+    return replace(
+        architecture,
+        name=space.name,
+        description=hardware_text(space, found.point),
+        source=space.source,
+    )
 
 
 def energies(question: Question, found: HardwarePoint) -> dict[str, dict[str, Fraction]]:
-    """The energy of all runs of every layer (pJ) by what the model says takes it; empty where it does not."""
+    """The energy of all runs of every layer (pJ) by what the model says takes it; empty where it
+    does not."""
     told: dict[str, dict[str, Fraction]] = {}
     for work, answer in zip(question.works, found.layers, strict=True):
         if answer.configuration is not None and "energy" in answer.problem.design.vocabulary:
-            whole = bottleneck(answer.problem.design, answer.configuration, Symbol("energy"), "energy")
-            told[shown_name(question, work)] = {part.name: work.count * part.value for part in whole.parts if part.name}
+            whole = bottleneck(
+                answer.problem.design, answer.configuration, Symbol("energy"), "energy"
+            )
+            told[shown_name(question, work)] = {
+                part.name: work.count * part.value for part in whole.parts if part.name
+            }
     return told
 
 
@@ -88,7 +117,10 @@ def shown_name(question: Question, work: Work) -> str:
 
 def hardware_text(space: HardwareSpace, point: Configuration) -> str:
     """An accelerator in words."""
-    return ", ".join(f"{q.name} {q.shown(point[q.name])}{f' {q.unit}' if q.unit else ''}" for q in space.quantities)
+    return ", ".join(
+        f"{q.name} {q.shown(point[q.name])}{f' {q.unit}' if q.unit else ''}"
+        for q in space.quantities
+    )
 
 
 def front_rows(question: Question, front: Sequence[HardwarePoint]) -> list[list[tuple[str, str]]]:
@@ -97,16 +129,30 @@ def front_rows(question: Question, front: Sequence[HardwarePoint]) -> list[list[
     for found in front:
         row = [(text, number(value)) for text, value in zip(texts, found.values, strict=True)]
         row += [(q.name, q.shown(found.point[q.name])) for q in question.space.quantities]
-        rows.append([*row, *((name, number(value)) for name, value in found.costs.items() if name not in texts)])
+        rows.append(
+            [
+                *row,
+                *(
+                    (name, number(value))
+                    for name, value in found.costs.items()
+                    if name not in texts
+                ),
+            ]
+        )
     return rows
 
 
 def limit_uses(question: Question, found: HardwarePoint) -> tuple[LimitUse, ...]:
-    """Every limit, the one with the least left first; of totals of several workloads each by itself."""
+    """Every limit, the one with the least left first; of totals of several workloads each by
+    itself."""
     uses = []
     for amount in question.limited:
         if amount.bound is not None:
-            whose = "" if amount.workload is None or len(question.workloads) == 1 else f" of {amount.workload}"
+            whose = (
+                ""
+                if amount.workload is None or len(question.workloads) == 1
+                else f" of {amount.workload}"
+            )
             uses.append(LimitUse(amount.text + whose, found.total(amount), amount.bound))
     return tuple(sorted(uses, key=lambda use: use.slack_share or Fraction(0)))
 

@@ -1,4 +1,5 @@
-"""Check what a co-design claims: every layer's proof by another engine, and the search over the space repeated."""
+"""Check what a co-design claims: every layer's proof by another engine, and the search over the
+space repeated."""
 
 from __future__ import annotations
 
@@ -21,38 +22,57 @@ from ithaca.studies.codesign.search import BoxSearch
 
 
 def verify_codesign(result: CodesignResult, options: SolveOptions) -> Iterator[Check]:
-    """Prove again what a co-design claims: layers on its accelerators, then the space; the time limit is for each of them.
+    """Prove again what a co-design claims: layers on its accelerators, then the space; the time
+    limit is for each of them.
 
-    Raises `InputError` if a claim is false, and no engine repeats it; `DisagreementError` if engines contradict each other.
+    Raises `InputError` if a claim is false, and no engine repeats it; `DisagreementError` if
+    engines contradict each other.
     """
     for place, found in enumerate(result.front):
         for work, answer in zip(result.question.works, found.layers, strict=True):
             name = shown_name(result.question, work)
             if answer.certificate.lower_bound is None:
-                yield Check(name, f"value {number(answer.value)} re-evaluated; no proof is claimed", True)
+                yield Check(
+                    name, f"value {number(answer.value)} re-evaluated; no proof is claimed", True
+                )
             else:
-                yield Check(name, *verify(answer, Budget(options).share(), f"front[{place}] {name}"))
+                yield Check(
+                    name, *verify(answer, Budget(options).share(), f"front[{place}] {name}")
+                )
     claim, checked = result.certificate, True
-    limit = BOUND_WITHIN if options.time_limit is None and not claim.status.proven else options.time_limit
+    limit = (
+        BOUND_WITHIN
+        if options.time_limit is None and not claim.status.proven
+        else options.time_limit
+    )
     for place, box in enumerate(result.open):
         for objective, bound in zip(result.question.objectives, box.lower_bounds, strict=True):
-            asked = replace(result.question, space=box.within(result.question.space), objectives=(objective,))
+            asked = replace(
+                result.question, space=box.within(result.question.space), objectives=(objective,)
+            )
             at = f"open[{place}].lower_bounds"
-            checked &= bound is None or _check_bound(asked, bound, replace(options, time_limit=limit), at)
+            checked &= bound is None or _check_bound(
+                asked, bound, replace(options, time_limit=limit), at
+            )
 
     def solve(search: SolveOptions) -> CodesignResult:
         nonlocal checked
         again = codesign(result.question, CodesignOptions(search))
         totals, known = ({found.values for found in each.front} for each in (result, again))
         if claim.status is Status.OPTIMAL and again.complete and totals != known:
-            raise InputError(f"front: {counted(len(result.front), 'point')} of {len(again.front)} that are proven: {EDITED}")
+            raise InputError(
+                f"front: {counted(len(result.front), 'point')} of "
+                f"{len(again.front)} that are proven: {EDITED}"
+            )
         checked &= _check_shortfalls(result, again) and (again.complete or not claim.status.proven)
         return again
 
     nothing = "no accelerator" if claim.status is Status.INFEASIBLE else "no accelerator was found"
     said, reached = repeat(result, solve, options, "certificate", said=claimed(result, nothing))
     yield Check(
-        "space", said if checked or not reached else f"{said}; other bounds and shortfalls not all in time", checked and reached
+        "space",
+        said if checked or not reached else f"{said}; other bounds and shortfalls not all in time",
+        checked and reached,
     )
 
 
@@ -71,12 +91,20 @@ def _check_bound(question: Question, bound: Fraction, options: SolveOptions, at:
 
 
 def _check_shortfalls(result: CodesignResult, again: CodesignResult) -> bool:
-    """Whether a search for limits that cannot be met says the same of them; False where time was too short."""
+    """Whether a search for limits that cannot be met says the same of them; False where time was
+    too short."""
     known = {(s.metric, s.design): s for s in again.shortfalls if s.smallest is not None}
     told = {(s.metric, s.design) for s in result.shortfalls}
-    if missing := [metric for metric, design in known.keys() - told if known[metric, design].others_kept]:
-        raise InputError(f"shortfalls: {missing[0]} is not among them, yet raising it alone helps: {EDITED}")
-    open_, reached = {s.metric for s in (*again.shortfalls, *result.shortfalls) if s.smallest is None}, True
+    if missing := [
+        metric for metric, design in known.keys() - told if known[metric, design].others_kept
+    ]:
+        raise InputError(
+            f"shortfalls: {missing[0]} is not among them, yet raising it alone helps: {EDITED}"
+        )
+    open_, reached = (
+        {s.metric for s in (*again.shortfalls, *result.shortfalls) if s.smallest is None},
+        True,
+    )
     for place, fall in enumerate(result.shortfalls):
         other, at = known.get((fall.metric, fall.design)), f"shortfalls[{place}].smallest"
         if fall.smallest is None:
@@ -86,5 +114,7 @@ def _check_shortfalls(result: CodesignResult, again: CodesignResult) -> bool:
         elif fall.metric in open_:
             reached = False
         else:
-            raise InputError(f"{at} is {number(fall.smallest)}, yet a search finds nothing of the kind: {EDITED}")
+            raise InputError(
+                f"{at} is {number(fall.smallest)}, yet a search finds nothing of the kind: {EDITED}"
+            )
     return reached

@@ -1,4 +1,5 @@
-"""What the parts of a network's result have to do with each other: layers follow from designs, totals from layers."""
+"""What the parts of a network's result have to do with each other: layers follow from designs,
+totals from layers."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ from ithaca.studies.shared.plans import Minimise
 
 
 def check_consistent(result: NetworkResult) -> None:
-    """Refuse a result of which a part does not follow from its other parts, naming that (`InputError`).
+    """Refuse a result of which a part does not follow from its other parts, naming that
+    (`InputError`).
 
     Bounds of files are doubles, and so their sums.
     """
@@ -33,12 +35,22 @@ def check_consistent(result: NetworkResult) -> None:
     if result.arrays and result.mode not in ONE_SEARCH:
         raise InputError(f"layers share no arrays in mode {quoted(result.mode)}: {EDITED}")
     if adds_up(result.request.objective) != (result.total is not None):
-        raise InputError(f"total.value does not go with the objective '{result.request.objective.text}': {EDITED}")
+        raise InputError(
+            "total.value does not go with the objective "
+            f"'{result.request.objective.text}': {EDITED}"
+        )
     for index, failure in enumerate(result.failures):
         if not any(failure.place.startswith(f"{layer.layer.name} ") for layer in result.layers):
-            raise InputError(f"failures[{index}].place is {quoted(failure.place)}; allowed: a layer and a design that failed")
+            raise InputError(
+                f"failures[{index}].place is {quoted(failure.place)}; allowed: "
+                "a layer and a design that failed"
+            )
     for index, layer in enumerate(result.layers):
-        if layer.answer.found and layer.designs and layer.answer.design not in [design.design for design in layer.designs]:
+        if (
+            layer.answer.found
+            and layer.designs
+            and layer.answer.design not in [design.design for design in layer.designs]
+        ):
             raise InputError(f"layers[{index}].best is of none of its designs: {EDITED}")
     if result.mode == PER_LAYER:
         _check_layers(result)
@@ -53,10 +65,18 @@ def check_consistent(result: NetworkResult) -> None:
 def _check_layers(result: NetworkResult) -> None:
     for index, layer in enumerate(result.layers):
         # without any design, nothing is proven
-        failed = sum(f.place.rpartition(" [")[0] == layer.layer.name for f in result.failures) + (not layer.designs)
-        least = over_all(layer.answer.problem, layer_result(result, layer).designs if layer.designs else (), missing=failed)
+        failed = sum(f.place.rpartition(" [")[0] == layer.layer.name for f in result.failures) + (
+            not layer.designs
+        )
+        least = over_all(
+            layer.answer.problem,
+            layer_result(result, layer).designs if layer.designs else (),
+            missing=failed,
+        )
         own = Total(layer.answer.value, layer.answer.certificate)
-        if result.fusing is None or not result.failures:  # failures of variants that were not chosen are among them
+        if (
+            result.fusing is None or not result.failures
+        ):  # failures of variants that were not chosen are among them
             _check(own, Total(least.value, least.certificate), f"layers[{index}]")
     if result.total is not None:
         whole = total(((r.layer.count, r.answer) for r in result.layers), result.method)
@@ -64,30 +84,48 @@ def _check_layers(result: NetworkResult) -> None:
             _check_fusing(result, result.fusing)
             bound, most = result.total.certificate.lower_bound, whole.certificate.lower_bound
             if bound is not None and most is not None and bound > most and not _same(bound, most):
-                raise InputError(f"total.certificate.lower_bound is above that of the layers: {EDITED}")
-            whole = replace(whole, certificate=result.total.certificate)  # it is over what was not chosen, too
+                raise InputError(
+                    f"total.certificate.lower_bound is above that of the layers: {EDITED}"
+                )
+            whole = replace(
+                whole, certificate=result.total.certificate
+            )  # it is over what was not chosen, too
         _check(result.total, whole, "total")
 
 
 def _check_fusing(result: NetworkResult, fusing: Fusing) -> None:
     """What stays on chip is what layers say."""
-    chain, kept = chained(result.network), {(edge.producer, edge.consumer): edge.kept for edge in fusing.edges}
+    chain, kept = (
+        chained(result.network),
+        {(edge.producer, edge.consumer): edge.kept for edge in fusing.edges},
+    )
     pairs = zip((None, *chain.runs), chain.runs, strict=False)
-    found = tuple(before is not None and kept.get((before.source, run.source), False) for before, run in pairs)
+    found = tuple(
+        before is not None and kept.get((before.source, run.source), False) for before, run in pairs
+    )
     if chain.edges(found) != tuple(replace(edge, fits=True) for edge in fusing.edges):
         raise InputError(f"fusing.edges are not those of network.order: {EDITED}")
     layers = {source: layer for layer in result.layers for source in layer.layer.sources}
     for run, asked in zip(chain.runs, chain.chosen(found), strict=True):
         if variant_of(layers[run.source].answer.problem) != asked:
-            raise InputError(f"fusing.edges: what {run.source} keeps is not what its layer says: {EDITED}")
+            raise InputError(
+                f"fusing.edges: what {run.source} keeps is not what its layer says: {EDITED}"
+            )
     for source, layer in layers.items():
-        if layer.layer.count != sum(run.count for run in chain.runs if run.source in layer.layer.sources):
-            raise InputError(f"network.order does not run {source} as often as its layer says: {EDITED}")
+        if layer.layer.count != sum(
+            run.count for run in chain.runs if run.source in layer.layer.sources
+        ):
+            raise InputError(
+                f"network.order does not run {source} as often as its layer says: {EDITED}"
+            )
 
 
 def _check_choices(result: NetworkResult) -> None:
     if not result.failures:  # a file does not have the designs that failed
-        solved = [SolvedLayer(r.layer, tuple(d.problem for d in r.designs), r.designs) for r in result.layers]
+        solved = [
+            SolvedLayer(r.layer, tuple(d.problem for d in r.designs), r.designs)
+            for r in result.layers
+        ]
         kernels = shared_designs(solved, result.method)
         compared = [choice for _, designs in kernels for choice in designs]
         if [c.name for c in compared] != [c.name for c in result.choices]:
@@ -95,18 +133,28 @@ def _check_choices(result: NetworkResult) -> None:
         for index, (choice, other) in enumerate(zip(result.choices, compared, strict=True)):
             _check(choice.total, other.total, f"choices[{index}]")
             if replace(choice, total=other.total) != other:
-                raise InputError(f"choices[{index}]: not all follows from the designs of the layers: {EDITED}")
+                raise InputError(
+                    f"choices[{index}]: not all follows from the designs of the layers: {EDITED}"
+                )
     for index, layer in enumerate(result.layers):
         chosen = [c.name for c in result.choices if c.chosen and layer.layer.name in c.layers]
         if layer.answer.value is not None and layer.answer.design not in chosen:
             raise InputError(f"layers[{index}].best is not of the design chosen: {EDITED}")
     kinds = dict.fromkeys((choice.kernel, choice.layers) for choice in result.choices)
-    best = [best_total([c.total for c in result.choices if (c.kernel, c.layers) == kind]) for kind in kinds]
+    best = [
+        best_total([c.total for c in result.choices if (c.kernel, c.layers) == kind])
+        for kind in kinds
+    ]
     _check(result.total, total(((1, each) for each in best), result.method), "total")
     assert result.total is not None  # objectives add up
-    whole = total(((layer.layer.count, layer.answer) for layer in result.layers), result.method).value
+    whole = total(
+        ((layer.layer.count, layer.answer) for layer in result.layers), result.method
+    ).value
     if not _same(result.total.value, whole):
-        raise InputError(f"total.value is {number(result.total.value)}, yet the layers take {number(whole)}: {EDITED}")
+        raise InputError(
+            f"total.value is {number(result.total.value)}, yet the layers "
+            f"take {number(whole)}: {EDITED}"
+        )
 
 
 def _check_arrays(result: NetworkResult) -> None:
@@ -114,17 +162,23 @@ def _check_arrays(result: NetworkResult) -> None:
     request, claimed = result.request, result.total
     assert isinstance(request, NetworkRequest)  # others have no such modes
     assert claimed is not None  # objectives add up
-    if [r.array for r in result.layers if r.answer.found] != [n for n, a in enumerate(result.arrays) for _ in a.layers]:
+    if [r.array for r in result.layers if r.answer.found] != [
+        n for n, a in enumerate(result.arrays) for _ in a.layers
+    ]:
         raise InputError(f"arrays are not those of the layers, in order: {EDITED}")
     if len(result.arrays) > request.arrays:
-        raise InputError(f"partition.arrays is {request.arrays}, yet there are {len(result.arrays)}: {EDITED}")
+        raise InputError(
+            f"partition.arrays is {request.arrays}, yet there are {len(result.arrays)}: {EDITED}"
+        )
     for index, array in enumerate(result.arrays):
         own = [r for r in result.layers if r.array == index]
         for layer in own:
             design = systolic(layer.answer.problem)
             parts = (design.array.dataflow, design.array.permutation, design.given)
             if parts != (array.dataflow, array.permutation, dict(array.parameters)):
-                raise InputError(f"arrays[{index}] is not what layer {layer.layer.name} runs on: {EDITED}")
+                raise InputError(
+                    f"arrays[{index}] is not what layer {layer.layer.name} runs on: {EDITED}"
+                )
         chosen = [(c.dataflow, c.permutation) for c in result.choices if c.chosen]
         if result.choices and (array.dataflow, array.permutation) not in chosen:
             raise InputError(f"arrays[{index}] is not of the design chosen: {EDITED}")
@@ -132,14 +186,24 @@ def _check_arrays(result: NetworkResult) -> None:
         return
     slowest = request.minimise is Minimise.SLOWEST
     for limit in request.limits:
-        size, each = request.shares.get(limit.metric), [array.resources[limit.metric] for array in result.arrays]
+        size, each = (
+            request.shares.get(limit.metric),
+            [array.resources[limit.metric] for array in result.arrays],
+        )
         if limit.metric == "bandwidth" and (size or not slowest):
             continue  # of every layer
         taken = sum((ceil(own / size) * size if size else own for own in each), Fraction(0))
         if taken > limit.bound and not _same(taken, limit.bound):
-            raise InputError(f"arrays take {number(taken)} of {limit.metric}, whose limit is {number(limit.bound)}: {EDITED}")
+            raise InputError(
+                f"arrays take {number(taken)} of {limit.metric}, whose limit is "
+                f"{number(limit.bound)}: {EDITED}"
+            )
     values = [array.total.value or Fraction(0) for array in result.arrays]
-    _check(claimed, replace(claimed, value=max(values) if slowest else sum(values, Fraction(0))), "total")
+    _check(
+        claimed,
+        replace(claimed, value=max(values) if slowest else sum(values, Fraction(0))),
+        "total",
+    )
 
 
 def _check_designs(result: NetworkResult) -> None:
@@ -149,23 +213,38 @@ def _check_designs(result: NetworkResult) -> None:
     for index, choice in enumerate(result.choices):
         first = index == 0 and best.value is not None
         follows = (first, first and best.certificate.status is Status.OPTIMAL)
-        if (choice.chosen, choice.proven) != follows or not _same(choice.total.value, best.value if first else None):
-            raise InputError(f"choices[{index}]: chosen and proven do not follow from the other designs: {EDITED}")
+        if (choice.chosen, choice.proven) != follows or not _same(
+            choice.total.value, best.value if first else None
+        ):
+            raise InputError(
+                f"choices[{index}]: chosen and proven do not follow "
+                f"from the other designs: {EDITED}"
+            )
 
 
 def _check(claimed: Total | None, follows: Total, at: str) -> None:
-    """Refuse a value or proof that is not what follows from the parts; a status says no more than value and bound."""
+    """Refuse a value or proof that is not what follows from the parts; a status says no more than
+    value and bound."""
     assert claimed is not None  # objectives add up
     (value, proof), (other, known) = ((each.value, each.certificate) for each in (claimed, follows))
-    for name, one, two in (("value", value, other), ("certificate.lower_bound", proof.lower_bound, known.lower_bound)):
+    for name, one, two in (
+        ("value", value, other),
+        ("certificate.lower_bound", proof.lower_bound, known.lower_bound),
+    ):
         if not _same(one, two):
-            raise InputError(f"{at}.{name} is {number(one)}, yet {number(two)} follows from its parts: {EDITED}")
+            raise InputError(
+                f"{at}.{name} is {number(one)}, yet {number(two)} follows from its parts: {EDITED}"
+            )
     if (proof.status is Status.INFEASIBLE) != (known.status is Status.INFEASIBLE):
-        raise InputError(f"{at}.certificate.status is '{proof.status.value}', yet '{known.status.value}' follows: {EDITED}")
+        raise InputError(
+            f"{at}.certificate.status is '{proof.status.value}', yet "
+            f"'{known.status.value}' follows: {EDITED}"
+        )
 
 
 def _same(one: Fraction | None, other: Fraction | None) -> bool:
-    """Whether numbers are the same but for the doubles that files hold: sums of many, of which some digits may cancel."""
+    """Whether numbers are the same but for the doubles that files hold: sums of many, of which some
+    digits may cancel."""
     if one is None or other is None:
         return one is other
     return abs(one - other) <= 1024 * Fraction(ROUNDING) * max(abs(one), abs(other))

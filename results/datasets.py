@@ -85,7 +85,11 @@ def study_dataset(study: Study) -> xr.Dataset:
     columns |= {name: (float, unit, ANSWER[name][2]) for name in ("value", "lower_bound")}
     sizes = {variable_name(axis.name): len(axis.values) for axis in study.axes}
     coordinates: dict[str, Any] = {
-        name: (name, list(axis.labels), {"units": axis.unit, "long_name": axis.meaning or axis.name})
+        name: (
+            name,
+            list(axis.labels),
+            {"units": axis.unit, "long_name": axis.meaning or axis.name},
+        )
         for name, axis in zip(sizes, study.axes, strict=True)
     }
     coordinates[LOOP] = loops
@@ -99,12 +103,19 @@ def study_dataset(study: Study) -> xr.Dataset:
         attributes["marginal_percent"] = float(study.percent)
         coordinates[LIMIT] = limits
         columns |= {
-            "marginal_value": (float, "", f"optimum with the limit raised by {float(study.percent):g} %", LIMIT),
+            "marginal_value": (
+                float,
+                "",
+                f"optimum with the limit raised by {float(study.percent):g} %",
+                LIMIT,
+            ),
             "marginal_change": (float, "", "(marginal_value - value) / |value|", LIMIT),
             "marginal_bound": (float, "", "lower bound of marginal_value", LIMIT),
             "marginal_status": (str, "", "what is proven of marginal_value", LIMIT),
         }
-    rows = [_solution_row(point.answer, loops, own) | _marginal_row(point, limits) for point in points]
+    rows = [
+        _solution_row(point.answer, loops, own) | _marginal_row(point, limits) for point in points
+    ]
     return _dataset("Ithaca what-if study", attributes, columns, rows, sizes, coordinates)
 
 
@@ -115,23 +126,41 @@ def result_dataset(result: Result) -> xr.Dataset:
     coordinates = {"design": names, LOOP: loops}
     attributes = _asked(result.problem, result.platform_name)
     rows = [_solution_row(solution, loops, columns) for solution in result.designs]
-    return _dataset("Ithaca result", attributes, {**ANSWER, **columns}, rows, {"design": len(names)}, coordinates)
+    return _dataset(
+        "Ithaca result",
+        attributes,
+        {**ANSWER, **columns},
+        rows,
+        {"design": len(names)},
+        coordinates,
+    )
 
 
 def network_dataset(result: NetworkResult) -> xr.Dataset:
-    """A network's result as a Dataset with dimension ``layer``: figures are those of one run of the layer."""
+    """A network's result as a Dataset with dimension ``layer``: figures are those of one run of the
+    layer."""
     loops, layers = _loops(layer.answer.problem for layer in result.layers), result.layers
     coordinates = {"layer": [layer.layer.name for layer in layers], LOOP: loops}
     columns = _design_columns([layer.answer.problem for layer in layers])
     rows = [
-        {"count": r.layer.count, "kernel": r.layer.nest.name, "sizes": r.layer.nest.shown_sizes, "design": r.answer.design}
+        {
+            "count": r.layer.count,
+            "kernel": r.layer.nest.name,
+            "sizes": r.layer.nest.shown_sizes,
+            "design": r.answer.design,
+        }
         | {"array": np.nan if r.array is None else r.array, "dsp_efficiency": _float(r.efficiency)}
         | _solution_row(r.answer, loops, columns)
         for r in layers
     ]
     title = f"Ithaca network {result.network.name}"
-    attributes = {"mode": result.mode, **_asked(layers[0].answer.problem, result.request.platform.name)}
-    return _dataset(title, attributes, {**LAYER, **ANSWER, **columns}, rows, {"layer": len(layers)}, coordinates)
+    attributes = {
+        "mode": result.mode,
+        **_asked(layers[0].answer.problem, result.request.platform.name),
+    }
+    return _dataset(
+        title, attributes, {**LAYER, **ANSWER, **columns}, rows, {"layer": len(layers)}, coordinates
+    )
 
 
 def _asked(problem: Problem, platform: str) -> dict[str, str]:
@@ -140,16 +169,20 @@ def _asked(problem: Problem, platform: str) -> dict[str, str]:
 
 
 def _design_columns(problems: Sequence[Problem]) -> Columns:
-    """What is shown of the best design: for systolic arrays `DESIGN`, for others all metrics of any, and the mapping."""
+    """What is shown of the best design: for systolic arrays `DESIGN`, for others all metrics of
+    any, and the mapping."""
     if all(isinstance(problem.design, SystolicDesign) for problem in problems):
         return DESIGN
-    known = {name: metric for problem in problems for name, metric in problem.design.vocabulary.items()}
+    known = {
+        name: metric for problem in problems for name, metric in problem.design.vocabulary.items()
+    }
     metrics = {name: (float, metric.unit, metric.meaning) for name, metric in known.items()}
     return {"mapping": (str, "", "the configuration as a loop nest"), **metrics}
 
 
 def as_table(dataset: xr.Dataset) -> pd.DataFrame:
-    """A Dataset as a table with a row per point; of variables with a further dimension a column per label, as ``t1.i``."""
+    """A Dataset as a table with a row per point; of variables with a further dimension a column per
+    label, as ``t1.i``."""
     import xarray as xr
 
     columns: dict[str, xr.DataArray] = {}
@@ -159,16 +192,20 @@ def as_table(dataset: xr.Dataset) -> pd.DataFrame:
             columns[str(name)] = variable
         for dimension in inner:
             for label in dataset[dimension].values:
-                columns[f"{name}.{label}"] = variable.sel({dimension: label}).reset_coords(drop=True)
+                columns[f"{name}.{label}"] = variable.sel({dimension: label}).reset_coords(
+                    drop=True
+                )
     flat = xr.Dataset(columns)
     return (flat if flat.dims else flat.expand_dims(POINT)).to_dataframe()
 
 
 def front_dataset(front: Front, provenance: Mapping[str, str] | None = None) -> xr.Dataset:
-    """A front as a Dataset with dimension ``point``, by ascending first objective; provenance goes into the attributes.
+    """A front as a Dataset with dimension ``point``, by ascending first objective; provenance goes
+    into the attributes.
 
-    Per point: ``objectives`` (by ``objective``), its design, factors and packs as in `study_dataset`, every metric, and the
-    effort of its proof; attribute ``complete`` is 1 if the front is proven complete.
+    Per point: ``objectives`` (by ``objective``), its design, factors and packs as in
+    `study_dataset`, every metric, and the effort of its proof; attribute ``complete`` is 1 if the
+    front is proven complete.
     """
     points, loops, names = front.points, _loops(front.problems), [o.text for o in front.objectives]
     columns = _design_columns(front.problems)
@@ -195,7 +232,14 @@ def front_dataset(front: Front, provenance: Mapping[str, str] | None = None) -> 
         "seconds": front.seconds,
         **(provenance or {}),
     }
-    return _dataset("Ithaca Pareto front", attributes, {**PROOF, **columns}, rows, {POINT: len(points)}, coordinates)
+    return _dataset(
+        "Ithaca Pareto front",
+        attributes,
+        {**PROOF, **columns},
+        rows,
+        {POINT: len(points)},
+        coordinates,
+    )
 
 
 def variable_name(text: str) -> str:
@@ -203,11 +247,15 @@ def variable_name(text: str) -> str:
     return re.sub(r"\W+", "_", text).strip("_")
 
 
-def _without_clashes(variables: dict[str, tuple[Any, ...]], coordinates: Mapping[str, Any]) -> dict[str, tuple[Any, ...]]:
+def _without_clashes(
+    variables: dict[str, tuple[Any, ...]], coordinates: Mapping[str, Any]
+) -> dict[str, tuple[Any, ...]]:
     """Leave out variables that only repeat an axis; refuse axes that hide another variable."""
     for name in coordinates:
         if name in variables and name not in REPEATED:
-            raise InputError(f"axis {name} has the name of a result; allowed: another name, such as {name}_limit")
+            raise InputError(
+                f"axis {name} has the name of a result; allowed: another name, such as {name}_limit"
+            )
     return {name: variable for name, variable in variables.items() if name not in coordinates}
 
 
@@ -219,7 +267,8 @@ def _dataset(
     sizes: Mapping[str, int],
     coordinates: Mapping[str, Any],
 ) -> xr.Dataset:
-    """A Dataset from a row per point, given the sizes of the points' dimensions; the others are those of their labels."""
+    """A Dataset from a row per point, given the sizes of the points' dimensions; the others are
+    those of their labels."""
     import xarray as xr
 
     found: dict[str, tuple[Any, ...]] = {}
@@ -252,7 +301,9 @@ def _design_row(
 ) -> dict[str, Any]:
     if configuration is None:
         empty = {name: "" if column[0] is str else np.nan for name, column in columns.items()}
-        return empty | ({"t1": [np.nan] * len(loops), "t2": [np.nan] * len(loops)} if columns is DESIGN else {})
+        return empty | (
+            {"t1": [np.nan] * len(loops), "t2": [np.nan] * len(loops)} if columns is DESIGN else {}
+        )
     metrics = problem.metrics(configuration)
     if columns is not DESIGN:
         known = {name: _float(metrics.get(name)) for name in columns}
@@ -277,14 +328,20 @@ def _marginal_row(point: StudyPoint, limits: Sequence[str]) -> dict[str, Any]:
     return {
         "marginal_value": [np.nan if m is None else _float(m.after.value) for m in known],
         "marginal_change": [np.nan if m is None else _float(m.change) for m in known],
-        "marginal_bound": [np.nan if m is None else _float(m.after.certificate.lower_bound) for m in known],
+        "marginal_bound": [
+            np.nan if m is None else _float(m.after.certificate.lower_bound) for m in known
+        ],
         "marginal_status": ["" if m is None else m.after.certificate.status.value for m in known],
     }
 
 
 def _loops(problems: Iterable[Problem]) -> list[str]:
     designs = [problem.design for problem in problems]
-    return list(dict.fromkeys(loop for d in designs if isinstance(d, SystolicDesign) for loop in d.array.band))
+    return list(
+        dict.fromkeys(
+            loop for d in designs if isinstance(d, SystolicDesign) for loop in d.array.band
+        )
+    )
 
 
 def _float(value: Fraction | float | None) -> float:

@@ -52,13 +52,15 @@ class Change:
     """A change, and what the objective becomes with it."""
 
     kind: Kind  #: What is changed
-    #: Name of the design changed to, or of the limit raised; that of the design found for a search or without limits; in words
-    #: what is changed of hardware.
+    #: Name of the design changed to, or of the limit raised; that of the design found for a search
+    #: or without limits; in words what is changed of hardware.
     what: str
     #: The objective, as it was and as it becomes.
     before: Fraction
     after: Fraction
-    proven: bool  #: Whether both are proven; of another design, whether a configuration with that value is at hand
+    #: Whether both are proven; of another design, whether a configuration with that value is at
+    #: hand
+    proven: bool
     percent: int | None = None  #: By how much a limit is raised (%)
     #: The limit before and after.
     limit: Fraction | None = None
@@ -72,11 +74,16 @@ class Change:
 
 def other_designs(before: Fraction, others: Iterable[tuple[str, Fraction]]) -> tuple[Change, ...]:
     """The change to each other design of a result whose configuration is better."""
-    return tuple(Change(Kind.DESIGN, name, before, value, True) for name, value in others if value < before)
+    return tuple(
+        Change(Kind.DESIGN, name, before, value, True) for name, value in others if value < before
+    )
 
 
-def raised_limits(problems: Sequence[Problem], answer: Solution, solve: Solve) -> tuple[Change, ...]:
-    """The optimum over some problems, one per design, with each limit raised, by each of `RAISES`."""
+def raised_limits(
+    problems: Sequence[Problem], answer: Solution, solve: Solve
+) -> tuple[Change, ...]:
+    """The optimum over some problems, one per design, with each limit raised, by each of
+    `RAISES`."""
     found = []
     for percent in RAISES:
         for marginal in marginal_values(problems, answer, percent, solve=solve):
@@ -84,15 +91,31 @@ def raised_limits(problems: Sequence[Problem], answer: Solution, solve: Solve) -
             if before is None or after is None or not marginal.limit.bound:
                 continue
             limit, raised = marginal.limit, marginal.raised
-            found.append(Change(Kind.LIMIT, limit.metric, before, after, marginal.proven, percent, limit.bound, raised.bound))
+            found.append(
+                Change(
+                    Kind.LIMIT,
+                    limit.metric,
+                    before,
+                    after,
+                    marginal.proven,
+                    percent,
+                    limit.bound,
+                    raised.bound,
+                )
+            )
     return tuple(found)
 
 
-def dropped_limits(problems: Sequence[Problem], answer: Solution, solve: Solve) -> tuple[Change, ...]:
-    """The optimum without any limit; nothing where it was not found, or was not known with the limits."""
+def dropped_limits(
+    problems: Sequence[Problem], answer: Solution, solve: Solve
+) -> tuple[Change, ...]:
+    """The optimum without any limit; nothing where it was not found, or was not known with the
+    limits."""
     if answer.value is None:
         return ()
-    after = solve([replace(problem, limits=()) for problem in problems], as_starts(answer, problems))
+    after = solve(
+        [replace(problem, limits=()) for problem in problems], as_starts(answer, problems)
+    )
     if after.value is None:
         return ()
     proven = answer.certificate.status is after.certificate.status is Status.OPTIMAL
@@ -114,20 +137,31 @@ def enlarged_hardware(answer: Solution, solve: Solve) -> tuple[Change, ...]:
 
 def unbound(changes: Sequence[Change]) -> bool:
     """Whether it is proven that no limit binds: without them, the optimum is the same."""
-    return any(change.kind is Kind.NO_LIMITS and change.proven and change.before == change.after for change in changes)
+    return any(
+        change.kind is Kind.NO_LIMITS and change.proven and change.before == change.after
+        for change in changes
+    )
 
 
 def first_change(changes: Sequence[Change]) -> Change | None:
-    """The change with the largest proven gain, of equals the first; None where no gain is proven."""
-    gains = [(change.gain, change) for change in changes if change.proven and change.gain is not None and change.gain > 0]
+    """The change with the largest proven gain, of equals the first; None where no gain is
+    proven."""
+    gains = [
+        (change.gain, change)
+        for change in changes
+        if change.proven and change.gain is not None and change.gain > 0
+    ]
     return max(gains, key=lambda entry: entry[0])[1] if gains else None
 
 
 def worthless(changes: Sequence[Change]) -> tuple[str, ...]:
-    """The limits of which it is proven that raising them changes nothing, by as much as was tried."""
+    """The limits of which it is proven that raising them changes nothing, by as much as was
+    tried."""
     raises = [change for change in changes if change.kind is Kind.LIMIT]
     names = dict.fromkeys(change.what for change in raises)
-    return tuple(n for n in names if all(c.proven and c.after == c.before for c in raises if c.what == n))
+    return tuple(
+        n for n in names if all(c.proven and c.after == c.before for c in raises if c.what == n)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +187,10 @@ class LimitUse:
 def limit_uses(problem: Problem, configuration: Mapping[str, int]) -> tuple[LimitUse, ...]:
     """Every limit of a problem, the one with the least left first (relative to the limit)."""
     metrics = problem.metrics(configuration)
-    uses = [LimitUse(limit.metric, limit.used(metrics), limit.bound) for limit in distinct_limits(problem.limits)]
+    uses = [
+        LimitUse(limit.metric, limit.used(metrics), limit.bound)
+        for limit in distinct_limits(problem.limits)
+    ]
     return tuple(sorted(uses, key=lambda use: use.slack_share or Fraction(0)))
 
 
@@ -162,7 +199,8 @@ class Explanation:
     """What is explained, and how."""
 
     solution: Solution | None  #: The configuration that is explained; None where there is none
-    #: What the result says is proven of all designs considered; None where there is no configuration.
+    #: What the result says is proven of all designs considered; None where there is no
+    #: configuration.
     certificate: Certificate | None
     limits: tuple[LimitUse, ...]  #: What is left of the limits, the least first
     remarks: Remarks  #: What its family says of the configuration
@@ -177,7 +215,8 @@ class Explanation:
 
 
 def chosen_solutions(result: Result, design: str | None) -> tuple[Solution, ...]:
-    """The solutions to explain, the best first: those of all designs, or of the one asked for by its family's name.
+    """The solutions to explain, the best first: those of all designs, or of the one asked for by
+    its family's name.
 
     Raises `InputError` if the result has no such design, or none at all.
     """
@@ -193,7 +232,8 @@ def chosen_solutions(result: Result, design: str | None) -> tuple[Solution, ...]
 def explain(result: Result, solutions: Sequence[Solution], solve: Solve | None) -> Explanation:
     """Explain the best of some solutions of a result (see `chosen_solutions`) against the others.
 
-    What to change first is found by solving problems from starts; without ``solve`` that is left out.
+    What to change first is found by solving problems from starts; without ``solve`` that is left
+    out.
     """
     problems = [s.problem for s in solutions]
     found = [(s.value, s) for s in solutions if s.value is not None]
@@ -203,7 +243,11 @@ def explain(result: Result, solutions: Sequence[Solution], solve: Solve | None) 
     problem, configuration = best.problem, best.configuration
     assert configuration is not None
     recorded = answer = over_all(problem, solutions)
-    others = [(s.design, s.value) for s in result.solutions if s.value is not None and s.design != best.design]
+    others = [
+        (s.design, s.value)
+        for s in result.solutions
+        if s.value is not None and s.design != best.design
+    ]
     changes: tuple[Change, ...] | None = None
     if solve is not None:
         changes = other_designs(value, others)
@@ -217,12 +261,18 @@ def explain(result: Result, solutions: Sequence[Solution], solve: Solve | None) 
         if _limits_seem_idle(problem, configuration, changes):
             changes += dropped_limits(problems, answer, solve)
     nearest = min(others, key=lambda other: other[1], default=None)
-    limits, remarks = limit_uses(problem, configuration), problem.design.remarks(configuration, problem.limits)
+    limits, remarks = (
+        limit_uses(problem, configuration),
+        problem.design.remarks(configuration, problem.limits),
+    )
     return Explanation(best, recorded.certificate, limits, remarks, nearest, None, changes)
 
 
-def _limits_seem_idle(problem: Problem, configuration: Configuration, changes: Sequence[Change]) -> bool:
-    """Whether to ask if limits matter at all: nothing helps, and more than half of every limit is left.
+def _limits_seem_idle(
+    problem: Problem, configuration: Configuration, changes: Sequence[Change]
+) -> bool:
+    """Whether to ask if limits matter at all: nothing helps, and more than half of every limit is
+    left.
 
     With less left, a limit may well bind, and a problem without it may take much longer to solve.
     """
@@ -235,7 +285,11 @@ def _failure(solutions: Sequence[Solution]) -> str:
     infeasible = [s for s in solutions if s.certificate.status is Status.INFEASIBLE]
     if len(infeasible) < len(solutions):
         count = f"{len(infeasible)} of {len(solutions)} designs {is_or_are(len(infeasible))}"
-        known = f"{count} proven infeasible, and the others are open" if infeasible else "no design is proven infeasible"
+        known = (
+            f"{count} proven infeasible, and the others are open"
+            if infeasible
+            else "no design is proven infeasible"
+        )
         if all(s.certificate.empty for s in solutions):
             return next(s.certificate.failure for s in solutions if s not in infeasible)
         return f"nothing was found before the search ended; {known}"
@@ -249,10 +303,15 @@ _CHANGE = {name: name for name in ("kind", "what", "percent")} | {"from": "limit
 _CHANGE |= {name: name for name in ("before", "after", "gain", "proven")}
 
 
-def explanation_document(result: Result, explanation: Explanation, families: Families = FAMILIES) -> dict[str, Any]:
-    """The document of ``ithaca explain --json``; exact where JSON numbers can be, else the nearest double."""
+def explanation_document(
+    result: Result, explanation: Explanation, families: Families = FAMILIES
+) -> dict[str, Any]:
+    """The document of ``ithaca explain --json``; exact where JSON numbers can be, else the nearest
+    double."""
     solution, family = explanation.solution, families[result.problem.design.family]
-    asked = head_fields(family, result.problem, result.platform_name, None if solution is None else solution.value)
+    asked = head_fields(
+        family, result.problem, result.platform_name, None if solution is None else solution.value
+    )
     document: dict[str, Any] = {
         "schema": SCHEMA,
         "study": "explain",
@@ -263,7 +322,9 @@ def explanation_document(result: Result, explanation: Explanation, families: Fam
     if solution is None or explanation.certificate is None:
         return document
     document["design"] = dict(family.choice_fields(solution.problem.design))
-    document["certificate"] = CertificateDocument.model_validate(explanation.certificate, from_attributes=True).written()
+    document["certificate"] = CertificateDocument.model_validate(
+        explanation.certificate, from_attributes=True
+    ).written()
     document |= explanation.remarks.document
     document["limits"] = [_stated(use, _LIMIT) for use in explanation.limits]
     document["next_best"] = None
@@ -284,6 +345,12 @@ def document_of_changes(changes: Sequence[Change] | None) -> dict[str, Any]:
 
 def _stated(part: LimitUse | Change, names: Mapping[str, str]) -> dict[str, Any]:
     def written(value: Any) -> Any:
-        return json_number(value) if isinstance(value, Fraction) else value.value if isinstance(value, Enum) else value
+        return (
+            json_number(value)
+            if isinstance(value, Fraction)
+            else value.value
+            if isinstance(value, Enum)
+            else value
+        )
 
     return {name: written(getattr(part, attribute)) for name, attribute in names.items()}

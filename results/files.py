@@ -54,23 +54,32 @@ def result_document(result: Result, families: Families = FAMILIES) -> dict[str, 
     """The document of a result; `json_numbers.document_text` makes it text."""
     name, free = result.problem.design.family, result.unrestricted
     family, best = families[name], result.best
-    choices = [] if free is None else [family.choice_fields(problem.design) for problem in free.problems]
+    choices = (
+        [] if free is None else [family.choice_fields(problem.design) for problem in free.problems]
+    )
     fields = {
         "schema": SCHEMA,
         "family": name,
-        **head_fields(family, result.problem, result.platform_name, None if best is None else best.value),
+        **head_fields(
+            family, result.problem, result.platform_name, None if best is None else best.value
+        ),
         "best": None if best is None else solution_fields(family, best),
         "designs": [solution_fields(family, _founded(solution)) for solution in result.designs],
-        "unrestricted": None if free is None else {"value": free.value, "certificate": free.certificate, "designs": choices},
+        "unrestricted": None
+        if free is None
+        else {"value": free.value, "certificate": free.certificate, "designs": choices},
     }
     return result_model(family).model_validate(fields, from_attributes=True).written()
 
 
 def _founded(solution: Solution) -> Solution:
-    """A solution as a file can state it: of a design whose value a network's file states without its tiling, the bound."""
+    """A solution as a file can state it: of a design whose value a network's file states without
+    its tiling, the bound."""
     if solution.configuration is not None or solution.value is None:
         return solution
-    bound = replace(solution.certificate, status=Status.UNKNOWN, gap=None, termination=None, trace=())
+    bound = replace(
+        solution.certificate, status=Status.UNKNOWN, gap=None, termination=None, trace=()
+    )
     return replace(solution, value=None, certificate=bound)
 
 
@@ -83,7 +92,8 @@ def load_result(path: Path, families: Families = FAMILIES) -> Result:
 
 
 def read_result(document: Any, path: Path, families: Families = FAMILIES) -> Result:
-    """The result that a document states; what the model says of its question and configurations must be that document."""
+    """The result that a document states; what the model says of its question and configurations
+    must be that document."""
     read, result = _read(document, path, families)
     try:
         check_same(read.written(), result_document(result, families), "")
@@ -92,11 +102,15 @@ def read_result(document: Any, path: Path, families: Families = FAMILIES) -> Res
     return result
 
 
-def read_problems(question: Mapping[str, Any], path: Path, families: Families = FAMILIES) -> tuple[Problem, ...]:
+def read_problems(
+    question: Mapping[str, Any], path: Path, families: Families = FAMILIES
+) -> tuple[Problem, ...]:
     """The problems that a question poses: the head of a result, and its designs."""
     nothing = {"tiling": None, "metrics": None, "certificate": {"status": "unknown", **NOTHING}}
     designs = [{**design, **nothing} for design in question["designs"]]
-    read = _read({"schema": SCHEMA, **question, "best": None, "designs": designs}, path, families)[1]
+    read = _read({"schema": SCHEMA, **question, "best": None, "designs": designs}, path, families)[
+        1
+    ]
     return tuple(solution.problem for solution in read.designs)
 
 
@@ -104,7 +118,11 @@ def _read(document: Any, path: Path, families: Families) -> tuple[Any, Result]:
     name: Any = UNNAMED
     if isinstance(document, dict):
         if "study" in document:
-            raise refuse(path, f"study is {quoted(str(document['study']))}; allowed: a result as written by ithaca solve -o")
+            raise refuse(
+                path,
+                f"study is {quoted(str(document['study']))}; allowed: a "
+                "result as written by ithaca solve -o",
+            )
         name = document.get("family", name)
     if not isinstance(name, str) or name not in families:
         raise refuse(path, f"family is {quoted(name)}; allowed: {', '.join(families)}")
@@ -112,8 +130,15 @@ def _read(document: Any, path: Path, families: Families) -> tuple[Any, Result]:
     try:
         result = _Reader(families[name], read).result()
         if result.unrestricted is not None:
-            space = {part: value for part, value in document.get("space", {}).items() if part != "for"}
-            free = {**document, "space": space, "unrestricted": None, "designs": document["unrestricted"]["designs"]}
+            space = {
+                part: value for part, value in document.get("space", {}).items() if part != "for"
+            }
+            free = {
+                **document,
+                "space": space,
+                "unrestricted": None,
+                "designs": document["unrestricted"]["designs"],
+            }
             problems = read_problems(free, Path("unrestricted"), families)
             result = replace(result, unrestricted=replace(result.unrestricted, problems=problems))
         return read, result
@@ -133,17 +158,30 @@ class _Reader:
 
     def result(self) -> Result:
         stated = None if self.read.best is None else self._solution(self.read.best, "best")
-        designs = tuple(self._solution(design, f"designs[{index}]") for index, design in enumerate(self.read.designs))
+        designs = tuple(
+            self._solution(design, f"designs[{index}]")
+            for index, design in enumerate(self.read.designs)
+        )
         places: dict[str, int] = {}
         for index, solution in enumerate(designs):
             first = places.setdefault(solution.design, index)
             if first != index:
-                raise InputError(f"designs[{index}] is {solution.design}, like designs[{first}]; allowed: every design once")
+                raise InputError(
+                    f"designs[{index}] is {solution.design}, like "
+                    f"designs[{first}]; allowed: every design once"
+                )
         best = best_solution(designs)
-        if best is not None and stated is not None and not stated.certificate.ties_broken:  # any of equals
-            best = next((s for s in designs if s.design == stated.design and s.value == best.value), best)
+        if (
+            best is not None and stated is not None and not stated.certificate.ties_broken
+        ):  # any of equals
+            best = next(
+                (s for s in designs if s.design == stated.design and s.value == best.value), best
+            )
         return Result(
-            self.read.platform.name, best, designs, read_unrestricted(self.read, None if best is None else best.value)
+            self.read.platform.name,
+            best,
+            designs,
+            read_unrestricted(self.read, None if best is None else best.value),
         )
 
     def _solution(self, read: Any, at: str) -> Solution:
@@ -153,9 +191,14 @@ class _Reader:
             raise InputError(f"{at}: {error}") from None
         certificate = read.certificate.certificate()
         if read.shortfalls and certificate.status is not Status.INFEASIBLE:
-            raise InputError(f"{at}.shortfalls is not empty; allowed with status '{certificate.status.value}': an empty list")
+            raise InputError(
+                f"{at}.shortfalls is not empty; allowed with status "
+                f"'{certificate.status.value}': an empty list"
+            )
         falls = check_shortfalls(
-            [entry.shortfall(problem.design.name) for entry in read.shortfalls], self.limits, f"{at}.shortfalls"
+            [entry.shortfall(problem.design.name) for entry in read.shortfalls],
+            self.limits,
+            f"{at}.shortfalls",
         )
         found = read_solution(self.family, problem, read.tiling, certificate, at, falls)
         check_certificate(certificate, found.value, f"{at}.certificate")
@@ -164,9 +207,15 @@ class _Reader:
 
 
 def read_solution(
-    family: Family, problem: Problem, tiling: Any, certificate: Certificate, at: str, falls: tuple[Shortfall, ...] = ()
+    family: Family,
+    problem: Problem,
+    tiling: Any,
+    certificate: Certificate,
+    at: str,
+    falls: tuple[Shortfall, ...] = (),
 ) -> Solution:
-    """What a document states of a problem, evaluated by Fractions; refused where that is not within its space and limits."""
+    """What a document states of a problem, evaluated by Fractions; refused where that is not within
+    its space and limits."""
     if tiling is None:
         return Solution(problem, None, None, certificate, falls)
     try:
@@ -182,9 +231,13 @@ def read_solution(
         # compared as doubles: a bound that no decimal states was rounded in the file
         if float(value) > float(limit.bound):
             what = f"at most {spelled(limit.bound)}, the limit the file states"
-            raise InputError(f"{at}.metrics: {quoted(limit.metric)} is {spelled(value)}; allowed: {what}")
+            raise InputError(
+                f"{at}.metrics: {quoted(limit.metric)} is {spelled(value)}; allowed: {what}"
+            )
     value = _value(problem.objective.expression, metrics, "objective.expression", at)
-    if certificate.status is Status.OPTIMAL:  # a file states bounds as doubles; the optimum is the exact value
+    if (
+        certificate.status is Status.OPTIMAL
+    ):  # a file states bounds as doubles; the optimum is the exact value
         certificate = replace(certificate, lower_bound=value)
     return Solution(problem, configuration, value, certificate, falls)
 
@@ -198,58 +251,81 @@ def read_unrestricted(read: Any, restricted: Fraction | None) -> Unrestricted | 
         return None
     value, certificate = read.unrestricted.value, read.unrestricted.certificate.certificate()
     if restricted is None or value > restricted:
-        raise InputError(f"unrestricted.value is {spelled(value)}; allowed: at most the restricted objective")
+        raise InputError(
+            f"unrestricted.value is {spelled(value)}; allowed: at most the restricted objective"
+        )
     check_certificate(certificate, value, "unrestricted.certificate")
     return Unrestricted(value, certificate)
 
 
-def check_shortfalls(found: Sequence[Shortfall], limits: Sequence[Limit], at: str) -> tuple[Shortfall, ...]:
+def check_shortfalls(
+    found: Sequence[Shortfall], limits: Sequence[Limit], at: str
+) -> tuple[Shortfall, ...]:
     """Shortfalls, refused where they are not of the limits of a question."""
     bounds = {limit.metric: limit.bound for limit in limits}
     for index, fall in enumerate(found):
         place = f"{at}[{index}]"
         if fall.metric not in bounds:
-            raise InputError(f"{place}.metric is {quoted(fall.metric)}; allowed: one of the limits, {', '.join(bounds)}")
+            raise InputError(
+                f"{place}.metric is {quoted(fall.metric)}; allowed: one of "
+                f"the limits, {', '.join(bounds)}"
+            )
         bound = bounds[fall.metric]
         if fall.proven and (fall.smallest is None or fall.smallest <= bound):
-            raise InputError(f"{place}.smallest is {spelled(fall.smallest)}; allowed: more than the limit, {spelled(bound)}")
+            raise InputError(
+                f"{place}.smallest is {spelled(fall.smallest)}; allowed: more "
+                f"than the limit, {spelled(bound)}"
+            )
     return tuple(replace(fall, bound=bounds[fall.metric]) for fall in found)
 
 
 def check_legal(space: Space, configuration: Configuration, at: str) -> None:
-    """Refuse a configuration that is not of a design's space, with the first rule that it breaks."""
+    """Refuse a configuration that is not of a design's space, with the first rule that it
+    breaks."""
     for axis in space.axes:
         for quantity in axis.quantities:
             if not quantity.allows(configuration):
                 most, kind = int(quantity.most(configuration)), quantity.kind.value
-                what = f"{quantity.name} is {configuration[quantity.name]}; allowed: {kind} from {quantity.low} to {most}"
+                what = (
+                    f"{quantity.name} is {configuration[quantity.name]}; allowed: "
+                    f"{kind} from {quantity.low} to {most}"
+                )
                 raise InputError(f"{at} is not in the design space: {what}")
     for link in (*(link for axis in space.axes for link in axis.links), *space.links):
         if not link.holds(configuration):
-            left, right = (int(side.evaluate(configuration, NUMPY)) for side in (link.left, link.right))
+            left, right = (
+                int(side.evaluate(configuration, NUMPY)) for side in (link.left, link.right)
+            )
             rule = f"{left} {link.relation.value} {right}"
             raise InputError(
-                f"{at} is not in the design space: {rule}; allowed: {link.left} {link.relation.value} {link.right}"
+                f"{at} is not in the design space: {rule}; allowed: {link.left} "
+                f"{link.relation.value} {link.right}"
             )
     assert space.contains(configuration)
 
 
 def check_same(found: Any, model: Any, at: str) -> None:
-    """Refuse the first part of a document that is not what the model computes; of metrics all but the first may be missing."""
+    """Refuse the first part of a document that is not what the model computes; of metrics all but
+    the first may be missing."""
     if isinstance(found, Mapping) and isinstance(model, Mapping):
         needed = list(model)[:1] if ".metrics" in at else model
         for name in (*found, *(name for name in needed if name not in found)):
             place = f"{at}.{quoted(name)[1:-1]}" if at else name
             if name not in found or name not in model:
-                raise InputError(f"{place} is {'unknown here' if name in found else 'missing'}; allowed: {', '.join(model)}")
+                state = "unknown here" if name in found else "missing"
+                raise InputError(f"{place} is {state}; allowed: {', '.join(model)}")
             check_same(found[name], model[name], place)
     elif isinstance(found, list) and isinstance(model, list):
         if len(found) != len(model):
-            raise InputError(f"{at}: recorded {counted(len(found), 'item')}, of the model {len(model)}: {EDITED}")
+            raise InputError(
+                f"{at}: recorded {counted(len(found), 'item')}, of the model {len(model)}: {EDITED}"
+            )
         for index, (one, other) in enumerate(zip(found, model, strict=True)):
             check_same(one, other, f"{at}[{index}]")
     elif found != model or isinstance(found, bool) != isinstance(model, bool):
-        raise InputError(f"{at}: recorded {quoted(found)} is not the model's {quoted(model)}: {EDITED}")
+        raise InputError(
+            f"{at}: recorded {quoted(found)} is not the model's {quoted(model)}: {EDITED}"
+        )
 
 
 def _check_trace(certificate: Certificate, value: Fraction | None, at: str) -> None:
@@ -260,11 +336,17 @@ def _check_trace(certificate: Certificate, value: Fraction | None, at: str) -> N
         known = [entry for entry in column if entry is not None]
         field = "incumbent" if name == "value" else name
         if any(abs(entry) > LARGEST for entry in known):
-            raise InputError(f"{at}.{field} has a number beyond ±{LARGEST:.0e}; allowed: smaller ones")
-        if known != sorted(known, reverse=name == "value") or None in column[len(column) - len(known) :]:
+            raise InputError(
+                f"{at}.{field} has a number beyond ±{LARGEST:.0e}; allowed: smaller ones"
+            )
+        if (
+            known != sorted(known, reverse=name == "value")
+            or None in column[len(column) - len(known) :]
+        ):
             way = "fall" if name == "value" else "rise"
             raise InputError(
-                f"{at}.{field} is not in order; allowed: entries that only {way}, null before the first that is known"
+                f"{at}.{field} is not in order; allowed: entries that only {way}, "
+                "null before the first that is known"
             )
     if points and points[-1].lower_bound != certificate.lower_bound:
         ends, proven = spelled(points[-1].lower_bound), spelled(certificate.lower_bound)
@@ -278,10 +360,13 @@ def _value(expression: Expression, metrics: Mapping[str, Fraction], what: str, a
     try:
         value: Fraction = expression.evaluate(metrics, FRACTION)
     except ZeroDivisionError:
-        raise InputError(f"{what} divides by zero at {at}; allowed: an expression with a value") from None
+        raise InputError(
+            f"{what} divides by zero at {at}; allowed: an expression with a value"
+        ) from None
     except KeyError as error:
         raise InputError(
-            f"{what} needs the metric {error}, which is not known at {at}; allowed: {', '.join(metrics)}"
+            f"{what} needs the metric {error}, which is not known at "
+            f"{at}; allowed: {', '.join(metrics)}"
         ) from None
     if abs(value) >= 10**MAX_DIGITS:  # like every number of a document, it has a double
         raise InputError(f"{what} is too large at {at}; allowed: values below 10^{MAX_DIGITS}")

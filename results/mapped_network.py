@@ -1,4 +1,5 @@
-"""A network on a memory hierarchy: what is asked, and the result as a JSON document, like that of a network on arrays."""
+"""A network on a memory hierarchy: what is asked, and the result as a JSON document, like that of a
+network on arrays."""
 
 from __future__ import annotations
 
@@ -12,7 +13,14 @@ from ithaca.files.documents import validated
 from ithaca.files.errors import InputError
 from ithaca.files.json_numbers import SCHEMA, refuse
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.schema import Document, NestDocument, Number, PlatformDocument, Text, read_objective
+from ithaca.formulations.schema import (
+    Document,
+    NestDocument,
+    Number,
+    PlatformDocument,
+    Text,
+    read_objective,
+)
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.design import MappingOptions
 from ithaca.formulations.spatial.documents import (
@@ -97,7 +105,9 @@ class _Part(FirstPart):
 
 
 #: The whole file.
-MappedNetworkDocument: Any = create_model("MappedNetworkDocument", __base__=_Part, architecture=(ArchitectureDocument, ...))
+MappedNetworkDocument: Any = create_model(
+    "MappedNetworkDocument", __base__=_Part, architecture=(ArchitectureDocument, ...)
+)
 
 
 def mapped_network_document(result: NetworkResult, request: MappingRequest) -> dict[str, Any]:
@@ -127,7 +137,9 @@ def mapped_network_document(result: NetworkResult, request: MappingRequest) -> d
         "failures": list(result.failures),
         "fusing": fusing_fields(result),
     }
-    written: dict[str, Any] = MappedNetworkDocument.model_validate(document, from_attributes=True).written()
+    written: dict[str, Any] = MappedNetworkDocument.model_validate(
+        document, from_attributes=True
+    ).written()
     return written
 
 
@@ -162,36 +174,61 @@ def read_mapped_network(document: Any, path: Path) -> NetworkResult:
 
 
 def _read_result(read: Any) -> tuple[NetworkResult, MappingRequest]:
-    architecture, options = read_architecture_document(read.architecture), MappingOptions(**dict(read.space))
+    architecture, options = (
+        read_architecture_document(read.architecture),
+        MappingOptions(**dict(read.space)),
+    )
     layers = read_layers(read.layers, lambda layer: _read_layer(layer, read, architecture, options))
     problems = tuple(_problem(layer, read, architecture, options) for layer in read.layers)
     limits, objective = problems[0].limits, problems[0].objective
     request = MappingRequest(architecture, read.edition, options, limits, objective, problems)
     failures = tuple(Failure(failure.place, failure.reason) for failure in read.failures)
-    parts = (read.method, layers, read_total(read.total.value, read.total.certificate, "total"), read.complete)
+    parts = (
+        read.method,
+        layers,
+        read_total(read.total.value, read.total.certificate, "total"),
+        read.complete,
+    )
     fusing = None if read.fusing is None else read.fusing.fusing()
-    return NetworkResult(PER_LAYER, read.network.network(layers), request, *parts, failures=failures, fusing=fusing), request
+    return NetworkResult(
+        PER_LAYER, read.network.network(layers), request, *parts, failures=failures, fusing=fusing
+    ), request
 
 
-def _problem(read: _LayerDocument, document: Any, architecture: Architecture, options: MappingOptions) -> Problem:
+def _problem(
+    read: _LayerDocument, document: Any, architecture: Architecture, options: MappingOptions
+) -> Problem:
     """The problem of a layer that keeps nothing on chip."""
     nest = read.problem.nest()
     memory = tuple((tensor, tuple(sizes)) for tensor, sizes in read.memory.items())
     asked = read.constraints.constraints()
-    design = Setting(fitted(architecture, nest), nest, document.edition, options, asked, memory).design
+    design = Setting(
+        fitted(architecture, nest), nest, document.edition, options, asked, memory
+    ).design
     known = design.vocabulary
-    return Problem(design, document.platform.upper_limits(known), read_objective(document.objective, "objective", known))
+    return Problem(
+        design,
+        document.platform.upper_limits(known),
+        read_objective(document.objective, "objective", known),
+    )
 
 
-def _read_layer(read: _LayerDocument, document: Any, architecture: Architecture, options: MappingOptions) -> LayerResult:
+def _read_layer(
+    read: _LayerDocument, document: Any, architecture: Architecture, options: MappingOptions
+) -> LayerResult:
     problem, nest = _problem(read, document, architecture, options), read.problem.nest()
     if read.kept:
         keeping = problem.design.keeping(tuple(read.kept.items()))
         if keeping is None:
-            raise InputError(f"kept is {', '.join(read.kept)}; allowed: tensors that a level of one instance may keep")
+            raise InputError(
+                f"kept is {', '.join(read.kept)}; allowed: tensors that a "
+                "level of one instance may keep"
+            )
         problem = replace(problem, design=keeping)
     certificate = read_certificate(read.certificate, read.value, "certificate")
-    falls = check_shortfalls([s.shortfall(problem.design.name) for s in read.shortfalls], problem.limits, "shortfalls")
+    falls = check_shortfalls(
+        [s.shortfall(problem.design.name) for s in read.shortfalls], problem.limits, "shortfalls"
+    )
     tiling = None if read.best is None else read.best.tiling
     solution = read_solution(FAMILY, problem, tiling, certificate, "best", falls)
     return LayerResult(Layer(read.name, nest, read.count, read.sources), solution, (solution,))

@@ -1,10 +1,13 @@
-"""The result of a network as a JSON document: its fields, how they are filled, and how a file is read back.
+"""The result of a network as a JSON document: its fields, how they are filled, and how a file is
+read back.
 
-A document says what was found and what is proven, not how long that took: a run that was killed and started again
-writes the same file as one in one go. Boxes and seconds of each search are in the results folder.
+A document says what was found and what is proven, not how long that took: a run that was killed and
+started again writes the same file as one in one go. Boxes and seconds of each search are in the
+results folder.
 
-A file may have been edited, cut off or written by another version. So every configuration is evaluated again by the
-Fraction reference, and the document of what was read must be the document in the file.
+A file may have been edited, cut off or written by another version. So every configuration is
+evaluated again by the Fraction reference, and the document of what was read must be the document in
+the file.
 """
 
 from __future__ import annotations
@@ -23,7 +26,15 @@ from ithaca.files.json_numbers import SCHEMA, parse_json, read_text, refuse
 from ithaca.files.messages import quoted
 from ithaca.formulations.platform import Platform
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.schema import Document, NestDocument, Number, PlatformDocument, Positive, Text, read_objective
+from ithaca.formulations.schema import (
+    Document,
+    NestDocument,
+    Number,
+    PlatformDocument,
+    Positive,
+    Text,
+    read_objective,
+)
 from ithaca.formulations.systolic import quantities
 from ithaca.formulations.systolic.data_types import data_type
 from ithaca.formulations.systolic.dataflows import dataflows
@@ -103,8 +114,13 @@ class NetworkPart(Document):
         nests = {source: layer.nest for layer in layers for source in layer.sources}
         for run in self.order:
             if run.source not in nests:
-                raise InputError(f"network.order: {quoted(run.source)} is no source of a layer; allowed: those of layers")
-        order = tuple(Run(run.source, nests[run.source], run.count, run.follows) for run in self.order)
+                raise InputError(
+                    f"network.order: {quoted(run.source)} is no source of a "
+                    "layer; allowed: those of layers"
+                )
+        order = tuple(
+            Run(run.source, nests[run.source], run.count, run.follows) for run in self.order
+        )
         return Network(self.name, layers, unsupported=omissions, parameters=parameters, order=order)
 
 
@@ -127,7 +143,9 @@ class FusingDocument(Document):
 
     def fusing(self) -> Fusing:
         """The same."""
-        without = Total(self.value, read_certificate(self.certificate, self.value, "fusing.certificate"))
+        without = Total(
+            self.value, read_certificate(self.certificate, self.value, "fusing.certificate")
+        )
         return Fusing(tuple(Edge(**dict(edge)) for edge in self.edges), without)
 
 
@@ -162,7 +180,9 @@ class PhysicalDocument(Document):
         if self.simd is not None:
             found[quantities.t2(design.array.simd_loop).name] = self.simd
         found |= {quantities.pack(group).name: pack for group, pack in self.packs.items()}
-        return fixed(found | {quantities.buffer(name).name: words for name, words in self.buffers.items()})
+        return fixed(
+            found | {quantities.buffer(name).name: words for name, words in self.buffers.items()}
+        )
 
 
 class BestDocument(ChoiceDocument):
@@ -225,7 +245,9 @@ class SharedDesignDocument(ChoiceDocument):
     certificate: ProofDocument
     chosen: bool
     proven: bool
-    how_far: Annotated[Text | None, Field(exclude=True)] = None  #: In words; earlier versions stated it, and values of all
+    how_far: Annotated[Text | None, Field(exclude=True)] = (
+        None  #: In words; earlier versions stated it, and values of all
+    )
 
     def claimed(self) -> Self:
         """The same with a value only if it is chosen: nobody proves the others."""
@@ -272,7 +294,9 @@ class NetworkResultDocument(FirstPart):
     complete: bool
     total: TotalDocument
     layers: Annotated[list[LayerDocument], Field(min_length=1)]
-    choices: list[Annotated[SharedDesignDocument, AfterValidator(SharedDesignDocument.claimed)]] = Field(default_factory=list)
+    choices: list[Annotated[SharedDesignDocument, AfterValidator(SharedDesignDocument.claimed)]] = (
+        Field(default_factory=list)
+    )
     arrays: list[ArrayDocument] = Field(default_factory=list)
     failures: list[FailureDocument]
     unrestricted: UnrestrictedDocument | None = None
@@ -314,7 +338,11 @@ def network_document(result: NetworkResult) -> dict[str, Any]:
 def network_fields(network: Network, *, ordered: bool = False) -> dict[str, Any]:
     """What `NetworkPart` states of a network, with the order of its runs if asked for."""
     order = list(network.order) if ordered else []
-    parts = {"parameters": dict(network.parameters), "omissions": list(network.unsupported), "order": order}
+    parts = {
+        "parameters": dict(network.parameters),
+        "omissions": list(network.unsupported),
+        "order": order,
+    }
     return {"name": network.name, **parts}
 
 
@@ -323,7 +351,11 @@ def fusing_fields(result: NetworkResult) -> dict[str, Any] | None:
     if result.fusing is None:
         return None
     without = result.fusing.without
-    return {"edges": list(result.fusing.edges), "value": without.value, "certificate": without.certificate}
+    return {
+        "edges": list(result.fusing.edges),
+        "value": without.value,
+        "certificate": without.certificate,
+    }
 
 
 def _summary(result: NetworkResult) -> dict[str, Any]:
@@ -355,7 +387,11 @@ def _layer(result: LayerResult) -> dict[str, Any]:
         "best": None if answer.found is None else _best(answer.found),
         "shortfalls": list(answer.shortfalls),
         "designs": [
-            {**FAMILY.choice_fields(design.problem.design), "value": design.value, "certificate": design.certificate}
+            {
+                **FAMILY.choice_fields(design.problem.design),
+                "value": design.value,
+                "certificate": design.certificate,
+            }
             for design in result.designs
         ],
     }
@@ -370,7 +406,9 @@ def _best(solution: Solution) -> dict[str, Any]:
         else:
             found[kind] = value
     given = {**found, "idle_lanes": max(found["lanes"].values())} if found["lanes"] else None
-    return configuration_fields(FAMILY, solution.problem, solution.configuration) | {"physical": given}
+    return configuration_fields(FAMILY, solution.problem, solution.configuration) | {
+        "physical": given
+    }
 
 
 def _shared(part: SharedDesign | ArrayResult) -> dict[str, Any]:
@@ -423,14 +461,18 @@ def _read_result(read: NetworkResultDocument) -> NetworkResult:
         layers,
         read_total(read.total.value, read.total.certificate, "total"),
         read.complete,
-        tuple(_read_shared(choice, f"choices[{index}]") for index, choice in enumerate(read.choices)),
+        tuple(
+            _read_shared(choice, f"choices[{index}]") for index, choice in enumerate(read.choices)
+        ),
         tuple(Failure(failure.place, failure.reason) for failure in read.failures),
         read_unrestricted(read, read.total.value),
         None if read.fusing is None else read.fusing.fusing(),
     )
 
 
-def read_layers(documents: Sequence[Any], read: Callable[[Any], LayerResult]) -> tuple[LayerResult, ...]:
+def read_layers(
+    documents: Sequence[Any], read: Callable[[Any], LayerResult]
+) -> tuple[LayerResult, ...]:
     """The layers of a document; errors say which it is."""
     layers = []
     for index, document in enumerate(documents):
@@ -443,15 +485,24 @@ def read_layers(documents: Sequence[Any], read: Callable[[Any], LayerResult]) ->
 
 def _read_layer(read: LayerDocument, request: NetworkRequest) -> LayerResult:
     layer = Layer(read.name, read.workload.nest(), read.count, read.sources, read.folded)
-    setting = Setting(layer.nest, request.data, request.edition, request.space, request.technology, read.kept)
+    setting = Setting(
+        layer.nest, request.data, request.edition, request.space, request.technology, read.kept
+    )
 
     def problem(choice: ChoiceDocument) -> Problem:
         return Problem(FAMILY.design(setting, choice), request.limits, request.objective)
 
     certificate = read_certificate(read.certificate, read.value, "certificate")
-    falls = check_shortfalls([s.shortfall(s.design) for s in read.shortfalls], request.limits, "shortfalls")
+    falls = check_shortfalls(
+        [s.shortfall(s.design) for s in read.shortfalls], request.limits, "shortfalls"
+    )
     designs = tuple(
-        Solution(problem(d), None, d.value, read_certificate(d.certificate, d.value, f"designs[{index}].certificate"))
+        Solution(
+            problem(d),
+            None,
+            d.value,
+            read_certificate(d.certificate, d.value, f"designs[{index}].certificate"),
+        )
         for index, d in enumerate(read.designs)
     )
     if read.best is not None:
@@ -459,21 +510,34 @@ def _read_layer(read: LayerDocument, request: NetworkRequest) -> LayerResult:
         if (given := read.best.physical) is not None:
             posed = posed.with_design(hardware=given.hardware(systolic(posed)))
     else:
-        anything = ChoiceDocument(dataflow=list(dataflows(layer.nest)[0]), permutation=layer.nest.output.tensor, buildable=True)
+        anything = ChoiceDocument(
+            dataflow=list(dataflows(layer.nest)[0]),
+            permutation=layer.nest.output.tensor,
+            buildable=True,
+        )
         posed, tiling = designs[0].problem if designs else problem(anything), None
-    return LayerResult(layer, read_solution(FAMILY, posed, tiling, certificate, "best", falls), designs, read.array)
+    return LayerResult(
+        layer, read_solution(FAMILY, posed, tiling, certificate, "best", falls), designs, read.array
+    )
 
 
 def _read_shared(read: SharedDesignDocument, at: str) -> SharedDesign:
     own = dict(read)
     del own["how_far"]
-    total = Total(own["value"], read_certificate(own.pop("certificate"), own.pop("value"), f"{at}.certificate"))
+    total = Total(
+        own["value"],
+        read_certificate(own.pop("certificate"), own.pop("value"), f"{at}.certificate"),
+    )
     return SharedDesign(**own, total=total)
 
 
 def read_total(value: Fraction | None, certificate: ProofDocument | None, at: str) -> Total | None:
     """The total that a document states, if it states one."""
-    return None if certificate is None else Total(value, read_certificate(certificate, value, f"{at}.certificate"))
+    return (
+        None
+        if certificate is None
+        else Total(value, read_certificate(certificate, value, f"{at}.certificate"))
+    )
 
 
 def read_certificate(read: ProofDocument, value: Fraction | None, at: str) -> Certificate:

@@ -30,7 +30,8 @@ NO_COMMON_DESIGN = "no design is feasible for all of them"
 #: The same of layers on arrays.
 TOO_FEW_ARRAYS = "no arrays within the limits, as many as there may be, run all of them"
 
-#: Limits within which layers are fitted on arrays together, by a search that may end without a proof that they do not fit.
+#: Limits within which layers are fitted on arrays together, by a search that may end without a
+#: proof that they do not fit.
 SEARCHED = ("bram18k", "bandwidth")
 
 
@@ -48,7 +49,9 @@ class LayerPart:
 class NetworkExplanation:
     """The layers of a network, those that take most first."""
 
-    what: str  #: What is shared out: the objective, or the latency where that does not add up, or has no shares above 0
+    #: What is shared out: the objective, or the latency where that does not add up, or has no
+    #: shares above 0
+    what: str
     whole: Fraction
     parts: tuple[LayerPart, ...]  #: The layers that have a configuration
 
@@ -58,16 +61,22 @@ class NetworkExplanation:
         return tuple(part for part in self.parts if part.explanation is not None)
 
 
-def layers_take(result: NetworkResult, *, adds_up: bool = True) -> tuple[str, list[tuple[Fraction, LayerResult]]]:
+def layers_take(
+    result: NetworkResult, *, adds_up: bool = True
+) -> tuple[str, list[tuple[Fraction, LayerResult]]]:
     """What is compared, and what all runs of each layer that has a configuration take of it.
 
     That is the objective; where it does not add up, the latency.
     """
     if result.total is None or not adds_up:
         known = [layer for layer in result.layers if layer.answer.found is not None]
-        return "latency", [(layer.layer.count * layer.answer.metrics["latency"], layer) for layer in known]
+        return "latency", [
+            (layer.layer.count * layer.answer.metrics["latency"], layer) for layer in known
+        ]
     values = [(layer.answer.value, layer) for layer in result.layers]
-    return result.request.objective.text, [(layer.layer.count * v, layer) for v, layer in values if v is not None]
+    return result.request.objective.text, [
+        (layer.layer.count * v, layer) for v, layer in values if v is not None
+    ]
 
 
 def explain_network(result: NetworkResult) -> NetworkExplanation:
@@ -96,18 +105,29 @@ def network_failure(result: NetworkResult) -> str:
         together = TOO_FEW_ARRAYS if result.mode in ONE_SEARCH else NO_COMMON_DESIGN
         why = {r.layer.name: r.answer.explain() for r in infeasible}
         if not any(why.values()):  # the limits are not at fault, or not one of them by itself
-            alone = {part.layer.name: why_infeasible(part.problems, ()) for part in result.request.pose(result.network)}
+            alone = {
+                part.layer.name: why_infeasible(part.problems, ())
+                for part in result.request.pose(result.network)
+            }
             why |= {name: "" if text == CONTRADICTION else text for name, text in alone.items()}
         reasons: dict[str, list[str]] = {}
         for name in [name for name in why if why[name]] or why:
             reasons.setdefault(why[name] or together, []).append(name)
-        return "infeasible: " + "; ".join(f"{', '.join(own)}: {text}" for text, own in reasons.items())
+        return "infeasible: " + "; ".join(
+            f"{', '.join(own)}: {text}" for text, own in reasons.items()
+        )
     names = ", ".join(r.layer.name for r in missing)
     if result.failures:
         return f"nothing found for {names}: {len(result.failures)} problems failed"
-    if narrowed := next((r.answer.certificate for r in missing if r.answer.certificate.empty), None):
+    if narrowed := next(
+        (r.answer.certificate for r in missing if r.answer.certificate.empty), None
+    ):
         return f"{names}: {narrowed.failure}"
-    open_ = [x.metric for x in result.request.limits if x.metric in SEARCHED and result.mode in ONE_SEARCH]
+    open_ = [
+        x.metric
+        for x in result.request.limits
+        if x.metric in SEARCHED and result.mode in ONE_SEARCH
+    ]
     more = f", or raise {' or '.join(open_)} if it ended by itself" if open_ else ""
     return f"nothing found for {names} before the run ended; allow more time{more}"
 
@@ -138,34 +158,56 @@ def network_statements(result: NetworkResult, explained: NetworkExplanation) -> 
     dominant = explained.dominant
     share = sum((part.share for part in dominant), Fraction(0))
     take = "layers take" if len(dominant) > 1 else "layers takes"
-    yield f"Dominant: {len(dominant)} of {len(explained.parts)} {take} {percent(share)} of the {explained.what}."
+    yield (
+        f"Dominant: {len(dominant)} of {len(explained.parts)} {take} "
+        f"{percent(share)} of the {explained.what}."
+    )
     for part in dominant:
         yield from _part(part, explained.what)
     if len(dominant) < len(explained.parts):
         rest = explained.whole * (1 - share)
-        yield f"Rest: {number(rest)}, {percent(1 - share)}, in {counted(len(explained.parts) - len(dominant), 'layer')}."
+        yield (
+            f"Rest: {number(rest)}, {percent(1 - share)}, in "
+            f"{counted(len(explained.parts) - len(dominant), 'layer')}."
+        )
     efficient = [(part.result.efficiency, part.result.layer.name) for part in explained.parts]
     known = [(efficiency, name) for efficiency, name in efficient if efficiency is not None]
     if known:
         least, worst = min(known, key=lambda each: each[0])
         yield f"Least efficient: {worst}, with {percent(least)} of its MAC units' cycles in use."
-    yield f"In full: --layer {dominant[0].result.layer.name} explains that layer, with what to change first."
+    yield (
+        f"In full: --layer {dominant[0].result.layer.name} explains that "
+        "layer, with what to change first."
+    )
 
 
 def kept_statements(result: NetworkResult) -> Iterator[str]:
-    """What stays on chip between layers, what might and does not, and what that saves; nothing if it was not asked for."""
+    """What stays on chip between layers, what might and does not, and what that saves; nothing if
+    it was not asked for."""
     if result.fusing is None:
         return
     if not result.fusing.edges:
-        yield "Kept: nothing, as no layer reads just what the one before wrote, where a level might keep it"
+        yield (
+            "Kept: nothing, as no layer reads just what the one before "
+            "wrote, where a level might keep it"
+        )
         return
     for kept, term in ((True, "Kept"), (False, "Not kept")):
         edges = [edge for edge in result.fusing.edges if edge.kept is kept]
         if edges:
-            said = (f"{e.producer} → {e.consumer} {number(e.words)} words{'' if e.fits else ' (no room)'}" for e in edges)
+            said = (
+                f"{e.producer} → {e.consumer} {number(e.words)} "
+                f"words{'' if e.fits else ' (no room)'}"
+                for e in edges
+            )
             yield f"{term}: {'; '.join(said)}"
     without, saved = result.fusing.without, ""
-    if result.total is not None and result.total.value is not None and without.value is not None and without.value > 0:
+    if (
+        result.total is not None
+        and result.total.value is not None
+        and without.value is not None
+        and without.value > 0
+    ):
         saved = f"; keeping saves {percent(1 - result.total.value / without.value)}"
     proof = f"{without.certificate.status.value}{as_stated(result)}"
     yield f"Unfused: {result.request.objective.text} {number(without.value)} ({proof}){saved}"
@@ -177,7 +219,9 @@ def _proof(result: NetworkResult) -> str:
     if certificate.status is Status.OPTIMAL:
         return f"proven {certificate.told}{as_stated(result)}"
     bound = certificate.lower_bound
-    least = "" if bound is None else f"; no less than {number(bound)} is possible{as_stated(result)}"
+    least = (
+        "" if bound is None else f"; no less than {number(bound)} is possible{as_stated(result)}"
+    )
     return f"not proven optimal{least}"
 
 
@@ -186,7 +230,10 @@ def _part(part: LayerPart, what: str) -> Iterator[str]:
     assert explanation is not None
     on = "" if layer.array is None else f", array {layer.array}"
     name = f"{layer.layer.name} × {layer.layer.count}"
-    yield f"{name}: {what} {number(part.takes)}, {percent(part.share)}; design {layer.answer.design}{on}."
+    yield (
+        f"{name}: {what} {number(part.takes)}, {percent(part.share)}; "
+        f"design {layer.answer.design}{on}."
+    )
     told: set[str] = set()
     for statement in explanation.remarks.statements:
         term = statement.partition(":")[0]
@@ -195,10 +242,15 @@ def _part(part: LayerPart, what: str) -> Iterator[str]:
             yield f"{name}: {statement.partition(': ')[2]}"
     if explanation.limits:
         use = explanation.limits[0]
-        yield f"{name}: of the limits {use.metric} leaves least: {number(use.used)} of {number(use.bound)} used."
+        yield (
+            f"{name}: of the limits {use.metric} leaves least: "
+            f"{number(use.used)} of {number(use.bound)} used."
+        )
 
 
-def network_explanation_document(result: NetworkResult, explained: NetworkExplanation) -> dict[str, Any]:
+def network_explanation_document(
+    result: NetworkResult, explained: NetworkExplanation
+) -> dict[str, Any]:
     """The document of ``ithaca explain --json`` for a network."""
     layers = []
     for part in explained.parts:
@@ -214,5 +266,14 @@ def network_explanation_document(result: NetworkResult, explained: NetworkExplan
         if part.explanation is not None:
             found |= part.explanation.remarks.document
         layers.append(found)
-    document = {"schema": SCHEMA, "study": "explain", "network": result.network.name, "mode": result.mode}
-    return document | {"what": explained.what, "value": json_number(explained.whole), "layers": layers}
+    document = {
+        "schema": SCHEMA,
+        "study": "explain",
+        "network": result.network.name,
+        "mode": result.mode,
+    }
+    return document | {
+        "what": explained.what,
+        "value": json_number(explained.whole),
+        "layers": layers,
+    }

@@ -1,7 +1,8 @@
-"""Check what a network's result claims: every design of every layer proven again, or what arrays can do by another argument.
+"""Check what a network's result claims: every design of every layer proven again, or what arrays
+can do by another argument.
 
-Reading a file has evaluated every configuration again, and seen that totals follow from layers and layers from designs
-(`ithaca.results.consistency`). What is left are the proofs.
+Reading a file has evaluated every configuration again, and seen that totals follow from layers and
+layers from designs (`ithaca.results.consistency`). What is left are the proofs.
 """
 
 from __future__ import annotations
@@ -44,20 +45,28 @@ class Check:
 
 
 def verify_network(result: NetworkResult, options: SolveOptions) -> Iterator[Check]:
-    """Prove again what a network's result claims, layer by layer, then the total; the time limit is for each layer.
+    """Prove again what a network's result claims, layer by layer, then the total; the time limit is
+    for each layer.
 
-    Raises `InputError` if a claim is false, and no engine repeats it; it names the place in the file; `DisagreementError` if
-    engines contradict each other.
+    Raises `InputError` if a claim is false, and no engine repeats it; it names the place in the
+    file; `DisagreementError` if engines contradict each other.
     """
     one_search, confirmed = result.mode in ONE_SEARCH, True
     for index, layer in enumerate(result.layers):
-        check = _evaluated(layer) if one_search else _check_layer(result, layer, options, f"layers[{index}]")
+        check = (
+            _evaluated(layer)
+            if one_search
+            else _check_layer(result, layer, options, f"layers[{index}]")
+        )
         confirmed &= check.confirmed
         yield check
     if result.failures:  # of a design that failed, nothing is known that could be compared
         confirmed = False
         yield Check(
-            "failures", f"{counted(len(result.failures), 'design')} failed: what it could have been is not checked", False
+            "failures",
+            f"{counted(len(result.failures), 'design')} failed: what it "
+            "could have been is not checked",
+            False,
         )
     total = result.total
     if total is None:
@@ -67,7 +76,11 @@ def verify_network(result: NetworkResult, options: SolveOptions) -> Iterator[Che
     elif result.fusing is not None:
         yield from _search_again(result, total, result.fusing, options)
     else:
-        what = "the sum over the layers" if confirmed else "the sum over the layers, not all of which are confirmed"
+        what = (
+            "the sum over the layers"
+            if confirmed
+            else "the sum over the layers, not all of which are confirmed"
+        )
         yield Check("total", f"{claimed(total)}, {what}", confirmed)
     request = result.request
     if result.unrestricted is not None and isinstance(request, NetworkRequest):
@@ -75,20 +88,34 @@ def verify_network(result: NetworkResult, options: SolveOptions) -> Iterator[Che
         total_of = _total if result.fusing is None else _fused_total
         yield Check(
             "unrestricted",
-            *repeat(result.unrestricted, partial(total_of, result, free), options, "unrestricted", evaluated=False),
+            *repeat(
+                result.unrestricted,
+                partial(total_of, result, free),
+                options,
+                "unrestricted",
+                evaluated=False,
+            ),
         )
 
 
 def _evaluated(layer: LayerResult) -> Check:
-    value = "no configuration" if layer.answer.value is None else f"value {number(layer.answer.value)} re-evaluated"
+    value = (
+        "no configuration"
+        if layer.answer.value is None
+        else f"value {number(layer.answer.value)} re-evaluated"
+    )
     on = "" if layer.array is None else f" on array {layer.array}"
     return Check(layer.layer.name, value + on, True)
 
 
-def _check_layer(result: NetworkResult, layer: LayerResult, options: SolveOptions, at: str) -> Check:
+def _check_layer(
+    result: NetworkResult, layer: LayerResult, options: SolveOptions, at: str
+) -> Check:
     """Prove every design of a layer again, those first on which its answer rests."""
     answer, budget = layer.answer, Budget(options)
-    alone = {s.design: s for s in layer_result(result, layer).designs}  # with what the answer says of them
+    alone = {
+        s.design: s for s in layer_result(result, layer).designs
+    }  # with what the answer says of them
     designs = [(index, alone.get(d.design, d)) for index, d in enumerate(layer.designs)]
     designs.sort(key=lambda each: each[1].configuration is None)
     confirmed = 0
@@ -96,12 +123,21 @@ def _check_layer(result: NetworkResult, layer: LayerResult, options: SolveOption
         if not budget.over:
             confirmed += verify(design, budget.share(), f"{at}.designs[{index}]")[1]
     of = counted(len(designs), "design")
-    found = f"{of} confirmed" if confirmed == len(designs) else f"{len(designs) - confirmed} of {of}: bound not checked"
-    said = f"{answer.certificate.status.value}: {_evaluated(layer).line}; {found} in {budget.spent:.1f} s"
+    found = (
+        f"{of} confirmed"
+        if confirmed == len(designs)
+        else f"{len(designs) - confirmed} of {of}: bound not checked"
+    )
+    said = (
+        f"{answer.certificate.status.value}: {_evaluated(layer).line}; "
+        f"{found} in {budget.spent:.1f} s"
+    )
     return Check(layer.layer.name, said, confirmed == len(designs))
 
 
-def _search_again(result: NetworkResult, total: Total, fusing: Fusing, options: SolveOptions) -> Iterator[Check]:
+def _search_again(
+    result: NetworkResult, total: Total, fusing: Fusing, options: SolveOptions
+) -> Iterator[Check]:
     """Repeat the search over what stays on chip, and that of the layers where nothing does."""
 
     def solve(search: SolveOptions) -> Total | None:
@@ -109,7 +145,10 @@ def _search_again(result: NetworkResult, total: Total, fusing: Fusing, options: 
         assert again.fusing is not None
         for index, (edge, other) in enumerate(zip(fusing.edges, again.fusing.edges, strict=True)):
             if other.fits and not edge.fits:
-                raise InputError(f"fusing.edges[{index}].fits is false, yet both layers have room for it: {EDITED}")
+                raise InputError(
+                    f"fusing.edges[{index}].fits is false, yet both "
+                    f"layers have room for it: {EDITED}"
+                )
         return again.total
 
     if total.certificate.lower_bound is None and not all(edge.fits for edge in fusing.edges):
@@ -124,45 +163,83 @@ def _total(result: NetworkResult, request: Any, search: SolveOptions) -> Total |
     return mode(result.mode)(result.network, request, RunOptions(search=search)).total
 
 
-def _fused_total(result: NetworkResult, request: NetworkRequest, search: SolveOptions) -> Total | None:
+def _fused_total(
+    result: NetworkResult, request: NetworkRequest, search: SolveOptions
+) -> Total | None:
     """The same where tensors may stay on chip."""
     return solve_fused(result.network, request, RunOptions(search=search)).total
 
 
 def _prove_arrays(result: NetworkResult, total: Total, options: SolveOptions) -> tuple[str, bool]:
-    """Prove bounds of arrays by an argument of its own; why there are none, by the layers that cannot run alone."""
-    request, shared, claim, said = result.request, result.mode == SHARED_ARRAY, total.certificate, claimed(total)
+    """Prove bounds of arrays by an argument of its own; why there are none, by the layers that
+    cannot run alone."""
+    request, shared, claim, said = (
+        result.request,
+        result.mode == SHARED_ARRAY,
+        total.certificate,
+        claimed(total),
+    )
     assert isinstance(request, NetworkRequest)  # others have no such modes
-    limit = BOUND_WITHIN if options.time_limit is None and not claim.status.proven else options.time_limit
-    budget, infeasible = Budget(replace(options, time_limit=limit)), claim.status is Status.INFEASIBLE
+    limit = (
+        BOUND_WITHIN
+        if options.time_limit is None and not claim.status.proven
+        else options.time_limit
+    )
+    budget, infeasible = (
+        Budget(replace(options, time_limit=limit)),
+        claim.status is Status.INFEASIBLE,
+    )
     designs, sequence = (on_one_array if shared else staged)(result.network, request)
     parts: list[tuple[Total, Designs]] = [(total, designs)]
     if shared:  # what is proven of all follows from what is of each
         claims = {choice.name: choice.total for choice in result.choices}
-        whole = result.network.layers[0].nest.name, tuple(layer.name for layer in result.network.layers)
-        known = {(d[0][0].design.name, all(systolic(p).array.buildable for p, _ in d), *whole) for d in designs}
-        if {(choice.name, choice.buildable, choice.kernel, choice.layers) for choice in result.choices} != known:
+        whole = (
+            result.network.layers[0].nest.name,
+            tuple(layer.name for layer in result.network.layers),
+        )
+        known = {
+            (d[0][0].design.name, all(systolic(p).array.buildable for p, _ in d), *whole)
+            for d in designs
+        }
+        if {
+            (choice.name, choice.buildable, choice.kernel, choice.layers)
+            for choice in result.choices
+        } != known:
             raise InputError(f"choices are not the designs that all layers have: {EDITED}")
         parts = [(claims[layers[0][0].design.name], [layers]) for layers in designs]
     falls = _shortfalls(result.layers)  # earlier versions stated none
-    if infeasible and falls and falls != _shortfalls(none_alone(result.network, designs, total, budget)) and not budget.over:
+    if (
+        infeasible
+        and falls
+        and falls != _shortfalls(none_alone(result.network, designs, total, budget))
+        and not budget.over
+    ):
         raise InputError(f"shortfalls are not those of the layers alone: {EDITED}")
     proven = not budget.over
     for part, own in parts:
         bound = part.certificate.lower_bound
         if bound is not None or part.certificate.status is Status.INFEASIBLE:
-            proof = Proof(own, sequence, request.arrays, request.minimise, budget.share(), request.shares)
+            proof = Proof(
+                own, sequence, request.arrays, request.minimise, budget.share(), request.shares
+            )
             try:
                 proven &= proof.holds(bound)
             except StoppedError:
                 proven = False
     if proven:
         return f"{said}; proven by another argument in {budget.spent:.1f} s", True
-    agree(Claim.of(total), Claim.of(_total(result, request, replace(budget.share(), gap=below(claim.gap or 0.0)))), "total")
+    agree(
+        Claim.of(total),
+        Claim.of(_total(result, request, replace(budget.share(), gap=below(claim.gap or 0.0)))),
+        "total",
+    )
     return f"{said}; bound not checked: not proven by another argument in time", False
 
 
 def _shortfalls(layers: Sequence[LayerResult]) -> list[Shortfall]:
     """Why layers cannot run alone, with numbers as files hold them."""
     falls = (fall for layer in layers for fall in layer.answer.shortfalls)
-    return [fall if fall.smallest is None else replace(fall, smallest=Fraction(float(fall.smallest))) for fall in falls]
+    return [
+        fall if fall.smallest is None else replace(fall, smallest=Fraction(float(fall.smallest)))
+        for fall in falls
+    ]

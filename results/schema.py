@@ -66,15 +66,23 @@ def result_model(family: Family) -> type[ResultPart]:
     """The model of results of a family."""
     # pydantic takes the fields of the last base first
     bases: Any = (SolutionPart, family.choice)
-    solution: Any = create_model("SolutionDocument", __base__=bases, tiling=(family.tiling | None, ...))
+    solution: Any = create_model(
+        "SolutionDocument", __base__=bases, tiling=(family.tiling | None, ...)
+    )
     bases = (ResultPart, family.head, FirstPart)
-    fields: Any = {"best": (solution | None, ...), "designs": (Annotated[list[solution], Field(min_length=1)], ...)}
+    fields: Any = {
+        "best": (solution | None, ...),
+        "designs": (Annotated[list[solution], Field(min_length=1)], ...),
+    }
     found: type[ResultPart] = create_model("ResultDocument", __base__=bases, **fields)
     return found
 
 
-def head_fields(family: Family, problem: Problem, platform: str, value: Fraction | None) -> dict[str, Any]:
-    """The fields that say what was asked: of a problem of any of the designs, on a platform, with the least objective found."""
+def head_fields(
+    family: Family, problem: Problem, platform: str, value: Fraction | None
+) -> dict[str, Any]:
+    """The fields that say what was asked: of a problem of any of the designs, on a platform, with
+    the least objective found."""
     return {
         **family.head_fields(problem.design),
         "platform": {"name": platform, "limits": tightest(problem.limits)},
@@ -90,13 +98,17 @@ def tightest(limits: Sequence[Limit]) -> dict[str, Fraction]:
     return found
 
 
-def configuration_fields(family: Family, problem: Problem, found: Configuration | None) -> dict[str, Any]:
+def configuration_fields(
+    family: Family, problem: Problem, found: Configuration | None
+) -> dict[str, Any]:
     """A configuration: its design, its factors, its metrics."""
     design = problem.design
     fields: dict[str, Any] = {**family.choice_fields(design), "tiling": None, "metrics": None}
     if found is not None:
         fields["tiling"] = family.tiling_fields(design, found)
-        details = {name: _written(part) for name, part in family.detail_fields(design, found).items()}
+        details = {
+            name: _written(part) for name, part in family.detail_fields(design, found).items()
+        }
         fields["metrics"] = _written(problem.metrics(found)) | details
     return fields
 

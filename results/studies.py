@@ -121,13 +121,19 @@ def study_document(study: Study) -> dict[str, Any]:
         "complete": study.complete,
         "points": [_point(study, index) for index in study.points],
     }
-    return StudyDocument.model_validate({**fields, **study.provenance}, from_attributes=True).written()
+    return StudyDocument.model_validate(
+        {**fields, **study.provenance}, from_attributes=True
+    ).written()
 
 
 def study_title(fixed: Mapping[str, str], several: str) -> str:
-    """What a study is of, as far as that is fixed; ``several`` says on what it runs where that varies."""
+    """What a study is of, as far as that is fixed; ``several`` says on what it runs where that
+    varies."""
     sentence = f"{fixed['workload']} ({fixed['sizes'].replace(',', ', ')}) {fixed.get('dtype', '')}"
-    title = f"{' '.join(sentence.replace('()', '').split())}, {fixed.get('platform', fixed.get('arch', several))}, "
+    title = (
+        f"{' '.join(sentence.replace('()', '').split())}, "
+        f"{fixed.get('platform', fixed.get('arch', several))}, "
+    )
     title += f"{fixed['edition']} model edition" if "edition" in fixed else "several model editions"
     return title + (f", for {Target(fixed['for']).title}" if "for" in fixed else "")
 
@@ -154,7 +160,9 @@ def front_document(front: Front, provenance: Mapping[str, str] | None = None) ->
 
 def _point(study: Study, index: Index) -> dict[str, Any]:
     point, known = study.points[index], {**study.provenance, **study.labels(index)}
-    question = question_fields(point.problems, str(known.get("platform", known.get("arch", UNNAMED))))
+    question = question_fields(
+        point.problems, str(known.get("platform", known.get("arch", UNNAMED)))
+    )
     return {"at": study.labels(index), "question": question, **point_fields(point)}
 
 
@@ -191,7 +199,9 @@ def configuration_document(found: Solution | FrontPoint) -> dict[str, Any]:
 
 def _configuration(found: Solution | FrontPoint) -> dict[str, Any]:
     assert found.configuration is not None
-    return configuration_fields(FAMILIES[found.problem.design.family], found.problem, found.configuration)
+    return configuration_fields(
+        FAMILIES[found.problem.design.family], found.problem, found.configuration
+    )
 
 
 def _marginal(marginal: Marginal) -> dict[str, Any]:
@@ -218,7 +228,9 @@ def _step(step: ProofStep, names: list[str]) -> dict[str, Any]:
     bounds = zip(names, step.region, strict=True)
     return {
         "minimised": names[step.objective],
-        "under": {name: {"<" if b.strict else "<=": b.value} for name, b in bounds if b is not None},
+        "under": {
+            name: {"<" if b.strict else "<=": b.value} for name, b in bounds if b is not None
+        },
         "minimum": step.value,
         "designs_solved": step.solved,
         "designs_known": step.known,

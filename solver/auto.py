@@ -1,16 +1,17 @@
 """The default engine: one time budget, several provers.
 
 Exact search proves most problems before any other engine has been imported, so it goes first. If it
-has not finished after a moment, geometric programs bound the problem globally, their rounded
-optima seed the search, evolution looks for a better incumbent from there, and coarse boxes that the
-programs prove empty of improvements are dropped; then it goes on where it was. Where even the tables of
-exact search take longer than that moment, evolution finds the first incumbent meanwhile. When a time
-limit leaves the problem open, CP-SAT spends the last part of it on the same problem, from the incumbent
-and the bound found so far.
+has not finished after a moment, geometric programs bound the problem globally, their rounded optima
+seed the search, evolution looks for a better incumbent from there, and coarse boxes that the
+programs prove empty of improvements are dropped; then it goes on where it was. Where even the
+tables of exact search take longer than that moment, evolution finds the first incumbent meanwhile.
+When a time limit leaves the problem open, CP-SAT spends the last part of it on the same problem,
+from the incumbent and the bound found so far.
 
 A `Course` is this, step by step: whoever solves many problems decides how far each goes, and when.
 
-What options narrow a space to is searched before the whole of it, which begins with the best that is found there.
+What options narrow a space to is searched before the whole of it, which begins with the best that
+is found there.
 """
 
 from __future__ import annotations
@@ -49,16 +50,19 @@ PATIENCE = 2.0
 #: Share of the time left that geometric programs may take, and then evolution.
 EVOLUTION_SHARE = 0.2
 
-#: Share of the time of evolution that geometric programs and their rounding may take where nothing is known.
+#: Share of the time of evolution that geometric programs and their rounding may take where nothing
+#: is known.
 SEEDING_SHARE = 0.5
 
-#: Geometric programs solved for a first incumbent while tables are built, and for a first bound where time is shared.
+#: Geometric programs solved for a first incumbent while tables are built, and for a first bound
+#: where time is shared.
 EARLY_STAGES, FIRST_STAGES = (12,), (1,)
 
 #: Share of a time limit that is kept for CP-SAT.
 CPSAT_SHARE = 0.25
 
-#: Seconds that CP-SAT has for what stages leave open, with or without a time limit: gaps of many digits it may never close.
+#: Seconds that CP-SAT has for what stages leave open, with or without a time limit: gaps of many
+#: digits it may never close.
 LAST = 60.0
 
 
@@ -83,8 +87,9 @@ def solve_auto(
 class Course:
     """A problem on its way to a proof: what is known of it, and how far the engines are with it.
 
-    Steps end when their options say so, and go on where others ended. Without ``others``, exact search is the only engine.
-    A problem whose design offers a stage is searched in stages; what these leave open is CP-SAT's.
+    Steps end when their options say so, and go on where others ended. Without ``others``, exact
+    search is the only engine. A problem whose design offers a stage is searched in stages; what
+    these leave open is CP-SAT's.
     """
 
     def __init__(
@@ -108,7 +113,9 @@ class Course:
         self._combined = self._looked_ahead = self._evolved = False
         self._known: Start | None = None
         self._ties_broken: bool | None = None
-        self._narrower: list[Course] | None = None if widens else []  #: Of parts of the space, as long as they are of use
+        self._narrower: list[Course] | None = (
+            None if widens else []
+        )  #: Of parts of the space, as long as they are of use
         self._part: float | None = None  #: Seconds that each of them may take
 
     # -- what is known -----------------------------------------------------------------
@@ -117,7 +124,11 @@ class Course:
         """Whether enough is known, or a stop is asked for."""
         if self._exhausted and not self._left_to_cpsat:
             return True
-        return options.stopped or self.state.complete or options.gap_is_met(self.state.value, self.state.lower_bound)
+        return (
+            options.stopped
+            or self.state.complete
+            or options.gap_is_met(self.state.value, self.state.lower_bound)
+        )
 
     @property
     def _exhausted(self) -> bool:
@@ -137,7 +148,10 @@ class Course:
     def solution(self, options: SolveOptions) -> Solution:
         """What is known, as the solution of a search that ended under some options."""
         alone = EXACT if self._stage is None else STAGED
-        state, method = self.state, "+".join(dict.fromkeys(self._methods)) or (METHOD if self.others else alone)
+        state, method = (
+            self.state,
+            "+".join(dict.fromkeys(self._methods)) or (METHOD if self.others else alone),
+        )
         certificate = conclude(
             state.value,
             state.lower_bound,
@@ -149,13 +163,19 @@ class Course:
             seconds=self.seconds,
         )
         ties_broken = False if self.tied and not options.any_tie else self._ties_broken
-        return make_solution(self.problem, state.incumbent, replace(certificate, ties_broken=ties_broken))
+        return make_solution(
+            self.problem, state.incumbent, replace(certificate, ties_broken=ties_broken)
+        )
 
     @property
     def tied(self) -> bool:
         """Whether its optimum is proven, and others of that value were not looked for."""
         state = self.state
-        if self._ties_broken is not None or state.incumbent is None or not (state.complete or state.value == state.lower_bound):
+        if (
+            self._ties_broken is not None
+            or state.incumbent is None
+            or not (state.complete or state.value == state.lower_bound)
+        ):
             return False
         return self.problem.preferences(state.incumbent) is not None
 
@@ -163,14 +183,22 @@ class Course:
         """Take over what a copy of this course, in another process, came to."""
         known = solution.certificate
         infeasible = known.empty
-        self.state = SearchState(solution.configuration, solution.value, known.nodes, known.lower_bound, infeasible)
-        self.seconds, self._methods = known.seconds, [name for name in known.method.split("+") if name != METHOD]
+        self.state = SearchState(
+            solution.configuration, solution.value, known.nodes, known.lower_bound, infeasible
+        )
+        self.seconds, self._methods = (
+            known.seconds,
+            [name for name in known.method.split("+") if name != METHOD],
+        )
         self._ties_broken = known.ties_broken
 
     # -- steps -------------------------------------------------------------------------
 
-    def explore(self, options: SolveOptions, report: Report | None = None, most: float | None = None) -> None:
-        """Go on with exact search, for ``most`` seconds at most; first its tables are built, with all the time there is."""
+    def explore(
+        self, options: SolveOptions, report: Report | None = None, most: float | None = None
+    ) -> None:
+        """Go on with exact search, for ``most`` seconds at most; first its tables are built, with
+        all the time there is."""
         budget = Budget(options)
         if not self.closed(options) and (self._search is not None or self._prepare(budget)):
             assert self._search is not None
@@ -232,7 +260,11 @@ class Course:
             searched = 0.0 if self._search is None else self.state.seconds
             self.explore(options, report, max(ALONE - searched, 0.0))
         self.combine(budget.share())
-        until = limit if limit is None or not self.others else max(limit * (1 - CPSAT_SHARE) - budget.spent, 0.0)
+        until = (
+            limit
+            if limit is None or not self.others
+            else max(limit * (1 - CPSAT_SHARE) - budget.spent, 0.0)
+        )
         self.explore(replace(options, time_limit=until), report)
         if limit is not None:
             self.ask_cpsat(budget.share(), report)
@@ -240,7 +272,12 @@ class Course:
     def ask_cpsat(self, options: SolveOptions, report: Report | None = None) -> None:
         """Let CP-SAT go on from what is known, for all the time there is."""
         search = self._search
-        if search is None or not (self.others or self._exhausted) or self.closed(options) or options.time_limit == 0:
+        if (
+            search is None
+            or not (self.others or self._exhausted)
+            or self.closed(options)
+            or options.time_limit == 0
+        ):
             return
         from ithaca.solver.cpsat.engine import solve_cpsat
 
@@ -249,16 +286,36 @@ class Course:
         def tell(progress: Progress) -> None:
             """Count on from what was spent before."""
             if report is not None:
-                report(replace(progress, boxes=state.boxes + progress.boxes, seconds=before + progress.seconds))
+                report(
+                    replace(
+                        progress,
+                        boxes=state.boxes + progress.boxes,
+                        seconds=before + progress.seconds,
+                    )
+                )
 
         try:
-            found = solve_cpsat(self.problem, replace(options, any_tie=True), tell, state.incumbent, state.lower_bound)
-        except (InputError, MemoryError):  # CP-SAT cannot express the problem, or not in the memory there is
+            found = solve_cpsat(
+                self.problem,
+                replace(options, any_tie=True),
+                tell,
+                state.incumbent,
+                state.lower_bound,
+            )
+        except (
+            InputError,
+            MemoryError,
+        ):  # CP-SAT cannot express the problem, or not in the memory there is
             self._left_to_cpsat = False
             return
-        # it ends well before its time where it has said all it can; what stages leave open may be beyond it for ever
+        # it ends well before its time where it has said all it can; what stages leave open may be
+        # beyond it for ever
         self._asked_cpsat += budget.spent
-        early = options.time_limit is not None and budget.spent < 0.9 * options.time_limit and not options.stopped
+        early = (
+            options.time_limit is not None
+            and budget.spent < 0.9 * options.time_limit
+            and not options.stopped
+        )
         self._left_to_cpsat = not early and self._asked_cpsat < LAST
         self._methods.append(found.certificate.method)
         self._adopt(search, found)
@@ -277,7 +334,8 @@ class Course:
     # -- engines -----------------------------------------------------------------------
 
     def _prepare(self, budget: Budget) -> bool:
-        """Build the tables of exact search; false if enough is known without them, or time is up."""
+        """Build the tables of exact search; false if enough is known without them, or time is
+        up."""
         if self._stage is not None:
             self._begin(StagedSearch(self.problem, self._stage, budget.options), STAGED)
             return True
@@ -297,7 +355,9 @@ class Course:
             model = build_model(
                 self.problem,
                 look_ahead_if_slow,
-                lambda lowered, tables: probe(self.problem, lowered, tables, self.state.value, self._offer, look_ahead_if_slow),
+                lambda lowered, tables: probe(
+                    self.problem, lowered, tables, self.state.value, self._offer, look_ahead_if_slow
+                ),
             )
         except StoppedError:
             return False
@@ -305,31 +365,44 @@ class Course:
         return True
 
     def _explore_narrower(self, budget: Budget, report: Report | None) -> None:
-        """Search narrower spaces first, until each is proven or has had an equal part of the first time limit."""
+        """Search narrower spaces first, until each is proven or has had an equal part of the first
+        time limit."""
 
         def tell(progress: Progress) -> None:
             if report is not None:
                 report(replace(progress, lower_bound=self.state.lower_bound))
 
         def stopped() -> bool:  # what is found first is known at once
-            return self.closed(budget.options) or (self.state.value is None and course.state.value is not None)
+            return self.closed(budget.options) or (
+                self.state.value is None and course.state.value is not None
+            )
 
         if self._narrower is None:
-            parts = (replace(self.problem, design=design) for design in self.problem.design.narrower)
+            parts = (
+                replace(self.problem, design=design) for design in self.problem.design.narrower
+            )
             self._narrower = [Course(part, others=False, widens=False) for part in parts]
         while self._narrower and not self.closed(budget.options) and not budget.up:
             course = self._narrower[0]
             if self._part is None and budget.options.time_limit is not None:
                 self._part = budget.options.time_limit / (len(self._narrower) + 1)
             # there must be an answer
-            most = None if self._part is None or self.state.value is None else max(self._part - course.seconds, 0.0)
+            most = (
+                None
+                if self._part is None or self.state.value is None
+                else max(self._part - course.seconds, 0.0)
+            )
             options = budget.share().at_most(most)
             course.explore(replace(options, stop=stopped, rival=self.state.value), tell)
             for other in (self, *self._narrower[1:]):
                 other._adopt_from(course)
             had_its_part = self._part is not None and course.seconds >= self._part
             foreign = self.state.value is None and course.state.value is not None
-            if had_its_part or foreign or course.closed(replace(options, stop=None, rival=self.state.value)):
+            if (
+                had_its_part
+                or foreign
+                or course.closed(replace(options, stop=None, rival=self.state.value))
+            ):
                 self.state.boxes += course.state.boxes
                 del self._narrower[0]
 
@@ -370,12 +443,17 @@ class Course:
         self._search.options = options
         self._search.run()
 
-    def _look_ahead(self, options: SolveOptions, stages: Sequence[int], *, rounding: bool = False) -> None:
-        """A lower bound, and near what to look for an incumbent, without exact search or its tables."""
+    def _look_ahead(
+        self, options: SolveOptions, stages: Sequence[int], *, rounding: bool = False
+    ) -> None:
+        """A lower bound, and near what to look for an incumbent, without exact search or its
+        tables."""
         from ithaca.solver.seeding import solver_start
 
         self._looked_ahead, state = True, self.state
-        self._known = known = solver_start(self.problem, options, options.checkpoint(), stages=stages, rounding=rounding)
+        self._known = known = solver_start(
+            self.problem, options, options.checkpoint(), stages=stages, rounding=rounding
+        )
         bounds = [b for b in (state.lower_bound, known.lower_bound) if b is not None]
         state.lower_bound, state.complete = max(bounds, default=None), known.infeasible
         check_bound(self.problem, state.value, state.lower_bound, infeasible=known.infeasible)
@@ -389,17 +467,23 @@ class Course:
         if self.state.complete:
             return
         self._evolved, before = True, self.state.value
-        found = better_incumbent(self.problem, options, self.state.incumbent, self._known or NOTHING)
+        found = better_incumbent(
+            self.problem, options, self.state.incumbent, self._known or NOTHING
+        )
         if found is not None:
             self._offer(found)
         if self.state.value != before:
             self._methods.append("evolve")
 
-    def _bound_and_seed(self, search: Search, options: SolveOptions, stages: Sequence[int] | None = None) -> Start:
+    def _bound_and_seed(
+        self, search: Search, options: SolveOptions, stages: Sequence[int] | None = None
+    ) -> Start:
         from ithaca.solver.combination import bound_and_seed
         from ithaca.solver.seeding import STAGES
 
-        self._known = known = bound_and_seed(self.problem, search, options, STAGES if stages is None else stages)
+        self._known = known = bound_and_seed(
+            self.problem, search, options, STAGES if stages is None else stages
+        )
         if known.infeasible or known.lower_bound is not None:
             self._methods.append("gp")
         return known

@@ -45,7 +45,8 @@ class Termination(Enum):
     INTERRUPTED = "interrupted"
     """It was told to stop."""
     EXHAUSTED = "exhausted"
-    """The method had nothing more to try: it proves little by itself, or its samples were used up."""
+    """The method had nothing more to try: it proves little by itself, or its samples were used
+    up."""
     NARROWED = "none among these"
     """Nothing meets the limits among what the space offers; what it leaves out might."""
 
@@ -65,17 +66,26 @@ class Certificate:
     """Status and bound of one solve."""
 
     status: Status  #: How much is known
-    lower_bound: Fraction | None  #: No configuration has a smaller objective; None where nothing is known
-    gap: float | None  #: (value − lower bound) / |value|; None without value or bound, or where it is infinite
+    lower_bound: (
+        Fraction | None
+    )  #: No configuration has a smaller objective; None where nothing is known
+    gap: (
+        float | None
+    )  #: (value − lower bound) / |value|; None without value or bound, or where it is infinite
     method: str  #: The engine that produced it
     nodes: int  #: Boxes examined
     seconds: float  #: Wall time spent
-    trace: tuple[TracePoint, ...] = ()  #: When incumbent or bound changed; empty where that was not recorded
-    termination: Termination | None = None  #: Why the search ended; None where that was not recorded
-    #: Whether, of all configurations of an optimum, the answer is proven to be the one that is preferred; None where that was
-    #: not recorded.
+    trace: tuple[
+        TracePoint, ...
+    ] = ()  #: When incumbent or bound changed; empty where that was not recorded
+    termination: Termination | None = (
+        None  #: Why the search ended; None where that was not recorded
+    )
+    #: Whether, of all configurations of an optimum, the answer is proven to be the one that is
+    #: preferred; None where that was not recorded.
     ties_broken: bool | None = None
-    #: Among what the bound is proven, and nothing found, where the space leaves out what may pay; empty: among everything.
+    #: Among what the bound is proven, and nothing found, where the space leaves out what may pay;
+    #: empty: among everything.
     among: str = ""
 
     @property
@@ -97,21 +107,35 @@ class Certificate:
     def failure(self) -> str:
         """Why nothing is known where nothing was found."""
         if self.termination is Termination.NARROWED:
-            return f"nothing that meets the limits is among {self.among}; others, which might, were not searched"
+            return (
+                f"nothing that meets the limits is among {self.among}; "
+                "others, which might, were not searched"
+            )
         if self.termination is Termination.EXHAUSTED:
-            return "nothing found, and the method has nothing more to try; another one may tell more"
+            return (
+                "nothing found, and the method has nothing more to try; another one may tell more"
+            )
         return "nothing found before the search ended; allow more time"
 
     def within(self, among: str, feasible: str) -> Certificate:
-        """The same where optima are proven ``among`` what that says, and that nothing is feasible among what this does."""
+        """The same where optima are proven ``among`` what that says, and that nothing is feasible
+        among what this does."""
         if self.empty and feasible:
-            return replace(self, status=Status.UNKNOWN, termination=Termination.NARROWED, among=feasible)
-        return self if self.status is Status.INFEASIBLE or among == self.among else replace(self, among=among)
+            return replace(
+                self, status=Status.UNKNOWN, termination=Termination.NARROWED, among=feasible
+            )
+        return (
+            self
+            if self.status is Status.INFEASIBLE or among == self.among
+            else replace(self, among=among)
+        )
 
 
 def among_all(certificates: Iterable[Certificate]) -> str:
     """Among what all of several are proven."""
-    return " and ".join(dict.fromkeys(part for known in certificates for part in known.among.split(" and ") if part))
+    return " and ".join(
+        dict.fromkeys(part for known in certificates for part in known.among.split(" and ") if part)
+    )
 
 
 #: Whence a result is that no file states.
@@ -119,7 +143,8 @@ OWN = "the result"
 
 
 def as_stated(result: object) -> str:
-    """What to add to words about a proof that was read from a file and not checked; empty for one that was just found."""
+    """What to add to words about a proof that was read from a file and not checked; empty for one
+    that was just found."""
     source = getattr(result, "source", OWN)
     return "" if source == OWN else f", as stated in {source}, not proven again"
 

@@ -1,7 +1,7 @@
 """Run jobs on a Dask cluster: one on this machine, or one whose scheduler is given.
 
-Every job is a task of its own, a few kilobytes long. Dask gives the tasks of a worker that dies to others; one that was among
-them too often counts as killed.
+Every job is a task of its own, a few kilobytes long. Dask gives the tasks of a worker that dies to
+others; one that was among them too often counts as killed.
 """
 
 from __future__ import annotations
@@ -19,14 +19,27 @@ from typing import TYPE_CHECKING, Any
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
-from ithaca.solver.executor import AHEAD, POLL, Executor, Job, KilledError, LostError, Outcomes, Share, T, Tell, attempt
+from ithaca.solver.executor import (
+    AHEAD,
+    POLL,
+    Executor,
+    Job,
+    KilledError,
+    LostError,
+    Outcomes,
+    Share,
+    T,
+    Tell,
+    attempt,
+)
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.progress import Progress
 
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-#: Seconds between looks of a running search at whether it is still wanted, and of the size of the cluster.
+#: Seconds between looks of a running search at whether it is still wanted, and of the size of the
+#: cluster.
 LOOK = 2.0
 
 #: Seconds to wait for a scheduler, and for its first worker.
@@ -45,15 +58,18 @@ GONE = "the connection to the scheduler was lost"
 class Cluster(Executor):
     """Runs jobs on Dask; their progress is not told.
 
-    The scheduler is an address such as ``tcp://host:8786``, or `LOCAL`: then a cluster of so many processes is started with the
-    first job. Refused if Dask is not installed, no scheduler answers, or it has no workers.
+    The scheduler is an address such as ``tcp://host:8786``, or `LOCAL`: then a cluster of so many
+    processes is started with the first job. Refused if Dask is not installed, no scheduler answers,
+    or it has no workers.
     """
 
     def __init__(self, scheduler: str, threads: int) -> None:
         try:
             import distributed  # noqa: F401
         except ImportError:
-            raise InputError("--scheduler needs the package distributed; pip install distributed installs it") from None
+            raise InputError(
+                "--scheduler needs the package distributed; pip install distributed installs it"
+            ) from None
         self._threads = threads
         self._local: Any = None
         self._client: Client | None = None
@@ -74,7 +90,9 @@ class Cluster(Executor):
         if self._local is not None:
             self._local.close()
 
-    def _run(self, jobs: Sequence[Job[T]], chosen: Sequence[int], share: Share, tell: Tell) -> Outcomes[T]:
+    def _run(
+        self, jobs: Sequence[Job[T]], chosen: Sequence[int], share: Share, tell: Tell
+    ) -> Outcomes[T]:
         if not chosen:
             return
         from distributed import Event
@@ -102,7 +120,9 @@ class Cluster(Executor):
                         break
                     index = wanted.popleft()
                     plain = replace(options, stop=None)
-                    future = client.submit(work, jobs[index], plain, name, key=f"{name}-{index}", pure=False)
+                    future = client.submit(
+                        work, jobs[index], plain, name, key=f"{name}-{index}", pure=False
+                    )
                     under_way[str(future.key)] = index, future
                     future.add_done_callback(finished.put)
                 try:
@@ -137,13 +157,18 @@ class Cluster(Executor):
     def _count_threads(self) -> None:
         """Look now and then, as workers may join and leave."""
         now = time.monotonic()
-        if self._client is not None and self._client.status == "running" and now - self._looked > LOOK:
+        if (
+            self._client is not None
+            and self._client.status == "running"
+            and now - self._looked > LOOK
+        ):
             self._looked = now
             self._threads = sum(self._client.nthreads().values())
 
 
 def dask_setup(worker: object) -> None:
-    """What a worker process on this machine does first: ignore Ctrl-C, which reaches all processes of a terminal.
+    """What a worker process on this machine does first: ignore Ctrl-C, which reaches all processes
+    of a terminal.
 
     This process decides, and tells the workers.
     """
@@ -160,7 +185,8 @@ def _untold(progress: Progress) -> None:
 
 
 def _is_set(event: str) -> Callable[[], bool]:
-    """Whether an event of the cluster is set; asked seldom, since most searches are over before it could be."""
+    """Whether an event of the cluster is set; asked seldom, since most searches are over before it
+    could be."""
     looked, found = time.monotonic(), False
 
     def ask() -> bool:
@@ -192,18 +218,29 @@ def _connect(scheduler: str) -> Client:
     from distributed import Client
 
     if not ADDRESS.fullmatch(scheduler):
-        raise InputError(f"--scheduler is {quoted(scheduler)}; allowed: {LOCAL}, or an address such as tcp://host:8786")
-    for name in ("distributed.client", "distributed.core", "distributed.comm"):  # what they report is told in our own words
+        raise InputError(
+            f"--scheduler is {quoted(scheduler)}; allowed: {LOCAL}, or an "
+            "address such as tcp://host:8786"
+        )
+    for name in (
+        "distributed.client",
+        "distributed.core",
+        "distributed.comm",
+    ):  # what they report is told in our own words
         logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
         client = Client(scheduler, timeout=PATIENCE, set_as_default=False)
     except (OSError, ValueError) as error:
         raise InputError(
-            f"--scheduler {quoted(scheduler)}: {' '.join(str(error).split())}; allowed: the address of a running Dask scheduler"
+            f"--scheduler {quoted(scheduler)}: {' '.join(str(error).split())}; allowed: "
+            "the address of a running Dask scheduler"
         ) from None
     try:
         client.wait_for_workers(1, timeout=PATIENCE)
     except TimeoutError:
         client.close()
-        raise InputError(f"--scheduler {quoted(scheduler)} has no workers; allowed: a scheduler with at least one") from None
+        raise InputError(
+            f"--scheduler {quoted(scheduler)} has no workers; allowed: "
+            "a scheduler with at least one"
+        ) from None
     return client

@@ -1,7 +1,8 @@
 """Bring geometric programs to bear on an exact search: at the root, and on coarse boxes.
 
-Intervals see integrality and are weak where quantities of several loops pull against each other; geometric programs see
-those trade-offs and are blind to integrality. The search keeps what either proves.
+Intervals see integrality and are weak where quantities of several loops pull against each other;
+geometric programs see those trade-offs and are blind to integrality. The search keeps what either
+proves.
 """
 
 from __future__ import annotations
@@ -20,19 +21,23 @@ from ithaca.solver.options import SolveOptions, deadline
 from ithaca.solver.seeding import STAGES, Start, solver_start
 from ithaca.solver.solution import Solution
 
-#: Depths of the trees at which cells are tried; cells tried before it must have paid; most cells per depth.
+#: Depths of the trees at which cells are tried; cells tried before it must have paid; most cells
+#: per depth.
 DEPTHS = (2, 3)
 TRIAL, MOST_CELLS = 2, 64
 
-#: Configurations that a short evolution evaluates at most: the other engines are to prove something, too.
+#: Configurations that a short evolution evaluates at most: the other engines are to prove
+#: something, too.
 SAMPLES = 12_000
 
 
-def bound_and_seed(problem: Problem, search: Search, options: SolveOptions, stages: Sequence[int] = STAGES) -> Start:
+def bound_and_seed(
+    problem: Problem, search: Search, options: SolveOptions, stages: Sequence[int] = STAGES
+) -> Start:
     """Give a search the bound and the rounded optima of geometric programs.
 
-    Returns what they found. Without a bound, the time was over, or the objective has no geometric program: then these are of
-    the least latency.
+    Returns what they found. Without a bound, the time was over, or the objective has no geometric
+    program: then these are of the least latency.
     """
     known = solver_start(problem, options, options.checkpoint(), stages=stages, model=search.model)
     if known.infeasible:
@@ -47,17 +52,21 @@ def bound_and_seed(problem: Problem, search: Search, options: SolveOptions, stag
 def better_incumbent(
     problem: Problem, options: SolveOptions, incumbent: Configuration | None, known: Start
 ) -> Configuration | None:
-    """The best configuration that a short evolution finds from what is known; never worse than the incumbent."""
+    """The best configuration that a short evolution finds from what is known; never worse than the
+    incumbent."""
     evolve: Any = engine(Method.EVOLVE)  # which takes more than all engines do
-    better: Solution = evolve(problem, replace(options, any_tie=True), start=incumbent, samples=SAMPLES, known=known)
+    better: Solution = evolve(
+        problem, replace(options, any_tie=True), start=incumbent, samples=SAMPLES, known=known
+    )
     return better.configuration
 
 
 def close_coarse_boxes(problem: Problem, search: Search, options: SolveOptions) -> tuple[int, int]:
     """Drop the open boxes of coarse cells in which geometric programs prove that nothing better is.
 
-    A depth at which the most crowded cells stay open is given up at once. Returns how many cells were bounded and boxes
-    dropped; raises `NotPosynomialError` if the objective has no geometric program.
+    A depth at which the most crowded cells stay open is given up at once. Returns how many cells
+    were bounded and boxes dropped; raises `NotPosynomialError` if the objective has no geometric
+    program.
     """
     should_stop = deadline(options.time_limit, options.stop)
     cells_tried = dropped = 0

@@ -21,8 +21,9 @@ def conclude(
 ) -> Certificate:
     """The certificate of a search that has ended, with its best exact objective and a proven bound.
 
-    It was ``complete`` if nothing better, or nothing at all, is proven to be left, and ``exhausted`` if the method had nothing
-    more to try. Without the options, what the search was told, nothing is said of why it ended unproven.
+    It was ``complete`` if nothing better, or nothing at all, is proven to be left, and
+    ``exhausted`` if the method had nothing more to try. Without the options, what the search was
+    told, nothing is said of why it ended unproven.
     """
     if complete:
         lower_bound = value
@@ -42,7 +43,11 @@ def conclude(
 
 
 def _termination(
-    status: Status, value: Fraction | None, lower_bound: Fraction | None, options: SolveOptions | None, exhausted: bool
+    status: Status,
+    value: Fraction | None,
+    lower_bound: Fraction | None,
+    options: SolveOptions | None,
+    exhausted: bool,
 ) -> Termination | None:
     if status.proven:
         return Termination.PROVEN
@@ -54,4 +59,6 @@ def _termination(
         return Termination.GAP
     if options.stopped:
         return Termination.INTERRUPTED
-    return Termination.EXHAUSTED if exhausted or options.time_limit is None else Termination.TIME_LIMIT
+    return (
+        Termination.EXHAUSTED if exhausted or options.time_limit is None else Termination.TIME_LIMIT
+    )

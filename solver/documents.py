@@ -31,7 +31,9 @@ class ProofDocument(Document):
 
     def certificate(self) -> Certificate:
         """What the fields state; boxes and seconds are 0 where they state none."""
-        return Certificate(self.status, self.lower_bound, self.gap, self.method, 0, 0.0, among=self.among)
+        return Certificate(
+            self.status, self.lower_bound, self.gap, self.method, 0, 0.0, among=self.among
+        )
 
 
 class TraceDocument(Document):
@@ -46,7 +48,9 @@ class TraceDocument(Document):
     @classmethod
     def _as_long(cls, column: list[Any], known: ValidationInfo) -> list[Any]:
         if len(column) != len(known.data.get("seconds", column)):
-            raise ValueError(f"{len(known.data['seconds'])} entries, as in seconds, not {len(column)}")
+            raise ValueError(
+                f"{len(known.data['seconds'])} entries, as in seconds, not {len(column)}"
+            )
         return column
 
 
@@ -73,7 +77,13 @@ class CertificateDocument(ProofDocument):
         """What the fields state."""
         trace: tuple[TracePoint, ...] = ()
         if self.trace is not None:
-            rows = zip(self.trace.seconds, self.trace.nodes, self.trace.incumbent, self.trace.lower_bound, strict=True)
+            rows = zip(
+                self.trace.seconds,
+                self.trace.nodes,
+                self.trace.incumbent,
+                self.trace.lower_bound,
+                strict=True,
+            )
             trace = tuple(TracePoint(*row) for row in rows)
         found = (self.status, self.lower_bound, self.gap, self.method, self.nodes, self.seconds)
         return Certificate(*found, trace, self.termination, self.ties_broken, self.among)
@@ -90,7 +100,9 @@ class ShortfallDocument(Document):
 
     def shortfall(self, design: str) -> Shortfall:
         """What the fields state of a design."""
-        return Shortfall(self.metric, self.bound, self.smallest, self.others_kept, self.proven, design)
+        return Shortfall(
+            self.metric, self.bound, self.smallest, self.others_kept, self.proven, design
+        )
 
 
 def check_certificate(certificate: Certificate, value: Fraction | None, at: str) -> None:
@@ -100,18 +112,36 @@ def check_certificate(certificate: Certificate, value: Fraction | None, at: str)
         allowed = "a tiling and its metrics" if status.found else "null for tiling and metrics"
         raise InputError(f"{at}.status is '{status.value}'; allowed with it: {allowed}")
     if value is not None and bound is not None and float(bound) > float(value):
-        raise InputError(f"{at}.lower_bound is {spelled(bound)}; allowed: at most the objective's {spelled(value)}")
+        raise InputError(
+            f"{at}.lower_bound is {spelled(bound)}; allowed: at most "
+            f"the objective's {spelled(value)}"
+        )
     if status is Status.OPTIMAL and value is not None and bound != fraction(json_number(value)):
-        raise InputError(f"{at}.lower_bound is {spelled(bound)}; allowed with 'optimal': the objective's {spelled(value)}")
+        raise InputError(
+            f"{at}.lower_bound is {spelled(bound)}; allowed with 'optimal': "
+            f"the objective's {spelled(value)}"
+        )
     gap = 0.0 if status is Status.OPTIMAL else relative_gap(value, bound)
     told = certificate.gap
     if bound is not None and status is Status.INFEASIBLE:
         raise InputError(f"{at}.lower_bound is {spelled(bound)}; allowed with 'infeasible': null")
     if gap == told == 0 and status is Status.FEASIBLE:
-        raise InputError(f"{at}.status is 'feasible'; allowed where lower_bound is the objective: 'optimal'")
-    if told != gap and (told is None or gap is None or not isclose(told, gap, rel_tol=1e-6, abs_tol=1e-12)):
-        raise InputError(f"{at}.gap is {quoted(told)}; allowed: {quoted(gap)}, as value and lower_bound say")
+        raise InputError(
+            f"{at}.status is 'feasible'; allowed where lower_bound is the objective: 'optimal'"
+        )
+    if told != gap and (
+        told is None or gap is None or not isclose(told, gap, rel_tol=1e-6, abs_tol=1e-12)
+    ):
+        raise InputError(
+            f"{at}.gap is {quoted(told)}; allowed: {quoted(gap)}, as value and lower_bound say"
+        )
     ended = certificate.termination
     if ended is not None and status.proven != (ended is Termination.PROVEN):
-        allowed = "'proven'" if status.proven else ", ".join(f"'{t.value}'" for t in Termination if t is not Termination.PROVEN)
-        raise InputError(f"{at}.termination is '{ended.value}'; allowed with '{status.value}': {allowed}")
+        allowed = (
+            "'proven'"
+            if status.proven
+            else ", ".join(f"'{t.value}'" for t in Termination if t is not Termination.PROVEN)
+        )
+        raise InputError(
+            f"{at}.termination is '{ended.value}'; allowed with '{status.value}': {allowed}"
+        )

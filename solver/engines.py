@@ -17,19 +17,23 @@ class Method(Enum):
     """How to solve a problem."""
 
     AUTO = "auto"
-    """Exact search; if it takes long, geometric programs bound and seed it, and CP-SAT takes over at the end."""
+    """Exact search; if it takes long, geometric programs bound and seed it, and CP-SAT takes over
+    at the end."""
     EXACT = "exact"
     """Branch and bound over candidate tables."""
     STAGED = "staged"
-    """Inner choices with a bound for all outer ones, completed best first: of designs that offer it, where auto takes it."""
+    """Inner choices with a bound for all outer ones, completed best first: of designs that offer
+    it, where auto takes it."""
     CPSAT = "cpsat"
     """OR-Tools CP-SAT on an integer model."""
     GP = "gp"
     """Geometric programs: a lower bound at once, and rounded configurations; rarely a proof."""
     NLP = "nlp"
-    """Nonlinear programming from several starting points, rounded; any smooth objective, no proof."""
+    """Nonlinear programming from several starting points, rounded; any smooth objective, no
+    proof."""
     EVOLVE = "evolve"
-    """Evolution of a population of configurations from rounded geometric programs; any objective, no proof of its own."""
+    """Evolution of a population of configurations from rounded geometric programs; any objective,
+    no proof of its own."""
 
 
 #: Engines that prove optimality by themselves, each in its own way.
@@ -57,7 +61,8 @@ class Engine(Protocol):
         report : callable, optional
             Receives the state of the search now and then.
         start : Configuration, optional
-            A known configuration to improve on; ignored if it is not in the design space or breaks a limit.
+            A known configuration to improve on; ignored if it is not in the design space or breaks
+            a limit.
         """
 
 

@@ -1,4 +1,5 @@
-"""One way to run many solves: in this process, in several of this machine, or on a cluster (`ithaca.solver.cluster`)."""
+"""One way to run many solves: in this process, in several of this machine, or on a cluster
+(`ithaca.solver.cluster`)."""
 
 from __future__ import annotations
 
@@ -26,14 +27,16 @@ from ithaca.solver.progress import Progress, Report
 
 T = TypeVar("T")
 
-#: Something to solve: a function of a module with its arguments (`functools.partial`), so that another process can find it.
-#: It is called with the options of the search and with whom to tell of its progress.
+#: Something to solve: a function of a module with its arguments (`functools.partial`), so that
+#: another process can find it. It is called with the options of the search and with whom to tell of
+#: its progress.
 Job = Callable[[SolveOptions, Report], T]
 
 #: Numbers of jobs, as they finish, with what came of each.
 Outcomes = Iterator[tuple[int, T | Exception]]
 
-#: The options of the next job, given how many are not finished; None if no more are to be begun, as time is up.
+#: The options of the next job, given how many are not finished; None if no more are to be begun, as
+#: time is up.
 Share = Callable[[int], SolveOptions | None]
 
 #: Receives the number of a job and the progress of its search.
@@ -66,14 +69,15 @@ class Executor(ABC):
         """How many jobs it runs at a time."""
 
     def run(self, jobs: Sequence[Job[T]], share: Share, tell: Tell | None = None) -> Outcomes[T]:
-        """Run jobs in their order; yields the number of each and what came of it, as they finish. Those not begun are missing.
+        """Run jobs in their order; yields the number of each and what came of it, as they finish.
+        Those not begun are missing.
 
-        ``share`` gives the options of each job when it is handed over, or says that no more are to be begun; when the ``stop``
-        of the options says so, none are either, and those under way end with what they have. ``tell`` hears of progress, where
-        that is known.
+        ``share`` gives the options of each job when it is handed over, or says that no more are to
+        be begun; when the ``stop`` of the options says so, none are either, and those under way end
+        with what they have. ``tell`` hears of progress, where that is known.
 
-        A process that dies may take others with it. The jobs that were under way are then suspect: they are run one by
-        one when all others are done, so that only the one to blame fails.
+        A process that dies may take others with it. The jobs that were under way are then suspect:
+        they are run one by one when all others are done, so that only the one to blame fails.
         """
         heard = tell or _ignore
         suspects: list[int] = []
@@ -85,7 +89,9 @@ class Executor(ABC):
         for index in suspects:
             yield from self._run(jobs, [index], share, heard)
 
-    def results(self, jobs: Sequence[Job[T]], share: Share, tell: Tell | None = None) -> Iterator[tuple[int, T]]:
+    def results(
+        self, jobs: Sequence[Job[T]], share: Share, tell: Tell | None = None
+    ) -> Iterator[tuple[int, T]]:
         """As `run`, where an error of one job is one of all: it is raised."""
         for index, outcome in self.run(jobs, share, tell):
             if isinstance(outcome, Exception):
@@ -93,7 +99,9 @@ class Executor(ABC):
             yield index, outcome
 
     @abstractmethod
-    def _run(self, jobs: Sequence[Job[T]], chosen: Sequence[int], share: Share, tell: Tell) -> Outcomes[T]:
+    def _run(
+        self, jobs: Sequence[Job[T]], chosen: Sequence[int], share: Share, tell: Tell
+    ) -> Outcomes[T]:
         """Run some of the jobs; `KilledError` where a process died."""
 
     @abstractmethod
@@ -103,14 +111,20 @@ class Executor(ABC):
     def __enter__(self) -> Executor:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self.close()
 
 
 def open_executor(threads: int = 1, scheduler: str | None = None) -> Executor:
     """What runs so many jobs at a time: beyond 1 in processes of their own, or on a Dask cluster.
 
-    ``scheduler`` is the address of its scheduler, refused if there is none; ``local`` starts one on this machine.
+    ``scheduler`` is the address of its scheduler, refused if there is none; ``local`` starts one on
+    this machine.
     """
     if scheduler is not None:
         from ithaca.solver.cluster import Cluster
@@ -132,7 +146,9 @@ class InProcess(Executor):
 
     width = 1
 
-    def _run(self, jobs: Sequence[Job[T]], chosen: Sequence[int], share: Share, tell: Tell) -> Outcomes[T]:
+    def _run(
+        self, jobs: Sequence[Job[T]], chosen: Sequence[int], share: Share, tell: Tell
+    ) -> Outcomes[T]:
         for position, index in enumerate(chosen):
             options = share(len(chosen) - position)
             if options is None or options.stopped:
@@ -152,7 +168,8 @@ class Processes(Executor):
         self._context = multiprocessing.get_context("spawn")
         # no Event: a process killed while it holds the lock of one stops all who look at it
         self._unwanted = self._context.RawValue("b", 0)
-        # the run whose jobs may begin: futures are not cancelled, as a pool that breaks stumbles over those that were
+        # the run whose jobs may begin: futures are not cancelled, as a pool that breaks stumbles
+        # over those that were
         self._begins = self._context.RawValue("q", 0)
         self._messages: Queue[tuple[int, int, Progress]] | None = None
         self._held: tuple[Connection, Connection] | None = None
@@ -169,7 +186,9 @@ class Processes(Executor):
         self._unwanted.value = 1
         self._shut(broken=False)
 
-    def _run(self, jobs: Sequence[Job[T]], chosen: Sequence[int], share: Share, tell: Tell) -> Outcomes[T]:
+    def _run(
+        self, jobs: Sequence[Job[T]], chosen: Sequence[int], share: Share, tell: Tell
+    ) -> Outcomes[T]:
         self._unwanted.value = 0
         self._runs += 1
         self._begins.value = self._runs
@@ -221,7 +240,8 @@ class Processes(Executor):
         return self._pool
 
     def _shut(self, *, broken: bool) -> None:
-        """End the processes; of a broken pool at once: one that was killed may hold the lock that the others wait for."""
+        """End the processes; of a broken pool at once: one that was killed may hold the lock that
+        the others wait for."""
         if self._pool is None or self._held is None:
             return
         if broken:
@@ -247,7 +267,9 @@ class Processes(Executor):
 _given: dict[str, Any] = {}
 
 
-def _begin_worker(unwanted: Any, begins: Any, messages: Queue[tuple[int, int, Progress]], held: Connection) -> None:
+def _begin_worker(
+    unwanted: Any, begins: Any, messages: Queue[tuple[int, int, Progress]], held: Connection
+) -> None:
     begin_child(held)
     messages.cancel_join_thread()  # reports that nobody reads any more must not keep it from ending
     _given.update(unwanted=unwanted, begins=begins, messages=messages)
@@ -270,7 +292,8 @@ def _work(name: tuple[int, int], job: Job[T], options: SolveOptions) -> tuple[T]
 
 
 def begin_child(*held: Connection) -> None:
-    """Prepare this process, started by `multiprocessing`: deaf to signals, and gone when its parent is or lets go of a pipe."""
+    """Prepare this process, started by `multiprocessing`: deaf to signals, and gone when its parent
+    is or lets go of a pipe."""
     # signals reach the whole process group; the parent decides and tells the others
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
@@ -278,7 +301,8 @@ def begin_child(*held: Connection) -> None:
 
 
 def end_with_parent(*held: Connection) -> None:
-    """Let this process end when its parent is killed, or closes its end of a pipe: it would wait for problems for ever."""
+    """Let this process end when its parent is killed, or closes its end of a pipe: it would wait
+    for problems for ever."""
     threading.Thread(target=_await_parent, args=held, daemon=True).start()
 
 

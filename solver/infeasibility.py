@@ -16,22 +16,27 @@ from ithaca.solver.staged.engine import solve_staged
 #: Why nothing is feasible although there are no limits.
 EMPTY_SPACE = "the design space itself is empty"
 
-#: How long to look for a configuration without limits before limits are blamed (seconds, per design).
+#: How long to look for a configuration without limits before limits are blamed (seconds, per
+#: design).
 EMPTY_WITHIN = 5.0
 
 
 def shortfalls(problem: Problem, options: SolveOptions) -> tuple[Shortfall, ...]:
     """The limits of a problem proven infeasible, and what each would have to be.
 
-    Each metric is minimised under the other limits: raising that limit alone to the minimum makes the problem
-    feasible. If no single limit can help, each metric is minimised without any limit, and those that
-    even then exceed their limit are reported: none if the design space is empty, or several limits must be raised together.
-    The options limit all minimisations together; limits of which that leaves open whether they help are named without a value.
+    Each metric is minimised under the other limits: raising that limit alone to the minimum makes
+    the problem feasible. If no single limit can help, each metric is minimised without any limit,
+    and those that even then exceed their limit are reported: none if the design space is empty, or
+    several limits must be raised together. The options limit all minimisations together; limits of
+    which that leaves open whether they help are named without a value.
     """
     limits, options = problem.open_limits, replace(options, any_tie=True)
     if options.time_limit is not None:
         options = replace(options, time_limit=options.time_limit / max(2 * len(limits), 1))
-    found = [_smallest(problem, limit, tuple(o for o in limits if o is not limit), options) for limit in limits]
+    found = [
+        _smallest(problem, limit, tuple(o for o in limits if o is not limit), options)
+        for limit in limits
+    ]
     told = tuple(s for s in found if s is not None)
     if any(s.smallest is not None for s in told):
         return told
@@ -39,11 +44,16 @@ def shortfalls(problem: Problem, options: SolveOptions) -> tuple[Shortfall, ...]
     return (*told, *(s for s in alone if s is not None and s.smallest is not None))
 
 
-def _smallest(problem: Problem, limit: Limit, others: tuple[Limit, ...], options: SolveOptions) -> Shortfall | None:
+def _smallest(
+    problem: Problem, limit: Limit, others: tuple[Limit, ...], options: SolveOptions
+) -> Shortfall | None:
     """The least value of a limit's metric under other limits; None where no value of it helps."""
     objective = Objective(limit.metric, limit.expression)
     solution = _solve(replace(problem, limits=others, objective=objective), options)
-    proven, smallest = solution.certificate.status is Status.OPTIMAL, solution.certificate.lower_bound
+    proven, smallest = (
+        solution.certificate.status is Status.OPTIMAL,
+        solution.certificate.lower_bound,
+    )
     met = smallest is not None and smallest <= limit.bound
     if solution.certificate.status is Status.INFEASIBLE or (proven and met):
         return None
@@ -73,6 +83,7 @@ def _is_empty(problem: Problem) -> bool:
     """Whether an infeasible problem is proven to be so without its limits, too."""
     if not problem.limits:
         return True
-    # any configuration will do, so the search may end with the first; an empty space is mostly seen at once
+    # any configuration will do, so the search may end with the first; an empty space is mostly seen
+    # at once
     options = SolveOptions(time_limit=EMPTY_WITHIN, gap=1.0, any_tie=True)
     return _solve(replace(problem, limits=()), options).certificate.status is Status.INFEASIBLE

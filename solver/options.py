@@ -22,10 +22,16 @@ class SolveOptions:
 
     time_limit: float | None = None  #: Seconds after which the search ends with what it has
     gap: float = 0.0  #: Relative gap at which it may end; 0 asks for a proof
-    stop: Callable[[], bool] | None = None  #: Asked now and then; when true the search ends with what it has
+    stop: Callable[[], bool] | None = (
+        None  #: Asked now and then; when true the search ends with what it has
+    )
     seed: int = 0  #: Of the random numbers of methods that draw some
-    rival: Fraction | None = None  #: The search may end once nothing below this is left: another design has it
-    any_tie: bool = False  #: Whether any configuration of the optimum will do (`ithaca.solver.ties`)
+    rival: Fraction | None = (
+        None  #: The search may end once nothing below this is left: another design has it
+    )
+    any_tie: bool = (
+        False  #: Whether any configuration of the optimum will do (`ithaca.solver.ties`)
+    )
 
     @property
     def stopped(self) -> bool:
@@ -34,13 +40,15 @@ class SolveOptions:
 
     @property
     def from_now(self) -> SolveOptions:
-        """The same with the time, from now on, told by ``stop``: whatever is solved on the way ends with the whole."""
+        """The same with the time, from now on, told by ``stop``: whatever is solved on the way ends
+        with the whole."""
         return replace(self, time_limit=None, stop=deadline(self.time_limit, self.stop))
 
     def checkpoint(self) -> Callable[[], None]:
         """A function for long preparations to call now and then.
 
-        It raises `StoppedError` once the time limit, counted from now, is over or a stop is asked for.
+        It raises `StoppedError` once the time limit, counted from now, is over or a stop is asked
+        for.
         """
         passed = deadline(self.time_limit, self.stop)
 
@@ -63,7 +71,8 @@ class SolveOptions:
         return lower_bound >= self.rival
 
     def gap_is_met(self, value: Fraction | None, lower_bound: Fraction | None) -> bool:
-        """Whether a search may end here: beaten by its rival, with the gap asked for, or with none left."""
+        """Whether a search may end here: beaten by its rival, with the gap asked for, or with none
+        left."""
         if self.beaten(lower_bound):
             return True
         if value is None or lower_bound is None:
@@ -81,7 +90,9 @@ def deadline(seconds: float | None, stop: Callable[[], bool] | None = None) -> C
     began = time.perf_counter()
 
     def passed() -> bool:
-        return (stop is not None and stop()) or (seconds is not None and time.perf_counter() - began >= seconds)
+        return (stop is not None and stop()) or (
+            seconds is not None and time.perf_counter() - began >= seconds
+        )
 
     return passed
 
@@ -116,4 +127,8 @@ class Budget:
     def part(self, share: float) -> SolveOptions:
         """The options of a search that may take a share of the time that is left."""
         limit = self.options.time_limit
-        return self.options if limit is None else replace(self.options, time_limit=max(limit - self.spent, 0.0) * share)
+        return (
+            self.options
+            if limit is None
+            else replace(self.options, time_limit=max(limit - self.spent, 0.0) * share)
+        )

@@ -36,11 +36,13 @@ def solve_designs(
 ) -> tuple[Solution, ...]:
     """Solve problems, one per design; those not reached before a stop have status *unknown*.
 
-    The time limit is for all of them. The best of all comes first: designs that cannot beat it are proven only in the time
-    that is left (`ithaca.solver.rounds`). Engines that cannot be interrupted get equal shares of it. So many ``threads`` are
-    solved at a time, beyond 1 in processes of their own; the exact engine's answers do not depend on that unless time is up.
-    ``starts`` are known configurations, or None, of each; ``report`` and ``finished`` hear of progress and solutions as they
-    are found. Raises `MemoryError` if the system killed a process each time that it solved a problem.
+    The time limit is for all of them. The best of all comes first: designs that cannot beat it are
+    proven only in the time that is left (`ithaca.solver.rounds`). Engines that cannot be
+    interrupted get equal shares of it. So many ``threads`` are solved at a time, beyond 1 in
+    processes of their own; the exact engine's answers do not depend on that unless time is up.
+    ``starts`` are known configurations, or None, of each; ``report`` and ``finished`` hear of
+    progress and solutions as they are found. Raises `MemoryError` if the system killed a process
+    each time that it solved a problem.
     """
     budget, given = Budget(options or SolveOptions()), starts or [None] * len(problems)
     solutions: dict[int, Solution] = {}
@@ -58,7 +60,10 @@ def solve_designs(
         for index, solution in solutions.items():
             if not solution.final:
                 finished(index, solution)
-    return tuple(solutions.get(index) or not_solved(p, s) for index, (p, s) in enumerate(zip(problems, given, strict=True)))
+    return tuple(
+        solutions.get(index) or not_solved(p, s)
+        for index, (p, s) in enumerate(zip(problems, given, strict=True))
+    )
 
 
 def solve_together(
@@ -72,16 +77,27 @@ def solve_together(
     rivals: Sequence[Hashable] | None = None,
     best_only: bool = False,
 ) -> Iterator[tuple[int, Solution | Exception]]:
-    """Solve problems within one budget, in rounds where the method can go on from where it was (`ithaca.solver.rounds`).
+    """Solve problems within one budget, in rounds where the method can go on from where it was
+    (`ithaca.solver.rounds`).
 
-    Yields the number of a problem with what came of it, perhaps several times: the last counts. Problems of the same key in
-    ``rivals`` (all, unless given) are rivals; ``best_only`` asks for no more than the best of all.
+    Yields the number of a problem with what came of it, perhaps several times: the last counts.
+    Problems of the same key in ``rivals`` (all, unless given) are rivals; ``best_only`` asks for no
+    more than the best of all.
     """
     if method in (Method.AUTO, Method.EXACT):
         from ithaca.solver.rounds import Rounds
 
         others = method is Method.AUTO
-        rounds = Rounds(problems, budget, executor, others=others, starts=starts, rivals=rivals, best_only=best_only, tell=tell)
+        rounds = Rounds(
+            problems,
+            budget,
+            executor,
+            others=others,
+            starts=starts,
+            rivals=rivals,
+            best_only=best_only,
+            tell=tell,
+        )
         yield from rounds.run()
         return
     best: Fraction | None = None
@@ -90,9 +106,16 @@ def solve_together(
         if unfinished < len(jobs) and budget.up:
             return None
         options = budget.share(-(-unfinished // executor.width))
-        return options if best is None or not best_only else replace(options, rival=best - Fraction(options.gap) * abs(best))
+        return (
+            options
+            if best is None or not best_only
+            else replace(options, rival=best - Fraction(options.gap) * abs(best))
+        )
 
-    jobs = [partial(solve_design, p, start=s, method=method) for p, s in zip(problems, starts, strict=True)]
+    jobs = [
+        partial(solve_design, p, start=s, method=method)
+        for p, s in zip(problems, starts, strict=True)
+    ]
     for index, outcome in executor.run(jobs, share, tell):
         if isinstance(outcome, Solution) and outcome.value is not None:
             best = outcome.value if best is None else min(best, outcome.value)
@@ -106,7 +129,8 @@ def solve_design(
     start: Configuration | None = None,
     method: Method = Method.EXACT,
 ) -> Solution:
-    """Solve one problem, with the course of the search in its certificate; if it is infeasible, find out why."""
+    """Solve one problem, with the course of the search in its certificate; if it is infeasible,
+    find out why."""
     options = options or SolveOptions()
     recorder = TraceRecorder()
 
@@ -123,20 +147,31 @@ def solve_design(
     left = options.time_limit
     if left is not None:
         left = max(left - solution.certificate.seconds, 0.0)
-    return replace(solution, shortfalls=shortfalls(problem, replace(options, gap=0.0, time_limit=left)))
+    return replace(
+        solution, shortfalls=shortfalls(problem, replace(options, gap=0.0, time_limit=left))
+    )
 
 
 def not_solved(problem: Problem, start: Configuration | None = None) -> Solution:
     """The solution of a problem that was not reached: its start, if it has one."""
     value = None if start is None else problem.feasible_value(start)
-    return make_solution(problem, None if value is None else start, conclude(value, problem.floor, method="none"))
+    return make_solution(
+        problem, None if value is None else start, conclude(value, problem.floor, method="none")
+    )
 
 
 def _bounded(solution: Solution, options: SolveOptions) -> Solution:
-    """A solution with the bound that needs no search, where its method has proven none that is better."""
+    """A solution with the bound that needs no search, where its method has proven none that is
+    better."""
     known, floor = solution.certificate, solution.problem.floor
-    if known.settled or floor is None or (known.lower_bound is not None and known.lower_bound >= floor):
+    if (
+        known.settled
+        or floor is None
+        or (known.lower_bound is not None and known.lower_bound >= floor)
+    ):
         return solution
     exhausted = known.termination is Termination.EXHAUSTED
-    again = conclude(solution.value, floor, options, method=known.method, exhausted=exhausted, nodes=known.nodes)
+    again = conclude(
+        solution.value, floor, options, method=known.method, exhausted=exhausted, nodes=known.nodes
+    )
     return replace(solution, certificate=replace(again, seconds=known.seconds, trace=known.trace))

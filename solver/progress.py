@@ -25,7 +25,8 @@ Report = Callable[[Progress], None]
 
 
 class Incumbent:
-    """The best configuration that a search has found of a problem; its value is by the Fraction reference."""
+    """The best configuration that a search has found of a problem; its value is by the Fraction
+    reference."""
 
     def __init__(self, problem: Problem, value: Fraction | None = None) -> None:
         self.problem = problem
@@ -33,7 +34,8 @@ class Incumbent:
         self.value = value
 
     def offer(self, configuration: Configuration) -> bool:
-        """Take a configuration if the reference confirms that it improves; whether it is feasible."""
+        """Take a configuration if the reference confirms that it improves; whether it is
+        feasible."""
         value = self.problem.feasible_value(configuration)
         if value is not None and (self.value is None or value < self.value):
             self.incumbent, self.value = configuration, value

@@ -12,11 +12,14 @@ from ithaca.solver.solution import Solution
 
 @dataclass(frozen=True)
 class Unrestricted:
-    """What the same question is answered where configurations need not be such as a compiler builds."""
+    """What the same question is answered where configurations need not be such as a compiler
+    builds."""
 
     value: Fraction  #: The least objective found
     certificate: Certificate  #: What is proven of it
-    problems: tuple[Problem, ...] = field(default=(), compare=False)  #: Of one workload: what was solved, one per design
+    problems: tuple[Problem, ...] = field(
+        default=(), compare=False
+    )  #: Of one workload: what was solved, one per design
 
 
 @dataclass(frozen=True)

@@ -1,16 +1,19 @@
-"""One budget for many problems: what comes first is what every one of them needs, then what decides between them.
+"""One budget for many problems: what comes first is what every one of them needs, then what decides
+between them.
 
-Problems are *rivals* where only the best of them matters, as the designs of a workload are. In rounds, each going on where the
-last one was:
+Problems are *rivals* where only the best of them matters, as the designs of a workload are. In
+rounds, each going on where the last one was:
 
-1. *opening* and *survey*: a short exact search of every problem, which proves most, as long as it does; of the others a bound
-   and seeds by geometric programs; what only a search in stages finds comes before, until there is one of every problem;
+1. *opening* and *survey*: a short exact search of every problem, which proves most, as long as it
+   does; of the others a bound and seeds by geometric programs; what only a search in stages finds
+   comes before, until there is one of every problem;
 2. *evolution* of whatever may still beat its best rival, the least bound first;
 3. *contest* of the same, for longer and longer stretches, with all engines;
 4. *proofs*: what is left of the time goes to each problem's own optimum, and at last to its ties.
 
-A problem whose bound is not below its best rival's value waits for the last round: it is "not better". So the best of all is
-found and proven first, and with enough time every problem is proven, as if it had been solved alone.
+A problem whose bound is not below its best rival's value waits for the last round: it is "not
+better". So the best of all is found and proven first, and with enough time every problem is proven,
+as if it had been solved alone.
 """
 
 from __future__ import annotations
@@ -34,20 +37,24 @@ from ithaca.solver.progress import Progress, Report
 from ithaca.solver.solution import Solution
 from ithaca.solver.trace import TraceRecorder
 
-#: Share of a time limit that the survey may take, and of a problem's part of that what exact search may.
+#: Share of a time limit that the survey may take, and of a problem's part of that what exact search
+#: may.
 SURVEY_SHARE, EXACT_SHARE = 0.4, 0.5
 
 #: Share of the time left that evolution may take, of one problem or of all workloads.
 EVOLUTION_SHARE = 0.4
 
-#: Least time of a problem in the survey (seconds): for a geometric program, and for tables before that.
+#: Least time of a problem in the survey (seconds): for a geometric program, and for tables before
+#: that.
 LEAST, LEAST_TABLES = 0.1, 0.25
 
-#: Share of a time limit that the opening may take for one problem, and for all that it does not prove.
+#: Share of a time limit that the opening may take for one problem, and for all that it does not
+#: prove.
 PATIENCE_SHARE, LOST_SHARE = 0.05, 0.08
 
 
-#: Seconds of exact search in which a problem need not mind its rivals; it looks for configurations first.
+#: Seconds of exact search in which a problem need not mind its rivals; it looks for configurations
+#: first.
 MOMENT = 0.05
 
 #: Least time that a problem has in a turn of the contest, so that it gets somewhere (seconds).
@@ -79,7 +86,9 @@ class Entry:
     alone: float = 0.0  #: Seconds of its search in which it need not mind its rivals
     turn: float | None = None  #: Seconds that it has in the survey; None: as long as it takes
     patience: float = 0.0  #: Seconds that its tables, and the search, may take in the opening
-    chooses: bool = False  #: Whether its ties are broken as soon as it is proven, where time is not limited
+    chooses: bool = (
+        False  #: Whether its ties are broken as soon as it is proven, where time is not limited
+    )
     explained: bool = False  #: Whether the limits at fault were looked for, if it is infeasible
 
 
@@ -97,8 +106,13 @@ def advance(entry: Entry, step: Step, options: SolveOptions, report: Report) -> 
         course.explore(replace(options, stop=stop, rival=None), tell)
     if step is Step.OPENING or (step is Step.SURVEY and entry.turn is None):
         most = ALONE if entry.turn is None else min(ALONE, entry.patience)
-        # where nothing is known and no other engine helps, tables may take their time: there must be an answer
-        tables = None if entry.turn is None or (entry.best is None and not course.others) else entry.patience
+        # where nothing is known and no other engine helps, tables may take their time: there must
+        # be an answer
+        tables = (
+            None
+            if entry.turn is None or (entry.best is None and not course.others)
+            else entry.patience
+        )
         # a configuration is wanted even of what is beaten at once
         course.explore(replace(budget.share().at_most(tables), rival=None), tell, entry.alone)
         if course.prepared:  # else the same time would not do again
@@ -127,14 +141,17 @@ def advance(entry: Entry, step: Step, options: SolveOptions, report: Report) -> 
         return replace(solution, certificate=replace(proof, trace=entry.trace))
     if step is not Step.PROOF:
         return solution
-    return replace(solution, shortfalls=shortfalls(course.problem, replace(budget.share(), gap=0.0)))
+    return replace(
+        solution, shortfalls=shortfalls(course.problem, replace(budget.share(), gap=0.0))
+    )
 
 
 class Rounds:
-    """The problems of one budget, solved in rounds by exact search, or with all engines (``others``).
+    """The problems of one budget, solved in rounds by exact search, or with all engines
+    (``others``).
 
-    ``rivals`` tells which are rivals: those of the same key. ``best_only`` ends when the best of all rivals is proven, or one
-    of equals.
+    ``rivals`` tells which are rivals: those of the same key. ``best_only`` ends when the best of
+    all rivals is proven, or one of equals.
     """
 
     def __init__(
@@ -153,25 +170,37 @@ class Rounds:
         pairs = zip(problems, starts, keys, strict=True)
         alone = 0.0 if best_only else MOMENT
         chooses = not best_only and not budget.options.any_tie
-        self.entries = [Entry(Course(p, s, others=others), key, alone=alone, chooses=chooses) for p, s, key in pairs]
+        self.entries = [
+            Entry(Course(p, s, others=others), key, alone=alone, chooses=chooses)
+            for p, s, key in pairs
+        ]
         self.failed: set[int] = set()
         self._budget, self._executor, self._tell = budget, executor, tell
-        self._others, self._best_only = any(entry.course.others for entry in self.entries), best_only
+        self._others, self._best_only = (
+            any(entry.course.others for entry in self.entries),
+            best_only,
+        )
         self._resumes, self._rivalry = isinstance(executor, InProcess), True
         self._set_rivals()
 
     def run(self) -> Iterator[tuple[int, Solution | Exception]]:
-        """Solve; yields the number of a problem with what came of it, for every step: the last counts."""
+        """Solve; yields the number of a problem with what came of it, for every step: the last
+        counts."""
         everything, limit = list(range(len(self.entries))), self._budget.options.time_limit
         places: dict[Hashable, list[int]] = {}
         for number, entry in enumerate(self.entries):
             places.setdefault(entry.rivals, []).append(number)
-        # where time is not short, rounds serve those who look at one workload: what runs elsewhere begins anew in every round,
-        # and what waits takes memory
+        # where time is not short, rounds serve those who look at one workload: what runs elsewhere
+        # begins anew in every round, and what waits takes memory
         if len(everything) > 1 and (limit is not None or (self._resumes and len(places) == 1)):
             # one of each first: the time may not suffice for all
-            ranked = [sorted(numbers, key=lambda n: self.entries[n].course.problem.design.rank) for numbers in places.values()]
-            pairs = sorted((place, number) for numbers in ranked for place, number in enumerate(numbers))
+            ranked = [
+                sorted(numbers, key=lambda n: self.entries[n].course.problem.design.rank)
+                for numbers in places.values()
+            ]
+            pairs = sorted(
+                (place, number) for numbers in ranked for place, number in enumerate(numbers)
+            )
             order = [number for _, number in pairs]
             most = None
             if limit is not None:
@@ -185,28 +214,43 @@ class Rounds:
                 for first, *_ in ranked:  # tables that are not finished are lost
                     self.entries[first].patience = most
             if limit is not None:
-                yield from self._round([n for n in order if self.entries[n].course.staged], Step.FIRST)
+                yield from self._round(
+                    [n for n in order if self.entries[n].course.staged], Step.FIRST
+                )
             if limit is not None and (not self._others or self._resumes or turn >= LEAST_TABLES):
                 yield from self._opening(order, limit, most)
             if limit is None or self._others:
-                yield from self._round([n for n in order if limit is None or not self._closed(n)], Step.SURVEY, most)
+                yield from self._round(
+                    [n for n in order if limit is None or not self._closed(n)], Step.SURVEY, most
+                )
             if limit is not None:
                 able = self._able()
                 most = self._budget.part(EVOLUTION_SHARE).time_limit or 0.0
-                # it ends by itself, and the first is the most promising one; of other workloads nothing is known from that
-                yield from self._round(able, Step.EVOLUTION, most if len(places) == 1 else most / self._turns(able))
+                # it ends by itself, and the first is the most promising one; of other workloads
+                # nothing is known from that
+                yield from self._round(
+                    able, Step.EVOLUTION, most if len(places) == 1 else most / self._turns(able)
+                )
             yield from self._contest(limit)
         elif self._best_only:
             yield from self._round(everything, Step.PROOF)
-        if not self._best_only or len(everything) == 1 or all(self._infeasible(n) for n in everything):
+        if (
+            not self._best_only
+            or len(everything) == 1
+            or all(self._infeasible(n) for n in everything)
+        ):
             self._rivalry = False
             self._set_rivals()
             yield from self._round([n for n in everything if self._unproven(n)], Step.PROOF)
             if not self._budget.options.any_tie:
-                yield from self._round([n for n in everything if self.entries[n].course.tied], Step.TIES)
+                yield from self._round(
+                    [n for n in everything if self.entries[n].course.tied], Step.TIES
+                )
             self._rivalry = True
             self._set_rivals()
-        for number in everything:  # what was left open, or not begun: in view of the best that was found in the end
+        for number in (
+            everything
+        ):  # what was left open, or not begun: in view of the best that was found in the end
             solution = self.solution(number)
             if number not in self.failed and not solution.settled:
                 yield number, solution
@@ -217,8 +261,11 @@ class Rounds:
         found = entry.course.solution(replace(self._budget.options, rival=entry.rival))
         return replace(found, certificate=replace(found.certificate, trace=entry.trace))
 
-    def _opening(self, order: Sequence[int], limit: float, most: float | None) -> Iterator[tuple[int, Solution | Exception]]:
-        """Search a little, as long as that proves something, where other engines wait for their turn."""
+    def _opening(
+        self, order: Sequence[int], limit: float, most: float | None
+    ) -> Iterator[tuple[int, Solution | Exception]]:
+        """Search a little, as long as that proves something, where other engines wait for their
+        turn."""
         lost = 0.0
         before = self._budget.spent
         for number, outcome in self._round(order, Step.OPENING, most):
@@ -230,8 +277,13 @@ class Rounds:
                 return
 
     def _contest(self, limit: float | None) -> Iterator[tuple[int, Solution | Exception]]:
-        """Advance what may beat its rivals, until nothing may or the time of the contest is over."""
-        until = limit if limit is None or not (self._others and self._resumes) else limit * (1 - CPSAT_SHARE)
+        """Advance what may beat its rivals, until nothing may or the time of the contest is
+        over."""
+        until = (
+            limit
+            if limit is None or not (self._others and self._resumes)
+            else limit * (1 - CPSAT_SHARE)
+        )
         stretch = ALONE
         while (contest := self._able()) and (until is None or self._budget.spent < until):
             if until is not None:
@@ -287,7 +339,8 @@ class Rounds:
                     entry.rival = entry.best - gap * abs(entry.best)
 
     def _able(self) -> list[int]:
-        """The problems that may still improve on the best of their rivals, those that may improve most first."""
+        """The problems that may still improve on the best of their rivals, those that may improve
+        most first."""
 
         def hope(number: int) -> float:
             """By how much of the best value it may be improved, negative."""
@@ -295,7 +348,10 @@ class Rounds:
             bound = course.state.lower_bound
             return -inf if bound is None or not best else float((bound - best) / abs(best))
 
-        return sorted((n for n in range(len(self.entries)) if n not in self.failed and not self._closed(n)), key=hope)
+        return sorted(
+            (n for n in range(len(self.entries)) if n not in self.failed and not self._closed(n)),
+            key=hope,
+        )
 
     def _closed(self, number: int) -> bool:
         entry = self.entries[number]
@@ -309,7 +365,9 @@ class Rounds:
         """Whether there is something left to prove or, of what is infeasible, to explain."""
         if number in self.failed:
             return False
-        return not self._closed(number) or (self._infeasible(number) and not self.entries[number].explained)
+        return not self._closed(number) or (
+            self._infeasible(number) and not self.entries[number].explained
+        )
 
     def _turns(self, numbers: Sequence[int]) -> int:
         return max(-(-len(numbers) // self._executor.width), 1)

@@ -1,4 +1,5 @@
-"""What evolution starts from: the bound of geometric programs, and configurations rounded from their optima."""
+"""What evolution starts from: the bound of geometric programs, and configurations rounded from
+their optima."""
 
 from __future__ import annotations
 
@@ -17,22 +18,23 @@ from ithaca.solver.options import SolveOptions, StoppedError, deadline
 from ithaca.solver.tables.frame import build_model
 from ithaca.solver.tables.model import BoundModel
 
-#: Geometric programs solved before each rounding. Optima of wide regions and of narrow ones round to different
-#: configurations, and neither are always the better ones.
+#: Geometric programs solved before each rounding. Optima of wide regions and of narrow ones round
+#: to different configurations, and neither are always the better ones.
 STAGES = (1, 15, 44)
 
-#: Most seeds per stage, fractional optima rounded for them, and fractional optima that evolution starts next to.
+#: Most seeds per stage, fractional optima rounded for them, and fractional optima that evolution
+#: starts next to.
 SEEDS, ROUNDED, OPTIMA = 12, 8, 4
 
-#: Rounding combines the candidate rows of all axes. Beyond so many (packs aside), evolution starts next to the fractional
-#: optima instead.
+#: Rounding combines the candidate rows of all axes. Beyond so many (packs aside), evolution starts
+#: next to the fractional optima instead.
 MOST_ROWS = 2_700_000
 
 
 @dataclass(frozen=True)
 class Start:
-    """What is known before evolution begins: a proven bound, whether no configuration is within the limits, feasible
-    configurations, and fractional optima (a value per quantity).
+    """What is known before evolution begins: a proven bound, whether no configuration is within the
+    limits, feasible configurations, and fractional optima (a value per quantity).
     """
 
     lower_bound: Fraction | None
@@ -54,11 +56,12 @@ def solver_start(
     model: BoundModel | None = None,
     rounding: bool = True,
 ) -> Start:
-    """Bound and seeds of a problem by geometric programs, so many (``stages``) before each rounding.
+    """Bound and seeds of a problem by geometric programs, so many (``stages``) before each
+    rounding.
 
-    Where the objective is not posynomial there is no bound, and the seeds are those of the family's first metric: they meet
-    the same limits. When ``checkpoint`` raises `StoppedError` there are no rounded configurations; rounding builds the exact
-    engine's model unless it is given.
+    Where the objective is not posynomial there is no bound, and the seeds are those of the family's
+    first metric: they meet the same limits. When ``checkpoint`` raises `StoppedError` there are no
+    rounded configurations; rounding builds the exact engine's model unless it is given.
     """
     should_stop = deadline(options.time_limit, options.stop)
     asked, search = problem, _search(problem)

@@ -20,20 +20,30 @@ class Shortfall:
 
     metric: str  #: The metric limited
     bound: Fraction  #: The limit
-    #: The smallest value of the limit that could be met; None: the search for it ended before it told whether one helps
+    #: The smallest value of the limit that could be met; None: the search for it ended before it
+    #: told whether one helps
     smallest: Fraction | None
-    others_kept: bool  #: Whether ``smallest`` holds with the other limits in force, or with this limit alone
+    others_kept: (
+        bool  #: Whether ``smallest`` holds with the other limits in force, or with this limit alone
+    )
     proven: bool  #: Whether ``smallest`` is proven; otherwise it is a lower bound of it
     design: str  #: Name of the design that cannot meet it
 
 
 def explain(shortfalls: Sequence[Shortfall], designs: int) -> list[str]:
-    """One line per limit that would help so many infeasible designs, with the smallest value over them that would do.
+    """One line per limit that would help so many infeasible designs, with the smallest value over
+    them that would do.
 
     Limits of which searches did not tell in time whether they would help are named in a last line.
     """
-    open_ = list(dict.fromkeys(shortfall.metric for shortfall in shortfalls if shortfall.smallest is None))
-    known = [(shortfall.smallest, shortfall) for shortfall in shortfalls if shortfall.smallest is not None]
+    open_ = list(
+        dict.fromkeys(shortfall.metric for shortfall in shortfalls if shortfall.smallest is None)
+    )
+    known = [
+        (shortfall.smallest, shortfall)
+        for shortfall in shortfalls
+        if shortfall.smallest is not None
+    ]
     helpful = [each for each in known if each[1].others_kept]
     if not helpful:
         # a limit is at fault by itself only if no design meets it
@@ -43,16 +53,29 @@ def explain(shortfalls: Sequence[Shortfall], designs: int) -> list[str]:
     for smallest, shortfall in sorted(helpful, key=lambda each: each[0]):
         least.setdefault(shortfall.metric, (smallest, shortfall))
     found = [_line(*each, metric in open_) for metric, each in least.items()]
-    if left := [metric for metric in open_ if metric not in least or not least[metric][1].others_kept]:
-        found.append(f"whether raising {' or '.join(left)} alone would do is open, as the search ended before")
+    if left := [
+        metric for metric in open_ if metric not in least or not least[metric][1].others_kept
+    ]:
+        found.append(
+            f"whether raising {' or '.join(left)} alone would do is "
+            "open, as the search ended before"
+        )
     return found or [CONTRADICTION]
 
 
 def _line(smallest: Fraction, shortfall: Shortfall, open_: bool) -> str:
     if open_ and shortfall.others_kept:  # of another design nothing is known
-        verb = "a value that would do, perhaps not the smallest," if shortfall.proven else "proven so far of this design:"
+        verb = (
+            "a value that would do, perhaps not the smallest,"
+            if shortfall.proven
+            else "proven so far of this design:"
+        )
     else:
-        verb = "the smallest that could be met" if shortfall.proven else "no value below could be met; proven so far:"
+        verb = (
+            "the smallest that could be met"
+            if shortfall.proven
+            else "no value below could be met; proven so far:"
+        )
     kept = " with the other limits as they are" if shortfall.others_kept else ""
     return (
         f"limit {shortfall.metric} = {number(shortfall.bound)} cannot be met; "
@@ -61,6 +84,7 @@ def _line(smallest: Fraction, shortfall: Shortfall, open_: bool) -> str:
 
 
 def _rounded(value: Fraction, proven: bool) -> str:
-    """A value that would do, or a lower bound of it, as `number` writes it, rounded so that this holds of what is written."""
+    """A value that would do, or a lower bound of it, as `number` writes it, rounded so that this
+    holds of what is written."""
     digits = 3 - floor(log10(abs(value))) if 0 < abs(value) < 1 else 4
     return number(Fraction((ceil if proven else floor)(value * 10**digits), 10**digits))

@@ -17,9 +17,11 @@ from ithaca.solver.shortfall import Shortfall, explain
 
 @dataclass(frozen=True, repr=False)
 class Solution:
-    """The best configuration found for one design, or over several: then problem and certificate are of the best and of all."""
+    """The best configuration found for one design, or over several: then problem and certificate
+    are of the best and of all."""
 
-    problem: Problem  #: What was solved; of several designs the best one's, or the first's where nothing was found
+    #: What was solved; of several designs the best one's, or the first's where nothing was found
+    problem: Problem
     configuration: Configuration | None  #: The configuration; None where none was found
     value: Fraction | None  #: Its objective, evaluated by the Fraction reference
     certificate: Certificate  #: What is proven
@@ -27,11 +29,17 @@ class Solution:
 
     def __post_init__(self) -> None:
         problem = self.problem
-        object.__setattr__(self, "certificate", self.certificate.within(problem.among, problem.feasible_among))
+        object.__setattr__(
+            self, "certificate", self.certificate.within(problem.among, problem.feasible_among)
+        )
 
     def __repr__(self) -> str:
         known = self.certificate
-        value = "" if self.value is None else f"{self.problem.objective.text} {float(self.value):,.10g} "
+        value = (
+            ""
+            if self.value is None
+            else f"{self.problem.objective.text} {float(self.value):,.10g} "
+        )
         return f"<Solution {self.design}: {value}({known.status.value})>"
 
     @property
@@ -55,14 +63,17 @@ class Solution:
         return self.settled and self.certificate.ties_broken is not False
 
     def explain(self) -> str:
-        """Why there is no configuration: per limit at fault the smallest value that could be met; empty if none is."""
+        """Why there is no configuration: per limit at fault the smallest value that could be met;
+        empty if none is."""
         designs = {shortfall.design for shortfall in self.shortfalls}
         return "; ".join(explain(self.shortfalls, len(designs))) if self.shortfalls else ""
 
     @property
     def tiling(self) -> Any:
         """The configuration in the form its family likes to write; None where none was found."""
-        return None if self.configuration is None else self.problem.design.tiling(self.configuration)
+        return (
+            None if self.configuration is None else self.problem.design.tiling(self.configuration)
+        )
 
     def rank(self) -> tuple[tuple[bool, Fraction], ...]:
         """What compares as solutions of equal value are preferred."""
@@ -76,12 +87,20 @@ class Solution:
 
     @cached_property
     def detail(self) -> Mapping[str, Mapping[str, Fraction]]:
-        """What the family states beside the metrics, such as words by tensor; empty where no configuration was found."""
-        return {} if self.configuration is None else self.problem.design.details(self.configuration, FRACTION)
+        """What the family states beside the metrics, such as words by tensor; empty where no
+        configuration was found."""
+        return (
+            {}
+            if self.configuration is None
+            else self.problem.design.details(self.configuration, FRACTION)
+        )
 
 
 def make_solution(
-    problem: Problem, configuration: Configuration | None, certificate: Certificate, shortfalls: tuple[Shortfall, ...] = ()
+    problem: Problem,
+    configuration: Configuration | None,
+    certificate: Certificate,
+    shortfalls: tuple[Shortfall, ...] = (),
 ) -> Solution:
     """Build a solution; its value comes from the Fraction reference, never from a solver."""
     value = None if configuration is None else problem.value(configuration)
@@ -92,4 +111,6 @@ def best_solution(solutions: Sequence[Solution]) -> Solution | None:
     """The solution of least value; among equals the one that is preferred, or the first."""
     found = [solution for solution in solutions if solution.value is not None]
     least = min((solution.value for solution in found if solution.value is not None), default=None)
-    return min((solution for solution in found if solution.value == least), key=Solution.rank, default=None)
+    return min(
+        (solution for solution in found if solution.value == least), key=Solution.rank, default=None
+    )

@@ -1,13 +1,14 @@
 """The one configuration that is the answer among those of equal objective.
 
-A design states what it prefers among them (`Design.preferences`): numbers, smaller ones better, one after the other. What they
-leave equal the space decides: the smallest values of its free quantities, the first of them first. So an optimum has one
-answer, whichever engine has proven it.
+A design states what it prefers among them (`Design.preferences`): numbers, smaller ones better, one
+after the other. What they leave equal the space decides: the smallest values of its free
+quantities, the first of them first. So an optimum has one answer, whichever engine has proven it.
 
-It is found by branch and bound over the level set {objective ≤ optimum}, in boxes as exact search has them: each is bounded in
-all these numbers at once, the most promising come first, and a box is dropped if its bounds, compared one after the other, are
-not before what is known. Tables are made anew, as those of the proof lack what only the objective makes superfluous; but the
-optimum leaves few of their rows.
+It is found by branch and bound over the level set {objective ≤ optimum}, in boxes as exact search
+has them: each is bounded in all these numbers at once, the most promising come first, and a box is
+dropped if its bounds, compared one after the other, are not before what is known. Tables are made
+anew, as those of the proof lack what only the objective makes superfluous; but the optimum leaves
+few of their rows.
 """
 
 from __future__ import annotations
@@ -25,9 +26,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ithaca.formulations.algebra.array_types import Floats, Integers, Mask
-from ithaca.formulations.algebra.expression import Constant, Expression, Symbols, add, maximum, multiply
+from ithaca.formulations.algebra.expression import (
+    Constant,
+    Expression,
+    Symbols,
+    add,
+    maximum,
+    multiply,
+)
 from ithaca.formulations.algebra.number_systems import FRACTION, NUMPY, SYMBOLIC
-from ithaca.formulations.algebra.rounding import cutoff, finer_than_floats, loosened, without_cancellation
+from ithaca.formulations.algebra.rounding import (
+    cutoff,
+    finer_than_floats,
+    loosened,
+    without_cancellation,
+)
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.space import Relation, Space
@@ -41,7 +54,8 @@ from ithaca.solver.tables.model import Nodes, Source
 from ithaca.solver.tables.program import Program
 from ithaca.solver.tables.tree import Tree, build_tree, split_boxes
 
-#: Boxes split at once, and examined at most: where a plateau is that large its answer is not worth more.
+#: Boxes split at once, and examined at most: where a plateau is that large its answer is not worth
+#: more.
 BATCH, MOST_BOXES = 4096, 1 << 22
 
 #: Values of a part of the order stay below this, so that floats tell neighbours apart (`cutoff`).
@@ -55,7 +69,9 @@ WORTHWHILE = 0.1
 class Preferred:
     """What came of a search among ties."""
 
-    configuration: Configuration | None  #: The configuration; None where none is preferred to what was known
+    configuration: (
+        Configuration | None
+    )  #: The configuration; None where none is preferred to what was known
     complete: bool  #: Whether no other is preferred to it
     boxes: int  #: Boxes examined
 
@@ -82,7 +98,8 @@ def preferred(
     options : SolveOptions
         Time limit and interruption.
     rival : tuple, optional
-        Preferences of another design's configuration of that value: only what is preferred to it is asked for.
+        Preferences of another design's configuration of that value: only what is preferred to it is
+        asked for.
     equal : bool
         Whether what equals the rival is, too.
     """
@@ -99,19 +116,31 @@ def preferred(
 
 
 def breaking_ties(solve: Callable[..., Solution]) -> Callable[..., Solution]:
-    """An engine, with options by default, that goes on, once it has proven an optimum, to the one answer of that value."""
+    """An engine, with options by default, that goes on, once it has proven an optimum, to the one
+    answer of that value."""
 
     @wraps(solve)
-    def solve_and_choose(problem: Problem, options: SolveOptions | None = None, *given: Any, **named: Any) -> Solution:
+    def solve_and_choose(
+        problem: Problem, options: SolveOptions | None = None, *given: Any, **named: Any
+    ) -> Solution:
         budget = Budget(options or SolveOptions())
         found = solve(problem, budget.options, *given, **named)
         known = found.certificate
         if budget.options.any_tie or known.status is not Status.OPTIMAL or known.ties_broken:
             return found
-        if found.value is None or found.configuration is None or problem.preferences(found.configuration) is None:
+        if (
+            found.value is None
+            or found.configuration is None
+            or problem.preferences(found.configuration) is None
+        ):
             return found
         chosen = preferred(problem, found.value, found.configuration, budget.share())
-        proof = replace(known, ties_broken=chosen.complete, nodes=known.nodes + chosen.boxes, seconds=budget.spent)
+        proof = replace(
+            known,
+            ties_broken=chosen.complete,
+            nodes=known.nodes + chosen.boxes,
+            seconds=budget.spent,
+        )
         return make_solution(problem, chosen.configuration, proof)
 
     return solve_and_choose
@@ -126,8 +155,11 @@ class _Search:
         self._problem, self._value, self._options = problem, value, options
         self._symbolic = problem.symbolic()
         self._preferences = problem.design.preferences(Symbols(), SYMBOLIC) or ()
-        #: The numbers to compare by, over quantities: what equals the objective tells nothing apart.
-        self._keys: list[Expression] = [key for key in self._preferences if key is not None and self._tells(key)]
+        #: The numbers to compare by, over quantities: what equals the objective tells nothing
+        #: apart.
+        self._keys: list[Expression] = [
+            key for key in self._preferences if key is not None and self._tells(key)
+        ]
         self._keys += order(problem.space)
         self._steps = [granularity(key, problem.space.powers) for key in self._keys]
         #: What must be undercut, one number after the other.
@@ -185,14 +217,21 @@ class _Search:
         """Build trees of the rows that the level set may have; false if it has none."""
         space, symbolic = self._problem.space, self._symbolic
         relaxation = relax(space)
-        constraints = [*symbolic.constraints, *((expression, Fraction(0)) for expression in space.inequalities)]
+        constraints = [
+            *symbolic.constraints,
+            *((expression, Fraction(0)) for expression in space.inequalities),
+        ]
         bounds = [
             maximum(with_cuts(symbolic, relaxation), *map(relaxation.lower, self._problem.floors)),
             *(relaxation.lower(expression) for expression, _ in constraints),
             *(with_cuts(replace(symbolic, objective=key), relaxation) for key in self._keys),
         ]
-        self._limits = [loosened(bound) for bound in (self._value, *(bound for _, bound in constraints))]
-        self._program = Program([without_cancellation(bound, relaxation.signed) for bound in bounds])
+        self._limits = [
+            loosened(bound) for bound in (self._value, *(bound for _, bound in constraints))
+        ]
+        self._program = Program(
+            [without_cancellation(bound, relaxation.signed) for bound in bounds]
+        )
         tables = list(build_tables(space, relaxation, self._program, checkpoint))
         rows, before = sum(table.count for table in tables), inf
         while rows < (1 - WORTHWHILE) * before:
@@ -202,7 +241,9 @@ class _Search:
                 checkpoint()
                 count = tables[axis].count
                 nodes = np.stack([np.arange(count), np.zeros(count, np.int64)])
-                tables[axis] = tables[axis].only(self._bound(row_sources(self._program, tables, axis), nodes)[1])
+                tables[axis] = tables[axis].only(
+                    self._bound(row_sources(self._program, tables, axis), nodes)[1]
+                )
             rows, before = sum(table.count for table in tables), rows
         if not all(table.count for table in tables):
             return False
@@ -210,8 +251,11 @@ class _Search:
         self._sources = tree_sources(self._program, self._trees)
         return True
 
-    def _bound(self, sources: Sequence[Source], nodes: NDArray[np.signedinteger]) -> tuple[Floats, Mask]:
-        """Lower bounds of the numbers to compare by, and which boxes may hold something preferred."""
+    def _bound(
+        self, sources: Sequence[Source], nodes: NDArray[np.signedinteger]
+    ) -> tuple[Floats, Mask]:
+        """Lower bounds of the numbers to compare by, and which boxes may hold something
+        preferred."""
         self.boxes += nodes.shape[1]
         outputs = self._program.gather(sources, nodes)
         feasible = np.ones(nodes.shape[1], bool)
@@ -229,13 +273,16 @@ class _Search:
         for bounds, best, step in zip(keys, self._best, self._steps, strict=False):
             above = cutoff(best)
             # no smaller for sure: on the grid, where floats tell its values apart
-            even = cutoff(best - step) if step and not finer_than_floats(step, best - step) else above
+            even = (
+                cutoff(best - step) if step and not finer_than_floats(step, best - step) else above
+            )
             open_ |= undecided & (bounds <= even)
             undecided &= (bounds > even) & (bounds <= above)
         return open_
 
     def _examine(self, nodes: Nodes) -> None:
-        """Bound boxes, keep the open ones, and take what is preferred among single configurations."""
+        """Bound boxes, keep the open ones, and take what is preferred among single
+        configurations."""
         keys, open_ = self._bound(self._sources, nodes)
         nodes, keys = nodes[:, open_], keys[:, open_]
         order = np.lexsort(keys[::-1])
@@ -245,12 +292,22 @@ class _Search:
             single &= tree.left.take(node) == 0
         for place in np.flatnonzero(single)[self._legal(nodes[:, single])]:
             if self._open(keys[:, place : place + 1])[0]:
-                rows = [int(tree.row[node]) for tree, node in zip(self._trees, nodes[:, place], strict=True)]
-                self.offer(configuration_of(self._problem.space, [tree.table for tree in self._trees], rows))
+                rows = [
+                    int(tree.row[node])
+                    for tree, node in zip(self._trees, nodes[:, place], strict=True)
+                ]
+                self.offer(
+                    configuration_of(
+                        self._problem.space, [tree.table for tree in self._trees], rows
+                    )
+                )
         nodes, keys = nodes[:, ~single], keys[:, ~single]
         for begin in range(0, keys.shape[1], BATCH):
             part = slice(begin, begin + BATCH)
-            heapq.heappush(self._heap, (tuple(keys[:, begin]), next(self._number), nodes[:, part], keys[:, part]))
+            heapq.heappush(
+                self._heap,
+                (tuple(keys[:, begin]), next(self._number), nodes[:, part], keys[:, part]),
+            )
 
     def _legal(self, nodes: Nodes) -> Mask:
         """Which single configurations keep the rules across axes that bounds do not show."""
@@ -270,9 +327,11 @@ class _Search:
 
 
 def order(space: Space) -> Iterator[Expression]:
-    """The order of a space's configurations as numbers to compare one after the other: digits are the free quantities.
+    """The order of a space's configurations as numbers to compare one after the other: digits are
+    the free quantities.
 
-    Each number is of one axis, and positive: it is far from 0, so that trees are split by what decides first.
+    Each number is of one axis, and positive: it is far from 0, so that trees are split by what
+    decides first.
     """
     free = {quantity.name for quantity in space.free}
     for axis in space.axes:

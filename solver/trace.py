@@ -18,8 +18,9 @@ LONGEST = 60
 class TraceRecorder:
     """Keeps what a running search reports, as far as it changes.
 
-    Its memory is bounded: where there are many changes of the bound, every second of them is dropped, then every second
-    of those left, and so on. Incumbents are only dropped at the end, should they alone be more than a trace holds.
+    Its memory is bounded: where there are many changes of the bound, every second of them is
+    dropped, then every second of those left, and so on. Incumbents are only dropped at the end,
+    should they alone be more than a trace holds.
     """
 
     began: float = field(default_factory=time.perf_counter)
@@ -32,7 +33,9 @@ class TraceRecorder:
         last = self._points[-1] if self._points else TracePoint(0.0, 0, None, None)
         # engines that take over from each other may report less than is known
         value = min((v for v in (progress.value, last.value) if v is not None), default=None)
-        bound = max((b for b in (progress.lower_bound, last.lower_bound) if b is not None), default=None)
+        bound = max(
+            (b for b in (progress.lower_bound, last.lower_bound) if b is not None), default=None
+        )
         if (value, bound) == (last.value, last.lower_bound):
             return
         if value == last.value:
@@ -40,12 +43,16 @@ class TraceRecorder:
             if self._waiting < self._stride:
                 return
         self._waiting = 0
-        self._points.append(TracePoint(self._seconds(), max(progress.boxes, last.nodes), value, bound))
+        self._points.append(
+            TracePoint(self._seconds(), max(progress.boxes, last.nodes), value, bound)
+        )
         if len(self._points) >= 8 * LONGEST:
             self._points = _thinned(self._points, 4 * LONGEST)
             self._stride *= 2
 
-    def trace(self, value: Fraction | None, lower_bound: Fraction | None, nodes: int) -> tuple[TracePoint, ...]:
+    def trace(
+        self, value: Fraction | None, lower_bound: Fraction | None, nodes: int
+    ) -> tuple[TracePoint, ...]:
         """The course of the search; its last entry is the exact outcome, after so many boxes.
 
         No entry is beyond the outcome: what an engine showed on the way may have been rounded.
@@ -56,19 +63,25 @@ class TraceRecorder:
 
         def within(point: TracePoint) -> TracePoint:
             known = None if point.value is None or value is None else max(point.value, value)
-            proven = None if point.lower_bound is None or lower_bound is None else min(point.lower_bound, lower_bound)
+            proven = (
+                None
+                if point.lower_bound is None or lower_bound is None
+                else min(point.lower_bound, lower_bound)
+            )
             return TracePoint(point.seconds, min(point.nodes, nodes), known, proven)
 
         return tuple(_thinned([*map(within, self._points), end], LONGEST))
 
     def _seconds(self) -> float:
         now = round(time.perf_counter() - self.began, 4)
-        # a search that goes on after a pause counts its own seconds: rounded, they may be behind those that are known
+        # a search that goes on after a pause counts its own seconds: rounded, they may be behind
+        # those that are known
         return max(now, self._points[-1].seconds) if self._points else now
 
 
 def _thinned(points: Sequence[TracePoint], most: int) -> list[TracePoint]:
-    """At most so many of the points: the first, the last and new incumbents before changes of the bound alone."""
+    """At most so many of the points: the first, the last and new incumbents before changes of the
+    bound alone."""
     if len(points) <= most:
         return list(points)
     ends = {0, len(points) - 1}

@@ -1,4 +1,5 @@
-"""Check what a recorded solution claims: prove it again, and tell a false record from engines that disagree."""
+"""Check what a recorded solution claims: prove it again, and tell a false record from engines that
+disagree."""
 
 from __future__ import annotations
 
@@ -40,7 +41,8 @@ class Claim(NamedTuple):
 
     @classmethod
     def smallest(cls, shortfall: Shortfall) -> Claim:
-        """What a shortfall says of what a limit would have to be; where that is not proven, it is a bound."""
+        """What a shortfall says of what a limit would have to be; where that is not proven, it is a
+        bound."""
         return cls(shortfall.smallest if shortfall.proven else None, shortfall.smallest)
 
 
@@ -51,39 +53,58 @@ def agree(claim: Claim, again: Claim, at: str) -> bool:
     """
     (value, bound, none), (other, proven, nothing) = claim, again
     if other is not None and (none or (bound is not None and float(other) < float(bound))):
-        what = "nothing is said to be possible" if none else f"nothing below {number(bound)} is said to be possible"
+        what = (
+            "nothing is said to be possible"
+            if none
+            else f"nothing below {number(bound)} is said to be possible"
+        )
         raise _edited(at, f"{what}, yet there is a configuration with {number(other)}")
     if value is not None and (nothing or (proven is not None and float(proven) > float(value))):
         least = "is" if nothing else f"below {number(proven)} is"
         raise _edited(at, f"value {number(value)} is said to be possible, yet nothing {least}")
     reached = bound is None or (proven is not None and float(proven) >= float(bound))
-    return nothing or (reached and not none and (value is None or (other is not None and float(other) <= float(value))))
+    return nothing or (
+        reached
+        and not none
+        and (value is None or (other is not None and float(other) <= float(value)))
+    )
 
 
 def check_agreement(one: Solution, other: Solution) -> bool:
     """Whether two solutions of one problem prove the same: the same optimum, or infeasibility.
 
-    Raises `DisagreementError` if one's lower bound exceeds the other's value, or one has a configuration of a problem that
-    the other claims to be infeasible.
+    Raises `DisagreementError` if one's lower bound exceeds the other's value, or one has a
+    configuration of a problem that the other claims to be infeasible.
     """
     for first, second in ((one, other), (other, one)):
         bound, value = first.certificate.lower_bound, second.value
         if first.certificate.status is Status.INFEASIBLE and value is not None:
             raise DisagreementError(
-                _disagreement(one, other, f"{first.certificate.method} says infeasible, yet there is {float(value):,.10g}")
+                _disagreement(
+                    one,
+                    other,
+                    f"{first.certificate.method} says infeasible, yet "
+                    f"there is {float(value):,.10g}",
+                )
             )
         if bound is not None and value is not None and bound > value:
-            text = f"{first.certificate.method} proves {float(bound):,.10g} as lower bound, yet there is {float(value):,.10g}"
+            text = (
+                f"{first.certificate.method} proves {float(bound):,.10g} as lower "
+                f"bound, yet there is {float(value):,.10g}"
+            )
             raise DisagreementError(_disagreement(one, other, text))
     return one.settled and other.settled
 
 
 def prove_again(solution: Solution, method: Method, options: SolveOptions) -> Solution:
-    """Ask a second engine for the proof of a solution: if both prove it, both are in its certificate.
+    """Ask a second engine for the proof of a solution: if both prove it, both are in its
+    certificate.
 
     Raises `DisagreementError` if they contradict each other.
     """
-    again = engine(method)(solution.problem, replace(options, any_tie=True), start=solution.configuration)
+    again = engine(method)(
+        solution.problem, replace(options, any_tie=True), start=solution.configuration
+    )
     if not check_agreement(solution, again):
         return solution
     one, other = solution.certificate, again.certificate
@@ -98,24 +119,40 @@ def prove_again(solution: Solution, method: Method, options: SolveOptions) -> So
 
 def _disagreement(one: Solution, other: Solution, what: str) -> str:
     methods = f"{one.certificate.method} and {other.certificate.method}"
-    return f"{methods} disagree on design {one.problem.design.name}: {what}; please report this with the command"
+    return (
+        f"{methods} disagree on design {one.problem.design.name}: {what}; "
+        "please report this with the command"
+    )
 
 
 def verify(recorded: Solution, options: SolveOptions, at: str) -> tuple[str, bool]:
-    """Prove again what a solution of a file claims; its value is taken to have been evaluated again.
+    """Prove again what a solution of a file claims; its value is taken to have been evaluated
+    again.
 
-    Returned is what was found, in one line, and whether all that is claimed was confirmed. Raises `InputError`, with its place
-    ``at`` in the file, if a claim is false and its own engine does not repeat it: the record was changed; `DisagreementError`
-    if engines contradict each other.
+    Returned is what was found, in one line, and whether all that is claimed was confirmed. Raises
+    `InputError`, with its place ``at`` in the file, if a claim is false and its own engine does not
+    repeat it: the record was changed; `DisagreementError` if engines contradict each other.
     """
     status, proof = recorded.certificate.status, recorded.certificate
     said = claimed(recorded, "no value", " re-evaluated")
     if not status.proven:
         at = f"{at}.certificate"
-        return repeat(recorded, lambda search: _again(recorded, Method.AUTO, search, at), options, at, "proven again", said)
+        return repeat(
+            recorded,
+            lambda search: _again(recorded, Method.AUTO, search, at),
+            options,
+            at,
+            "proven again",
+            said,
+        )
     method, same = Method.EXACT if "cpsat" in proof.method else Method.CPSAT, ""
-    if Method.STAGED.value in proof.method:  # what is searched in stages is more than integer models hold: searched again
-        method, same = Method.STAGED if proof.method == Method.STAGED.value else Method.AUTO, ", the same search,"
+    if (
+        Method.STAGED.value in proof.method
+    ):  # what is searched in stages is more than integer models hold: searched again
+        method, same = (
+            Method.STAGED if proof.method == Method.STAGED.value else Method.AUTO,
+            ", the same search,",
+        )
     again = _again(recorded, method, options, f"{at}.certificate")
     if not again.certificate.status.proven:
         bound = number(again.certificate.lower_bound)
@@ -124,22 +161,47 @@ def verify(recorded: Solution, options: SolveOptions, at: str) -> tuple[str, boo
     if proof.ties_broken and recorded.value is not None:
         chosen = preferred(recorded.problem, recorded.value, recorded.configuration, options)
         if chosen.configuration != recorded.configuration:
-            raise _edited(f"{at}.certificate.ties_broken", "it is true, yet another configuration of that value is preferred")
+            raise _edited(
+                f"{at}.certificate.ties_broken",
+                "it is true, yet another configuration of that value is preferred",
+            )
         if not chosen.complete:
             return f"{said}; ties not checked in time", False
         said += f"; preferred of equals: {SAME}"
-    falls, limits = recorded.shortfalls, recorded.problem.open_limits if status is Status.INFEASIBLE else ()
-    open_ = [s.metric for i, s in enumerate(falls) if not _met(recorded, s, options, f"{at}.shortfalls[{i}]")]
+    falls, limits = (
+        recorded.shortfalls,
+        recorded.problem.open_limits if status is Status.INFEASIBLE else (),
+    )
+    open_ = [
+        s.metric
+        for i, s in enumerate(falls)
+        if not _met(recorded, s, options, f"{at}.shortfalls[{i}]")
+    ]
     silent = {limit.metric for limit in limits} - {s.metric for s in falls if s.others_kept}
-    open_ += [metric for metric in sorted(silent) if not _useless(recorded, metric, options, f"{at}.shortfalls")]
-    return (f"{said}; shortfall not checked in time: {', '.join(open_)}", False) if open_ else (said, True)
+    open_ += [
+        metric
+        for metric in sorted(silent)
+        if not _useless(recorded, metric, options, f"{at}.shortfalls")
+    ]
+    return (
+        (f"{said}; shortfall not checked in time: {', '.join(open_)}", False)
+        if open_
+        else (said, True)
+    )
 
 
 def claimed(answer: Any, nothing: str = "no configuration", evaluated: str = "") -> str:
-    """What an answer claims, in words: its status, its value, and its lower bound where that is not the value."""
+    """What an answer claims, in words: its status, its value, and its lower bound where that is not
+    the value."""
     value, proof = answer.value, answer.certificate
-    said = f"{proof.status.value}: {nothing if value is None else f'value {number(value)}{evaluated}'}"
-    return said if proof.status.proven or proof.lower_bound is None else f"{said}, lower bound {number(proof.lower_bound)}"
+    said = (
+        f"{proof.status.value}: {nothing if value is None else f'value {number(value)}{evaluated}'}"
+    )
+    return (
+        said
+        if proof.status.proven or proof.lower_bound is None
+        else f"{said}, lower bound {number(proof.lower_bound)}"
+    )
 
 
 def repeat(
@@ -182,16 +244,30 @@ def repeat(
         If a claim is false.
     """
     proof, said = answer.certificate, said or claimed(answer)
-    if proof.lower_bound is None and proof.status is not Status.INFEASIBLE and (evaluated or answer.value is None):
+    if (
+        proof.lower_bound is None
+        and proof.status is not Status.INFEASIBLE
+        and (evaluated or answer.value is None)
+    ):
         return f"{said}; no proof is claimed", True
-    limit = BOUND_WITHIN if options.time_limit is None and not proof.status.proven else options.time_limit
+    limit = (
+        BOUND_WITHIN
+        if options.time_limit is None and not proof.status.proven
+        else options.time_limit
+    )
     # as soon as the gap is as small as the claimed one, the bound has been reached
-    budget, search = Budget(options), replace(options, gap=below(proof.gap or 0.0), time_limit=limit)
+    budget, search = (
+        Budget(options),
+        replace(options, gap=below(proof.gap or 0.0), time_limit=limit),
+    )
     again = solve(search)
     claim = Claim.of(answer)
     if agree(claim._replace(value=None) if evaluated else claim, Claim.of(again), at):
         return f"{said}; {how} in {budget.spent:.1f} s", True
-    return f"{said}; bound not checked: proven in time is {number(again.certificate.lower_bound)}", False
+    return (
+        f"{said}; bound not checked: proven in time is {number(again.certificate.lower_bound)}",
+        False,
+    )
 
 
 def _again(recorded: Solution, method: Method, options: SolveOptions, at: str) -> Solution:
@@ -203,34 +279,50 @@ def _again(recorded: Solution, method: Method, options: SolveOptions, at: str) -
     claim = Claim.of(recorded) if value is None else Claim.of(recorded)._replace(value=None)
     try:
         agree(claim, Claim.of(again), at)
-    except InputError:  # either the claim is false, or its own engine repeats it and the two disagree
+    except (
+        InputError
+    ):  # either the claim is false, or its own engine repeats it and the two disagree
         own = next((m for m in Method if m.value == recorded.certificate.method), Method.AUTO)
         check_agreement(engine(own)(recorded.problem, replace(options, gap=0.0)), again)
         raise
     check_agreement(
-        replace(recorded, value=value, certificate=replace(recorded.certificate, lower_bound=None, gap=None)), again
+        replace(
+            recorded,
+            value=value,
+            certificate=replace(recorded.certificate, lower_bound=None, gap=None),
+        ),
+        again,
     )
     return again
 
 
 def _met(recorded: Solution, shortfall: Shortfall, options: SolveOptions, at: str) -> bool:
-    """Whether the smallest value of a limit that could be met is what the record says; False where time was too short."""
+    """Whether the smallest value of a limit that could be met is what the record says; False where
+    time was too short."""
     if shortfall.smallest is None:
         return True  # nothing is claimed
     found = _least(recorded.problem, shortfall.metric, options, others_kept=shortfall.others_kept)
     if found.certificate.status is Status.INFEASIBLE:
-        raise _edited(at, f"raising {shortfall.metric} is said to help, yet nothing is feasible without that limit")
+        raise _edited(
+            at,
+            f"raising {shortfall.metric} is said to help, yet nothing "
+            "is feasible without that limit",
+        )
     return agree(Claim.smallest(shortfall), Claim.of(found), f"{at}.smallest")
 
 
 def _useless(recorded: Solution, metric: str, options: SolveOptions, at: str) -> bool:
-    """Whether raising a limit by itself does not help, as the record says by not naming it; False where time was too short."""
+    """Whether raising a limit by itself does not help, as the record says by not naming it; False
+    where time was too short."""
     found = _least(recorded.problem, metric, options, others_kept=True)
-    return agree(Claim(None, None, infeasible=True), Claim.of(found), f"{at}, {metric} raised alone")
+    return agree(
+        Claim(None, None, infeasible=True), Claim.of(found), f"{at}, {metric} raised alone"
+    )
 
 
 def _least(problem: Problem, metric: str, options: SolveOptions, *, others_kept: bool) -> Solution:
-    """The least value of a limited metric, without its limit, and without the others unless they are kept."""
+    """The least value of a limited metric, without its limit, and without the others unless they
+    are kept."""
     others = tuple(limit for limit in problem.limits if others_kept and limit.metric != metric)
     expression = next(limit.expression for limit in problem.limits if limit.metric == metric)
     asked = replace(problem, limits=others, objective=Objective(metric, expression))

@@ -38,11 +38,13 @@ def solve_best(
     starts: Sequence[Configuration | None] | None = None,
     report: Report | None = None,
 ) -> Solution:
-    """Find the best configuration of all designs, with a proof over all of them; among equals the preferred one.
+    """Find the best configuration of all designs, with a proof over all of them; among equals the
+    preferred one.
 
-    There is one problem per design, alike in everything else. The time limit is for all of them, the most promising first
-    (`ithaca.solver.rounds`). An ``executor`` may solve several at a time; ``starts`` are configurations of each design's space,
-    or None; ``report`` hears of the name of a design and the progress of its search.
+    There is one problem per design, alike in everything else. The time limit is for all of them,
+    the most promising first (`ithaca.solver.rounds`). An ``executor`` may solve several at a time;
+    ``starts`` are configurations of each design's space, or None; ``report`` hears of the name of a
+    design and the progress of its search.
     """
     options = options or SolveOptions()
     given = list(starts) if starts is not None else [None] * len(problems)
@@ -56,7 +58,9 @@ def solve_best(
 
     solutions: dict[int, Solution] = {}
     used = executor or InProcess()
-    for index, outcome in solve_together(asked, budget, used, method=method, starts=given, tell=tell, best_only=True):
+    for index, outcome in solve_together(
+        asked, budget, used, method=method, starts=given, tell=tell, best_only=True
+    ):
         if isinstance(outcome, Exception):
             raise outcome
         solutions[index] = outcome
@@ -71,31 +75,46 @@ def _preferred(answer: Solution, every: Sequence[Solution], budget: Budget) -> S
     """Of all configurations of an optimum, of any design, the one that is the answer."""
     value, proof = answer.value, answer.certificate
     assert value is not None
-    open_ = [s for s in every if not s.certificate.empty and (s.certificate.lower_bound or value) <= value]
-    holder = next(number for number, solution in enumerate(open_) if solution.design == answer.design)
+    open_ = [
+        s
+        for s in every
+        if not s.certificate.empty and (s.certificate.lower_bound or value) <= value
+    ]
+    holder = next(
+        number for number, solution in enumerate(open_) if solution.design == answer.design
+    )
     known = [solution.configuration if solution.value == value else None for solution in open_]
     found = preferred_of([solution.problem for solution in open_], value, known, holder, budget)
     if found is None:
         return answer
     number, chosen = found
-    certificate = replace(proof, ties_broken=chosen.complete, nodes=proof.nodes + chosen.boxes, seconds=budget.spent)
+    certificate = replace(
+        proof, ties_broken=chosen.complete, nodes=proof.nodes + chosen.boxes, seconds=budget.spent
+    )
     return make_solution(open_[number].problem, chosen.configuration, certificate)
 
 
 def preferred_of(
-    problems: Sequence[Problem], value: Fraction, known: Sequence[Configuration | None], holder: int, budget: Budget
+    problems: Sequence[Problem],
+    value: Fraction,
+    known: Sequence[Configuration | None],
+    holder: int,
+    budget: Budget,
 ) -> tuple[int, Preferred] | None:
     """Of all configurations of an optimum, of any of some designs, the one that is preferred.
 
-    The optimum is known of one design, the ``holder``, by a configuration, and may be of others. Returns the number of its
-    problem, and what came of the search; None where any configuration will do.
+    The optimum is known of one design, the ``holder``, by a configuration, and may be of others.
+    Returns the number of its problem, and what came of the search; None where any configuration
+    will do.
     """
     best, nodes, complete = known[holder], 0, True
     if best is None or problems[holder].preferences(best) is None:
         return None
     rival: tuple[Fraction | None, ...] | None = None
     for number in sorted(range(len(problems)), key=lambda n: n != holder):
-        found = preferred(problems[number], value, known[number], budget.share(), rival, equal=number < holder)
+        found = preferred(
+            problems[number], value, known[number], budget.share(), rival, equal=number < holder
+        )
         nodes, complete = nodes + found.boxes, complete and found.complete
         if found.configuration is not None:
             best, holder = found.configuration, number
@@ -103,7 +122,9 @@ def preferred_of(
     return holder, Preferred(best, complete, nodes)
 
 
-def _original(answer: Solution, instead: EquivalentObjective, problems: Sequence[Problem]) -> Solution:
+def _original(
+    answer: Solution, instead: EquivalentObjective, problems: Sequence[Problem]
+) -> Solution:
     """An answer in the objective asked for."""
     known = answer.certificate
     bound = None if known.lower_bound is None else instead.original(known.lower_bound)
@@ -113,7 +134,9 @@ def _original(answer: Solution, instead: EquivalentObjective, problems: Sequence
     return make_solution(problem, answer.configuration, certificate, answer.shortfalls)
 
 
-def over_all(problem: Problem, solutions: Sequence[Solution], missing: int = 0, budget: Budget | None = None) -> Solution:
+def over_all(
+    problem: Problem, solutions: Sequence[Solution], missing: int = 0, budget: Budget | None = None
+) -> Solution:
     """The answer over several designs that their own solutions add up to (see `conclude_least`)."""
     certificate = conclude_least([(s.value, s.certificate) for s in solutions], missing, budget)
     infeasible = certificate.status is Status.INFEASIBLE
@@ -123,13 +146,15 @@ def over_all(problem: Problem, solutions: Sequence[Solution], missing: int = 0, 
 
 
 def conclude_least(
-    parts: Sequence[tuple[Fraction | None, Certificate]], missing: int = 0, budget: Budget | None = None
+    parts: Sequence[tuple[Fraction | None, Certificate]],
+    missing: int = 0,
+    budget: Budget | None = None,
 ) -> Certificate:
     """What is proven of the least of several values, each with what is proven of it.
 
-    Whatever may be below it is at or above the lower bound of a part that is not infeasible. Of ``missing`` further parts
-    nothing is known. The budget says what the search was told, and the time it took; without it that is the time of its
-    parts.
+    Whatever may be below it is at or above the lower bound of a part that is not infeasible. Of
+    ``missing`` further parts nothing is known. The budget says what the search was told, and the
+    time it took; without it that is the time of its parts.
     """
     certificates = [certificate for _, certificate in parts]
     infeasible = not missing and all(c.empty for c in certificates)
@@ -141,7 +166,8 @@ def conclude_least(
         min(known) if known and None not in bounds else None,
         None if budget is None else budget.options,
         complete=infeasible,
-        method="+".join(dict.fromkeys(part for c in certificates for part in c.method.split("+"))) or "none",
+        method="+".join(dict.fromkeys(part for c in certificates for part in c.method.split("+")))
+        or "none",
         nodes=sum(c.nodes for c in certificates),
         seconds=sum(c.seconds for c in certificates) if budget is None else budget.spent,
     ).within(among := among_all(certificates), among)
@@ -150,12 +176,17 @@ def conclude_least(
     return proof if set(ties) <= {None} else replace(proof, ties_broken=all(ties))
 
 
-def without_restriction(restricted: Fraction, found: Fraction | None, certificate: Certificate) -> Unrestricted:
-    """The answer without a restriction, from the values with it and without: what the former allows the latter does, too."""
+def without_restriction(
+    restricted: Fraction, found: Fraction | None, certificate: Certificate
+) -> Unrestricted:
+    """The answer without a restriction, from the values with it and without: what the former allows
+    the latter does, too."""
     if found is not None and found <= restricted:
         return Unrestricted(found, certificate)
     nodes, seconds = certificate.nodes, certificate.seconds
-    proof = conclude(restricted, certificate.lower_bound, method=certificate.method, nodes=nodes, seconds=seconds)
+    proof = conclude(
+        restricted, certificate.lower_bound, method=certificate.method, nodes=nodes, seconds=seconds
+    )
     return Unrestricted(restricted, proof)
 
 
@@ -164,5 +195,7 @@ def all_shortfalls(problems: Sequence[Problem], budget: Budget) -> tuple[Shortfa
     return tuple(
         shortfall
         for position, problem in enumerate(problems)
-        for shortfall in shortfalls(problem, replace(budget.share(len(problems) - position), gap=0.0))
+        for shortfall in shortfalls(
+            problem, replace(budget.share(len(problems) - position), gap=0.0)
+        )
     )

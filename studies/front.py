@@ -40,7 +40,8 @@ from ithaca.studies.region import Bound, Region, Vector, split
 from ithaca.studies.scale import EquivalentObjective, equivalent_objective
 from ithaca.studies.store import Store
 
-#: Most objectives of a front: its points, and the boxes between them, grow with their number's power.
+#: Most objectives of a front: its points, and the boxes between them, grow with their number's
+#: power.
 MAX_OBJECTIVES = 5
 
 #: Receives the number of points found, the name of a design and the progress of its search.
@@ -52,10 +53,13 @@ class FrontPoint:
     """A point of a front."""
 
     problem: Problem  #: Its design
-    configuration: Configuration  #: Of those with the same objectives the preferred one, as far as time allowed
+    #: Of those with the same objectives the preferred one, as far as time allowed
+    configuration: Configuration
     values: tuple[Fraction, ...]  #: Its objectives, by the Fraction reference
     metrics: dict[str, Fraction]  #: All its metrics
-    proof: tuple[ProofStep, ...]  #: The proven minima that no dominating configuration is compatible with
+    proof: tuple[
+        ProofStep, ...
+    ]  #: The proven minima that no dominating configuration is compatible with
 
 
 @dataclass(frozen=True)
@@ -64,9 +68,13 @@ class Front:
 
     objectives: tuple[Objective, ...]  #: What is minimised
     problems: tuple[Problem, ...]  #: The designs, one problem each
-    points: tuple[FrontPoint, ...]  #: Points proven to be on the front, by ascending first objective
+    points: tuple[
+        FrontPoint, ...
+    ]  #: Points proven to be on the front, by ascending first objective
     unfinished: str | None  #: Why further points may exist; None if the front is proven complete
-    completeness: tuple[ProofStep, ...]  #: The proofs that nothing else is on the front (of the boxes examined so far)
+    completeness: tuple[
+        ProofStep, ...
+    ]  #: The proofs that nothing else is on the front (of the boxes examined so far)
     nodes: int  #: Boxes examined by all searches
     seconds: float  #: Wall time
     #: Design and limit that cannot be met, if no configuration of any design is feasible.
@@ -74,7 +82,8 @@ class Front:
 
     @property
     def among(self) -> str:
-        """Among what its points are proven to be on the front; empty: among everything (`Design.among`)."""
+        """Among what its points are proven to be on the front; empty: among everything
+        (`Design.among`)."""
         asked = [o.expression for o in self.objectives]
         limits = [limit.expression for limit in self.problems[0].limits]
         return self.problems[0].design.among(falling(*asked, *limits))
@@ -98,16 +107,18 @@ def pareto_front(
 ) -> Front:
     """Compute the front of two or more objectives, expressions to be minimised, over all designs.
 
-    There is one problem per design, alike in everything else; their own objectives do not matter. The time limit is for the
-    whole front, which may also end after ``max_points``; a gap has no meaning here, and the engine must prove what it finds.
-    The front does not depend on how many ``threads`` solve designs at a time, beyond 1 in processes of their own: of
-    configurations with the same objectives the preferred one stands for a point (`ithaca.solver.ties`). A store keeps every
-    proof as it is found, and supplies those found before. ``report`` hears of the number of points found, the name of a design
-    and the progress of its search.
+    There is one problem per design, alike in everything else; their own objectives do not matter.
+    The time limit is for the whole front, which may also end after ``max_points``; a gap has no
+    meaning here, and the engine must prove what it finds. The front does not depend on how many
+    ``threads`` solve designs at a time, beyond 1 in processes of their own: of configurations with
+    the same objectives the preferred one stands for a point (`ithaca.solver.ties`). A store keeps
+    every proof as it is found, and supplies those found before. ``report`` hears of the number of
+    points found, the name of a design and the progress of its search.
 
-    Returned is every vector of objectives on the front, with one configuration each. It is partial, and labelled so, if time,
-    points or patience ran out; its points are proven all the same. Raises `InputError` if there are fewer than two objectives,
-    one is repeated, or one cannot be bounded strictly.
+    Returned is every vector of objectives on the front, with one configuration each. It is partial,
+    and labelled so, if time, points or patience ran out; its points are proven all the same. Raises
+    `InputError` if there are fewer than two objectives, one is repeated, or one cannot be bounded
+    strictly.
     """
     asked = check_objectives(objectives, problems[0].design.vocabulary)
     budget = Budget(replace(options or SolveOptions(), gap=0.0, any_tie=True))
@@ -116,17 +127,27 @@ def pareto_front(
     tell = None if report is None else lambda design, progress: report(len(found), design, progress)
     with open_executor(min(threads, len(problems))) as executor:
         minimised = [e.objective for e in equivalents]
-        prover = Prover(problems, minimised, budget, method=method, executor=executor, store=store, tell=tell)
+        prover = Prover(
+            problems, minimised, budget, method=method, executor=executor, store=store, tell=tell
+        )
         return _Search(tuple(problems), asked, equivalents, prover, found, max_points).run(budget)
 
 
-def check_objectives(given: Sequence[str | Objective], known: Collection[str]) -> tuple[Objective, ...]:
+def check_objectives(
+    given: Sequence[str | Objective], known: Collection[str]
+) -> tuple[Objective, ...]:
     """Read objectives over the metrics known; refuse too few or many of them, and repeated ones."""
     found = tuple(
-        Objective(o, parse_expression(o, where="--objective", allowed=known)) if isinstance(o, str) else o for o in given
+        Objective(o, parse_expression(o, where="--objective", allowed=known))
+        if isinstance(o, str)
+        else o
+        for o in given
     )
     if not 2 <= len(found) <= MAX_OBJECTIVES:
-        raise InputError(f"a front needs 2 to {MAX_OBJECTIVES} objectives, not {len(found)}; allowed: e.g. latency,dsp")
+        raise InputError(
+            f"a front needs 2 to {MAX_OBJECTIVES} objectives, not "
+            f"{len(found)}; allowed: e.g. latency,dsp"
+        )
     check_distinct(found)
     return found
 
@@ -135,7 +156,9 @@ def check_distinct(objectives: Sequence[Objective]) -> None:
     """Refuse objectives that are repeated."""
     for position, objective in enumerate(objectives):
         if objective.expression in [o.expression for o in objectives[:position]]:
-            raise InputError(f"objective '{objective.text}' is given twice; allowed: every objective once")
+            raise InputError(
+                f"objective '{objective.text}' is given twice; allowed: every objective once"
+            )
 
 
 @dataclass(frozen=True)
@@ -163,7 +186,9 @@ class _Search:
         none = not points and unfinished is None and not self.problems[0].feasible_among
         found = all_shortfalls(self.problems, budget) if none else ()
         nodes, proofs = self.prover.nodes, tuple(self.proofs)
-        return Front(self.objectives, self.problems, points, unfinished, proofs, nodes, budget.spent, found)
+        return Front(
+            self.objectives, self.problems, points, unfinished, proofs, nodes, budget.spent, found
+        )
 
     def _search(self) -> list[Region]:
         """Find points until every box is empty, or there are enough; return the boxes left."""
@@ -185,13 +210,15 @@ class _Search:
         return [box for box in boxes if not self.prover.empty(box)]
 
     def _order(self, first: int | None = None) -> list[int]:
-        """Objectives in the order of minimising: one first if so wanted, then those on a grid, then quotients."""
+        """Objectives in the order of minimising: one first if so wanted, then those on a grid, then
+        quotients."""
         count, begin = len(self.objectives), first or 0
         order = [(begin + offset) % count for offset in range(count)]
         return sorted(order, key=lambda k: k != first and k in self.prover.quotients)
 
     def _lexicographic(self, region: Region, order: Sequence[int]) -> Vector | None:
-        """Add the point of a region that minimises one objective after the other; None if it is empty."""
+        """Add the point of a region that minimises one objective after the other; None if it is
+        empty."""
         proof: list[ProofStep] = []
         found: Found | None = None
         for position, objective in enumerate(order):
@@ -200,7 +227,11 @@ class _Search:
                 self.proofs.append(self._original(step))
                 return None
             proof.append(self._original(step))
-            region = (*region[:objective], Bound(step.value, strict=False), *region[objective + 1 :])
+            region = (
+                *region[:objective],
+                Bound(step.value, strict=False),
+                *region[objective + 1 :],
+            )
         assert found is not None
         if found.vector not in self.vectors:
             self.vectors.append(found.vector)
@@ -210,10 +241,20 @@ class _Search:
     def _point(self, found: Found, proof: tuple[ProofStep, ...]) -> FrontPoint:
         problem = replace(self.problems[found.design], objective=self.objectives[0])
         metrics = problem.metrics(found.configuration)
-        return FrontPoint(problem, found.configuration, tuple(o.value(metrics) for o in self.objectives), metrics, proof)
+        return FrontPoint(
+            problem,
+            found.configuration,
+            tuple(o.value(metrics) for o in self.objectives),
+            metrics,
+            proof,
+        )
 
     def _original(self, step: ProofStep) -> ProofStep:
         """A step in the objectives asked for."""
-        region = tuple(e.original_bound(bound) for e, bound in zip(self.equivalents, step.region, strict=True))
-        value = None if step.value is None else self.equivalents[step.objective].original(step.value)
+        region = tuple(
+            e.original_bound(bound) for e, bound in zip(self.equivalents, step.region, strict=True)
+        )
+        value = (
+            None if step.value is None else self.equivalents[step.objective].original(step.value)
+        )
         return replace(step, region=region, value=value)

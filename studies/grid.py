@@ -22,7 +22,9 @@ class Axis:
 
     name: str  #: Name of the dimension
     values: tuple[Any, ...]  #: What is put into the problem, in the order given
-    labels: tuple[str | int | float, ...] = ()  #: The values as coordinates; ``values`` themselves unless given
+    labels: tuple[
+        str | int | float, ...
+    ] = ()  #: The values as coordinates; ``values`` themselves unless given
     unit: str = ""  #: Unit of the labels
     meaning: str = ""  #: One line for users
 
@@ -30,10 +32,15 @@ class Axis:
         if not self.labels:
             object.__setattr__(self, "labels", self.values)
         if not self.values or len(self.labels) != len(self.values):
-            raise InputError(f"axis {self.name} has no values or not a label for each; allowed: at least one value")
+            raise InputError(
+                f"axis {self.name} has no values or not a label for "
+                "each; allowed: at least one value"
+            )
         for position, label in enumerate(self.labels):
             if label in self.labels[:position]:
-                raise InputError(f"axis {self.name} has the value {label} twice; allowed: distinct values")
+                raise InputError(
+                    f"axis {self.name} has the value {label} twice; allowed: distinct values"
+                )
 
     @property
     def numeric(self) -> bool:
@@ -42,9 +49,14 @@ class Axis:
 
     @property
     def order(self) -> tuple[int, ...]:
-        """Positions in the order of solving: ascending, so that what is best at one point is allowed at the next."""
+        """Positions in the order of solving: ascending, so that what is best at one point is
+        allowed at the next."""
         positions = range(len(self.values))
-        return tuple(sorted(positions, key=lambda p: self.labels[p])) if self.numeric else tuple(positions)
+        return (
+            tuple(sorted(positions, key=lambda p: self.labels[p]))
+            if self.numeric
+            else tuple(positions)
+        )
 
 
 def check_grid(axes: Sequence[Axis]) -> None:

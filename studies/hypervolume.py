@@ -1,4 +1,5 @@
-"""Hypervolume: how much of objective space a front dominates within a reference point. Exact in exact numbers."""
+"""Hypervolume: how much of objective space a front dominates within a reference point. Exact in
+exact numbers."""
 
 from __future__ import annotations
 
@@ -11,25 +12,33 @@ Thing = TypeVar("Thing")
 
 
 def nondominated(points: Iterable[Vector]) -> list[tuple[Fraction, ...]]:
-    """The points that no other is at least as good as in everything, ascending; smaller is better."""
+    """The points that no other is at least as good as in everything, ascending; smaller is
+    better."""
     return nondominated_by(map(tuple, points), lambda point: point)
 
 
-def nondominated_by(things: Iterable[Thing], vector: Callable[[Thing], tuple[Fraction, ...]]) -> list[Thing]:
+def nondominated_by(
+    things: Iterable[Thing], vector: Callable[[Thing], tuple[Fraction, ...]]
+) -> list[Thing]:
     """The same of things by their points; of equals the first."""
     found: list[Thing] = []
     for thing in sorted(things, key=vector):
-        if not any(all(a <= b for a, b in zip(vector(kept), vector(thing), strict=True)) for kept in found):
+        if not any(
+            all(a <= b for a, b in zip(vector(kept), vector(thing), strict=True)) for kept in found
+        ):
             found.append(thing)
     return found
 
 
 def hypervolume(points: Iterable[Vector], reference: Vector) -> Fraction:
-    """The volume that is dominated by some point and dominates the reference; all objectives are minimised.
+    """The volume that is dominated by some point and dominates the reference; all objectives are
+    minimised.
 
     By slices along the last objective, between which the front of the others stays as it is.
     """
-    inside = [point for point in points if all(a < b for a, b in zip(point, reference, strict=True))]
+    inside = [
+        point for point in points if all(a < b for a, b in zip(point, reference, strict=True))
+    ]
     if not inside:
         return Fraction(0)
     if len(reference) == 1:

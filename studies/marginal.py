@@ -52,9 +52,10 @@ def marginal_values(
 ) -> tuple[Marginal, ...]:
     """What every limit is worth at the optimum: solved again with it raised, not extrapolated.
 
-    There is one problem per design, alike in all else. Each limit is raised by itself, by some per cent of its magnitude.
-    The optimum over the designs is solved for unless it is given. ``solve`` replaces `solve_best` (to keep results, or show
-    progress). One value per limited metric, in the order of the limits; none if the optimum is not known.
+    There is one problem per design, alike in all else. Each limit is raised by itself, by some per
+    cent of its magnitude. The optimum over the designs is solved for unless it is given. ``solve``
+    replaces `solve_best` (to keep results, or show progress). One value per limited metric, in the
+    order of the limits; none if the optimum is not known.
     """
     solve = solve or (lambda asked, starts: solve_best(asked, options, starts=starts))
     before = solve(problems, [None] * len(problems)) if answer is None else answer
@@ -62,20 +63,31 @@ def marginal_values(
         return ()
     starts = as_starts(before, problems)
     return tuple(
-        Marginal(limit, raised, before, solve([_with_limit_at(p, raised) for p in problems], starts))
+        Marginal(
+            limit, raised, before, solve([_with_limit_at(p, raised) for p in problems], starts)
+        )
         for limit in raisable_limits(problems)
-        for raised in (Limit(limit.metric, limit.bound + abs(limit.bound) * Fraction(percent) / 100),)
+        for raised in (
+            Limit(limit.metric, limit.bound + abs(limit.bound) * Fraction(percent) / 100),
+        )
     )
 
 
 def as_starts(answer: Solution, problems: Sequence[Problem]) -> list[Configuration | None]:
-    """The best configuration as the start of its design: raising or dropping a limit keeps every configuration."""
-    return [answer.configuration if problem.design == answer.problem.design else None for problem in problems]
+    """The best configuration as the start of its design: raising or dropping a limit keeps every
+    configuration."""
+    return [
+        answer.configuration if problem.design == answer.problem.design else None
+        for problem in problems
+    ]
 
 
 def raisable_limits(problems: Sequence[Problem]) -> list[Limit]:
-    """The tightest limit of each metric, without those that no configuration of any design exceeds."""
-    return distinct_limits([x for x in problems[0].limits if any(x in problem.open_limits for problem in problems)])
+    """The tightest limit of each metric, without those that no configuration of any design
+    exceeds."""
+    return distinct_limits(
+        [x for x in problems[0].limits if any(x in problem.open_limits for problem in problems)]
+    )
 
 
 def distinct_limits(limits: Sequence[Limit]) -> list[Limit]:
@@ -89,5 +101,8 @@ def distinct_limits(limits: Sequence[Limit]) -> list[Limit]:
 
 def _with_limit_at(problem: Problem, raised: Limit) -> Problem:
     """The problem with every limit of a metric at least at the raised bound."""
-    limits = (Limit(x.metric, max(x.bound, raised.bound)) if x.metric == raised.metric else x for x in problem.limits)
+    limits = (
+        Limit(x.metric, max(x.bound, raised.bound)) if x.metric == raised.metric else x
+        for x in problem.limits
+    )
     return replace(problem, limits=tuple(limits))

@@ -1,4 +1,5 @@
-"""Minimise one objective within bounds on the others, over all designs, and remember what was proven."""
+"""Minimise one objective within bounds on the others, over all designs, and remember what was
+proven."""
 
 from __future__ import annotations
 
@@ -48,7 +49,9 @@ class ProofStep:
 
     objective: int  #: Number of the objective minimised
     region: Region  #: The bounds it was minimised under, one per objective
-    value: Fraction | None  #: The minimum over all designs; None if no configuration of any design is in the region
+    value: (
+        Fraction | None
+    )  #: The minimum over all designs; None if no configuration of any design is in the region
     solved: int  #: Designs solved for it
     known: int  #: Designs about which earlier steps had already proven enough
     nodes: int  #: Boxes examined
@@ -57,11 +60,12 @@ class ProofStep:
 
 @dataclass
 class Prover:
-    """Answers "what is the least f_k within these bounds?" over several designs, of which there is one problem each.
+    """Answers "what is the least f_k within these bounds?" over several designs, of which there is
+    one problem each.
 
-    It keeps every configuration met, and for every design the regions of objective space proven empty. A design is solved
-    again only if they do not settle the question. The budget is the time for all questions together; a store keeps every
-    proof, and supplies those of an earlier run.
+    It keeps every configuration met, and for every design the regions of objective space proven
+    empty. A design is solved again only if they do not settle the question. The budget is the time
+    for all questions together; a store keeps every proof, and supplies those of an earlier run.
     """
 
     problems: Sequence[Problem]
@@ -84,10 +88,15 @@ class Prover:
     @property
     def quotients(self) -> frozenset[int]:
         """The objectives that are quotients, which are harder to minimise than those on a grid."""
-        return frozenset(k for scales in self._scales for k, scale in enumerate(scales) if not scale.step)
+        return frozenset(
+            k for scales in self._scales for k, scale in enumerate(scales) if not scale.step
+        )
 
-    def minimise(self, objective: int, region: Region, fixed: Collection[int] = ()) -> tuple[ProofStep, Found | None]:
-        """The least value of an objective within a region, given objectives known to have a single value there.
+    def minimise(
+        self, objective: int, region: Region, fixed: Collection[int] = ()
+    ) -> tuple[ProofStep, Found | None]:
+        """The least value of an objective within a region, given objectives known to have a single
+        value there.
 
         Raises `UnfinishedError` if time is up, or the search was told to stop, before it is proven.
         """
@@ -96,27 +105,40 @@ class Prover:
         best = min(met, key=lambda found: found.vector[objective], default=None)
         solved: set[int] = set()
         at_once = self.executor.width
-        while unsettled := [d for d in self._order if not self._settled(d, objective, region, best)]:
+        while unsettled := [
+            d for d in self._order if not self._settled(d, objective, region, best)
+        ]:
             batch = unsettled[:at_once]
             solved |= set(batch)
             for found in self._solve(batch, objective, region, best, fixed):
-                if found is not None and (best is None or found.vector[objective] < best.vector[objective]):
+                if found is not None and (
+                    best is None or found.vector[objective] < best.vector[objective]
+                ):
                     best = found
                     self._order.remove(found.design)
                     self._order.insert(0, found.design)
         value = None if best is None else best.vector[objective]
         known = len(self.problems) - len(solved)
-        return ProofStep(objective, region, value, len(solved), known, self.nodes - nodes, self.seconds - seconds), best
+        return ProofStep(
+            objective, region, value, len(solved), known, self.nodes - nodes, self.seconds - seconds
+        ), best
 
     def preferred(self, found: Found) -> Found:
-        """Of all configurations with the objectives of one that was found, the one that is preferred, as far as time allows."""
+        """Of all configurations with the objectives of one that was found, the one that is
+        preferred, as far as time allows."""
         region = tuple(Bound(value, strict=False) for value in found.vector)
-        left = [d for d in range(len(self.problems)) if not self._covered(d, self._normal(d, region))]
+        left = [
+            d for d in range(len(self.problems)) if not self._covered(d, self._normal(d, region))
+        ]
         asked = [self._question(design, 0, self._normal(design, region), ()) for design in left]
         known = [found.configuration if design == found.design else None for design in left]
         holder = left.index(found.design)
         stored = None if self.store is None else self.store.load(asked)
-        if stored is not None and stored.answer.certificate.ties_broken and stored.answer.configuration is not None:
+        if (
+            stored is not None
+            and stored.answer.certificate.ties_broken
+            and stored.answer.configuration is not None
+        ):
             answer = stored.answer
         else:
             value = asked[holder].value(found.configuration)
@@ -124,18 +146,29 @@ class Prover:
             if chosen is None or chosen[1].configuration is None:
                 return found
             number, outcome = chosen
-            proof = conclude(value, value, method=self.method.value, complete=True, nodes=outcome.boxes)
-            answer = make_solution(asked[number], outcome.configuration, replace(proof, ties_broken=outcome.complete))
+            proof = conclude(
+                value, value, method=self.method.value, complete=True, nodes=outcome.boxes
+            )
+            answer = make_solution(
+                asked[number], outcome.configuration, replace(proof, ties_broken=outcome.complete)
+            )
             if self.store is not None and outcome.complete:
                 self.store.save(asked, answer, self.budget.options, self.method)
         assert answer.configuration is not None
         self.nodes += answer.certificate.nodes
-        design = next(d for d, problem in zip(left, asked, strict=True) if problem.design == answer.problem.design)
+        design = next(
+            d
+            for d, problem in zip(left, asked, strict=True)
+            if problem.design == answer.problem.design
+        )
         return Found(design, answer.configuration, found.vector)
 
     def empty(self, region: Region) -> bool:
         """Whether a region is already known to hold no configuration of any design."""
-        return all(self._covered(design, self._normal(design, region)) for design in range(len(self.problems)))
+        return all(
+            self._covered(design, self._normal(design, region))
+            for design in range(len(self.problems))
+        )
 
     def _settled(self, design: int, objective: int, region: Region, best: Found | None) -> bool:
         """Whether a design is known to hold nothing better than the best within a region."""
@@ -147,7 +180,10 @@ class Prover:
 
     def _normal(self, design: int, region: Region) -> Region:
         """A region by the bounds that a design's configurations can reach."""
-        return tuple(None if b is None else s.normal(b) for b, s in zip(region, self._scales[design], strict=True))
+        return tuple(
+            None if b is None else s.normal(b)
+            for b, s in zip(region, self._scales[design], strict=True)
+        )
 
     def _capped(self, design: int, region: Region, objective: int, cap: Bound | None) -> Region:
         """The same with one objective bounded further."""
@@ -155,10 +191,19 @@ class Prover:
         if cap is None:
             return upper
         cap, known = self._scales[design][objective].normal(cap), upper[objective]
-        return (*upper[:objective], known if known is not None and known.implies(cap) else cap, *upper[objective + 1 :])
+        return (
+            *upper[:objective],
+            known if known is not None and known.implies(cap) else cap,
+            *upper[objective + 1 :],
+        )
 
     def _solve(
-        self, designs: Sequence[int], objective: int, region: Region, best: Found | None, fixed: Collection[int]
+        self,
+        designs: Sequence[int],
+        objective: int,
+        region: Region,
+        best: Found | None,
+        fixed: Collection[int],
     ) -> list[Found | None]:
         """Minimise over each of some designs, and remember what that proves."""
         ceiling = None
@@ -166,24 +211,34 @@ class Prover:
             value = best.vector[objective]
             ceiling = Bound(value + LOOKAHEAD * abs(value), strict=False)
         searched = [self._capped(design, region, objective, ceiling) for design in designs]
-        asked = [self._question(d, objective, s, fixed) for d, s in zip(designs, searched, strict=True)]
+        asked = [
+            self._question(d, objective, s, fixed) for d, s in zip(designs, searched, strict=True)
+        ]
         solutions = self._solutions(asked)
         return [
             self._learn(design, objective, region, bounds, solution)
             for design, bounds, solution in zip(designs, searched, solutions, strict=True)
         ]
 
-    def _question(self, design: int, objective: int, searched: Region, fixed: Collection[int]) -> Problem:
+    def _question(
+        self, design: int, objective: int, searched: Region, fixed: Collection[int]
+    ) -> Problem:
         """The problem to solve for the least value of an objective of a design."""
         problem, scales = self.problems[design], self._scales[design]
-        limits = (scale.limit(bound) for scale, bound in zip(scales, searched, strict=True) if bound is not None)
+        limits = (
+            scale.limit(bound)
+            for scale, bound in zip(scales, searched, strict=True)
+            if bound is not None
+        )
         scale, target = scales[objective], self.objectives[objective]
         if not scale.step and scale.under_form in (self._forms[design][k] for k in fixed):
             # where the denominator has a single value, the least quotient has the least numerator
             target = scale.numerator
         return replace(problem, limits=(*problem.limits, *limits), objective=target)
 
-    def _learn(self, design: int, objective: int, region: Region, searched: Region, solution: Solution) -> Found | None:
+    def _learn(
+        self, design: int, objective: int, region: Region, searched: Region, solution: Solution
+    ) -> Found | None:
         self.nodes += solution.certificate.nodes
         self.seconds += solution.certificate.seconds
         if solution.certificate.empty:
@@ -193,7 +248,9 @@ class Prover:
             raise UnfinishedError
         metrics = self.problems[design].metrics(solution.configuration)
         vector = tuple(o.value(metrics) for o in self.objectives)
-        self._empty[design].append(self._capped(design, region, objective, Bound(vector[objective], strict=True)))
+        self._empty[design].append(
+            self._capped(design, region, objective, Bound(vector[objective], strict=True))
+        )
         return self._pool.setdefault(vector, Found(design, solution.configuration, vector))
 
     def _solutions(self, asked: Sequence[Problem]) -> list[Solution]:
@@ -213,7 +270,9 @@ class Prover:
 
         jobs = [partial(engine(self.method), asked[index]) for index in left]
         executor = self.executor if len(jobs) > 1 else InProcess()
-        for number, solution in executor.results(jobs, lambda unfinished: self.budget.share(), report):
+        for number, solution in executor.results(
+            jobs, lambda unfinished: self.budget.share(), report
+        ):
             solutions[left[number]] = solution
             if self.store is not None and solution.settled:
                 self.store.save([asked[left[number]]], solution, self.budget.options, self.method)

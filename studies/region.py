@@ -28,7 +28,9 @@ class Bound:
 
     def implies(self, other: Bound) -> bool:
         """Whether whatever meets this bound meets the other one."""
-        return self.value < other.value or (self.value == other.value and (self.strict or not other.strict))
+        return self.value < other.value or (
+            self.value == other.value and (self.strict or not other.strict)
+        )
 
 
 #: A bound per objective, None where there is none.
@@ -37,16 +39,21 @@ Region = tuple[Bound | None, ...]
 
 def admits(region: Region, vector: Vector) -> bool:
     """Whether a point lies in a region."""
-    return all(bound is None or bound.admits(value) for bound, value in zip(region, vector, strict=True))
+    return all(
+        bound is None or bound.admits(value) for bound, value in zip(region, vector, strict=True)
+    )
 
 
 def inside(inner: Region, outer: Region) -> bool:
     """Whether whatever lies in one region lies in the other one."""
-    return all(o is None or (i is not None and i.implies(o)) for i, o in zip(inner, outer, strict=True))
+    return all(
+        o is None or (i is not None and i.implies(o)) for i, o in zip(inner, outer, strict=True)
+    )
 
 
 def split(boxes: Sequence[Region], found: Vector) -> list[Region]:
-    """Update boxes, of which each is all that is strictly below a local upper bound, for a new point of the front in some.
+    """Update boxes, of which each is all that is strictly below a local upper bound, for a new
+    point of the front in some.
 
     They then cover exactly what was covered before, less what the point dominates or equals.
     """
@@ -54,11 +61,17 @@ def split(boxes: Sequence[Region], found: Vector) -> list[Region]:
     parts: list[Region] = []
     for box in boxes:
         if admits(box, found):
-            parts += [(*box[:j], Bound(value, strict=True), *box[j + 1 :]) for j, value in enumerate(found)]
+            parts += [
+                (*box[:j], Bound(value, strict=True), *box[j + 1 :])
+                for j, value in enumerate(found)
+            ]
         else:
             kept.append(box)
     for part in dict.fromkeys(parts):
         # a box inside another one adds nothing
-        if not any(other != part and inside(part, other) for other in (*kept, *parts)) and part not in kept:
+        if (
+            not any(other != part and inside(part, other) for other in (*kept, *parts))
+            and part not in kept
+        ):
             kept.append(part)
     return kept

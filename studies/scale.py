@@ -1,4 +1,5 @@
-"""The scale of an objective: which values it can take, and how to ask for "at most" and "less than".
+"""The scale of an objective: which values it can take, and how to ask for "at most" and "less
+than".
 
 Most objectives lie on a grid: all their values are multiples of a step, so "less than v" is "at
 most the grid point below v". A quotient such as power = energy/time has no grid. Where both parts
@@ -48,13 +49,16 @@ class Scale:
 
     objective: Objective  #: The objective
     step: Fraction  #: All values are multiples of it; 0 for a quotient
-    #: The objective is over/under (over metrics), ``under`` positive; ``under`` is 1 where there is a step.
+    #: The objective is over/under (over metrics), ``under`` positive; ``under`` is 1 where there is
+    #: a step.
     over: Expression
     under: Expression
     #: Steps of both.
     over_step: Fraction
     under_step: Fraction
-    over_constant: Fraction | None  #: The value of ``over`` where it is the same for all configurations
+    over_constant: (
+        Fraction | None
+    )  #: The value of ``over`` where it is the same for all configurations
     under_form: Expression  #: ``under`` in the design's quantities, without its constant factor
 
     @property
@@ -84,7 +88,8 @@ class Scale:
 def find_scale(problem: Problem, objective: Objective) -> Scale:
     """The scale of an objective over a design, whose limits and own objective do not matter.
 
-    Raises `InputError` if it is neither on a grid nor a quotient of what is, by what intervals show to be positive.
+    Raises `InputError` if it is neither on a grid nor a quotient of what is, by what intervals show
+    to be positive.
     """
 
     def step_of(node: Expression) -> Fraction:
@@ -98,8 +103,12 @@ def find_scale(problem: Problem, objective: Objective) -> Scale:
     over_step, under_step = step_of(over), step_of(under)
     if not over_step or not under_step or least <= 0:
         why = f", as {wording(under)} is not shown to be positive" if least <= 0 else ""
-        allowed = "sums and products of metrics, or quotients of these by what is shown to be positive"
-        raise InputError(f"objective '{objective.text}' has values of no known distance{why}; allowed: {allowed}")
+        allowed = (
+            "sums and products of metrics, or quotients of these by what is shown to be positive"
+        )
+        raise InputError(
+            f"objective '{objective.text}' has values of no known distance{why}; allowed: {allowed}"
+        )
     numerator = in_quantities(problem, over)
     constant = numerator.value if isinstance(numerator, Constant) else None
     form = split_coefficient(denominator)[1]
@@ -107,7 +116,8 @@ def find_scale(problem: Problem, objective: Objective) -> Scale:
 
 
 def metric_form(problem: Problem, name: str) -> Expression:
-    """A metric over tiling quantities, with the extents put in; `InputError` if the problem's technology does not know it."""
+    """A metric over tiling quantities, with the extents put in; `InputError` if the problem's
+    technology does not know it."""
     return _form(replace(problem, limits=(), objective=_NOTHING), name)
 
 
@@ -154,7 +164,8 @@ def _quotient(
 def _metric_quotient(
     metric: Symbol, step_of: Callable[[Expression], Fraction], vocabulary: tuple[str, ...]
 ) -> tuple[Expression, Expression]:
-    """A metric without a grid as (metric · B)/B, for the first B of one or two metrics that has one, as has the product."""
+    """A metric without a grid as (metric · B)/B, for the first B of one or two metrics that has
+    one, as has the product."""
     names = [name for name in vocabulary if name != metric.name]
     for count in (1, 2):
         for chosen in combinations_with_replacement(names, count):
@@ -166,7 +177,9 @@ def _metric_quotient(
 
 
 def _over_one_denominator(
-    nodes: tuple[Expression, ...], step_of: Callable[[Expression], Fraction], vocabulary: tuple[str, ...]
+    nodes: tuple[Expression, ...],
+    step_of: Callable[[Expression], Fraction],
+    vocabulary: tuple[str, ...],
 ) -> tuple[list[Expression], Expression]:
     parts = [_quotient(node, step_of, vocabulary) for node in nodes]
     denominators = list(dict.fromkeys(bottom for _, bottom in parts))
@@ -176,20 +189,25 @@ def _over_one_denominator(
 
 def _ranges(problem: Problem) -> Mapping[str, Interval]:
     """Every quantity's range over the whole design space (or a little more)."""
-    return {name: Interval(Fraction(low), Fraction(high)) for name, (low, high) in problem.space.ranges.items()}
+    return {
+        name: Interval(Fraction(low), Fraction(high))
+        for name, (low, high) in problem.space.ranges.items()
+    }
 
 
 @dataclass(frozen=True)
 class EquivalentObjective:
-    """An objective that is minimised in place of another one, as it orders configurations in the same way.
+    """An objective that is minimised in place of another one, as it orders configurations in the
+    same way.
 
-    A constant over B, such as throughput, has no grid, and solvers must then follow up every tie. But −c/B grows with B,
-    and c/B with −B, which have one: minimising those instead finds the same configurations and proves the same.
+    A constant over B, such as throughput, has no grid, and solvers must then follow up every tie.
+    But −c/B grows with B, and c/B with −B, which have one: minimising those instead finds the same
+    configurations and proves the same.
     """
 
     objective: Objective  #: What is minimised
-    #: c, where it is B in place of −c/B (c then given as negative) or −B in place of c/B; None where it is the other objective
-    #: itself.
+    #: c, where it is B in place of −c/B (c then given as negative) or −B in place of c/B; None
+    #: where it is the other objective itself.
     constant: Fraction | None = None
 
     def original(self, value: Fraction) -> Fraction | None:
@@ -226,10 +244,11 @@ def equivalent_objective(problems: Sequence[Problem], objective: Objective) -> E
 
 
 def wording(node: Expression) -> str:
-    """The text of an expression over metrics, as `ithaca.formulations.algebra.parsing` reads it back.
+    """The text of an expression over metrics, as `ithaca.formulations.algebra.parsing` reads it
+    back.
 
-    It is in parentheses wherever it is not a single name. Studies make limits and objectives of their own; like a user's
-    they are stated as text, which result and store files show.
+    It is in parentheses wherever it is not a single name. Studies make limits and objectives of
+    their own; like a user's they are stated as text, which result and store files show.
     """
     match node:
         case Symbol():

@@ -49,7 +49,8 @@ def digest(value: Any) -> str:
 
 
 def fingerprint(problems: Sequence[Problem]) -> str:
-    """Hash everything the best configuration over some designs, one problem each, depends on, in 64 hexadecimal digits.
+    """Hash everything the best configuration over some designs, one problem each, depends on, in 64
+    hexadecimal digits.
 
     That is the nest with its extents, the data type, limits, objective, technology and options of
     the design space; each derived array; and the cost model, as the expressions it yields for the
@@ -60,7 +61,9 @@ def fingerprint(problems: Sequence[Problem]) -> str:
 
 def _model(problem: Problem) -> Any:
     """What the cost model says of a problem."""
-    names = problem.objective.expression.symbols.union(*(limit.expression.symbols for limit in problem.limits))
+    names = problem.objective.expression.symbols.union(
+        *(limit.expression.symbols for limit in problem.limits)
+    )
     return _stated(replace(problem, limits=(), objective=Objective("1", ONE)), tuple(sorted(names)))
 
 
@@ -99,7 +102,8 @@ Note = Callable[[str], None]
 
 @dataclass(frozen=True)
 class StoredAnswer:
-    """An answer of the store, with the time limit of its own search (seconds) and the engine that was asked."""
+    """An answer of the store, with the time limit of its own search (seconds) and the engine that
+    was asked."""
 
     answer: Solution
     time_limit: float | None
@@ -116,17 +120,21 @@ class StoredAnswer:
             return True
         if self.engine != method.value:
             return False
-        return None not in (self.time_limit, options.time_limit) and options.time_limit <= self.time_limit  # type: ignore[operator]
+        if self.time_limit is None or options.time_limit is None:
+            return False
+        return options.time_limit <= self.time_limit
 
 
 class Store:
     """A results folder, made if missing; the folder that contains it must exist.
 
-    ``note`` is told, in one line, of files that cannot be used; ``asked`` is what else tells answers to equal problems apart.
-    Raises `InputError` if it is no folder and cannot be made.
+    ``note`` is told, in one line, of files that cannot be used; ``asked`` is what else tells
+    answers to equal problems apart. Raises `InputError` if it is no folder and cannot be made.
     """
 
-    def __init__(self, folder: Path, note: Note = lambda line: None, asked: Sequence[str | int] = ()) -> None:
+    def __init__(
+        self, folder: Path, note: Note = lambda line: None, asked: Sequence[str | int] = ()
+    ) -> None:
         self.folder = folder
         self._note, self._asked = note, asked
         self._refused = False  #: Whether a file could not be written
@@ -136,7 +144,9 @@ class Store:
         except OSError as error:
             raise InputError(f"cannot use {folder} as results folder: {error.strerror}") from None
         except ValueError:
-            raise InputError(f"cannot use {str(folder)!r} as results folder: it is no path") from None
+            raise InputError(
+                f"cannot use {str(folder)!r} as results folder: it is no path"
+            ) from None
 
     def load(self, problems: Sequence[Problem], name: str | None = None) -> StoredAnswer | None:
         """The kept answer to some problems; None if there is none or its file is of no use.
@@ -147,7 +157,11 @@ class Store:
         if not path.exists():
             return None
         try:
-            return _stored_answer(validated(_Document, parse_json(read_text(path, MAX_BYTES), path), path), path.stem, problems)
+            return _stored_answer(
+                validated(_Document, parse_json(read_text(path, MAX_BYTES), path), path),
+                path.stem,
+                problems,
+            )
         except InputError as error:
             reason = error if str(path) in str(error) else f"{path}: {error}"
         self._note(f"ignored a kept result, solving again: {reason}")
@@ -161,10 +175,13 @@ class Store:
         method: Method = Method.EXACT,
         name: str | None = None,
     ) -> None:
-        """Keep an answer and what was asked for it, replacing an older one; that it cannot be kept is noted, once."""
+        """Keep an answer and what was asked for it, replacing an older one; that it cannot be kept
+        is noted, once."""
         path = self.path(problems, name)
         try:
-            write_text_atomically(path, document_text(_document(path.stem, problems, answer, options, method)))
+            write_text_atomically(
+                path, document_text(_document(path.stem, problems, answer, options, method))
+            )
         except InputError as error:
             if not self._refused:
                 self._note(f"results are not kept: {error}")
@@ -240,7 +257,9 @@ def _document(
         },
         "time_limit": options.time_limit,
         "engine": method.value,
-        "design": None if found is None else [p.design for p in problems].index(answer.problem.design),
+        "design": None
+        if found is None
+        else [p.design for p in problems].index(answer.problem.design),
         "configuration": None if found is None else dict(found),
         "value": answer.value,
         **{name: getattr(certificate, name) for name in proof},
@@ -258,11 +277,18 @@ def _stored_answer(read: _Document, name: str, problems: Sequence[Problem]) -> S
     check_certificate(certificate, read.value, "the certificate")
     falls = tuple(fall.shortfall(fall.design) for fall in read.shortfalls)
     if read.configuration is None:
-        return StoredAnswer(Solution(problems[0], None, None, certificate, falls), read.time_limit, read.engine)
+        return StoredAnswer(
+            Solution(problems[0], None, None, certificate, falls), read.time_limit, read.engine
+        )
     if read.design is None or read.design >= len(problems):
-        raise InputError(f"design is {read.design}; allowed: the number of a design, from 0 to {len(problems) - 1}")
+        raise InputError(
+            f"design is {read.design}; allowed: the number of a design, "
+            f"from 0 to {len(problems) - 1}"
+        )
     problem, configuration = problems[read.design], Configuration(read.configuration)
     value = problem.feasible_value(configuration)
     if value is None or value != read.value:
         raise InputError("the configuration is not the problem's, or its value not the model's")
-    return StoredAnswer(Solution(problem, configuration, value, certificate, falls), read.time_limit, read.engine)
+    return StoredAnswer(
+        Solution(problem, configuration, value, certificate, falls), read.time_limit, read.engine
+    )

@@ -46,10 +46,14 @@ class Study:
     """A what-if study."""
 
     axes: tuple[Axis, ...]  #: What was varied
-    points: Mapping[Index, StudyPoint]  #: Every point of the grid, in its order; those not reached have status *unknown*
+    points: Mapping[
+        Index, StudyPoint
+    ]  #: Every point of the grid, in its order; those not reached have status *unknown*
     complete: bool  #: Whether every point was reached
     percent: Fraction | None = None  #: By how much limits were raised for marginal values (%)
-    provenance: Mapping[str, str] = field(default_factory=dict)  #: What was fixed, for people: platform, objective and so on
+    provenance: Mapping[str, str] = field(
+        default_factory=dict
+    )  #: What was fixed, for people: platform, objective and so on
 
     def labels(self, index: Index) -> dict[str, str | int | float]:
         """The coordinates of a point by axis name."""
@@ -70,18 +74,23 @@ def run_study(
 ) -> Study:
     """Solve every point of a grid, the product of axes (none: a single point).
 
-    ``build`` states the problems of a point, one per design, from its values by axis name; all are built, and so checked,
-    before the first is solved. The time limit is for the whole study: every point, and every raised limit, gets an equal share
-    of what is left, at least the share it had at the beginning. ``stop`` ends the study with what it has. So many ``threads``
-    solve designs at a time; a store keeps answers as they are found, and supplies those found before. Each limit is raised by
-    ``percent`` for its marginal value (None: none is computed). ``report`` hears of what is being solved, the number of points
-    done, and the progress; ``provenance`` is recorded with the study.
+    ``build`` states the problems of a point, one per design, from its values by axis name; all are
+    built, and so checked, before the first is solved. The time limit is for the whole study: every
+    point, and every raised limit, gets an equal share of what is left, at least the share it had at
+    the beginning. ``stop`` ends the study with what it has. So many ``threads`` solve designs at a
+    time; a store keeps answers as they are found, and supplies those found before. Each limit is
+    raised by ``percent`` for its marginal value (None: none is computed). ``report`` hears of what
+    is being solved, the number of points done, and the progress; ``provenance`` is recorded with
+    the study.
 
     Every point has an answer with its certificate; infeasible points keep their shortfalls.
     """
     check_grid(axes)
     posed = {
-        index: tuple(build({axis.name: axis.values[i] for axis, i in zip(axes, index, strict=True)})) for index in indices(axes)
+        index: tuple(
+            build({axis.name: axis.values[i] for axis, i in zip(axes, index, strict=True)})
+        )
+        for index in indices(axes)
     }
     for problems in posed.values():
         problems[0].symbolic()  # refuses a metric that the platform does not know
@@ -94,7 +103,9 @@ def run_study(
                 break
             problems = posed[index]
             near = [done[n].answer for n in neighbours(axes, index)]
-            run.place = " ".join(f"{axis.name}={axis.labels[i]}" for axis, i in zip(axes, index, strict=True))
+            run.place = " ".join(
+                f"{axis.name}={axis.labels[i]}" for axis, i in zip(axes, index, strict=True)
+            )
             answer = run.solve(problems, _starts(problems, near))
             marginals: tuple[Marginal, ...] = ()
             if percent is not None and answer.found is None:
@@ -103,7 +114,10 @@ def run_study(
                 marginals = marginal_values(problems, answer, percent, solve=run.solve)
             done[index] = StudyPoint(problems, answer, marginals)
             run.done += 1
-    points = {index: done.get(index, StudyPoint(problems, not_solved(problems[0]))) for index, problems in posed.items()}
+    points = {
+        index: done.get(index, StudyPoint(problems, not_solved(problems[0])))
+        for index, problems in posed.items()
+    }
     return Study(tuple(axes), points, not run.stopped, percent, provenance or {})
 
 
@@ -128,14 +142,18 @@ class _Run:
     def stopped(self) -> bool:
         return self.budget.options.stopped
 
-    def solve(self, problems: Sequence[Problem], starts: Sequence[Configuration | None]) -> Solution:
+    def solve(
+        self, problems: Sequence[Problem], starts: Sequence[Configuration | None]
+    ) -> Solution:
         options = self._share()
         stored = None if self.store is None else self.store.load(problems)
         if stored is not None:
             if stored.serves(replace(options, time_limit=self.first_share), self.method):
                 return stored.answer
             starts = [
-                best_start(p, [c for c in (start, *_configurations(p, [stored.answer])) if c is not None])
+                best_start(
+                    p, [c for c in (start, *_configurations(p, [stored.answer])) if c is not None]
+                )
                 for p, start in zip(problems, starts, strict=True)
             ]
         answer = solve_best(
@@ -171,14 +189,18 @@ def _starts(problems: Sequence[Problem], near: Sequence[Solution]) -> list[Confi
 
 def _configurations(problem: Problem, answers: Sequence[Solution]) -> list[Configuration]:
     """Those of the same design."""
-    return [a.configuration for a in answers if a.design == problem.design.name and a.configuration is not None]
+    return [
+        a.configuration
+        for a in answers
+        if a.design == problem.design.name and a.configuration is not None
+    ]
 
 
 def best_start(problem: Problem, known: Iterable[Configuration]) -> Configuration | None:
     """The best of some configurations that a problem allows; None if it allows none.
 
-    A configuration of a neighbouring problem (other sizes, data type, edition, limits) may lie outside this problem's
-    design space, or beyond its limits, so it is checked in full.
+    A configuration of a neighbouring problem (other sizes, data type, edition, limits) may lie
+    outside this problem's design space, or beyond its limits, so it is checked in full.
     """
     allowed = [c for c in map(problem.space.adopted, known) if c is not None]
     values = [(problem.feasible_value(c), c) for c in allowed]

@@ -6,14 +6,23 @@ from pathlib import Path
 from typing import Any
 
 
-def shown(browser: Any, file: Path, width: int = 1280, scheme: str = "light") -> tuple[Any, list[str]]:
+def shown(
+    browser: Any, file: Path, width: int = 1280, scheme: str = "light"
+) -> tuple[Any, list[str]]:
     """A page, and everything that went wrong."""
-    context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme, offline=True)
+    context = browser.new_context(
+        viewport={"width": width, "height": 800}, color_scheme=scheme, offline=True
+    )
     page, wrong = context.new_page(), list[str]()
     page.on("console", lambda message: wrong.append(message.text))
     page.on("pageerror", lambda error: wrong.append(str(error)))
     page.on("requestfailed", lambda request: wrong.append(request.url))
-    page.on("request", lambda request: None if request.url.startswith((file.as_uri(), "data:")) else wrong.append(request.url))
+    page.on(
+        "request",
+        lambda request: (
+            None if request.url.startswith((file.as_uri(), "data:")) else wrong.append(request.url)
+        ),
+    )
     page.goto(file.as_uri())
     return page, wrong
 

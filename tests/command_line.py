@@ -1,6 +1,8 @@
-"""The command line, called within the test's process, or as a process of its own where that is the point.
+"""The command line, called within the test's process, or as a process of its own where that is the
+point.
 
-A process of its own takes half a second to start; most tests ask what a command answers, not how it starts.
+A process of its own takes half a second to start; most tests ask what a command answers, not how it
+starts.
 """
 
 from __future__ import annotations
@@ -21,8 +23,9 @@ from unittest.mock import patch
 
 from ithaca import cli
 
-#: The program, as ``python -c`` takes it. It says on stderr when it begins: what happens before is Python's, not the program's.
-#: A shell starts a background process with SIGINT ignored, and so would be all that it starts.
+#: The program, as ``python -c`` takes it. It says on stderr when it begins: what happens before is
+#: Python's, not the program's. A shell starts a background process with SIGINT ignored, and so
+#: would be all that it starts.
 TOLD = (
     "import signal, sys; signal.signal(signal.SIGINT, signal.{}); sys.path.append({!r}); from {} import main; "
     "print('begun', file=sys.stderr, flush=True); main()"
@@ -56,7 +59,8 @@ def ithaca(
     Returns
     -------
     CompletedProcess
-        Exit status, and all that is written to the descriptors 1 and 2, by libraries in C and by child processes, too.
+        Exit status, and all that is written to the descriptors 1 and 2, by libraries in C and by
+        child processes, too.
     """
     words = ["ithaca", *map(str, arguments)]
     # rich asks the terminal for its width, which a test's must not depend on
@@ -84,11 +88,14 @@ def ithaca(
         for file in (output, errors):
             file.seek(0)
             texts.append(file.read().decode())
-    return CompletedProcess(words, status if isinstance(status, int) else int(status is not None), *texts)
+    return CompletedProcess(
+        words, status if isinstance(status, int) else int(status is not None), *texts
+    )
 
 
 class Process(Popen[str]):
-    """A process that ends with its ``with`` block where that fails, which would otherwise wait for it."""
+    """A process that ends with its ``with`` block where that fails, which would otherwise wait for
+    it."""
 
     def __exit__(self, kind: type[BaseException] | None, *rest: Any) -> None:
         if kind is not None:
@@ -96,10 +103,18 @@ class Process(Popen[str]):
         super().__exit__(kind, *rest)
 
 
-def start(*arguments: object, sigint: str = "default_int_handler", program: str = "ithaca.cli", **options: Any) -> Process:
-    """Start a command in a process of its own, with options of `Popen`; SIGINT reaches it however the tests were started."""
+def start(
+    *arguments: object,
+    sigint: str = "default_int_handler",
+    program: str = "ithaca.cli",
+    **options: Any,
+) -> Process:
+    """Start a command in a process of its own, with options of `Popen`; SIGINT reaches it however
+    the tests were started."""
     command = [sys.executable, "-c", TOLD.format(sigint, ROOT, program), *map(str, arguments)]
-    return Process(command, text=True, **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options})
+    return Process(
+        command, text=True, **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
+    )
 
 
 def begin(*arguments: object, **options: Any) -> Process:
@@ -111,9 +126,11 @@ def begin(*arguments: object, **options: Any) -> Process:
 
 
 def interrupted(*arguments: object, program: str = "ithaca.cli") -> tuple[int, str, str]:
-    """Interrupt a command that takes minutes, once it has begun to search: exit status, output and errors.
+    """Interrupt a command that takes minutes, once it has begun to search: exit status, output and
+    errors.
 
-    How soon that is depends on the machine; before, it has nothing, says so, and is given more time.
+    How soon that is depends on the machine; before, it has nothing, says so, and is given more
+    time.
     """
     for pause in (2, 4, 8, 16, 32):
         with begin(*arguments, program=program) as process:
@@ -132,7 +149,9 @@ def _redirected(descriptor: int, target: int) -> Iterator[TextIO]:
     kept = os.dup(descriptor)
     try:
         os.dup2(target, descriptor)
-        with open(descriptor, "w", buffering=1 if descriptor == 2 else -1, encoding="utf-8", closefd=False) as stream:
+        with open(
+            descriptor, "w", buffering=1 if descriptor == 2 else -1, encoding="utf-8", closefd=False
+        ) as stream:
             yield stream
     finally:
         os.dup2(kept, descriptor)
@@ -156,12 +175,19 @@ def _same_handlers() -> Iterator[None]:
 def _printed_warnings() -> Iterator[None]:
     """Have warnings printed as a program of its own prints them; pytest keeps them to itself."""
 
-    def show(message: Warning | str, category: type[Warning], name: str, line: int, *rest: object) -> None:
+    def show(
+        message: Warning | str, category: type[Warning], name: str, line: int, *rest: object
+    ) -> None:
         print(warnings.formatwarning(message, category, name, line), file=sys.stderr, end="")
 
     with warnings.catch_warnings():
         warnings.resetwarnings()
-        for ignored in (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning):
+        for ignored in (
+            DeprecationWarning,
+            PendingDeprecationWarning,
+            ImportWarning,
+            ResourceWarning,
+        ):
             warnings.simplefilter("ignore", ignored)
         warnings.showwarning = show  # type: ignore[assignment]
         yield

@@ -21,10 +21,12 @@ from pathlib import Path
 from tests.command_line import ithaca
 
 _BLOCK = re.compile(
-    r'^```(?:console\n(?P<console>.*?)|\w+ title="(?P<file>[^"]+)"\n(?P<text>.*?))^```$', re.DOTALL | re.MULTILINE
+    r'^```(?:console\n(?P<console>.*?)|\w+ title="(?P<file>[^"]+)"\n(?P<text>.*?))^```$',
+    re.DOTALL | re.MULTILINE,
 )
 
-#: A command that needs no shell (outside quotes, nothing that means something to one), but for what it is piped to.
+#: A command that needs no shell (outside quotes, nothing that means something to one), but for what
+#: it is piped to.
 _PLAIN = r"""ithaca (?:"[^"$`\\]*"|'[^']*'|[\w ,.:=/+@%-])*"""
 _FILTERED = re.compile(rf"({_PLAIN})(?:\| *(grep .*))?")
 
@@ -47,7 +49,11 @@ def check(document: Path, folder: Path, update: str) -> None:
         document.write_text(renewed, encoding="utf-8")
     else:
         says, prints = plain(text).splitlines(), plain(renewed).splitlines()
-        changes = list(unified_diff(says, prints, f"{document.name} says", "the program prints", lineterm="", n=2))
+        changes = list(
+            unified_diff(
+                says, prints, f"{document.name} says", "the program prints", lineterm="", n=2
+            )
+        )
         assert not changes, "\n".join(changes)
 
 
@@ -80,7 +86,11 @@ def _run(commands: list[str], folder: Path) -> str:
         else:
             words, filtered = shlex.split(plain_command[1])[1:], plain_command[2]
             done = ithaca(*words, cwd=folder, env=variables, together=filtered is None)
-            printed = done.stdout if filtered is None else done.stderr + _shell(filtered, folder, variables, done.stdout)
+            printed = (
+                done.stdout
+                if filtered is None
+                else done.stderr + _shell(filtered, folder, variables, done.stdout)
+            )
         lines = [line.rstrip() for line in printed.strip("\n").split("\n")]
         shown.append("\n".join([f"$ {command}", *lines]).rstrip("\n") + "\n")
     return "\n".join(shown)
@@ -102,9 +112,12 @@ def _shell(command: str, folder: Path, variables: dict[str, str], given: str = "
 
 
 def plain(text: str) -> str:
-    """Text without what may differ between runs: box counts, seconds, and the width of columns of seconds."""
+    """Text without what may differ between runs: box counts, seconds, and the width of columns of
+    seconds."""
     text = re.sub(r"[\d,]+ (boxes|arrays|plans), [\d.]+ s\b", r"\1", text)
-    text = re.sub(r"[\d,]+ box(?:es)? of accelerators, .*; [\d.]+ s\b", "boxes of accelerators", text)
+    text = re.sub(
+        r"[\d,]+ box(?:es)? of accelerators, .*; [\d.]+ s\b", "boxes of accelerators", text
+    )
     text = re.sub(r"confirmed( by \w+)?(, the same search,)? in [\d.]+ s\b", r"confirmed\1\2", text)
     text = re.sub(r"(proven again|same search) in [\d.]+ s\b", r"\1", text)
     text = re.sub(r"\n{2,}", "\n\n", text)

@@ -37,10 +37,14 @@ def mm_problem(
     nest = workload("mm", dict(zip("ijk", sizes, strict=True)))
     array = derive(nest, dataflow, permutation, Edition(edition))
     limits = (Limit("dsp", Fraction(dsp)), Limit("bram18k", Fraction(bram18k)), *more_limits)
-    return systolic_problem(nest, array, DATA_TYPES[dtype], limits, parse_objective(objective), space or SpaceOptions())
+    return systolic_problem(
+        nest, array, DATA_TYPES[dtype], limits, parse_objective(objective), space or SpaceOptions()
+    )
 
 
-def mm_tiling(array: SystolicArray, t1: tuple[int, int, int], t2: tuple[int, int], simd: int, **packs: int) -> Tiling:
+def mm_tiling(
+    array: SystolicArray, t1: tuple[int, int, int], t2: tuple[int, int], simd: int, **packs: int
+) -> Tiling:
     """A tiling of matrix multiplication, with packs by group name."""
     return Tiling(
         dict(zip("ijk", t1, strict=True)),

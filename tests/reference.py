@@ -11,7 +11,9 @@ DATA = Path(__file__).parent / "data"
 #: The published descriptions, by name.
 with tarfile.open(DATA / "descriptors.tar.xz") as _archive:
     DESCRIPTORS = {
-        Path(member.name).stem: file.read() for member in _archive if (file := _archive.extractfile(member)) is not None
+        Path(member.name).stem: file.read()
+        for member in _archive
+        if (file := _archive.extractfile(member)) is not None
     }
 
 

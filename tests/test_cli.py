@@ -28,24 +28,48 @@ def test_solve_prints_the_answer_its_proof_and_what_limits_it() -> None:
     done = ithaca("solve", *MM)
     assert done.returncode == 0
     assert done.stderr == ""
-    for piece in ("best", "optimal", "tiling", "packs", "dsp", "bram18k", "limited by", "all designs"):
+    for piece in (
+        "best",
+        "optimal",
+        "tiling",
+        "packs",
+        "dsp",
+        "bram18k",
+        "limited by",
+        "all designs",
+    ):
         assert piece in done.stdout
 
 
 def test_json_is_one_document_with_the_promised_shape() -> None:
-    done = ithaca("solve", *MM, "--json", "--dataflow", "j,i", "--permutation", "C", "--edition", "odyssey")
+    done = ithaca(
+        "solve", *MM, "--json", "--dataflow", "j,i", "--permutation", "C", "--edition", "odyssey"
+    )
     document = json.loads(done.stdout)
     assert document["schema"] == "ithaca/1"
-    assert document["workload"] == {"name": "mm", "sizes": {"i": 16, "j": 16, "k": 16}, "dtype": "fp32"}
-    assert document["platform"] == {"name": "u250", "limits": {"dsp": 8601.6, "bram18k": 3763.2, "bandwidth": 77}}
+    assert document["workload"] == {
+        "name": "mm",
+        "sizes": {"i": 16, "j": 16, "k": 16},
+        "dtype": "fp32",
+    }
+    assert document["platform"] == {
+        "name": "u250",
+        "limits": {"dsp": 8601.6, "bram18k": 3763.2, "bandwidth": 77},
+    }
     assert document["edition"] == "odyssey"
     (design,) = document["designs"]
     assert design == document["best"]
-    assert (design["dataflow"], design["permutation"], design["buildable"]) == (["i", "j"], "C", True)
+    assert (design["dataflow"], design["permutation"], design["buildable"]) == (
+        ["i", "j"],
+        "C",
+        True,
+    )
     assert set(design["tiling"]) == {"array_part", "latency_hiding", "simd", "pack"}
     assert set(design["tiling"]["pack"]) == {"A_IO_L2_in", "B_IO_L2_in", "C_drain_IO_L1_out"}
     assert document["objective"] == {"expression": "latency", "value": design["metrics"]["latency"]}
-    assert {"latency", "prologue", "main", "epilogue", "dsp", "bram18k", "off_chip_words"} <= set(design["metrics"])
+    assert {"latency", "prologue", "main", "epilogue", "dsp", "bram18k", "off_chip_words"} <= set(
+        design["metrics"]
+    )
     certificate = design["certificate"]
     assert certificate["status"] == "optimal"
     assert certificate["lower_bound"] == design["metrics"]["latency"]
@@ -53,21 +77,28 @@ def test_json_is_one_document_with_the_promised_shape() -> None:
     assert {"method", "nodes", "seconds"} <= set(certificate)
 
 
-def test_a_result_loads_back_into_evaluate_start_and_export(result_file: Path, tmp_path: Path) -> None:
+def test_a_result_loads_back_into_evaluate_start_and_export(
+    result_file: Path, tmp_path: Path
+) -> None:
     recorded = json.loads(result_file.read_text())
     evaluated = json.loads(ithaca("evaluate", "mm", "--points", str(result_file), "--json").stdout)
     latencies = [p["metrics"]["latency"] for p in evaluated["points"]]
     assert recorded["best"]["metrics"]["latency"] in latencies
     again = ithaca("solve", *MM, "--start", str(result_file), "--json")
     assert json.loads(again.stdout)["best"]["metrics"] == recorded["best"]["metrics"]
-    done = ithaca("export", str(result_file), "--to", "autosa", "-o", str(tmp_path / "out"), "--nearest")
+    done = ithaca(
+        "export", str(result_file), "--to", "autosa", "-o", str(tmp_path / "out"), "--nearest"
+    )
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "out" / "kernel.c").exists()
 
 
 def test_export_refuses_what_autosa_cannot_build_with_the_reason(tmp_path: Path) -> None:
     path = tmp_path / "one_pe.json"
-    assert ithaca("solve", *MM, "--limit", "dsp=5", "--dataflow", "i,j", "-o", str(path)).returncode == 0
+    assert (
+        ithaca("solve", *MM, "--limit", "dsp=5", "--dataflow", "i,j", "-o", str(path)).returncode
+        == 0
+    )
     done = ithaca("export", str(path), "--to", "autosa", "-o", str(tmp_path / "out"))
     assert done.returncode == 2
     assert "lanes" in done.stderr
@@ -83,7 +114,9 @@ def test_solve_with_an_own_platform_and_data_type(tmp_path: Path) -> None:
     path = tmp_path / "tiny.yaml"
     resources = "resources:\n  dsp: {total: 100, usable: 0.5}\n  bram18k: {total: 90}\n"
     path.write_text("name: tiny\ndescription: a test\nclock_mhz: 100\n" + resources)
-    document = json.loads(ithaca("solve", *MM, "--platform", str(path), "--dtype", "int16", "--json").stdout)
+    document = json.loads(
+        ithaca("solve", *MM, "--platform", str(path), "--dtype", "int16", "--json").stdout
+    )
     assert document["platform"] == {"name": "tiny", "limits": {"dsp": 50, "bram18k": 63}}
     assert document["best"]["metrics"]["dsp"] <= 50
 
@@ -168,22 +201,46 @@ def test_units_stand_beside_cycles_and_words(tmp_path: Path) -> None:
 
 def test_fp16_and_bf16_have_blocks_and_energies_of_their_own() -> None:
     asked = (*MM, "--limit", "latency=3000", "--objective", "dsp", "--json")
-    found = {t: json.loads(ithaca("solve", *asked, "--dtype", t).stdout)["best"]["metrics"] for t in ("fp32", "fp16", "bf16")}
-    assert {name: metrics["dsp"] / metrics["comp"] for name, metrics in found.items()} == {"fp32": 5, "fp16": 4, "bf16": 1}
+    found = {
+        t: json.loads(ithaca("solve", *asked, "--dtype", t).stdout)["best"]["metrics"]
+        for t in ("fp32", "fp16", "bf16")
+    }
+    assert {name: metrics["dsp"] / metrics["comp"] for name, metrics in found.items()} == {
+        "fp32": 5,
+        "fp16": 4,
+        "bf16": 1,
+    }
 
 
 def test_limits_are_not_blamed_for_an_empty_design_space() -> None:
-    few = ("solve", "mm", "-s", "i=8,j=8,k=8", "--dataflow", "i,j", "--limit", "dsp=1e9,bram18k=1e8")
+    few = (
+        "solve",
+        "mm",
+        "-s",
+        "i=8,j=8,k=8",
+        "--dataflow",
+        "i,j",
+        "--limit",
+        "dsp=1e9,bram18k=1e8",
+    )
     done = ithaca(*few, "--min-lanes", "1000")
     assert done.returncode == 1
-    assert done.stderr == "infeasible: the design space itself is empty: relax --min-lanes, --divisors-only or --for\n"
+    assert (
+        done.stderr
+        == "infeasible: the design space itself is empty: relax --min-lanes, --divisors-only or --for\n"
+    )
 
 
 def test_a_stride_is_told(tmp_path: Path) -> None:
     sizes = "o=8,r=2,c=2,i=8,s=2"
-    done = ithaca("solve", "pointwise_conv2d", "-s", sizes, "--dataflow", "o,r", "-o", "r.json", cwd=tmp_path)
+    done = ithaca(
+        "solve", "pointwise_conv2d", "-s", sizes, "--dataflow", "o,r", "-o", "r.json", cwd=tmp_path
+    )
     assert done.stdout.startswith("pointwise_conv2d (o=8, r=2, c=2, i=8; s=2) fp32")
-    assert "pointwise_conv2d (o=8, r=2, c=2, i=8; s=2) fp32" in ithaca("explain", "r.json", "--quick", cwd=tmp_path).stdout
+    assert (
+        "pointwise_conv2d (o=8, r=2, c=2, i=8; s=2) fp32"
+        in ithaca("explain", "r.json", "--quick", cwd=tmp_path).stdout
+    )
 
 
 BAD_INPUT = {
@@ -192,20 +249,35 @@ BAD_INPUT = {
     "extent 0": (("solve", "mm", "-s", "i=0"), "loop 'i' is 0"),
     "negative extent": (("solve", "mm", "-s", "i=-3"), "loop 'i' is -3"),
     "huge extent": (("solve", "mm", "-s", "i=1000000000"), "from 1 to"),
-    "endless extent": (("solve", "mm", "-s", "i=" + "9" * 4000), "allowed: an integer from 1 to 65536"),
+    "endless extent": (
+        ("solve", "mm", "-s", "i=" + "9" * 4000),
+        "allowed: an integer from 1 to 65536",
+    ),
     "extent no number": (("solve", "mm", "-s", "i=abc"), "'abc'"),
     "extent twice": (("solve", "mm", "-s", "i=1,i=2"), "given twice"),
     "sizes no assignment": (("solve", "mm", "-s", "i"), "NAME=VALUE"),
-    "unknown platform": (("solve", "mm", "--platform", "u9999"), "asic-28nm, u250, u280, u55c, vck190, vu9p, zcu102"),
+    "unknown platform": (
+        ("solve", "mm", "--platform", "u9999"),
+        "asic-28nm, u250, u280, u55c, vck190, vu9p, zcu102",
+    ),
     "missing platform file": (("solve", "mm", "--platform", "/nowhere/p.yaml"), "/nowhere/p.yaml"),
     "unknown data type": (("solve", "mm", "--dtype", "fp3"), "fp32, fp16, bf16, int16, int8"),
     "share of what is unknown": (
         ("solve", "mm", "--limit", "area=50%"),
         "u250 does not state that resource; allowed: a number",
     ),
-    "share of an expression": (("solve", "mm", "--limit", "latency*dsp=50%"), "share of dsp, bram18k, uram, bandwidth"),
-    "share below 0": (("solve", "mm", "--limit", "dsp=-5%"), "--limit: 'dsp' is '-5%'; allowed: a share such as 50%"),
-    "type that C has not": (("solve", "mm", "--for", "autosa", "--dtype", "bf16"), "bf16 is no type of the C programs"),
+    "share of an expression": (
+        ("solve", "mm", "--limit", "latency*dsp=50%"),
+        "share of dsp, bram18k, uram, bandwidth",
+    ),
+    "share below 0": (
+        ("solve", "mm", "--limit", "dsp=-5%"),
+        "--limit: 'dsp' is '-5%'; allowed: a share such as 50%",
+    ),
+    "type that C has not": (
+        ("solve", "mm", "--for", "autosa", "--dtype", "bf16"),
+        "bf16 is no type of the C programs",
+    ),
     "unknown edition": (("solve", "mm", "--edition", "new"), "exact, odyssey"),
     "unknown dataflow": (("solve", "mm", "--dataflow", "i,x"), "i,j i,k j,k"),
     "unknown permutation": (("solve", "mm", "--permutation", "Z"), "A, B, C"),
@@ -216,18 +288,39 @@ BAD_INPUT = {
     "limit without value": (("solve", "mm", "--limit", "dsp"), "METRIC=VALUE"),
     "NaN limit": (("solve", "mm", "--limit", "dsp=nan"), "'dsp' is 'nan'"),
     "negative limit": (("solve", "mm", "--limit", "dsp=-1"), "'dsp' is '-1'"),
-    "infinite limit": (("solve", "mm", "--limit", "dsp=inf"), "'dsp' is 'inf'; allowed: a finite number"),
-    "endless limit": (("solve", "mm", "--limit", "dsp=1e400"), "'dsp' is '1e400'; allowed: a finite number"),
-    "lower limit": (("solve", "mm", "--limit", "latency>=3"), "allowed: upper limits only, METRIC=VALUE"),
-    "strict limit": (("solve", "mm", "--limit", "latency<3"), "allowed: upper limits only, METRIC=VALUE"),
+    "infinite limit": (
+        ("solve", "mm", "--limit", "dsp=inf"),
+        "'dsp' is 'inf'; allowed: a finite number",
+    ),
+    "endless limit": (
+        ("solve", "mm", "--limit", "dsp=1e400"),
+        "'dsp' is '1e400'; allowed: a finite number",
+    ),
+    "lower limit": (
+        ("solve", "mm", "--limit", "latency>=3"),
+        "allowed: upper limits only, METRIC=VALUE",
+    ),
+    "strict limit": (
+        ("solve", "mm", "--limit", "latency<3"),
+        "allowed: upper limits only, METRIC=VALUE",
+    ),
     "unknown metric in the objective": (("solve", "mm", "--objective", "speed"), "latency"),
     "objective no expression": (("solve", "mm", "--objective", "latency +"), "--objective"),
     "hostile objective": (("solve", "mm", "--objective", "__import__('os')"), "--objective"),
-    "objective of unknown sign": (("solve", *MM, "--objective", "1/(latency-dsp)"), "may be 0 or negative"),
-    "objective that may divide by 0": (("solve", *MM, "--objective", "1/(dsp-5)"), "may be 0 or negative"),
+    "objective of unknown sign": (
+        ("solve", *MM, "--objective", "1/(latency-dsp)"),
+        "may be 0 or negative",
+    ),
+    "objective that may divide by 0": (
+        ("solve", *MM, "--objective", "1/(dsp-5)"),
+        "may be 0 or negative",
+    ),
     "area of an FPGA": (("solve", *MM, "--objective", "area"), "asic-28nm"),
     "unknown method": (("solve", "mm", "--method", "magic"), "auto, exact"),
-    "one engine to prove with": (("solve", "mm", "--prove-with", "exact,exact"), "two different ones"),
+    "one engine to prove with": (
+        ("solve", "mm", "--prove-with", "exact,exact"),
+        "two different ones",
+    ),
     "missing result to verify": (("verify", "/nowhere.json"), "/nowhere.json"),
     "NaN time limit": (("solve", "mm", "--time-limit", "nan"), "--time-limit is 'nan'"),
     "negative gap": (("solve", "mm", "--gap", "-1"), "--gap is '-1'"),
@@ -236,8 +329,14 @@ BAD_INPUT = {
     "unknown command": (("sovle", "mm"), "sovle"),
     "missing argument": (("solve",), "workload"),
     "option no number": (("solve", "mm", "--threads", "two"), "'two'"),
-    "missing descriptor": (("solve", "mm", "--edition", "odyssey", "--descriptor", "/nowhere.json"), "/nowhere.json"),
-    "descriptor in the exact model edition": (("solve", "mm", "--descriptor", "/nowhere.json"), "odyssey"),
+    "missing descriptor": (
+        ("solve", "mm", "--edition", "odyssey", "--descriptor", "/nowhere.json"),
+        "/nowhere.json",
+    ),
+    "descriptor in the exact model edition": (
+        ("solve", "mm", "--descriptor", "/nowhere.json"),
+        "odyssey",
+    ),
     "missing points": (("evaluate", "mm", "--points", "/nowhere.csv"), "/nowhere.csv"),
     "missing result": (("export", "/nowhere.json", "--to", "autosa", "-o", "out"), "/nowhere.json"),
     "unknown list": (("list", "wonders"), "wonders"),
@@ -259,16 +358,48 @@ def test_bad_input_ends_in_one_line_and_status_2(case: str, tmp_path: Path) -> N
 
 
 BAD_FILES = {
-    "truncated result": ("r.json", '{"schema": "ithaca/1", "work', ("export", "r.json", "--to", "autosa", "-o", "out")),
-    "hostile result": ("r.json", "[" * 100_000, ("export", "r.json", "--to", "autosa", "-o", "out")),
-    "result of the wrong shape": ("r.json", '{"schema": "ithaca/1"}', ("solve", "mm", "--start", "r.json")),
-    "result of another schema": ("r.json", '{"schema": "other/7"}', ("evaluate", "mm", "--points", "r.json")),
-    "truncated descriptor": ("d.json", '{"params": [', ("solve", "mm", "--edition", "odyssey", "--descriptor", "d.json")),
-    "empty descriptor": ("d.json", "{}", ("solve", "mm", "--edition", "odyssey", "--descriptor", "d.json")),
+    "truncated result": (
+        "r.json",
+        '{"schema": "ithaca/1", "work',
+        ("export", "r.json", "--to", "autosa", "-o", "out"),
+    ),
+    "hostile result": (
+        "r.json",
+        "[" * 100_000,
+        ("export", "r.json", "--to", "autosa", "-o", "out"),
+    ),
+    "result of the wrong shape": (
+        "r.json",
+        '{"schema": "ithaca/1"}',
+        ("solve", "mm", "--start", "r.json"),
+    ),
+    "result of another schema": (
+        "r.json",
+        '{"schema": "other/7"}',
+        ("evaluate", "mm", "--points", "r.json"),
+    ),
+    "truncated descriptor": (
+        "d.json",
+        '{"params": [',
+        ("solve", "mm", "--edition", "odyssey", "--descriptor", "d.json"),
+    ),
+    "empty descriptor": (
+        "d.json",
+        "{}",
+        ("solve", "mm", "--edition", "odyssey", "--descriptor", "d.json"),
+    ),
     "empty points": ("p.csv", "", ("evaluate", "mm", "--points", "p.csv")),
     "points without columns": ("p.csv", "a,b\n1,2\n", ("evaluate", "mm", "--points", "p.csv")),
-    "hostile platform": ("p.yaml", "!!python/object/apply:os.system [ls]", ("solve", "mm", "--platform", "p.yaml")),
-    "platform of the wrong shape": ("p.yaml", "name: [1, 2]", ("solve", "mm", "--platform", "p.yaml")),
+    "hostile platform": (
+        "p.yaml",
+        "!!python/object/apply:os.system [ls]",
+        ("solve", "mm", "--platform", "p.yaml"),
+    ),
+    "platform of the wrong shape": (
+        "p.yaml",
+        "name: [1, 2]",
+        ("solve", "mm", "--platform", "p.yaml"),
+    ),
 }
 
 
@@ -303,7 +434,16 @@ def test_a_closed_pipe_is_no_traceback() -> None:
 
 def test_ctrl_c_prints_what_it_has(tmp_path: Path) -> None:
     path = tmp_path / "result.json"
-    words = ("solve", "mm", "-s", "i=4096,j=4001,k=4096", "--include-unbuildable", "--json", "-o", path)
+    words = (
+        "solve",
+        "mm",
+        "-s",
+        "i=4096,j=4001,k=4096",
+        "--include-unbuildable",
+        "--json",
+        "-o",
+        path,
+    )
     status, output, errors = interrupted(*words)
     document = json.loads(output)
     assert "Traceback" not in errors

@@ -1,4 +1,5 @@
-"""Commands called within the tests' process say and do what processes of their own do, however the tests were started."""
+"""Commands called within the tests' process say and do what processes of their own do, however the
+tests were started."""
 
 from __future__ import annotations
 
@@ -34,7 +35,9 @@ def test_a_call_says_what_a_process_says(words: tuple[str, ...], tmp_path: Path)
     assert (called.returncode, called.stdout, called.stderr) == (process.returncode, output, errors)
 
 
-def test_a_call_leaves_nothing_behind_and_hears_libraries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_call_leaves_nothing_behind_and_hears_libraries(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def main() -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         os.environ["ITHACA_LEFT"] = "behind"
@@ -53,14 +56,20 @@ def test_a_call_leaves_nothing_behind_and_hears_libraries(tmp_path: Path, monkey
     assert "ITHACA_LEFT" not in os.environ
 
 
-def test_an_interrupt_reaches_what_is_started_where_it_is_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupt_reaches_what_is_started_where_it_is_ignored(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """As it is in ``pytest &`` of a script."""
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         with begin("solve", "mm", "-s", "i=4096,j=4001,k=4096", "--include-unbuildable") as process:
             process.send_signal(signal.SIGINT)
             process.communicate(timeout=100)
-        assert process.returncode in (1, 130, -signal.SIGINT)  # the last before the program has its handler
+        assert process.returncode in (
+            1,
+            130,
+            -signal.SIGINT,
+        )  # the last before the program has its handler
         assert ithaca("list", "workloads").returncode == 0
         assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
     finally:

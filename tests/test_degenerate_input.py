@@ -1,4 +1,5 @@
-"""What is allowed, but hardly ever asked: nests of one iteration, totals that are not above 0, odd names, numbers and disks."""
+"""What is allowed, but hardly ever asked: nests of one iteration, totals that are not above 0, odd
+names, numbers and disks."""
 
 from __future__ import annotations
 
@@ -29,7 +30,10 @@ MM = "{op: kernel, name: %s, kernel: mm, sizes: {i: %d, j: %d, k: %d}}"
 
 def network_file(folder: Path, *layers: tuple[str, int, int, int]) -> Path:
     path = folder / "net.yaml"
-    path.write_text("name: net\nlayers:\n" + "".join(f"  - {MM % layer}\n" for layer in layers), encoding="utf-8")
+    path.write_text(
+        "name: net\nlayers:\n" + "".join(f"  - {MM % layer}\n" for layer in layers),
+        encoding="utf-8",
+    )
     return path
 
 
@@ -39,18 +43,25 @@ def network_file(folder: Path, *layers: tuple[str, int, int, int]) -> Path:
 @pytest.mark.parametrize("method", ["auto", "exact", "cpsat", "gp", "nlp", "evolve"])
 @pytest.mark.parametrize("workload", ["mm", "conv2d"])
 def test_one_iteration_has_one_mapping(workload: str, method: str) -> None:
-    """Words of DRAM, 200 pJ each, one of each tensor; with nothing kept further in, a multiply-accumulate of 1 pJ."""
+    """Words of DRAM, 200 pJ each, one of each tensor; with nothing kept further in, a
+    multiply-accumulate of 1 pJ."""
     loops = "ijk" if workload == "mm" else "orcipq"
     sizes = dict.fromkeys(loops, 1)
     result = ithaca.map(workload, arch="simple", objective="energy", method=method, sizes=sizes)
     only = result.best.problem.metrics(Configuration({}))
-    assert (result.status, result.value, dict(result.best.configuration)) == ("optimal", only["energy"], {})
+    assert (result.status, result.value, dict(result.best.configuration)) == (
+        "optimal",
+        only["energy"],
+        {},
+    )
     if method == "exact":
         free = ithaca.map(workload, arch="simple", objective="energy", bypass="free", sizes=sizes)
         assert (free.status, free.value) == ("optimal", 3 * 200 + 1)
 
 
-@pytest.mark.parametrize("arch", ["eyeriss", "nvdla-like", "simba-like", "tpu-like", "dmazerunner-256"])
+@pytest.mark.parametrize(
+    "arch", ["eyeriss", "nvdla-like", "simba-like", "tpu-like", "dmazerunner-256"]
+)
 def test_one_iteration_maps_onto_every_hierarchy(arch: str) -> None:
     result = ithaca.map("mm", arch=arch, objective="latency", i=1, j=1, k=1)
     assert (result.status, result.best.metrics["computes"]) == ("optimal", 1)
@@ -74,11 +85,28 @@ def test_a_network_of_layers_of_one_iteration_is_mapped_and_explained(tmp_path: 
         ("latency-57", "; latency-57 is "),
     ],
 )
-def test_a_network_whose_total_is_not_above_0_is_explained_by_cycles(objective: str, told: str, tmp_path: Path) -> None:
+def test_a_network_whose_total_is_not_above_0_is_explained_by_cycles(
+    objective: str, told: str, tmp_path: Path
+) -> None:
     """Shares are of the latency, which every layer takes some of; the total is stated beside it."""
-    file, result, page = network_file(tmp_path, ("a", 4, 4, 4), ("b", 2, 3, 4)), tmp_path / "n.json", tmp_path / "n.html"
+    file, result, page = (
+        network_file(tmp_path, ("a", 4, 4, 4), ("b", 2, 3, 4)),
+        tmp_path / "n.json",
+        tmp_path / "n.html",
+    )
     plot = tmp_path / "n.svg"
-    asked = ("network", file, "--dataflow", "i,j", "--objective", objective, "-o", result, "--plot", plot)
+    asked = (
+        "network",
+        file,
+        "--dataflow",
+        "i,j",
+        "--objective",
+        objective,
+        "-o",
+        result,
+        "--plot",
+        plot,
+    )
     assert command(*asked).returncode == 0
     explained = command("explain", result)
     assert (explained.returncode, explained.stderr) == (0, "")
@@ -88,12 +116,26 @@ def test_a_network_whose_total_is_not_above_0_is_explained_by_cycles(objective: 
     assert sum(Fraction(str(layer["share"])) for layer in shares["layers"]) == pytest.approx(1)
     assert all(layer["value"] > 0 for layer in shares["layers"])
     assert command("report", result, "-o", page).returncode == 0
-    assert command("network", file, "--dataflow", "i,j", "--objective", objective, "--compare", result).returncode == 0
+    assert (
+        command(
+            "network", file, "--dataflow", "i,j", "--objective", objective, "--compare", result
+        ).returncode
+        == 0
+    )
 
 
 def test_a_codesign_whose_total_is_not_above_0_is_explained(tmp_path: Path) -> None:
     file, result = network_file(tmp_path, ("a", 4, 4, 4), ("b", 2, 3, 4)), tmp_path / "c.json"
-    asked = ("codesign", "dmazerunner-memory", "-w", file, "--objective", "latency-1e12", "-o", result)
+    asked = (
+        "codesign",
+        "dmazerunner-memory",
+        "-w",
+        file,
+        "--objective",
+        "latency-1e12",
+        "-o",
+        result,
+    )
     assert command(*asked).returncode == 0
     explained = command("explain", result, "--quick")
     assert (explained.returncode, explained.stderr) == (0, "")
@@ -104,7 +146,15 @@ def test_a_codesign_whose_total_is_not_above_0_is_explained(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    "text", ["1e-07", "2.5E-7", "0.00021333333333333335", "637.1234567890123", "12345678901234567890", ".5e+3"]
+    "text",
+    [
+        "1e-07",
+        "2.5E-7",
+        "0.00021333333333333335",
+        "637.1234567890123",
+        "12345678901234567890",
+        ".5e+3",
+    ],
 )
 def test_limits_are_read_as_results_print_numbers(text: str) -> None:
     assert parse_limits([f"time<={text}"]) == {"time": Fraction(text)}
@@ -119,12 +169,24 @@ def test_what_is_no_limit_is_refused_in_one_line(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("loops", "limit"), [({"i": 2, "j": 2, "k": 2}, "1e-9*energy"), ({"i": 3, "j": 7, "k": 2}, "energy/7")]
+    ("loops", "limit"),
+    [({"i": 2, "j": 2, "k": 2}, "1e-9*energy"), ({"i": 3, "j": 7, "k": 2}, "energy/7")],
 )
 def test_the_smallest_limit_is_met_as_it_is_printed(loops: dict[str, int], limit: str) -> None:
-    asked = ("map", "--arch", "simple", "--problem", "mm", "-s", ",".join(f"{n}={v}" for n, v in loops.items()))
+    asked = (
+        "map",
+        "--arch",
+        "simple",
+        "--problem",
+        "mm",
+        "-s",
+        ",".join(f"{n}={v}" for n, v in loops.items()),
+    )
     refused = command(*asked, "--limit", f"{limit}<=1e-11")
-    assert (refused.returncode, f"limit {limit} = 1e-11 cannot be met" in refused.stderr) == (1, True)
+    assert (refused.returncode, f"limit {limit} = 1e-11 cannot be met" in refused.stderr) == (
+        1,
+        True,
+    )
     smallest = refused.stderr.partition(" as they are is ")[2].split()[0].replace(",", "")
     assert command(*asked, "--limit", f"{limit}<={smallest}").returncode == 0
 
@@ -156,7 +218,9 @@ def full_disk(monkeypatch: pytest.MonkeyPatch) -> None:
         ("codesign", "dmazerunner-memory", "-w", "net.yaml"),
     ],
 )
-def test_a_full_disk_costs_what_is_kept_not_the_answer(asked: tuple[str, ...], tmp_path: Path) -> None:
+def test_a_full_disk_costs_what_is_kept_not_the_answer(
+    asked: tuple[str, ...], tmp_path: Path
+) -> None:
     network_file(tmp_path, ("a", 2, 2, 2), ("b", 2, 2, 1))
     found = command(*asked, "--results", "kept", cwd=tmp_path)
     assert (found.returncode, "2 of 2" in found.stdout or "optimal" in found.stdout) == (0, True)
@@ -171,21 +235,42 @@ def test_an_answer_that_cannot_be_written_is_printed(tmp_path: Path) -> None:
     found = command(*asked, "-o", "m.json", "--table", "m.csv", cwd=tmp_path)
     assert (found.returncode, "objective  1,274.25" in found.stdout) == (2, True)
     assert (
-        found.stderr == "ithaca: " + "; ".join(f"cannot write {f}: No space left on device" for f in ("m.json", "m.csv")) + "\n"
+        found.stderr
+        == "ithaca: "
+        + "; ".join(f"cannot write {f}: No space left on device" for f in ("m.json", "m.csv"))
+        + "\n"
     )
     assert list(tmp_path.iterdir()) == []
-    assert json.loads(command(*asked, "-o", "m.json", "--json", cwd=tmp_path).stdout)["objective"]["value"] == 1274.25
+    assert (
+        json.loads(command(*asked, "-o", "m.json", "--json", cwd=tmp_path).stdout)["objective"][
+            "value"
+        ]
+        == 1274.25
+    )
 
 
 # -- nests that no loop is vectorised in ---------------------------------------------------
 
 
 def test_nests_without_a_simd_loop_are_matched_and_mapped(tmp_path: Path) -> None:
-    """A 1-D convolution: p and r are no subscripts by themselves. On 4 lanes of a dot product, 3 taps of 4 outputs: 4 calls."""
+    """A 1-D convolution: p and r are no subscripts by themselves. On 4 lanes of a dot product, 3
+    taps of 4 outputs: 4 calls."""
     statement, result = "y[p] += x[p+r] * w[r]", tmp_path / "m.json"
     found = ithaca.match(statement, intrinsic="dot", intrinsic_sizes={"i": 4}, p=4, r=3)
     assert [(dict(each.binding), each.whole.calls) for each in found.choices] == [({"i": "r"}, 4)]
-    asked = ("map", "--arch", "simple", "--problem", statement, "-s", "p=4,r=3", "--objective", "latency", "-o", result)
+    asked = (
+        "map",
+        "--arch",
+        "simple",
+        "--problem",
+        statement,
+        "-s",
+        "p=4,r=3",
+        "--objective",
+        "latency",
+        "-o",
+        result,
+    )
     assert command(*asked).returncode == 0
     assert command("verify", result).returncode == 0
     refused = command("solve", statement, "-s", "p=4,r=3")
@@ -197,10 +282,24 @@ def test_nests_without_a_simd_loop_are_matched_and_mapped(tmp_path: Path) -> Non
 
 
 def test_points_state_how_sums_are_added(tmp_path: Path) -> None:
-    """A convolution that reduces over PEs: the table of a result, read again, has the result's cycles."""
+    """A convolution that reduces over PEs: the table of a result, read again, has the result's
+    cycles."""
     result, table, again = tmp_path / "r.json", tmp_path / "p.csv", tmp_path / "q.csv"
     sizes = "o=4,r=4,c=4,i=4,p=2,q=2"
-    asked = ("solve", "conv2d", "-s", sizes, "--dataflow", "i", "--min-lanes", "2", "--sums", "last", "--regime", "hls")
+    asked = (
+        "solve",
+        "conv2d",
+        "-s",
+        sizes,
+        "--dataflow",
+        "i",
+        "--min-lanes",
+        "2",
+        "--sums",
+        "last",
+        "--regime",
+        "hls",
+    )
     assert command(*asked, "-o", result).returncode == 0
     assert command("evaluate", result, "--table", table).returncode == 0
     stated = json.loads(command("evaluate", result, "--json").stdout)
@@ -212,15 +311,32 @@ def test_points_state_how_sums_are_added(tmp_path: Path) -> None:
     again.write_text(lines, encoding="utf-8")
     points = ("evaluate", "conv2d", "--points", again, "--json")
     assert json.loads(command(*points, "--sums", "last").stdout) == stated
-    assert json.loads(command(*points, "--sums", "first").stdout) == json.loads(command(*points).stdout) != stated
+    assert (
+        json.loads(command(*points, "--sums", "first").stdout)
+        == json.loads(command(*points).stdout)
+        != stated
+    )
     refused = command(*points, "--sums", "middle")
-    assert (refused.returncode, refused.stderr) == (2, "ithaca: --sums is 'middle'; allowed: first, last\n")
+    assert (refused.returncode, refused.stderr) == (
+        2,
+        "ithaca: --sums is 'middle'; allowed: first, last\n",
+    )
 
 
 # -- names ---------------------------------------------------------------------------------
 
-#: Sequences that drive a terminal, what no XML can hold, what ends a line, turns the direction, or is markup.
-NAMES = ("\x1b[31mred", "nul\0x\x0b", "a\nb\tc", "\u202ertl\u202c<b>&\"'", "\ufffe\uffff", "\x85\u2028", "$x_{1}$", "=cmd|x")
+#: Sequences that drive a terminal, what no XML can hold, what ends a line, turns the direction, or
+#: is markup.
+NAMES = (
+    "\x1b[31mred",
+    "nul\0x\x0b",
+    "a\nb\tc",
+    "\u202ertl\u202c<b>&\"'",
+    "\ufffe\uffff",
+    "\x85\u2028",
+    "$x_{1}$",
+    "=cmd|x",
+)
 
 
 def onnx_model(path: Path, names: Sequence[str]) -> None:
@@ -228,12 +344,24 @@ def onnx_model(path: Path, names: Sequence[str]) -> None:
     make, nodes, weights, before = onnx.helper, [], [], "x"
     for number, name in enumerate(names):
         nodes.append(make.make_node("Conv", [before, f"w{number}"], [f"y{number}"], name=name))
-        weights.append(make.make_tensor(f"w{number}", 1, [4 + number, 3 + number, 1, 1], [0.0] * (4 + number) * (3 + number)))
+        weights.append(
+            make.make_tensor(
+                f"w{number}", 1, [4 + number, 3 + number, 1, 1], [0.0] * (4 + number) * (3 + number)
+            )
+        )
         before = f"y{number}"
     nodes.append(make.make_node("Odd\x1b", [before], ["z"], name="odd\x1b[0m", domain="other\0"))
-    inputs, outputs = [make.make_tensor_value_info("x", 1, ["N\x07", 3, 2, 2])], [make.make_tensor_value_info("z", 1, None)]
+    inputs, outputs = (
+        [make.make_tensor_value_info("x", 1, ["N\x07", 3, 2, 2])],
+        [make.make_tensor_value_info("z", 1, None)],
+    )
     opsets = [make.make_opsetid("", 13), make.make_opsetid("other\0", 1)]
-    onnx.save(make.make_model(make.make_graph(nodes, "g", inputs, outputs, weights), opset_imports=opsets), path)
+    onnx.save(
+        make.make_model(
+            make.make_graph(nodes, "g", inputs, outputs, weights), opset_imports=opsets
+        ),
+        path,
+    )
 
 
 def test_names_of_models_drive_no_terminal_and_break_no_picture(tmp_path: Path) -> None:
@@ -251,8 +379,12 @@ def test_names_of_models_drive_no_terminal_and_break_no_picture(tmp_path: Path) 
         done = command(*words)
         assert done.returncode == 0, done.stderr
         texts += [done.stdout, done.stderr]
-    assert [layer.layer.name for layer in ithaca.load(result).layers] == [escaped(name) for name in NAMES]
-    texts += [file.read_text(encoding="utf-8") for file in tmp_path.iterdir() if file.suffix != ".onnx"]
+    assert [layer.layer.name for layer in ithaca.load(result).layers] == [
+        escaped(name) for name in NAMES
+    ]
+    texts += [
+        file.read_text(encoding="utf-8") for file in tmp_path.iterdir() if file.suffix != ".onnx"
+    ]
     assert {c for text in texts for c in text if not c.isprintable()} <= {"\n", "\t"}
     ElementTree.parse(tmp_path / "p.svg")
 

@@ -36,7 +36,8 @@ def test_console_blocks_print_what_the_page_says(page: Path, tmp_path: Path) -> 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_no_code_escapes_the_test(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
-    # programs and data have a title, so that they are written and a console block runs them; plain text is not run
+    # programs and data have a title, so that they are written and a console block runs them; plain
+    # text is not run
     assert set(re.findall(r"^```(\w.*)$", text, re.MULTILINE)) <= {"console", "text"} | set(
         re.findall(r'^```(\w+ title="[\w.-]+")$', text, re.MULTILINE)
     )
@@ -89,19 +90,29 @@ def test_the_site_loads_nothing_from_elsewhere(site: Path) -> None:
         for loaded in page.loaded:
             assert not re.match(r"(\w+:)?//", loaded), f"{path.name} loads {loaded}"
     for style in site.rglob("*.css"):
-        assert not re.search(r"(@import|url\()\s*['\"]?(https?:)?//", style.read_text(encoding="utf-8")), style
+        assert not re.search(
+            r"(@import|url\()\s*['\"]?(https?:)?//", style.read_text(encoding="utf-8")
+        ), style
 
 
 def test_links_lead_somewhere(site: Path) -> None:
-    pages = {path: _Page(path.read_text(encoding="utf-8")) for path in site.glob("*.html") if path.name != "404.html"}
+    pages = {
+        path: _Page(path.read_text(encoding="utf-8"))
+        for path in site.glob("*.html")
+        if path.name != "404.html"
+    }
     for path, page in pages.items():
         for link in [*page.links, *page.loaded]:
             target, _, anchor = link.partition("#")
             if re.match(r"\w+:", target):
                 continue
-            found = path if target in ("", ".") else (path.parent / target.partition("?")[0]).resolve()
+            found = (
+                path if target in ("", ".") else (path.parent / target.partition("?")[0]).resolve()
+            )
             assert found.exists(), f"{path.name} links to {link}"
-            assert not anchor or found not in pages or anchor in pages[found].anchors, f"{path.name} links to {link}"
+            assert not anchor or found not in pages or anchor in pages[found].anchors, (
+                f"{path.name} links to {link}"
+            )
 
 
 def test_equations_are_drawn_without_scripts(site: Path) -> None:
@@ -122,4 +133,7 @@ def test_the_command_reference_names_every_option(site: Path) -> None:
     for name, command in commands.items():
         section = page.split(f"ithaca {name}&para;")[1].split("&para;")[0]
         for parameter in command.params:
-            assert all(option in section for option in parameter.opts if option.startswith("-")), (name, parameter.name)
+            assert all(option in section for option in parameter.opts if option.startswith("-")), (
+                name,
+                parameter.name,
+            )

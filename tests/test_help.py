@@ -33,7 +33,9 @@ def test_every_command_has_examples() -> None:
     assert {line.split()[1] for line in EXAMPLES} == COMMANDS.keys()
     for name in COMMANDS:
         own = [line for line in EXAMPLES if line.startswith(f"ithaca {name} ")]
-        assert ithaca(name, "--help").stdout.endswith("\n".join(["", "  Examples:", *(f"    {line}" for line in own), ""]))
+        assert ithaca(name, "--help").stdout.endswith(
+            "\n".join(["", "  Examples:", *(f"    {line}" for line in own), ""])
+        )
 
 
 @pytest.mark.slow
@@ -64,8 +66,17 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a result of a workload and one of a network."""
     folder = tmp_path_factory.mktemp("results")
     quick = ("--dataflow", "i,j", "--divisors-only", "--limit", "dsp=40", "-o")
-    assert ithaca("solve", "mm", "-s", "i=8,j=8,k=8", *quick, folder / "solved.json").returncode == 0
-    words = ("network", "bert-base", "-s", "sequence=8,layers=1,hidden=16,heads=2,feed_forward=32", "--layers", "mm")
+    assert (
+        ithaca("solve", "mm", "-s", "i=8,j=8,k=8", *quick, folder / "solved.json").returncode == 0
+    )
+    words = (
+        "network",
+        "bert-base",
+        "-s",
+        "sequence=8,layers=1,hidden=16,heads=2,feed_forward=32",
+        "--layers",
+        "mm",
+    )
     assert ithaca(*words, *quick, folder / "bert.json").returncode == 0
     return folder
 
@@ -74,7 +85,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ("typed", "offered"),
     [
         ("ithaca s", ["solve", "simulate", "seed"]),
-        ("ithaca list ", ["workloads", "networks", "platforms", "architectures", "spaces", "designs", "schema"]),
+        (
+            "ithaca list ",
+            ["workloads", "networks", "platforms", "architectures", "spaces", "designs", "schema"],
+        ),
         ("ithaca solve m", ["mm", "mttkrp", "mv"]),
         ("ithaca solve mm --pl", ["--platform"]),
         ("ithaca solve mm --platform zc", ["zcu102"]),
@@ -101,14 +115,20 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ],
 )
 def test_shells_complete(folder: Path, typed: str, offered: list[str]) -> None:
-    words = {"_ITHACA_COMPLETE": "complete_bash", "COMP_WORDS": typed, "COMP_CWORD": str(len(typed.split(" ")) - 1)}
+    words = {
+        "_ITHACA_COMPLETE": "complete_bash",
+        "COMP_WORDS": typed,
+        "COMP_CWORD": str(len(typed.split(" ")) - 1),
+    }
     done = ithaca(cwd=folder, env=words)
     assert (done.returncode, done.stderr) == (0, "")
     assert sorted(filter(None, done.stdout.splitlines())) == sorted(offered)
 
 
 def test_completion_can_be_installed() -> None:
-    done = ithaca("--show-completion", "bash", env={"_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"})
+    done = ithaca(
+        "--show-completion", "bash", env={"_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}
+    )
     assert done.returncode == 0, done.stderr
     assert "complete -o default -F _ithaca_completion ithaca" in done.stdout
     assert "--install-completion" in ithaca("--help").stdout

@@ -1,4 +1,5 @@
-"""Commands interrupted at any moment: their files are whole or absent, and nothing else is left behind."""
+"""Commands interrupted at any moment: their files are whole or absent, and nothing else is left
+behind."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ from tests.command_line import begin, ithaca
 #: What shells show as 130; an interrupted exec() makes Python end by the signal itself.
 INTERRUPTED = (130, -signal.SIGINT)
 
-#: A signal that comes while Python itself ends, when all is written: it has put back what signals do by default.
+#: A signal that comes while Python itself ends, when all is written: it has put back what signals
+#: do by default.
 ENDING = -signal.SIGTERM
 
 #: What a file of an earlier run holds.
@@ -70,10 +72,27 @@ def _grid_file(path: Path) -> None:
     _picture(path) if path.suffix == ".png" else load_grid(path)
 
 
-GRID = ("--loops", "i,j", "--around", "10", "--plot", "map.png", "--x", "lanes.i", "--y", "lanes.j", "-o", "grid.nc")
+GRID = (
+    "--loops",
+    "i,j",
+    "--around",
+    "10",
+    "--plot",
+    "map.png",
+    "--x",
+    "lanes.i",
+    "--y",
+    "lanes.j",
+    "-o",
+    "grid.nc",
+)
 CASES = {
     "grid": Case(("grid", "rough.json", *GRID), ("grid.nc", "map.png"), _grid_file),
-    "refine": Case(("refine", "rough.json", "--samples", "1500", "-o", "better.json"), ("better.json",), load_result),
+    "refine": Case(
+        ("refine", "rough.json", "--samples", "1500", "-o", "better.json"),
+        ("better.json",),
+        load_result,
+    ),
     "evolve": Case(
         (
             "solve",
@@ -93,7 +112,11 @@ CASES = {
         load_result,
     ),
     "explain": Case(("explain", "rough.json"), (), load_result),
-    "report": Case(("report", "rough.json", "--around", "3", "--time-limit", "2", "-o", "page.html"), ("page.html",), _page),
+    "report": Case(
+        ("report", "rough.json", "--around", "3", "--time-limit", "2", "-o", "page.html"),
+        ("page.html",),
+        _page,
+    ),
     "paper": Case(
         ("table-3", "-o", "paper"),
         ("paper/table-3.csv", "paper/table-3.png", "paper/table-3.json"),
@@ -107,13 +130,27 @@ CASES = {
 def rough(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """A result that is not proven optimal."""
     path = tmp_path_factory.mktemp("rough") / "rough.json"
-    words = ["solve", "mm", "-s", "i=96,j=80,k=64", "--dataflow", "i,j", "--method", "exact", "--gap", "0.9"]
+    words = [
+        "solve",
+        "mm",
+        "-s",
+        "i=96,j=80,k=64",
+        "--dataflow",
+        "i,j",
+        "--method",
+        "exact",
+        "--gap",
+        "0.9",
+    ]
     assert ithaca(*words, "-o", path).returncode == 0
     return path.read_bytes()
 
 
-def interrupted(case: Case, folder: Path, moment: Moment, number: signal.Signals) -> tuple[int, str]:
-    """Run a command in a folder and send it a signal; its exit status and what it says on stderr."""
+def interrupted(
+    case: Case, folder: Path, moment: Moment, number: signal.Signals
+) -> tuple[int, str]:
+    """Run a command in a folder and send it a signal; its exit status and what it says on
+    stderr."""
     with begin(*case.words, program=case.program, cwd=folder, stdout=subprocess.DEVNULL) as process:
         if isinstance(moment, str):
             while process.poll() is None and not list(folder.rglob(".ithaca-*")):
@@ -125,7 +162,9 @@ def interrupted(case: Case, folder: Path, moment: Moment, number: signal.Signals
     return process.returncode, errors
 
 
-def check(name: str, folder: Path, rough: bytes, moment: Moment, number: signal.Signals, *, again: bool) -> None:
+def check(
+    name: str, folder: Path, rough: bytes, moment: Moment, number: signal.Signals, *, again: bool
+) -> None:
     """Interrupt a command and see that every file is what it was before, or a whole new one."""
     case = CASES[name]
     (folder / "rough.json").write_bytes(rough)
@@ -139,7 +178,9 @@ def check(name: str, folder: Path, rough: bytes, moment: Moment, number: signal.
     # an interruption within a destructor is printed by Python, and lost
     assert "Traceback" not in errors or "Exception ignored" in errors, told
     if status in INTERRUPTED:
-        assert errors == "ithaca: interrupted\n" or "Exception ignored" in errors or "wrote" in errors, told
+        assert (
+            errors == "ithaca: interrupted\n" or "Exception ignored" in errors or "wrote" in errors
+        ), told
     left = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
     assert left <= {"rough.json", *case.files}, told
     assert (folder / "rough.json").read_bytes() == rough
@@ -172,7 +213,8 @@ def test_a_terminated_command_removes_the_file_it_was_writing(tmp_path: Path, ro
     check("grid", tmp_path, rough, WRITING, signal.SIGTERM, again=False)
 
 
-#: Runs a command that gets signals as it takes a lock of xarray, at one of the times that it does so.
+#: Runs a command that gets signals as it takes a lock of xarray, at one of the times that it does
+#: so.
 STRUCK = """
 import os, signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -192,10 +234,22 @@ cli.main()
 
 @pytest.mark.parametrize("count", [1, 2, 5])
 def test_a_lock_that_is_being_taken_is_given_back(count: int, tmp_path: Path, rough: bytes) -> None:
-    """An exception as xarray takes a lock left it taken, and closing the file waited for it for ever."""
+    """An exception as xarray takes a lock left it taken, and closing the file waited for it for
+    ever."""
     (tmp_path / "rough.json").write_bytes(rough)
     done = subprocess.run(
-        [sys.executable, "-c", STRUCK, str(count), "grid", "rough.json", "--loops", "i", "-o", "grid.nc"],
+        [
+            sys.executable,
+            "-c",
+            STRUCK,
+            str(count),
+            "grid",
+            "rough.json",
+            "--loops",
+            "i",
+            "-o",
+            "grid.nc",
+        ],
         cwd=tmp_path,
         capture_output=True,
         text=True,
@@ -224,7 +278,9 @@ def test_files_are_whole_or_as_before_at_many_moments(
 
 def test_signals_a_shell_asks_to_ignore_are_ignored(tmp_path: Path, rough: bytes) -> None:
     (tmp_path / "rough.json").write_bytes(rough)
-    with begin("explain", "rough.json", "--quick", cwd=tmp_path, sigint="SIG_IGN") as process:  # as nohup does of its signal
+    with begin(
+        "explain", "rough.json", "--quick", cwd=tmp_path, sigint="SIG_IGN"
+    ) as process:  # as nohup does of its signal
         process.send_signal(signal.SIGINT)
         output, errors = process.communicate(timeout=100)
     assert (process.returncode, errors) == (0, "")

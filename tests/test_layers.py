@@ -37,7 +37,11 @@ def imported(text: str) -> Iterator[tuple[int, str]]:
     """Line and name of every module of the package that a source text imports, wherever in it."""
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
-            yield from ((node.lineno, alias.name) for alias in node.names if alias.name.startswith("ithaca."))
+            yield from (
+                (node.lineno, alias.name)
+                for alias in node.names
+                if alias.name.startswith("ithaca.")
+            )
         elif isinstance(node, ast.ImportFrom):
             assert not node.level, "imports name the package"
             if node.module == "ithaca":
@@ -49,12 +53,20 @@ def imported(text: str) -> Iterator[tuple[int, str]]:
 def offences(layer: str, text: str) -> list[str]:
     """Imports of later layers, and of what is no layer."""
     allowed = {*LAYERS[: LAYERS.index(layer) + 1], "__version__"}
-    return [f"{line}: {module}" for line, module in imported(text) if module.split(".")[1] not in allowed]
+    return [
+        f"{line}: {module}"
+        for line, module in imported(text)
+        if module.split(".")[1] not in allowed
+    ]
 
 
 @pytest.mark.parametrize("layer", LAYERS)
 def test_no_layer_imports_a_later_one(layer: str) -> None:
-    found = [f"{path.relative_to(ROOT)}:{offence}" for path in files(layer) for offence in offences(layer, path.read_text())]
+    found = [
+        f"{path.relative_to(ROOT)}:{offence}"
+        for path in files(layer)
+        for offence in offences(layer, path.read_text())
+    ]
     assert not found
 
 
@@ -76,7 +88,8 @@ def test_an_import_of_a_later_layer_is_seen() -> None:
     assert not offences("commands", text.replace("cli", "__version__"))
 
 
-#: Folders of families; everything beside them in `formulations` is the contract, which knows none but by its registry.
+#: Folders of families; everything beside them in `formulations` is the contract, which knows none
+#: but by its registry.
 FAMILIES = sorted(path.parent.name for path in (ROOT / "formulations").glob("*/family.py"))
 
 #: Layers that work with any family, and what they may not say.
@@ -86,14 +99,24 @@ OWN_WORDS = re.compile(r"(t1|t2|lanes|tiles|pack|simd)(\..*)?|bram18k|systolic")
 
 def names_family(path: Path) -> list[str]:
     """Imports of a family's modules."""
-    own = path.relative_to(ROOT).parts[1] if path.relative_to(ROOT).parts[0] == "formulations" else None
+    own = (
+        path.relative_to(ROOT).parts[1]
+        if path.relative_to(ROOT).parts[0] == "formulations"
+        else None
+    )
     families = {f"ithaca.formulations.{name}" for name in FAMILIES if name != own}
     found = imported(path.read_text())
-    return [f"{path.relative_to(ROOT)}:{line}: {m}" for line, m in found if ".".join(m.split(".")[:3]) in families]
+    return [
+        f"{path.relative_to(ROOT)}:{line}: {m}"
+        for line, m in found
+        if ".".join(m.split(".")[:3]) in families
+    ]
 
 
 def test_engines_refinement_peers_and_the_codec_know_no_family() -> None:
-    assert not [offence for layer in GENERIC for path in files(layer) for offence in names_family(path)]
+    assert not [
+        offence for layer in GENERIC for path in files(layer) for offence in names_family(path)
+    ]
 
 
 def spoken(text: str) -> Iterator[tuple[int, str]]:
@@ -101,7 +124,11 @@ def spoken(text: str) -> Iterator[tuple[int, str]]:
     tree = ast.parse(text)
     statements = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in statements:
+        if (
+            isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and id(node) not in statements
+        ):
             yield node.lineno, node.value
 
 
@@ -114,7 +141,11 @@ def test_engines_refinement_peers_and_the_codec_name_no_quantity_of_a_family() -
         if OWN_WORDS.fullmatch(value)
     ]
     assert not found
-    assert [value for _, value in spoken('"""t1"""\nx = values["t1"] + f"{1}t2."') if OWN_WORDS.fullmatch(value)] == [
+    assert [
+        value
+        for _, value in spoken('"""t1"""\nx = values["t1"] + f"{1}t2."')
+        if OWN_WORDS.fullmatch(value)
+    ] == [
         "t1",
         "t2.",
     ]
@@ -122,6 +153,11 @@ def test_engines_refinement_peers_and_the_codec_name_no_quantity_of_a_family() -
 
 def test_no_family_knows_another_and_the_contract_none() -> None:
     registry = ROOT / "formulations" / "families.py"
-    found = [offence for path in files("formulations") if path != registry for offence in names_family(path)]
+    found = [
+        offence
+        for path in files("formulations")
+        if path != registry
+        for offence in names_family(path)
+    ]
     assert FAMILIES
     assert not found

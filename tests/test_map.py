@@ -60,7 +60,11 @@ def best_of_all(design: SpatialDesign, metric: str) -> Fraction:
     tables = [axis.table() for axis in design.space.axes]
     least = None
     for picked in product(*(range(next(iter(table.values())).size) for table in tables)):
-        values = {n: int(c[row]) for table, row in zip(tables, picked, strict=True) for n, c in table.items()}
+        values = {
+            n: int(c[row])
+            for table, row in zip(tables, picked, strict=True)
+            for n, c in table.items()
+        }
         if design.space.contains(values):
             value = design.metrics(values, FRACTION, [metric])[metric]
             least = value if least is None else min(least, value)
@@ -73,7 +77,14 @@ def test_the_proven_mapping_is_the_best_of_all(objective: str, files: Path) -> N
     (files / "constraints.yaml").write_text(
         "mapspace_constraints: [{target: DRAM, type: temporal, factors: N=1, permutation: KM}]"
     )
-    words = (*ASKED, "--constraints", "constraints.yaml", "--divisors-only", "--objective", objective)
+    words = (
+        *ASKED,
+        "--constraints",
+        "constraints.yaml",
+        "--divisors-only",
+        "--objective",
+        objective,
+    )
     done = command("map", *words, "--json", cwd=files)
     assert (done.returncode, done.stderr) == (0, "")
     document = json.loads(done.stdout)
@@ -90,7 +101,13 @@ def test_a_mapping_is_told_as_timeloop_does(files: Path) -> None:
     done = command("map", *ASKED, "--divisors-only", "-o", "r.json", cwd=files)
     assert done.returncode == 0
     assert "product (M=4, N=4, K=6), timeloop model edition, on tiny, minimising edp" in done.stdout
-    for part in ("DRAM [ Weights:24 Inputs:24 Outputs:16 ]", "(Spatial-X)", "<<< Compute >>>", "energy (µJ)", "binding"):
+    for part in (
+        "DRAM [ Weights:24 Inputs:24 Outputs:16 ]",
+        "(Spatial-X)",
+        "<<< Compute >>>",
+        "energy (µJ)",
+        "binding",
+    ):
         assert part in done.stdout
     again = command("verify", "r.json", cwd=files)
     assert again.returncode == 0
@@ -98,12 +115,21 @@ def test_a_mapping_is_told_as_timeloop_does(files: Path) -> None:
     assert command("explain", "r.json", "--quick", cwd=files).returncode == 0
     assert command("report", "r.json", "-o", "r.html", "--quick", cwd=files).returncode == 0
     page = (files / "r.html").read_text()
-    for part in ("Loop nest", "The memory hierarchy", "Energy by level", "What binds", "Roofline", "↓"):
+    for part in (
+        "Loop nest",
+        "The memory hierarchy",
+        "Energy by level",
+        "What binds",
+        "Roofline",
+        "↓",
+    ):
         assert part in page
 
 
 @pytest.mark.parametrize("divisors", [("--divisors-only",), ()])
-def test_what_is_exported_evaluates_to_the_same_figures(divisors: tuple[str, ...], files: Path) -> None:
+def test_what_is_exported_evaluates_to_the_same_figures(
+    divisors: tuple[str, ...], files: Path
+) -> None:
     """By rules of the real tool that were written without Ithaca's model."""
     words = ("-s", "N=5", *divisors, "--bypass", "free", "--objective", "energy", "-o", "r.json")
     assert command("map", *ASKED, *words, cwd=files).returncode == 0
@@ -111,7 +137,9 @@ def test_what_is_exported_evaluates_to_the_same_figures(divisors: tuple[str, ...
     assert done.returncode == 0, done.stderr
     best = ithaca.load(files / "r.json").best
     assert best is not None
-    found = count(read_hierarchy({file.name: file.read_text() for file in (files / "out").iterdir()}))
+    found = count(
+        read_hierarchy({file.name: file.read_text() for file in (files / "out").iterdir()})
+    )
     assert (found.cycles, found.macs) == (best.metrics["latency"], best.metrics["computes"])
     for level, counted in found.levels.items():
         for what in ("reads", "fills", "updates", "capacity"):
@@ -121,10 +149,14 @@ def test_what_is_exported_evaluates_to_the_same_figures(divisors: tuple[str, ...
     assert (told.returncode, len(told.stderr.splitlines())) == (2, 1)
 
 
-def test_a_file_that_says_nothing_of_bypasses_is_taken_at_its_word_and_that_is_said(files: Path) -> None:
+def test_a_file_that_says_nothing_of_bypasses_is_taken_at_its_word_and_that_is_said(
+    files: Path,
+) -> None:
     words = ("map", *ASKED, "--divisors-only", "--objective", "energy", "--json")
     kept = command(*words, cwd=files)
-    assert kept.stderr.startswith("ithaca: tiny does not say which tensors its levels keep, so every level keeps every tensor")
+    assert kept.stderr.startswith(
+        "ithaca: tiny does not say which tensors its levels keep, so every level keeps every tensor"
+    )
     assert len(kept.stderr.splitlines()) == 1
     free = command(*words, "--bypass", "free", cwd=files)
     assert free.stderr == ""
@@ -133,29 +165,43 @@ def test_a_file_that_says_nothing_of_bypasses_is_taken_at_its_word_and_that_is_s
 
 
 def test_what_binds_is_what_takes_all_cycles(files: Path) -> None:
-    """Where DRAM gives one word a cycle, the words that are read set the latency of this product."""
+    """Where DRAM gives one word a cycle, the words that are read set the latency of this
+    product."""
     (files / "tiny.yaml").write_text(TINY.replace("read_bandwidth: 2", "read_bandwidth: 1"))
-    found = ithaca.map(files / "problem.yaml", arch=files / "tiny.yaml", divisors_only=True, objective="latency")
+    found = ithaca.map(
+        files / "problem.yaml", arch=files / "tiny.yaml", divisors_only=True, objective="latency"
+    )
     assert found.best is not None
     (binding, *_) = found.explain(quick=True).statements[2:]
-    latency, reads = found.best.metrics["latency"], sum(found.best.metrics[f"DRAM.{t}.reads"] for t in ("Weights", "Inputs"))
+    latency, reads = (
+        found.best.metrics["latency"],
+        sum(found.best.metrics[f"DRAM.{t}.reads"] for t in ("Weights", "Inputs")),
+    )
     assert latency == reads
-    assert binding.startswith(f"Binding: DRAM reads (mostly Weights), {latency} cycles; of these take ")
+    assert binding.startswith(
+        f"Binding: DRAM reads (mostly Weights), {latency} cycles; of these take "
+    )
     steps = found.best.metrics["computes"] / found.best.metrics["pes"]
     assert f"computation {float(100 * steps / latency):.1f} %" in binding
 
 
 def test_what_would_help_is_solved_again(files: Path) -> None:
-    found = ithaca.map(files / "problem.yaml", arch=files / "tiny.yaml", divisors_only=True, objective="energy")
+    found = ithaca.map(
+        files / "problem.yaml", arch=files / "tiny.yaml", divisors_only=True, objective="energy"
+    )
     (files / "larger.yaml").write_text(TINY.replace("entries: 24", "entries: 48"))
-    larger = ithaca.map(files / "problem.yaml", arch=files / "larger.yaml", divisors_only=True, objective="energy")
+    larger = ithaca.map(
+        files / "problem.yaml", arch=files / "larger.yaml", divisors_only=True, objective="energy"
+    )
     assert found.value is not None
     assert larger.value is not None
     assert larger.value < found.value
     said = found.explain().statements
     gain = f"give Buffer twice the words (48, energies as they are): energy {int(found.value):,} becomes {int(larger.value):,}"
     assert any(line.startswith(f"Tried: {gain}") for line in said)
-    assert any(line.startswith("Tried: give DRAM twice the bandwidth: energy stays") for line in said)
+    assert any(
+        line.startswith("Tried: give DRAM twice the bandwidth: energy stays") for line in said
+    )
     assert said[-1].startswith("To change first: give Buffer twice the words")
 
 
@@ -196,7 +242,16 @@ def test_what_does_not_fit_is_one_line(words: tuple[str, ...], told: str, files:
 
 def test_workloads_are_solved_on_architectures(tmp_path: Path) -> None:
     sizes = ("-s", "o=4,r=4,c=4,i=2,p=1,q=1")
-    words = ("--arch", "simple", "--divisors-only", "--objective", "energy", "--limit", "DRAM.w.reads=8", "--json")
+    words = (
+        "--arch",
+        "simple",
+        "--divisors-only",
+        "--objective",
+        "energy",
+        "--limit",
+        "DRAM.w.reads=8",
+        "--json",
+    )
     solved = json.loads(command("solve", "conv2d", *sizes, *words, cwd=tmp_path).stdout)
     mapped = json.loads(command("map", "--problem", "conv2d", *sizes, *words, cwd=tmp_path).stdout)
     assert solved["best"]["metrics"] == mapped["best"]["metrics"]
@@ -209,7 +264,10 @@ def test_workloads_are_solved_on_architectures(tmp_path: Path) -> None:
     [
         (("--arch", "simple", "--platform", "u250"), "--platform does not go with --arch"),
         (("--bypass", "free"), "--bypass goes with --arch only"),
-        (("--arch", "simple", "--edition", "exact"), "--edition is 'exact'; allowed: timeloop, dmazerunner"),
+        (
+            ("--arch", "simple", "--edition", "exact"),
+            "--edition is 'exact'; allowed: timeloop, dmazerunner",
+        ),
     ],
 )
 def test_options_of_arrays_do_not_go_with_architectures(words: tuple[str, ...], told: str) -> None:
@@ -222,12 +280,22 @@ def test_a_level_without_room_is_named(files: Path) -> None:
     (files / "tiny.yaml").write_text(TINY.replace("entries: 24", "entries: 2"))
     done = command("map", *ASKED, cwd=files)
     assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
-    assert "tiny: Buffer has room for 2 words; allowed: at least 3, a word of each tensor that it keeps, Weights" in done.stderr
-    assert command("map", *ASKED, "--bypass", "free", "--divisors-only", "--objective", "energy", cwd=files).returncode == 0
+    assert (
+        "tiny: Buffer has room for 2 words; allowed: at least 3, a word of each tensor that it keeps, Weights"
+        in done.stderr
+    )
+    assert (
+        command(
+            "map", *ASKED, "--bypass", "free", "--divisors-only", "--objective", "energy", cwd=files
+        ).returncode
+        == 0
+    )
 
 
 def test_constraints_that_leave_no_mapping_are_named(files: Path) -> None:
-    (files / "c.yaml").write_text("constraints: [{target: Buffer, type: temporal, factors: M=4 N=4 K=6}]")
+    (files / "c.yaml").write_text(
+        "constraints: [{target: Buffer, type: temporal, factors: M=4 N=4 K=6}]"
+    )
     done = command("map", *ASKED, "--constraints", "c.yaml", "--divisors-only", cwd=files)
     assert done.returncode == 1
     empty = "infeasible: the design space itself is empty: relax --constraints, --divisors-only or --fanout"
@@ -241,9 +309,18 @@ def test_a_limit_that_nothing_meets_is_named(files: Path) -> None:
     assert "latency" in done.stderr
 
 
-def test_levels_called_as_those_of_a_known_machine_keep_what_they_keep_there(tmp_path: Path) -> None:
+def test_levels_called_as_those_of_a_known_machine_keep_what_they_keep_there(
+    tmp_path: Path,
+) -> None:
     folder = golden() / "eyeriss"
-    asked = ("--problem", str(folder / "problem_conv1x1.yaml"), "--divisors-only", "--objective", "energy", "--json")
+    asked = (
+        "--problem",
+        str(folder / "problem_conv1x1.yaml"),
+        "--divisors-only",
+        "--objective",
+        "energy",
+        "--json",
+    )
     told = command("map", "--arch", str(folder), *asked, cwd=tmp_path)
     assert (
         "does not say which tensors its levels keep, so they keep what they keep in Ithaca's eyeriss; --constraints"
@@ -257,7 +334,11 @@ def test_levels_called_as_those_of_a_known_machine_keep_what_they_keep_there(tmp
         writer = csv.DictWriter(file, kept, extrasaction="ignore")
         writer.writeheader()
         writer.writerows(rows)
-    done = command("evaluate", "--arch", str(folder), "--points", "mappings.csv", "--json", cwd=tmp_path)
+    done = command(
+        "evaluate", "--arch", str(folder), "--points", "mappings.csv", "--json", cwd=tmp_path
+    )
     for row, point in zip(rows, json.loads(done.stdout)["points"], strict=True):
         assert point["valid"] == (row["valid"] == "1")
-        assert not point["valid"] or abs(point["metrics"]["energy"] - float(row["energy_pJ"])) <= 1e-6 * float(row["energy_pJ"])
+        assert not point["valid"] or abs(
+            point["metrics"]["energy"] - float(row["energy_pJ"])
+        ) <= 1e-6 * float(row["energy_pJ"])

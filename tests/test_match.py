@@ -11,11 +11,16 @@ import ithaca as package
 from tests.command_line import ithaca
 
 
-def test_choices_are_listed_with_loops_padding_calls_and_what_only_the_published_count_has() -> None:
+def test_choices_are_listed_with_loops_padding_calls_and_what_only_the_published_count_has() -> (
+    None
+):
     done = ithaca("match", "conv2d", "--intrinsic", "gemm")
     assert done.returncode == 0, done.stderr
     assert "4 of 9 leaves: 126 sets; 4 legal choices, 6 by the published count" in done.stdout
-    assert "│ 1 │ c 56 → 64 │ o 512 │    i 512 │ m=cin, n=w, l=cout │  2,064,384 │   12.50 % │" in done.stdout
+    assert (
+        "│ 1 │ c 56 → 64 │ o 512 │    i 512 │ m=cin, n=w, l=cout │  2,064,384 │   12.50 % │"
+        in done.stdout
+    )
     assert "refused    i=r, j=o, k=p: r and p are added in cin's subscript r+p" in done.stdout
 
 
@@ -26,7 +31,17 @@ def test_a_workload_with_fewer_leaves_than_the_intrinsic_is_said_to_have_them() 
 
 
 def test_the_document_says_all_of_every_choice() -> None:
-    words = "match", "conv2d", "-s", "o=64,i=64", "--intrinsic-sizes", "k=1", "--tile", "o=32,c=32,i=8", "--json"
+    words = (
+        "match",
+        "conv2d",
+        "-s",
+        "o=64,i=64",
+        "--intrinsic-sizes",
+        "k=1",
+        "--tile",
+        "o=32,c=32,i=8",
+        "--json",
+    )
     document = json.loads(ithaca(*words).stdout)
     assert document["schema"] == "ithaca/1"
     assert (document["leaves"], document["sets_of_leaves"], document["published"]) == (9, 126, 6)
@@ -35,7 +50,9 @@ def test_the_document_says_all_of_every_choice() -> None:
         "statement": "l[i][j] += m[i][k] * n[k][j]",
         "sizes": {"i": 16, "j": 16, "k": 1},
     }
-    (choice,) = (each for each in document["choices"] if each["loops"] == {"i": "c", "j": "o", "k": "i"})
+    (choice,) = (
+        each for each in document["choices"] if each["loops"] == {"i": "c", "j": "o", "k": "i"}
+    )
     assert choice == {
         "stage": "cout[r][c][o] += cin[r+p][c+q][i] * w[o][p][q][i]",
         "loops": {"i": "c", "j": "o", "k": "i"},
@@ -57,12 +74,22 @@ def test_the_document_says_all_of_every_choice() -> None:
     "words",
     [
         ("conv2d", "--intrinsic", "conv2d", "--tile", "r=7"),
-        ("C[i,j,k] += A[i,j,l] * B[l,k]", "-s", "i=8,j=8,k=8,l=8", "--intrinsic", "ij,j->i", "--intrinsic-sizes", "i=4,j=4"),
+        (
+            "C[i,j,k] += A[i,j,l] * B[l,k]",
+            "-s",
+            "i=8,j=8,k=8,l=8",
+            "--intrinsic",
+            "ij,j->i",
+            "--intrinsic-sizes",
+            "i=4,j=4",
+        ),
         ("depthwise_conv2d", "--partial"),
     ],
     ids=["tiled", "own", "partial"],
 )
-def test_a_file_is_read_back_and_one_that_was_edited_is_refused(words: tuple[str, ...], tmp_path: Path) -> None:
+def test_a_file_is_read_back_and_one_that_was_edited_is_refused(
+    words: tuple[str, ...], tmp_path: Path
+) -> None:
     path = tmp_path / "matches.json"
     done = ithaca("match", *words, "-o", path)
     assert done.returncode == 0, done.stderr
@@ -81,7 +108,15 @@ def test_python_and_its_table() -> None:
     found = package.match("ttm", intrinsic="gemm", intrinsic_sizes={"i": 8}, i=16, j=64)
     assert len(found.choices) == 4  # the intrinsic's i and j differ: operands may be exchanged
     frame = found.to_dataframe()
-    assert list(frame.columns) == ["stage", "loops.i", "loops.j", "loops.k", "calls", "redundant", "runs"]
+    assert list(frame.columns) == [
+        "stage",
+        "loops.i",
+        "loops.j",
+        "loops.k",
+        "calls",
+        "redundant",
+        "runs",
+    ]
     assert repr(found) == "<Matches: ttm (i=16, j=64, k=256, l=256) on gemm: 4 choices>"
 
 
@@ -97,8 +132,14 @@ def test_without_a_match_the_command_says_so() -> None:
     [
         (("conv3d",), "unknown workload 'conv3d'"),
         (("mm", "--intrinsic", "gem"), "--intrinsic is 'gem'; allowed: dot, gemv, gemm, conv2d"),
-        (("mm", "--intrinsic", "ij,jk->ik"), "--intrinsic-sizes: i, k, j missing; allowed: sizes of all of i, k, j"),
-        (("mm", "--intrinsic-sizes", "i=0"), "--intrinsic-sizes: loop 'i' is 0; allowed: an integer from 1"),
+        (
+            ("mm", "--intrinsic", "ij,jk->ik"),
+            "--intrinsic-sizes: i, k, j missing; allowed: sizes of all of i, k, j",
+        ),
+        (
+            ("mm", "--intrinsic-sizes", "i=0"),
+            "--intrinsic-sizes: loop 'i' is 0; allowed: an integer from 1",
+        ),
         (("mm", "--tile", "z=4"), "--tile: unknown loop 'z' of mm; allowed: i, j, k"),
         (("mm", "--tile", "i=2000"), "tile of 'i' is 2000; allowed: 1 to its extent, 1024"),
         (("mm", "--tile", "i=0"), "tile of 'i' is 0; allowed: 1 to its extent, 1024"),

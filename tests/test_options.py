@@ -59,12 +59,20 @@ def test_empty_paths_are_refused(command: str, option: str, result: Path) -> Non
     before = sorted(result.parent.iterdir())
     done = ithaca(command, *words, cwd=result.parent)
     assert done.returncode == 2, done.stderr
-    assert done.stderr == f"ithaca: {option or 'FILE'} is empty; allowed: the name of a file or folder\n"
+    assert (
+        done.stderr
+        == f"ithaca: {option or 'FILE'} is empty; allowed: the name of a file or folder\n"
+    )
     assert sorted(result.parent.iterdir()) == before
 
 
 def test_paths_of_all_kinds_are_among_them() -> None:
-    assert {("solve", "--start"), ("network", "--table"), ("export", "--output"), ("whatif", "--results")} <= set(paths())
+    assert {
+        ("solve", "--start"),
+        ("network", "--table"),
+        ("export", "--output"),
+        ("whatif", "--results"),
+    } <= set(paths())
     assert ("verify", "") in paths()
 
 
@@ -78,21 +86,30 @@ def test_paths_of_all_kinds_are_among_them() -> None:
     ],
 )
 @pytest.mark.parametrize("other", ["out.nc", "./out.nc", "link/out.nc"])
-def test_two_outputs_are_two_files(words: tuple[str, ...], first: str, second: str, other: str, tmp_path: Path) -> None:
+def test_two_outputs_are_two_files(
+    words: tuple[str, ...], first: str, second: str, other: str, tmp_path: Path
+) -> None:
     (tmp_path / "link").symlink_to(tmp_path)
     done = ithaca(*words, first, "out.nc", second, other, cwd=tmp_path)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
-    assert done.stderr == f"ithaca: {second} is '{Path(other)}', like {first}; allowed: another file\n"
+    assert (
+        done.stderr == f"ithaca: {second} is '{Path(other)}', like {first}; allowed: another file\n"
+    )
     assert [path.name for path in tmp_path.iterdir()] == ["link"]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no /dev/null")
 def test_devices_take_several_outputs() -> None:
-    done = ithaca(*NETWORK, "--divisors-only", "--dataflow", "o,r", "-o", "/dev/null", "--table", "/dev/null")
+    done = ithaca(
+        *NETWORK, "--divisors-only", "--dataflow", "o,r", "-o", "/dev/null", "--table", "/dev/null"
+    )
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("words", [("simulate", "r.json", "--trace", "r.json"), ("evaluate", "r.json", "--table", "./r.json")])
+@pytest.mark.parametrize(
+    "words",
+    [("simulate", "r.json", "--trace", "r.json"), ("evaluate", "r.json", "--table", "./r.json")],
+)
 def test_what_is_read_is_not_written(words: tuple[str, ...], result: Path, tmp_path: Path) -> None:
     content = result.read_bytes()
     (tmp_path / "r.json").write_bytes(content)
@@ -105,4 +122,6 @@ def test_what_is_read_is_not_written(words: tuple[str, ...], result: Path, tmp_p
 def test_a_limit_that_the_platform_has_not_cannot_be_lifted() -> None:
     done = ithaca("solve", "mm", "-s", "i=8,j=8,k=8", "--limit", "dps=none")
     assert done.returncode == 2
-    assert done.stderr.startswith("ithaca: limit 'dps' is none, but u250 states no limit of that name; allowed: none for dsp, ")
+    assert done.stderr.startswith(
+        "ithaca: limit 'dps' is none, but u250 states no limit of that name; allowed: none for dsp, "
+    )

@@ -1,4 +1,5 @@
-"""A new kernel needs a YAML file and nothing else: it is listed, solved, kept, read back, verified and seeded."""
+"""A new kernel needs a YAML file and nothing else: it is listed, solved, kept, read back, verified
+and seeded."""
 
 from __future__ import annotations
 
@@ -30,7 +31,17 @@ def solved(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a kernel of one's own, and a result of it."""
     folder = tmp_path_factory.mktemp("own")
     (folder / "kernel.yaml").write_text(KERNEL)
-    done = ithaca("solve", "kernel.yaml", "-s", "n=4,s=2", "--dataflow", "n,f", "-o", "result.json", cwd=folder)
+    done = ithaca(
+        "solve",
+        "kernel.yaml",
+        "-s",
+        "n=4,s=2",
+        "--dataflow",
+        "n,f",
+        "-o",
+        "result.json",
+        cwd=folder,
+    )
     assert done.returncode == 0, done.stderr
     assert "strided-layer (n=4, f=30, t=5, c=16; s=2)" in done.stdout
     assert "optimal" in done.stdout
@@ -42,7 +53,11 @@ def test_the_result_states_the_kernel(solved: Path) -> None:
         "name": "strided-layer",
         "sizes": {"n": 4, "f": 30, "t": 5, "c": 16},
         "parameters": {"s": 2},
-        "kernel": {"statement": "y[n][f] += x[n][s*f+t][c] * w[t][c]", "untiled": ["t"], "simd": "c"},
+        "kernel": {
+            "statement": "y[n][f] += x[n][s*f+t][c] * w[t][c]",
+            "untiled": ["t"],
+            "simd": "c",
+        },
         "dtype": "fp32",
     }
 
@@ -66,7 +81,8 @@ def test_points_must_be_of_the_kernel_asked_for(solved: Path, tmp_path: Path) ->
     edited = tmp_path / "kernel.yaml"
     edited.write_text(KERNEL.replace("s*f+t", "s*f+2*t"))
     with pytest.raises(
-        InputError, match=r"workload.kernel is 'y\[n\]\[f\] .*'; allowed: y\[n\]\[f\] .*, the workload asked for"
+        InputError,
+        match=r"workload.kernel is 'y\[n\]\[f\] .*'; allowed: y\[n\]\[f\] .*, the workload asked for",
     ):
         load_any_points(solved / "result.json", workload(str(edited)), data)
 
@@ -91,7 +107,9 @@ def test_the_library_is_listed_with_its_parameters(tmp_path: Path) -> None:
 
 def test_its_designs_are_listed(solved: Path) -> None:
     done = ithaca("list", "designs", "kernel.yaml", cwd=solved)
-    assert done.stdout.startswith("y[n][f] += x[n][f+t][c] * w[t][c]: 18 designs, 12 buildable (exact model edition)")
+    assert done.stdout.startswith(
+        "y[n][f] += x[n][f+t][c] * w[t][c]: 18 designs, 12 buildable (exact model edition)"
+    )
 
 
 @pytest.mark.parametrize(
@@ -102,12 +120,20 @@ def test_its_designs_are_listed(solved: Path) -> None:
             ("solve", "kernel.yaml", "-s", "q=3"),
             "unknown loop 'q' in sizes: strided-layer has loops n, f, t, c and parameters s",
         ),
-        (("solve", "kernel.yaml", "-s", "s=0"), "parameter 's' is 0; allowed: an integer from 1 to 65536"),
-        (("solve", "kernel.yaml", "--dataflow", "n,t"), "unknown dataflow 'n,t' of strided-layer (t is not tiled"),
+        (
+            ("solve", "kernel.yaml", "-s", "s=0"),
+            "parameter 's' is 0; allowed: an integer from 1 to 65536",
+        ),
+        (
+            ("solve", "kernel.yaml", "--dataflow", "n,t"),
+            "unknown dataflow 'n,t' of strided-layer (t is not tiled",
+        ),
         (("list", "designs", "bad.yaml"), "bad.yaml: subscript n+f of y[n+f]"),
     ],
 )
-def test_bad_input_ends_in_one_line_and_status_2(solved: Path, arguments: tuple[str, ...], told: str) -> None:
+def test_bad_input_ends_in_one_line_and_status_2(
+    solved: Path, arguments: tuple[str, ...], told: str
+) -> None:
     (solved / "bad.yaml").write_text(KERNEL.replace("y[n][f]", "y[n+f]"))
     done = ithaca(*arguments, cwd=solved)
     assert (done.returncode, done.stdout) == (2, "")

@@ -34,13 +34,22 @@ def test_the_answer_is_that_of_the_command_line() -> None:
         ({"gap": "x"}, "gap is 'x'; allowed: a finite number ≥ 0"),
         ({"min_lanes": 0}, "min_lanes is '0'; allowed: an integer ≥ 1"),
         ({"i": 2.5}, "i is 2.5; allowed: an integer, the extent of a loop"),
-        ({"platfrom": "u250"}, "platfrom is 'u250'; allowed: an integer, the extent of a loop, or keywords such as platform"),
+        (
+            {"platfrom": "u250"},
+            "platfrom is 'u250'; allowed: an integer, the extent of a loop, or keywords such as platform",
+        ),
         ({"objective": 3}, "objective is 3; allowed: str | Objective"),
         ({"dataflow": 5}, "dataflow is 5; allowed: str | Sequence[str] | None"),
         ({"divisors_only": "yes"}, "divisors_only is 'yes'; allowed: bool"),
         ({"q": 3}, "unknown loop 'q' in sizes: mm has loops i, j, k"),
-        ({"sizes": {"i": 8}, "i": 4}, "i is given twice, as a keyword and in sizes; allowed: one of them"),
-        ({"limit": {"uram": "50%"}}, "limit 'uram': no design takes any uram; allowed: limits on latency"),
+        (
+            {"sizes": {"i": 8}, "i": 4},
+            "i is given twice, as a keyword and in sizes; allowed: one of them",
+        ),
+        (
+            {"limit": {"uram": "50%"}},
+            "limit 'uram': no design takes any uram; allowed: limits on latency",
+        ),
         ({"sizes": {"i": 0}}, "size of loop 'i' is 0"),
         ({"limit": {"dsp": -1}}, "limit: 'dsp' is '-1'"),
     ],
@@ -52,19 +61,44 @@ def test_bad_input_names_the_keyword(given: dict[str, object], line: str) -> Non
 
 
 def test_limits_may_be_shares_or_lifted() -> None:
-    found = ithaca.solve("mm", i=8, j=8, k=8, platform="zcu102", dataflow="i,j", limit={"bram18k": "50%", "bandwidth": None})
+    found = ithaca.solve(
+        "mm",
+        i=8,
+        j=8,
+        k=8,
+        platform="zcu102",
+        dataflow="i,j",
+        limit={"bram18k": "50%", "bandwidth": None},
+    )
     assert found.best is not None
-    assert {limit.metric: limit.bound for limit in found.best.problem.limits} == {"dsp": 1764, "bram18k": 912}
+    assert {limit.metric: limit.bound for limit in found.best.problem.limits} == {
+        "dsp": 1764,
+        "bram18k": 912,
+    }
 
 
 def test_importing_it_imports_nothing_heavy() -> None:
-    heavy = ("numpy", "pydantic", "typer", "xarray", "pandas", "ortools", "pyomo", "matplotlib", "plotly", "rich", "yaml")
+    heavy = (
+        "numpy",
+        "pydantic",
+        "typer",
+        "xarray",
+        "pandas",
+        "ortools",
+        "pyomo",
+        "matplotlib",
+        "plotly",
+        "rich",
+        "yaml",
+    )
     words = f"import sys, ithaca; print([n for n in sys.modules if n.split('.')[0] in {heavy}])"
     done = subprocess.run([sys.executable, "-c", words], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
 
 
-@pytest.mark.parametrize("statement", ["C[i,j] += A[i,k] * B[k,j]", "C[i][j] += A[i][k] * B[k][j]", "ik,kj->ij"])
+@pytest.mark.parametrize(
+    "statement", ["C[i,j] += A[i,k] * B[k,j]", "C[i][j] += A[i][k] * B[k][j]", "ik,kj->ij"]
+)
 def test_statements_are_workloads(statement: str) -> None:
     found = ithaca.solve(statement, i=8, j=4, k=2, dataflow="i,j")
     assert found.status == "optimal"
@@ -79,7 +113,10 @@ def test_names_that_only_multiply_are_parameters() -> None:
     nest = found.problem.design.nest
     assert nest.sizes == {"n": 4, "r": 4, "p": 3, "c": 2}
     assert dict(nest.parameters) == {"s": 2, "d": 1}
-    with pytest.raises(ithaca.InputError, match="sizes of p, c, s are missing; allowed: those of all of n, r, p, c, d, s"):
+    with pytest.raises(
+        ithaca.InputError,
+        match="sizes of p, c, s are missing; allowed: those of all of n, r, p, c, d, s",
+    ):
         ithaca.solve(statement, n=4, r=4, d=1)
 
 
@@ -112,8 +149,12 @@ except KeyboardInterrupt:
 @pytest.mark.parametrize(("times", "said"), [(1, "feasible True True interrupted"), (2, "raised")])
 def test_ctrl_c_keeps_what_was_found_and_a_second_one_raises(times: int, said: str) -> None:
     script = INTERRUPTED.format(times=times)
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=100, check=True)
-    assert done.stdout.splitlines() == [said, "True True", "the next one is the caller's"], done.stderr
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=100, check=True
+    )
+    assert done.stdout.splitlines() == [said, "True True", "the next one is the caller's"], (
+        done.stderr
+    )
     assert not done.stderr
 
 
@@ -126,9 +167,16 @@ def test_tables_hold_what_solutions_state(solved: ithaca.Result) -> None:
     table, arrays = solved.to_dataframe(), solved.to_xarray()
     for solution in solved.designs:
         row = table.loc[solution.design]
-        assert (row["value"], row["status"]) == (float(solution.value or 0), solution.certificate.status.value)
+        assert (row["value"], row["status"]) == (
+            float(solution.value or 0),
+            solution.certificate.status.value,
+        )
         assert row["off_chip_words"] == float(solution.metrics["off_chip_words"])
-        assert row["t1.i"] == arrays["t1"].sel(design=solution.design, loop="i").item() == solution.tiling.array_part["i"]
+        assert (
+            row["t1.i"]
+            == arrays["t1"].sel(design=solution.design, loop="i").item()
+            == solution.tiling.array_part["i"]
+        )
     assert arrays["latency"].attrs["units"] == "cycles"
 
 
@@ -137,8 +185,15 @@ def test_results_answer_like_functions(solved: ithaca.Result, tmp_path: Path) ->
     solved.save(path)
     again = ithaca.load(path)
     assert isinstance(again, ithaca.Result)
-    assert (again.status, again.value, again.best.tiling) == (solved.status, solved.value, solved.best.tiling)
-    of_file = [s.replace(f", as stated in {path}, not proven again", "") for s in ithaca.explain(path, quick=True).statements]
+    assert (again.status, again.value, again.best.tiling) == (
+        solved.status,
+        solved.value,
+        solved.best.tiling,
+    )
+    of_file = [
+        s.replace(f", as stated in {path}, not proven again", "")
+        for s in ithaca.explain(path, quick=True).statements
+    ]
     assert list(solved.explain(quick=True).statements) == of_file
     assert solved.verify(time_limit=20).confirmed
     grid = solved.grid(around=1)
@@ -146,14 +201,19 @@ def test_results_answer_like_functions(solved: ithaca.Result, tmp_path: Path) ->
     free = [name for name in grid.window.free if name.startswith(("t2.", "lanes."))]
     grid.plot(tmp_path / "around.svg", *free[:2])
     assert (tmp_path / "around.svg").stat().st_size > 1000
-    with pytest.raises(ithaca.InputError, match="x is 'nothing'; allowed: a free factor of the grid"):
+    with pytest.raises(
+        ithaca.InputError, match="x is 'nothing'; allowed: a free factor of the grid"
+    ):
         grid.plot(tmp_path / "around.svg", "nothing", free[0])
     assert solved.export("timeloop", tmp_path / "t", nearest=True) == ithaca.export(
         path, "timeloop", tmp_path / "t", nearest=True
     )
     assert ithaca.evaluate(path).to_dataframe()["latency"].min() == float(solved.value)
     assert "16 seeds" in solved.seed("csv", tmp_path / "s.csv", count=16)
-    with pytest.raises(ithaca.InputError, match=r"layer is 'fc'.* is no result of a network; allowed: without layer"):
+    with pytest.raises(
+        ithaca.InputError,
+        match=r"layer is 'fc'.* is no result of a network; allowed: without layer",
+    ):
         solved.explain(layer="fc")
 
 
@@ -162,7 +222,9 @@ def test_notebooks_see_the_figures_and_the_array(solved: ithaca.Result) -> None:
     (image,) = re.findall(r'src="data:image/svg\+xml;base64,([^"]+)"', shown)
     drawing = ElementTree.fromstring(base64.b64decode(image))
     assert drawing.tag == "{http://www.w3.org/2000/svg}svg"
-    assert "PE 0,0" in {element.text for element in drawing.iter("{http://www.w3.org/2000/svg}text")}
+    assert "PE 0,0" in {
+        element.text for element in drawing.iter("{http://www.w3.org/2000/svg}text")
+    }
     assert f"{int(solved.value):,}" in shown
     assert "Proven optimal" in shown
     assert len(repr(solved)) < 200
@@ -183,7 +245,9 @@ def test_the_live_line_of_notebooks_needs_no_widgets(monkeypatch: pytest.MonkeyP
         shown.append(("display", data["text/plain"]))
         return Handle()
 
-    shell = SimpleNamespace(get_ipython=lambda: SimpleNamespace(kernel=None), display=SimpleNamespace(display=display))
+    shell = SimpleNamespace(
+        get_ipython=lambda: SimpleNamespace(kernel=None), display=SimpleNamespace(display=display)
+    )
     monkeypatch.setitem(sys.modules, "IPython", shell)
     monkeypatch.setitem(sys.modules, "IPython.display", shell.display)
     monkeypatch.setattr("ithaca.commands.api.live_line.CELL_PERIOD", 0.0)
@@ -197,7 +261,9 @@ def test_what_is_varied_may_be_values_or_words() -> None:
     asked = {"i": 16, "j": 16, "k": 16, "dataflow": "i,j"}
     values = ithaca.whatif("mm", vary={"dsp": [40, 80.5], "dtype": ["fp32", "int8"]}, **asked)
     words = ithaca.whatif("mm", vary=["dsp=40,80.5", "dtype=fp32,int8"], **asked)
-    assert [p.answer.value for p in values.points.values()] == [p.answer.value for p in words.points.values()]
+    assert [p.answer.value for p in values.points.values()] == [
+        p.answer.value for p in words.points.values()
+    ]
     assert values.status == "optimal"
     assert list(values.to_dataframe().index.names) == ["dsp_limit", "dtype"]
     with pytest.raises(ithaca.InputError, match="vary 'i' is fixed by another option, too"):

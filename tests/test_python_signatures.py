@@ -1,4 +1,5 @@
-"""What `ithaca` is called with: the same as its commands; and the stub that says it to those who check types."""
+"""What `ithaca` is called with: the same as its commands; and the stub that says it to those who
+check types."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+import textwrap
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, get_args
@@ -19,7 +21,8 @@ from ithaca.commands.api.keywords import type_text
 
 STUB = Path(ithaca.__file__).parent / "__init__.pyi"
 
-#: Options of commands that say how an answer is printed or written, and what does the same in Python.
+#: Options of commands that say how an answer is printed or written, and what does the same in
+#: Python.
 INSTEAD = {
     "as_json": "document",
     "output": "save",
@@ -32,7 +35,13 @@ ONLY = {
     "grid": {"x": "plot", "y": "plot", "metric": "plot"},
     "evaluate": {"table": "save_table", "loops": "points"},
     "explain": {"loops": "result"},
-    "simulate": {"points": "document", "dtype": "document", "trace": "run", "vcd": "run", "table": "run"},
+    "simulate": {
+        "points": "document",
+        "dtype": "document",
+        "trace": "run",
+        "vcd": "run",
+        "table": "run",
+    },
 }
 
 
@@ -42,24 +51,42 @@ def functions() -> list[str]:
 
 def test_every_command_is_a_function() -> None:
     assert {*COMMANDS} - {*functions()} == {"list"}
-    assert {"list_workloads", "list_networks", "list_platforms", "list_spaces", "list_designs", "load"} <= {*ithaca.__all__}
+    assert {
+        "list_workloads",
+        "list_networks",
+        "list_platforms",
+        "list_spaces",
+        "list_designs",
+        "load",
+    } <= {*ithaca.__all__}
 
 
 @pytest.mark.parametrize("name", functions())
 def test_functions_take_every_option_of_their_commands(name: str) -> None:
     function = getattr(ithaca, name)
-    function = getattr(function, name, function)  # `ithaca.refine` is a package with the function in it
-    taken, answer = inspect.signature(function).parameters, inspect.signature(function).return_annotation
+    function = getattr(
+        function, name, function
+    )  # `ithaca.refine` is a package with the function in it
+    taken, answer = (
+        inspect.signature(function).parameters,
+        inspect.signature(function).return_annotation,
+    )
     for option in load(name).params:
         if option.name in taken:
             shown = "" if option.default is None else str(option.default)
             told = taken[option.name].default
-            assert shown == ("" if told in (None, inspect.Parameter.empty) else str(told)) or option.required
+            assert (
+                shown == ("" if told in (None, inspect.Parameter.empty) else str(told))
+                or option.required
+            )
             assert str(option.help).split("[")[0].split(":")[0] in function.__doc__
         else:
             instead = ONLY.get(name, {}).get(option.name) or INSTEAD[option.name]
             answers = get_args(answer) or (answer,)
-            assert any(hasattr(each, instead) or instead in _fields(each) for each in answers), (option.name, instead)
+            assert any(hasattr(each, instead) or instead in _fields(each) for each in answers), (
+                option.name,
+                instead,
+            )
 
 
 def _fields(answer: Any) -> set[str]:
@@ -78,11 +105,13 @@ def signature_text(name: str, function: Callable[..., object]) -> Iterator[str]:
         default = "" if parameter.default is parameter.empty else f" = {parameter.default!r}"
         yield f"    {stars}{parameter.name}: {type_text(parameter.annotation)}{default},"
     yield f") -> {type_text(signature.return_annotation)}:"
-    yield f'    """{(inspect.getdoc(function) or "").partition(chr(10))[0]}"""'
+    summary = (inspect.getdoc(function) or "").partition("\n\n")[0]
+    yield textwrap.indent(f'"""{summary}"""', "    ")
 
 
 def stub() -> str:
-    """The package to those who check types, and to the guide: what is defined elsewhere, with full signatures."""
+    """The package to those who check types, and to the guide: what is defined elsewhere, with full
+    signatures."""
     imports, bodies = {"from ithaca import refine as refine"}, []
     for name, home in sorted(ithaca._HOMES.items()):
         found = getattr(ithaca, name)
@@ -90,7 +119,10 @@ def stub() -> str:
             imports.add(f"from ithaca.{home} import {name} as {name}")
             continue
         signature = inspect.signature(found)
-        for kind in (*(p.annotation for p in signature.parameters.values()), signature.return_annotation):
+        for kind in (
+            *(p.annotation for p in signature.parameters.values()),
+            signature.return_annotation,
+        ):
             text = f"{kind.__module__}.{kind.__name__}" if isinstance(kind, type) else str(kind)
             for module, part in re.findall(r"\b((?:\w+\.)+)(\w+)", text):
                 if module != "builtins." and part not in ithaca._HOMES:

@@ -1,7 +1,9 @@
-"""What commands print and write, byte by byte as it was recorded: a change that is to change nothing changes nothing.
+"""What commands print and write, byte by byte as it was recorded: a change that is to change
+nothing changes nothing.
 
-``UPDATE_OUTPUT=1 pytest -m slow tests/test_recorded_output.py`` records anew; the difference belongs in the commit's message.
-Times, counts of what a search looked at and traces are left out: they depend on the machine, or on how an engine searches.
+``UPDATE_OUTPUT=1 pytest -m slow tests/test_recorded_output.py`` records anew; the difference
+belongs in the commit's message. Times, counts of what a search looked at and traces are left out:
+they depend on the machine, or on how an engine searches.
 """
 
 from __future__ import annotations
@@ -135,11 +137,14 @@ def _text(text: str, folder: Path) -> str:
 
 
 def _written(folder: Path) -> dict[str, Path]:
-    return {str(path.relative_to(folder)): path for path in sorted(folder.rglob("*")) if path.is_file()}
+    return {
+        str(path.relative_to(folder)): path for path in sorted(folder.rglob("*")) if path.is_file()
+    }
 
 
 def _content(path: Path, folder: Path) -> str:
-    """What a written file holds: of pages the words, as charts show times; of netCDF nothing, as its bytes hold times."""
+    """What a written file holds: of pages the words, as charts show times; of netCDF nothing, as
+    its bytes hold times."""
     if path.suffix == ".nc":
         return "netCDF"
     text = path.read_text()

@@ -1,4 +1,5 @@
-"""What commands say on standard error: a live line on terminals, and nothing that matters where it cannot be written."""
+"""What commands say on standard error: a live line on terminals, and nothing that matters where it
+cannot be written."""
 
 from __future__ import annotations
 
@@ -23,24 +24,40 @@ NOWHERE = ("2>&-", "2>/dev/full")
 def run(words: tuple[str, ...], redirection: str, folder: Path) -> tuple[int, str]:
     """Run a command in a shell; its exit status and standard output."""
     line = subprocess.list2cmdline([*ITHACA, *words])
-    done = subprocess.run(["sh", "-c", f"{line} {redirection}"], cwd=folder, stdout=subprocess.PIPE, text=True, timeout=100)
+    done = subprocess.run(
+        ["sh", "-c", f"{line} {redirection}"],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        text=True,
+        timeout=100,
+    )
     return done.returncode, done.stdout
 
 
 @pytest.mark.parametrize("redirection", NOWHERE)
 def test_an_answer_needs_no_standard_error(redirection: str, tmp_path: Path) -> None:
-    status, printed = run(("solve", *SMALL, "--threads", "2", "-o", "result.json", "--json"), redirection, tmp_path)
+    status, printed = run(
+        ("solve", *SMALL, "--threads", "2", "-o", "result.json", "--json"), redirection, tmp_path
+    )
     assert status == 0
-    assert json.loads(printed)["objective"]["value"] == 106  # and not "wrote result.json", which is for standard error
+    assert (
+        json.loads(printed)["objective"]["value"] == 106
+    )  # and not "wrote result.json", which is for standard error
     assert json.loads((tmp_path / "result.json").read_text())["objective"]["value"] == 106
 
 
 @pytest.mark.parametrize("redirection", NOWHERE)
 @pytest.mark.parametrize(
     ("words", "status"),
-    [(("solve", "nothing-like-it"), 2), (("solve", *SMALL, "--no-such-option"), 2), (("solve", *SMALL, "--limit", "dsp=0"), 1)],
+    [
+        (("solve", "nothing-like-it"), 2),
+        (("solve", *SMALL, "--no-such-option"), 2),
+        (("solve", *SMALL, "--limit", "dsp=0"), 1),
+    ],
 )
-def test_the_exit_status_needs_no_standard_error(redirection: str, words: tuple[str, ...], status: int, tmp_path: Path) -> None:
+def test_the_exit_status_needs_no_standard_error(
+    redirection: str, words: tuple[str, ...], status: int, tmp_path: Path
+) -> None:
     assert run(words, redirection, tmp_path)[0] == status
 
 
@@ -50,10 +67,24 @@ def test_the_exit_status_needs_no_standard_error(redirection: str, words: tuple[
         (("solve", "mm", "-s", "i=8,j=8,k=8"), "[0-9]+/6"),
         (("whatif", *SMALL, "--vary", "dsp=400,800"), "[0-9]+/2"),
         (("network", "vgg16", "--layers", "conv4_*", "--dataflow", "o,r"), "[0-2]/2"),
-        (("pareto", *SMALL, "--permutation", "C", "--objectives", "latency,dsp", "--max-points", "2"), "[0-9]+ points"),
+        (
+            (
+                "pareto",
+                *SMALL,
+                "--permutation",
+                "C",
+                "--objectives",
+                "latency,dsp",
+                "--max-points",
+                "2",
+            ),
+            "[0-9]+ points",
+        ),
     ],
 )
-def test_a_terminal_shows_how_far_a_command_is(words: tuple[str, ...], count: str, tmp_path: Path) -> None:
+def test_a_terminal_shows_how_far_a_command_is(
+    words: tuple[str, ...], count: str, tmp_path: Path
+) -> None:
     seen, terminal = pty.openpty()
     heard: list[bytes] = []
 

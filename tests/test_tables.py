@@ -34,12 +34,24 @@ def test_a_row_per_design(tmp_path: Path, command: str) -> None:
         assert float(row["lower_bound"]) == design["certificate"]["lower_bound"]
         for metric in ("latency", "dsp", "bram18k", "throughput"):
             assert float(row[metric]) == pytest.approx(design["metrics"][metric])
-        assert row["latency"] == str(design["metrics"]["latency"])  # whole numbers are written as such
+        assert row["latency"] == str(
+            design["metrics"]["latency"]
+        )  # whole numbers are written as such
         assert row["t1.i"] == str(design["tiling"]["array_part"]["i"])
 
 
 def test_a_row_per_point_of_a_study(tmp_path: Path) -> None:
-    words = ("whatif", "mm", "-s", "i=16,j=8,k=8", "--dataflow", "i,j", "--divisors-only", "--vary", "dsp=1,40,80")
+    words = (
+        "whatif",
+        "mm",
+        "-s",
+        "i=16,j=8,k=8",
+        "--dataflow",
+        "i,j",
+        "--divisors-only",
+        "--vary",
+        "dsp=1,40,80",
+    )
     document, rows = run(words, tmp_path)
     for row, point in zip(rows, document["points"], strict=True):
         assert float(row["dsp_limit"]) == point["at"]["dsp_limit"]
@@ -50,18 +62,28 @@ def test_a_row_per_point_of_a_study(tmp_path: Path) -> None:
 
 
 def test_a_row_per_point_of_a_front(tmp_path: Path) -> None:
-    document, rows = run(("pareto", *MM, "--dataflow", "i,j", "--objectives", "latency,dsp"), tmp_path)
+    document, rows = run(
+        ("pareto", *MM, "--dataflow", "i,j", "--objectives", "latency,dsp"), tmp_path
+    )
     assert len(rows) == len(document["points"]) > 1
     for row, point in zip(rows, document["points"], strict=True):
-        assert {name: float(row[f"objectives.{name}"]) for name in ("latency", "dsp")} == point["values"]
+        assert {name: float(row[f"objectives.{name}"]) for name in ("latency", "dsp")} == point[
+            "values"
+        ]
 
 
 def test_a_row_per_module_of_a_run_and_of_every_design(tmp_path: Path) -> None:
     assert ithaca("solve", *MM, "-o", tmp_path / "r.json").returncode == 0
     document, rows = run(("simulate", "r.json"), tmp_path)
-    assert [row["module"] for row in rows] == [module["module"] for module in document["simulation"]["modules"]]
+    assert [row["module"] for row in rows] == [
+        module["module"] for module in document["simulation"]["modules"]
+    ]
     kinds = ("working", "entering", "starved", "held_up", "meeting", "idle")
     assert all(sum(float(row[kind]) for kind in kinds) == pytest.approx(1) for row in rows)
     document, rows = run(("list", "designs", "mm"), tmp_path)
-    modules = [(",".join(d["dataflow"]), d["permutation"], m["name"]) for d in document["designs"] for m in d["modules"]]
+    modules = [
+        (",".join(d["dataflow"]), d["permutation"], m["name"])
+        for d in document["designs"]
+        for m in d["modules"]
+    ]
     assert [(row["dataflow"], row["permutation"], row["name"]) for row in rows] == modules

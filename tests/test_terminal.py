@@ -22,7 +22,12 @@ ESCAPES = "\x1b[2J\x1b]0;owned\x07\x9b31m"
 def result(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A result whose platform has a name that drives a terminal."""
     path = tmp_path_factory.mktemp("results") / "result.json"
-    assert ithaca("solve", "mm", "-s", "i=8,j=8,k=8", "--dataflow", "i", "--gap", "0.5", "-o", path).returncode == 0
+    assert (
+        ithaca(
+            "solve", "mm", "-s", "i=8,j=8,k=8", "--dataflow", "i", "--gap", "0.5", "-o", path
+        ).returncode
+        == 0
+    )
     document = json.loads(path.read_text())
     document["platform"]["name"] = f"u250{ESCAPES}"
     path.write_text(json.dumps(document))
@@ -41,7 +46,9 @@ def result(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ],
     ids=lambda words: words[0],
 )
-def test_a_platform_of_a_file_drives_no_terminal(words: tuple[str, ...], result: Path, tmp_path: Path) -> None:
+def test_a_platform_of_a_file_drives_no_terminal(
+    words: tuple[str, ...], result: Path, tmp_path: Path
+) -> None:
     done = ithaca(*(str(result) if word == "FILE" else word for word in words), cwd=tmp_path)
     printed = done.stdout + done.stderr
     assert done.returncode in (0, 1, 2), printed
@@ -63,14 +70,26 @@ def model(path: Path, name: str) -> Path:
         [helper.make_empty_tensor_value_info("y")],
         [weight],
     )
-    path.write_bytes(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9).SerializeToString())
+    path.write_bytes(
+        helper.make_model(
+            graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9
+        ).SerializeToString()
+    )
     return path
 
 
 @pytest.mark.parametrize("name", [f"mul{ESCAPES}", "=cmd|' /C calc'!A0", "@SUM(1)", "+1-1", "-x"])
 def test_a_node_drives_neither_terminal_nor_spreadsheet(name: str, tmp_path: Path) -> None:
     model(tmp_path / "model.onnx", name)
-    words = ("--divisors-only", "--limit", "dsp=50,bram18k=50", "--table", "table.csv", "-o", "result.json")
+    words = (
+        "--divisors-only",
+        "--limit",
+        "dsp=50,bram18k=50",
+        "--table",
+        "table.csv",
+        "-o",
+        "result.json",
+    )
     done = ithaca("network", "model.onnx", *words, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     printed = done.stdout + done.stderr
@@ -82,6 +101,16 @@ def test_a_node_drives_neither_terminal_nor_spreadsheet(name: str, tmp_path: Pat
 
 
 def test_cells_that_begin_like_a_formula_are_text() -> None:
-    text = csv_text(("name", "=value"), [("=1+1", -1), ("\tx", "-2.5"), ("\r=x", "+1e3"), ("a=b", "-"), ("", None)])
+    text = csv_text(
+        ("name", "=value"),
+        [("=1+1", -1), ("\tx", "-2.5"), ("\r=x", "+1e3"), ("a=b", "-"), ("", None)],
+    )
     rows = list(csv.reader(io.StringIO(text, newline="")))
-    assert rows == [["name", "'=value"], ["'=1+1", "-1"], [r"\tx", "-2.5"], [r"\r=x", "+1e3"], ["a=b", "'-"], ["", ""]]
+    assert rows == [
+        ["name", "'=value"],
+        ["'=1+1", "-1"],
+        [r"\tx", "-2.5"],
+        [r"\r=x", "+1e3"],
+        ["a=b", "'-"],
+        ["", ""],
+    ]

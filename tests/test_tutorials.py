@@ -32,7 +32,11 @@ def run(cells: list[str]) -> dict[str, object]:
 
 
 def cells(path: Path, kind: str = "code") -> list[str]:
-    return ["".join(cell["source"]) for cell in json.loads(path.read_text())["cells"] if cell["cell_type"] == kind]
+    return [
+        "".join(cell["source"])
+        for cell in json.loads(path.read_text())["cells"]
+        if cell["cell_type"] == kind
+    ]
 
 
 def test_there_are_four_and_the_guide_and_the_readme_name_them() -> None:
@@ -47,11 +51,17 @@ def test_tutorials_are_kept_without_outputs(path: Path) -> None:
     document = json.loads(path.read_text())
     assert (document["nbformat"], document["nbformat_minor"]) == (4, 5)
     assert len({cell["id"] for cell in document["cells"]}) == len(document["cells"])
-    assert all(not cell["outputs"] and cell["execution_count"] is None for cell in document["cells"] if "outputs" in cell)
+    assert all(
+        not cell["outputs"] and cell["execution_count"] is None
+        for cell in document["cells"]
+        if "outputs" in cell
+    )
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_tutorials_run(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_tutorials_run(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     pytest.importorskip(NEEDS.get(path.stem, "ithaca"))
     monkeypatch.chdir(tmp_path)
     names = run(cells(path))
@@ -71,15 +81,21 @@ def test_tutorials_run(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     else:
         scratch, seeded, optimum = (
             float(n.replace(",", ""))
-            for n in re.findall(r"scratch: ([\d,]+).*\n.*seeded: ([\d,]+), the optimum is ([\d,]+)", said)[0]
+            for n in re.findall(
+                r"scratch: ([\d,]+).*\n.*seeded: ([\d,]+), the optimum is ([\d,]+)", said
+            )[0]
         )
         assert seeded == optimum < scratch
         assert "optimal True" in said
 
 
-def test_python_in_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_python_in_the_readme_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.chdir(tmp_path)
-    (block,) = re.findall(r"^```python\n(.*?)^```", (ROOT / "README.md").read_text(), re.DOTALL | re.MULTILINE)
+    (block,) = re.findall(
+        r"^```python\n(.*?)^```", (ROOT / "README.md").read_text(), re.DOTALL | re.MULTILINE
+    )
     run([block])
     (told,) = re.findall(r"print\(.*\)  # (.*)", block)
     assert capsys.readouterr().out.startswith(f"{told}\n")

@@ -1,4 +1,5 @@
-"""What is installed without the checkout: the wheel holds the whole program, and every command runs from it."""
+"""What is installed without the checkout: the wheel holds the whole program, and every command runs
+from it."""
 
 from __future__ import annotations
 
@@ -21,20 +22,118 @@ ROOT = Path(__file__).resolve().parents[1]
 OUTSIDE = {"tests", "benchmarks", "docs"}
 
 #: What the program reads of itself.
-ENDINGS = {".py", ".pyi", ".yaml", ".csv", ".css", ".html", ".typed", ".json", ".toml", ".txt", ".js", ".svg"}
+ENDINGS = {
+    ".py",
+    ".pyi",
+    ".yaml",
+    ".csv",
+    ".css",
+    ".html",
+    ".typed",
+    ".json",
+    ".toml",
+    ".txt",
+    ".js",
+    ".svg",
+}
 
 #: A quick run of each command; later ones read what earlier ones wrote.
 RUNS = (
-    ("solve", "mm", "-s", "i=8,j=6,k=8", "--dataflow", "i,j", "--min-lanes", "2", "-o", "result.json"),
+    (
+        "solve",
+        "mm",
+        "-s",
+        "i=8,j=6,k=8",
+        "--dataflow",
+        "i,j",
+        "--min-lanes",
+        "2",
+        "-o",
+        "result.json",
+    ),
     ("solve", "mm", "-s", "i=8,j=6,k=8", "--dataflow", "i", "--method", "evolve", "--gap", "0.9"),
-    ("solve", "mm", "-s", "i=8,j=6,k=8", "--dataflow", "i", "--permutation", "C", "--prove-with", "exact,cpsat"),
+    (
+        "solve",
+        "mm",
+        "-s",
+        "i=8,j=6,k=8",
+        "--dataflow",
+        "i",
+        "--permutation",
+        "C",
+        "--prove-with",
+        "exact,cpsat",
+    ),
     ("solve", "mm", "-s", "i=8,j=6,k=8", "--dataflow", "i", "--permutation", "C", "--method", "gp"),
-    ("solve", "mm", "-s", "i=8,j=6,k=8", "--dataflow", "i", "--permutation", "C", "--method", "nlp"),
-    ("network", "tiny.yaml", "--divisors-only", "--limit", "dsp=400,bram18k=400", "--table", "table.csv"),
-    ("network", "tiny.yaml", "--mode", "shared-array", "--layers", "mm", "--limit", "dsp=400,bram18k=400"),
-    ("network", "tiny.yaml", "--mode", "multi-array", "--arrays", "2", "--layers", "mm", "--limit", "dsp=400,bram18k=400"),
-    ("whatif", "mm", "-s", "j=6,k=8", "--vary", "i=4,8", "--dataflow", "i", "--plot", "study.html", "-o", "study.nc"),
-    ("pareto", "mm", "-s", "i=4,j=4,k=4", "--dataflow", "i", "--objectives", "latency,bram18k", "--max-points", "2"),
+    (
+        "solve",
+        "mm",
+        "-s",
+        "i=8,j=6,k=8",
+        "--dataflow",
+        "i",
+        "--permutation",
+        "C",
+        "--method",
+        "nlp",
+    ),
+    (
+        "network",
+        "tiny.yaml",
+        "--divisors-only",
+        "--limit",
+        "dsp=400,bram18k=400",
+        "--table",
+        "table.csv",
+    ),
+    (
+        "network",
+        "tiny.yaml",
+        "--mode",
+        "shared-array",
+        "--layers",
+        "mm",
+        "--limit",
+        "dsp=400,bram18k=400",
+    ),
+    (
+        "network",
+        "tiny.yaml",
+        "--mode",
+        "multi-array",
+        "--arrays",
+        "2",
+        "--layers",
+        "mm",
+        "--limit",
+        "dsp=400,bram18k=400",
+    ),
+    (
+        "whatif",
+        "mm",
+        "-s",
+        "j=6,k=8",
+        "--vary",
+        "i=4,8",
+        "--dataflow",
+        "i",
+        "--plot",
+        "study.html",
+        "-o",
+        "study.nc",
+    ),
+    (
+        "pareto",
+        "mm",
+        "-s",
+        "i=4,j=4,k=4",
+        "--dataflow",
+        "i",
+        "--objectives",
+        "latency,bram18k",
+        "--max-points",
+        "2",
+    ),
     ("grid", "result.json", "--around", "1", "-o", "grid.nc"),
     ("evaluate", "mm", "--points", "result.json"),
     ("verify", "result.json"),
@@ -82,7 +181,16 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("wheel")
     unwanted = shutil.ignore_patterns(".*", "__pycache__", "build", "dist", "*.egg-info", *OUTSIDE)
     shutil.copytree(ROOT, folder / "source", ignore=unwanted)
-    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(folder / "source")]
+    command = [
+        sys.executable,
+        "-m",
+        "build",
+        "--wheel",
+        "--no-isolation",
+        "--outdir",
+        str(folder),
+        str(folder / "source"),
+    ]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     (found,) = folder.glob("*.whl")
@@ -90,12 +198,29 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_wheel_holds_every_file_of_the_program(wheel: Path) -> None:
-    packages = {path.parent for path in ROOT.rglob("__init__.py") if not OUTSIDE & set(path.relative_to(ROOT).parts)}
-    packages = {folder for folder in packages if not any(part.startswith(".") for part in folder.relative_to(ROOT).parts)}
+    packages = {
+        path.parent
+        for path in ROOT.rglob("__init__.py")
+        if not OUTSIDE & set(path.relative_to(ROOT).parts)
+    }
+    packages = {
+        folder
+        for folder in packages
+        if not any(part.startswith(".") for part in folder.relative_to(ROOT).parts)
+    }
     assert ROOT in packages
-    files = {path for folder in packages for path in folder.iterdir() if path.is_file() and path.suffix in ENDINGS}
+    files = {
+        path
+        for folder in packages
+        for path in folder.iterdir()
+        if path.is_file() and path.suffix in ENDINGS
+    }
     # of the root itself only what belongs to the package
-    files = {f for f in files if f.parent != ROOT or (f.suffix in (".py", ".pyi", ".typed") and f.name != "setup.py")}
+    files = {
+        f
+        for f in files
+        if f.parent != ROOT or (f.suffix in (".py", ".pyi", ".typed") and f.name != "setup.py")
+    }
     with zipfile.ZipFile(wheel) as archive:
         held = {name for name in archive.namelist() if name.startswith("ithaca/")}
     assert held == {f"ithaca/{path.relative_to(ROOT).as_posix()}" for path in files}
@@ -104,7 +229,10 @@ def test_the_wheel_holds_every_file_of_the_program(wheel: Path) -> None:
         for path in ROOT.rglob("*")
         if path.suffix in (".yaml", ".css", ".html", ".txt")
         and not OUTSIDE & set(path.relative_to(ROOT).parts)
-        and not any(part.startswith(".") or part.endswith(".egg-info") for part in path.relative_to(ROOT).parts)
+        and not any(
+            part.startswith(".") or part.endswith(".egg-info")
+            for part in path.relative_to(ROOT).parts
+        )
         and path.parent not in packages
     ]
     assert not strays, "data outside of a package is not installed"
@@ -113,13 +241,25 @@ def test_the_wheel_holds_every_file_of_the_program(wheel: Path) -> None:
 def test_every_command_runs_from_the_wheel(wheel: Path, tmp_path: Path) -> None:
     assert {words[0] for words in RUNS} == set(COMMANDS)
     site = tmp_path / "site"
-    install = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-index", "--target", str(site), str(wheel)]
+    install = [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "-q",
+        "--no-deps",
+        "--no-index",
+        "--target",
+        str(site),
+        str(wheel),
+    ]
     subprocess.run(install, check=True, timeout=300)
     here = tmp_path / "here"
     here.mkdir()
     tiny_file(here)
     (here / "runs.json").write_text(json.dumps(RUNS))
-    # the checkout is on no path: not the folder, and before what is installed in the environment comes the wheel
+    # the checkout is on no path: not the folder, and before what is installed in the environment
+    # comes the wheel
     done = subprocess.run(
         [sys.executable, "-c", DRIVER],
         cwd=here,
@@ -135,5 +275,13 @@ def test_every_command_runs_from_the_wheel(wheel: Path, tmp_path: Path) -> None:
     assert Path(where).is_relative_to(site)
     failed = [(words, status) for words, status in zip(RUNS, ended, strict=True) if status != 0]
     assert not failed, done.stderr
-    written = ("result.json", "table.csv", "study.html", "grid.nc", "page.html", "autosa", "seeds.csv")
+    written = (
+        "result.json",
+        "table.csv",
+        "study.html",
+        "grid.nc",
+        "page.html",
+        "autosa",
+        "seeds.csv",
+    )
     assert all((here / name).exists() for name in written)

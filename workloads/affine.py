@@ -26,7 +26,8 @@ class Affine:
     def without_gaps(self, once: Collection[str]) -> Affine:
         """The form that numbers the elements which are used, where this one steps over others.
 
-        Loops of one iteration (``once``) are left out, and so is what the other coefficients have in common, and the constant.
+        Loops of one iteration (``once``) are left out, and so is what the other coefficients have
+        in common, and the constant.
         """
         moving = [(loop, c) for loop, c in self.terms if loop not in once]
         step = gcd(*(c for _, c in moving))

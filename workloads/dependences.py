@@ -44,9 +44,14 @@ def dependences(nest: LoopNest) -> tuple[Dependence, ...]:
     """Derive the read, flow and output dependences of ``nest``."""
     found: list[Dependence] = []
     for access in nest.inputs:
-        found += [Dependence(DependenceKind.READ, access.tensor, d) for d in null_space(access, nest.loops)]
+        found += [
+            Dependence(DependenceKind.READ, access.tensor, d)
+            for d in null_space(access, nest.loops)
+        ]
     for kind in (DependenceKind.FLOW, DependenceKind.OUTPUT):
-        found += [Dependence(kind, nest.output.tensor, d) for d in null_space(nest.output, nest.loops)]
+        found += [
+            Dependence(kind, nest.output.tensor, d) for d in null_space(nest.output, nest.loops)
+        ]
     return tuple(found)
 
 
@@ -54,14 +59,17 @@ def far_dependences(nest: LoopNest) -> dict[str, Dependence]:
     """The band loops along which data would have to skip a PE, each with a dependence that says so.
 
     Those are the loops with a read or flow dependence whose distance exceeds 1. They cannot be
-    mapped to space, where data travel between neighbours only (Wang, Guo & Cong, AutoSA, FPGA
-    2021, §4.1). Output dependences count as little as they move data, and neither do reads that an
-    untiled loop repeats: it runs inside the PE, which holds its whole window, whatever its dilation.
+    mapped to space, where data travel between neighbours only (Wang, Guo & Cong, AutoSA, FPGA 2021,
+    §4.1). Output dependences count as little as they move data, and neither do reads that an
+    untiled loop repeats: it runs inside the PE, which holds its whole window, whatever its
+    dilation.
     """
     found: dict[str, Dependence] = {}
     for dependence in dependences(nest):
         distances = dict(zip(nest.loops, dependence.distance, strict=True))
-        window = dependence.kind is DependenceKind.READ and any(distances[loop] for loop in nest.untiled)
+        window = dependence.kind is DependenceKind.READ and any(
+            distances[loop] for loop in nest.untiled
+        )
         if window or dependence.kind is DependenceKind.OUTPUT:
             continue
         for loop in nest.band:
@@ -73,11 +81,11 @@ def far_dependences(nest: LoopNest) -> dict[str, Dependence]:
 def null_space(access: Access, loops: tuple[str, ...]) -> tuple[tuple[int, ...], ...]:
     """Basis of short vectors of all integer vectors that the access matrix maps to 0.
 
-    It is a basis of the lattice: every distance between iterations that touch the same element
-    is an integer combination of it. (Vectors that merely span the null space are not enough:
-    those of ``x[2*i+j+k]`` that leave out j and k in turn do not generate ``(0, 1, -1)``.)
-    The columns of the matrix are in the order of ``loops``. One vector per free dimension, its first
-    non-zero entry positive.
+    It is a basis of the lattice: every distance between iterations that touch the same element is
+    an integer combination of it. (Vectors that merely span the null space are not enough: those of
+    ``x[2*i+j+k]`` that leave out j and k in turn do not generate ``(0, 1, -1)``.) The columns of
+    the matrix are in the order of ``loops``. One vector per free dimension, its first non-zero
+    entry positive.
     """
     vectors = [[int(column == row) for column in range(len(loops))] for row in range(len(loops))]
     for subscript in access.subscripts:
@@ -102,11 +110,14 @@ def _kernel(form: list[int], vectors: list[list[int]]) -> list[list[int]]:
             return vectors[:pivot] + vectors[pivot + 1 :]
         for index in live:
             if index != pivot:
-                vectors[index] = _minus(vectors[index], values[index] // values[pivot], vectors[pivot])
+                vectors[index] = _minus(
+                    vectors[index], values[index] // values[pivot], vectors[pivot]
+                )
 
 
 def _shortened(vectors: list[list[int]]) -> list[list[int]]:
-    """The same lattice with shorter vectors: each is reduced by each other until none gets shorter."""
+    """The same lattice with shorter vectors: each is reduced by each other until none gets
+    shorter."""
     vectors = list(vectors)
     shorter = True
     while shorter:

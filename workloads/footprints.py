@@ -13,8 +13,8 @@ from ithaca.workloads.nest import LoopNest
 def footprints(nest: LoopNest) -> dict[str, int]:
     """Elements that a nest touches, per tensor and in the order of the accesses (words).
 
-    Exact where no two subscripts of a tensor share a loop and none has more than two loops, otherwise a lower
-    bound. Elements that a stride steps over are not counted.
+    Exact where no two subscripts of a tensor share a loop and none has more than two loops,
+    otherwise a lower bound. Elements that a stride steps over are not counted.
     """
     return {access.tensor: _elements(access, nest.sizes) for access in nest.accesses}
 
@@ -38,15 +38,16 @@ def _values(subscript: Affine, sizes: Mapping[str, int]) -> int:
     if len(terms) < 2:
         return prod(extent for _, extent in terms)
     reach = sum(extent - 1 for _, extent in terms)
-    # |S + T| ≥ |S| + |T| − 1 for sets of integers: each loop beyond a pair adds at least its extent less one
+    # |S + T| ≥ |S| + |T| − 1 for sets of integers: each loop beyond a pair adds at least its extent
+    # less one
     return max(_pair(a, b) + reach - (a[1] - 1) - (b[1] - 1) for a, b in combinations(terms, 2))
 
 
 def _pair(first: tuple[int, int], second: tuple[int, int]) -> int:
     """How many values a·x + b·y takes for 0 ≤ x < m, 0 ≤ y < n.
 
-    With a and b coprime, equal values differ by multiples of (b, −a): the values are the pairs less the steps
-    between equal ones.
+    With a and b coprime, equal values differ by multiples of (b, −a): the values are the pairs less
+    the steps between equal ones.
     """
     (a, m), (b, n) = first, second
     a, b = a // gcd(a, b), b // gcd(a, b)

@@ -11,8 +11,8 @@ A kernel is a YAML document::
     untiled: [p, q]                                   # run inside the PE; default: none
     simd: i                                           # default: see `default_simd`
 
-Instead of ``statement``, ``einsum: "ik,jk->ij"`` with ``arrays: [A, B, C]`` (inputs, then the output;
-default: A, B, C, …). Sizes on the command line replace extents and parameters.
+Instead of ``statement``, ``einsum: "ik,jk->ij"`` with ``arrays: [A, B, C]`` (inputs, then the
+output; default: A, B, C, …). Sizes on the command line replace extents and parameters.
 """
 
 from __future__ import annotations
@@ -58,7 +58,8 @@ class KernelDocument(Document):
 
 
 def kernel_nest(document: Any, where: object) -> LoopNest:
-    """The loop nest of a kernel document, as YAML or JSON decodes it; error lines start with ``where``."""
+    """The loop nest of a kernel document, as YAML or JSON decodes it; error lines start with
+    ``where``."""
     read = validated(KernelDocument, document, where)
     try:
         return _nest(read)
@@ -67,42 +68,67 @@ def kernel_nest(document: Any, where: object) -> LoopNest:
 
 
 def statement_nest(text: str, sizes: Mapping[str, int], **more: Any) -> LoopNest:
-    """The loop nest of a statement or an einsum: loops in the order of their first subscripts, the output's first.
+    """The loop nest of a statement or an einsum: loops in the order of their first subscripts, the
+    output's first.
 
-    Names that only multiply others are parameters. ``more`` has further fields of a kernel document, such as ``untiled``.
+    Names that only multiply others are parameters. ``more`` has further fields of a kernel
+    document, such as ``untiled``.
 
     Raises `InputError` if the text is no statement, or a loop or parameter has no number.
     """
     statement = text if "+=" in text else einsum_statement(text)
     parameters = factors_in(statement)
     output, inputs = parse_statement(statement, dict.fromkeys(parameters, 1))
-    used = [loop for access in (output, *inputs) for subscript in access for loop in subscript.loops]
+    used = [
+        loop for access in (output, *inputs) for subscript in access for loop in subscript.loops
+    ]
     loops = list(dict.fromkeys(used))
     known = [*loops, *sorted(parameters)]
     for name in sizes:
         if name not in known:
-            raise InputError(f"unknown loop {quoted(name)} in sizes: {statement} has {', '.join(known)}")
+            raise InputError(
+                f"unknown loop {quoted(name)} in sizes: {statement} has {', '.join(known)}"
+            )
     missing = [name for name in known if name not in sizes]
     if missing:
-        raise InputError(f"sizes of {', '.join(missing)} are missing; allowed: those of all of {', '.join(known)}")
-    extents, factors = ({name: sizes[name] for name in names} for names in (loops, sorted(parameters)))
-    fields = {"name": output.tensor, "statement": statement, "loops": loops, "extents": extents, "parameters": factors, **more}
+        raise InputError(
+            f"sizes of {', '.join(missing)} are missing; allowed: "
+            f"those of all of {', '.join(known)}"
+        )
+    extents, factors = (
+        {name: sizes[name] for name in names} for names in (loops, sorted(parameters))
+    )
+    fields = {
+        "name": output.tensor,
+        "statement": statement,
+        "loops": loops,
+        "extents": extents,
+        "parameters": factors,
+        **more,
+    }
     return kernel_nest(fields, "statement")
 
 
 def default_simd(band: tuple[str, ...], output: Access, inputs: tuple[Access, ...]) -> str:
     """The loop that is vectorised unless a file says which.
 
-    The innermost tiled reduction that can be; if there is none, the innermost tiled loop that is the
-    last subscript of every array it indexes. Empty if there is none either: systolic arrays need one, others do not.
+    The innermost tiled reduction that can be; if there is none, the innermost tiled loop that is
+    the last subscript of every array it indexes. Empty if there is none either: systolic arrays
+    need one, others do not.
     """
     accesses = (output, *inputs)
-    able = [loop for loop in reversed(band) if all(_vectorises(access, loop) for access in accesses)]
+    able = [
+        loop for loop in reversed(band) if all(_vectorises(access, loop) for access in accesses)
+    ]
     for loop in able:
         if not output.indexed_by(loop):
             return loop
     for loop in able:
-        if all(access.subscripts[-1].coefficient(loop) for access in accesses if access.indexed_by(loop)):
+        if all(
+            access.subscripts[-1].coefficient(loop)
+            for access in accesses
+            if access.indexed_by(loop)
+        ):
             return loop
     return ""
 
@@ -111,23 +137,36 @@ def _nest(read: KernelDocument) -> LoopNest:
     statement = _statement(read)
     loops = read.loops or list(read.extents)
     if sorted(loops) != sorted(read.extents):
-        raise InputError(f"loops are {', '.join(loops)}, but extents are of {', '.join(read.extents)}; allowed: the same names")
+        raise InputError(
+            f"loops are {', '.join(loops)}, but extents are of "
+            f"{', '.join(read.extents)}; allowed: the same names"
+        )
     if not 1 <= len(loops) <= MAX_LOOPS:
         raise InputError(f"extents are of {len(loops)} loops; allowed: 1 to {MAX_LOOPS}")
     for name, value in read.parameters.items():
         check_size(f"parameter '{name}'", value)
     for name in sorted(factors_in(statement)):
         if name not in (*loops, *read.parameters):
-            known = f"loops {', '.join(loops)}" + (f"; parameters {', '.join(read.parameters)}" if read.parameters else "")
-            raise InputError(f"unknown parameter {quoted(name)} in a subscript of {quoted(statement)}; allowed: {known}")
+            known = f"loops {', '.join(loops)}" + (
+                f"; parameters {', '.join(read.parameters)}" if read.parameters else ""
+            )
+            raise InputError(
+                f"unknown parameter {quoted(name)} in a subscript of "
+                f"{quoted(statement)}; allowed: {known}"
+            )
     output, inputs = parse_statement(statement, read.parameters)
     for name in read.parameters:
         if name not in names_in(statement):
-            raise InputError(f"parameter {quoted(name)} is not used by the statement; allowed: parameters that are")
+            raise InputError(
+                f"parameter {quoted(name)} is not used by the statement; "
+                "allowed: parameters that are"
+            )
     _check_names(loops, [access.tensor for access in (*inputs, output)], list(read.parameters))
     for loop in read.untiled:
         if loop not in loops:
-            raise InputError(f"untiled names the unknown loop {quoted(loop)}; allowed: {', '.join(loops)}")
+            raise InputError(
+                f"untiled names the unknown loop {quoted(loop)}; allowed: {', '.join(loops)}"
+            )
     band = tuple(loop for loop in loops if loop not in read.untiled)
     nest = LoopNest(
         name=read.name,
@@ -160,21 +199,31 @@ def _check_names(loops: list[str], arrays: list[str], parameters: list[str]) -> 
     for kind, names in (("a loop", loops), ("an array", arrays), ("a parameter", parameters)):
         for name in names:
             if not NAME.fullmatch(name):
-                raise InputError(f"{quoted(name)} is no name of {kind}; allowed: up to 40 letters, digits and _")
+                raise InputError(
+                    f"{quoted(name)} is no name of {kind}; allowed: up to 40 letters, digits and _"
+                )
             if taken.get(name, kind) != kind:
-                raise InputError(f"{quoted(name)} is the name of {taken[name]} and {kind}; allowed: names that differ")
+                raise InputError(
+                    f"{quoted(name)} is the name of {taken[name]} and "
+                    f"{kind}; allowed: names that differ"
+                )
             taken[name] = kind
 
 
 def check_simd(nest: LoopNest) -> None:
-    """Raise `InputError` unless the SIMD loop of a nest can be vectorised; a parameter may decide that."""
+    """Raise `InputError` unless the SIMD loop of a nest can be vectorised; a parameter may decide
+    that."""
     for access in nest.accesses:
         if not _vectorises(access, nest.simd):
-            raise InputError(f"SIMD loop '{nest.simd}' is no subscript by itself in {access}; allowed: a loop that is")
+            raise InputError(
+                f"SIMD loop '{nest.simd}' is no subscript by itself in "
+                f"{access}; allowed: a loop that is"
+            )
 
 
 def _vectorises(access: Access, loop: str) -> bool:
-    """Whether neighbouring iterations of a loop use the same element of an array, or neighbours along one dimension.
+    """Whether neighbouring iterations of a loop use the same element of an array, or neighbours
+    along one dimension.
 
     Each of a vector's words then belongs to one lane, wherever in the tile the vector begins
     (AutoSA asks for the same: stride-one or stride-zero references).

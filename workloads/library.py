@@ -33,10 +33,12 @@ _packaged = cache(_read)
 
 
 def workload(name_or_path: str, sizes: Mapping[str, int] | None = None) -> LoopNest:
-    """Look up a workload by name, or read it from a kernel file (`ithaca.workloads.kernel_files`), and set its extents.
+    """Look up a workload by name, or read it from a kernel file (`ithaca.workloads.kernel_files`),
+    and set its extents.
 
-    The sizes replace its own extents (iterations) and parameters. Raises `InputError` if there is no such workload, its file is
-    no kernel file, a name is neither a loop nor a parameter, or a value is out of range.
+    The sizes replace its own extents (iterations) and parameters. Raises `InputError` if there is
+    no such workload, its file is no kernel file, a name is neither a loop nor a parameter, or a
+    value is out of range.
     """
     from ithaca.workloads.kernel_files import check_simd
 
@@ -57,12 +59,19 @@ def workload_document(nest: LoopNest) -> dict[str, Any]:
         document["parameters"] = dict(nest.parameters)
     if nest.name not in workload_names() or not is_variant(nest, _packaged(nest.name)):
         untiled = [loop for loop in nest.loops if loop in nest.untiled]
-        document["kernel"] = {"statement": nest.template or str(nest), "untiled": untiled, "simd": nest.simd}
+        document["kernel"] = {
+            "statement": nest.template or str(nest),
+            "untiled": untiled,
+            "simd": nest.simd,
+        }
     return document
 
 
 def documented_workload(
-    name: str, sizes: Mapping[str, int], parameters: Mapping[str, int], kernel: Mapping[str, Any] | None
+    name: str,
+    sizes: Mapping[str, int],
+    parameters: Mapping[str, int],
+    kernel: Mapping[str, Any] | None,
 ) -> LoopNest:
     """The nest that the parts of a `workload_document` state.
 
@@ -74,12 +83,21 @@ def documented_workload(
         document = {"name": name, "extents": dict(sizes), "parameters": dict(parameters), **kernel}
         return kernel_nest(document, "kernel")
     if name not in workload_names():
-        raise InputError(f"unknown workload {quoted(name)}; known: {', '.join(workload_names())}; or one with its kernel")
+        raise InputError(
+            f"unknown workload {quoted(name)}; known: "
+            f"{', '.join(workload_names())}; or one with its kernel"
+        )
     known = _packaged(name)
-    for what, given, allowed in (("loop", sizes, known.loops), ("parameter", parameters, [n for n, _ in known.parameters])):
+    for what, given, allowed in (
+        ("loop", sizes, known.loops),
+        ("parameter", parameters, [n for n, _ in known.parameters]),
+    ):
         for entry in given:
             if entry not in allowed:
-                raise InputError(f"unknown {what} {quoted(entry)} of {name}; allowed: {', '.join(allowed) or 'none'}")
+                raise InputError(
+                    f"unknown {what} {quoted(entry)} of {name}; allowed: "
+                    f"{', '.join(allowed) or 'none'}"
+                )
     for loop in known.loops:
         if loop not in sizes:
             raise InputError(f"sizes.{loop} is missing; allowed: exactly {', '.join(known.loops)}")

@@ -37,12 +37,17 @@ class LoopNest:
     output: Access
     inputs: tuple[Access, ...]  #: The read-only references, at least two
     #: The band loop that is vectorised inside a PE: a reduction, whose products one accumulator
-    #: sums up, or a parallel loop, with an accumulator per lane. Empty where there is none, as systolic arrays need.
+    #: sums up, or a parallel loop, with an accumulator per lane. Empty where there is none, as
+    #: systolic arrays need.
     simd: str
-    untiled: frozenset[str] = frozenset()  #: Loops that are not tiled but run inside the PE (a convolution's p, q)
+    untiled: frozenset[str] = (
+        frozenset()
+    )  #: Loops that are not tiled but run inside the PE (a convolution's p, q)
     parameters: Sizes = ()  #: Numbers that the template uses by name, such as a stride
     template: str = ""  #: The statement with parameters by name; empty where there are none
-    description: str = field(default="", compare=False)  #: One line for users; it tells no nests apart
+    description: str = field(
+        default="", compare=False
+    )  #: One line for users; it tells no nests apart
 
     def __post_init__(self) -> None:
         self._check_names()
@@ -51,7 +56,9 @@ class LoopNest:
         self._check_arrays()
         self._check_loops()
         if self.simd and self.simd not in self.band:
-            self._refuse(f"SIMD loop '{self.simd}' must be one of the band loops {', '.join(self.band)}")
+            self._refuse(
+                f"SIMD loop '{self.simd}' must be one of the band loops {', '.join(self.band)}"
+            )
 
     def _check_names(self) -> None:
         tensors = [access.tensor for access in (self.output, *self.inputs)]
@@ -59,7 +66,10 @@ class LoopNest:
             self._refuse(f"loops {list(self.loops)} repeat a name; allowed: names that differ")
         if self.output.tensor in tensors[1:]:
             name = self.output.tensor
-            self._refuse(f"{name} is written and read, so its dependences are not uniform; allowed: other inputs")
+            self._refuse(
+                f"{name} is written and read, so its dependences are not "
+                "uniform; allowed: other inputs"
+            )
         if len(set(tensors)) != len(tensors):
             self._refuse(f"tensors {tensors} repeat a name; allowed: every tensor once")
 
@@ -67,18 +77,32 @@ class LoopNest:
         for access in (self.output, *self.inputs):
             for loop in sorted(access.loops):
                 if loop not in self.loops:
-                    self._refuse(f"{access} uses unknown loop '{loop}'; loops: {', '.join(self.loops)}")
+                    self._refuse(
+                        f"{access} uses unknown loop '{loop}'; loops: {', '.join(self.loops)}"
+                    )
         if len(self.inputs) < 2:
-            self._refuse(f"the statement reads {len(self.inputs)} array; allowed: a product of at least two")
+            self._refuse(
+                f"the statement reads {len(self.inputs)} array; allowed: a product of at least two"
+            )
         written: set[str] = set()
         for subscript in self.output:
             # a sum makes tiles overlap, a stride or a loop in two subscripts leaves gaps in them
-            if len(subscript.terms) > 1 or any(c != 1 for _, c in subscript.terms) or written & set(subscript.loops):
-                self._refuse(f"subscript {subscript} of {self.output}, which is written; allowed: one loop or a constant")
+            if (
+                len(subscript.terms) > 1
+                or any(c != 1 for _, c in subscript.terms)
+                or written & set(subscript.loops)
+            ):
+                self._refuse(
+                    f"subscript {subscript} of {self.output}, which is written; "
+                    "allowed: one loop or a constant"
+                )
             written.update(subscript.loops)
         for access in self.inputs:
             if access.tensor in (f"{self.output.tensor}_1", f"{self.output.tensor}_drain"):
-                self._refuse(f"array '{access.tensor}' has the name of a module of {self.output.tensor}; allowed: another name")
+                self._refuse(
+                    f"array '{access.tensor}' has the name of a module of "
+                    f"{self.output.tensor}; allowed: another name"
+                )
 
     def _check_loops(self) -> None:
         for loop in sorted(self.untiled):
@@ -118,7 +142,8 @@ class LoopNest:
 
     @property
     def short_sizes(self) -> str:
-        """The same where there is little room: ``o64 r56 s2``, without parameters, such as strides, that are 1."""
+        """The same where there is little room: ``o64 r56 s2``, without parameters, such as strides,
+        that are 1."""
         parts = [*self.extents, *((name, value) for name, value in self.parameters if value != 1)]
         equals = "=" if any(name[-1].isdigit() for name, _ in parts) else ""
         return " ".join(f"{name}{equals}{value}" for name, value in parts)
@@ -144,12 +169,16 @@ class LoopNest:
 
         Their iterations wait for each other's sums, so they hide no latency.
         """
-        return tuple(name for name in self.band if name in self.reduction_loops and name != self.simd)
+        return tuple(
+            name for name in self.band if name in self.reduction_loops and name != self.simd
+        )
 
     @property
     def once(self) -> frozenset[str]:
         """The untiled loops of one iteration: they move nothing."""
-        return frozenset(loop for loop, extent in self.extents if extent == 1 and loop in self.untiled)
+        return frozenset(
+            loop for loop, extent in self.extents if extent == 1 and loop in self.untiled
+        )
 
     @property
     def accesses(self) -> tuple[Access, ...]:
@@ -158,20 +187,26 @@ class LoopNest:
 
     @property
     def operations(self) -> int:
-        """Multiply-accumulate operations of the nest (one per iteration, whatever the number of factors)."""
+        """Multiply-accumulate operations of the nest (one per iteration, whatever the number of
+        factors)."""
         return prod(self.sizes.values())
 
     def with_sizes(self, sizes: Mapping[str, int]) -> LoopNest:
         """Return the nest with some extents and parameters replaced.
 
-        Raises `InputError` if a name is neither a loop nor a parameter of the nest, or a value is out of range.
+        Raises `InputError` if a name is neither a loop nor a parameter of the nest, or a value is
+        out of range.
         """
         parameters = dict(self.parameters)
         for name in sizes:
             if name not in self.loops and name not in parameters:
-                known = f"loops {', '.join(self.loops)}" + (f" and parameters {', '.join(parameters)}" if parameters else "")
+                known = f"loops {', '.join(self.loops)}" + (
+                    f" and parameters {', '.join(parameters)}" if parameters else ""
+                )
                 raise InputError(f"unknown loop {quoted(name)} in sizes: {self.name} has {known}")
-        resized = replace(self, extents=tuple((name, sizes.get(name, n)) for name, n in self.extents))
+        resized = replace(
+            self, extents=tuple((name, sizes.get(name, n)) for name, n in self.extents)
+        )
         chosen = {name: sizes.get(name, value) for name, value in parameters.items()}
         if chosen == parameters:
             return resized

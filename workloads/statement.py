@@ -17,7 +17,9 @@ _EINSUM = re.compile(r"([a-zA-Z]*)((?:,[a-zA-Z]*)*)->([a-zA-Z]*)")
 _ALLOWED = "sums of loops, each times an integer or parameter"
 
 
-def parse_statement(text: str, parameters: Mapping[str, int] | None = None) -> tuple[Access, tuple[Access, ...]]:
+def parse_statement(
+    text: str, parameters: Mapping[str, int] | None = None
+) -> tuple[Access, tuple[Access, ...]]:
     """Output and inputs of ``output += input * input …`` with affine subscripts in brackets.
 
     Parameters are numbers that stand in the statement by name, such as a stride.
@@ -35,7 +37,8 @@ def is_statement(text: str) -> bool:
 
 
 def factors_in(text: str) -> frozenset[str]:
-    """The names that stand in subscripts only as factors of other names: parameters, such as a stride."""
+    """The names that stand in subscripts only as factors of other names: parameters, such as a
+    stride."""
     names, alone = set(), set()
     for side in _sides(text):
         for node in ast.walk(side):
@@ -60,11 +63,14 @@ def _products(node: ast.expr) -> list[ast.Name]:
 
 def names_in(text: str) -> frozenset[str]:
     """Every name that occurs in a statement: arrays, loops and parameters."""
-    return frozenset(node.id for side in _sides(text) for node in ast.walk(side) if isinstance(node, ast.Name))
+    return frozenset(
+        node.id for side in _sides(text) for node in ast.walk(side) if isinstance(node, ast.Name)
+    )
 
 
 def einsum_statement(text: str, arrays: Sequence[str] = ()) -> str:
-    """The statement that an einsum string such as ``ik,jk->ij`` means: one letter per loop, the last part for the output.
+    """The statement that an einsum string such as ``ik,jk->ij`` means: one letter per loop, the
+    last part for the output.
 
     ``arrays`` names the inputs, then the output; by default A, B, C, ….
 
@@ -73,30 +79,49 @@ def einsum_statement(text: str, arrays: Sequence[str] = ()) -> str:
     compact = "".join(text.split())
     match = _EINSUM.fullmatch(compact)
     if not match or len(compact) > MAX_LENGTH:
-        raise InputError(f"einsum is {quoted(text)}; allowed: letters for loops, such as 'ik,jk->ij'")
+        raise InputError(
+            f"einsum is {quoted(text)}; allowed: letters for loops, such as 'ik,jk->ij'"
+        )
     operands = [*(match[1] + match[2]).split(","), match[3]]
-    if alone := "".join(dict.fromkeys(loop for loop in match[3] if loop not in match[1] + match[2])):
-        raise InputError(f"einsum {quoted(text)}: no input has the output's {quoted(alone[0])}; allowed: letters of the inputs")
+    if alone := "".join(
+        dict.fromkeys(loop for loop in match[3] if loop not in match[1] + match[2])
+    ):
+        raise InputError(
+            f"einsum {quoted(text)}: no input has the output's "
+            f"{quoted(alone[0])}; allowed: letters of the inputs"
+        )
     names = list(arrays) or [chr(ord("A") + number) for number in range(len(operands))]
     if len(names) != len(operands):
-        raise InputError(f"einsum {quoted(text)} has {len(operands)} arrays, the output included, but {len(names)} names")
+        raise InputError(
+            f"einsum {quoted(text)} has {len(operands)} arrays, the output "
+            f"included, but {len(names)} names"
+        )
     # an array without subscripts is one word: statements write it as element 0
-    accesses = [name + ("".join(f"[{loop}]" for loop in loops) or "[0]") for name, loops in zip(names, operands, strict=True)]
+    accesses = [
+        name + ("".join(f"[{loop}]" for loop in loops) or "[0]")
+        for name, loops in zip(names, operands, strict=True)
+    ]
     return f"{accesses[-1]} += {' * '.join(accesses[:-1])}"
 
 
 def _sides(text: str) -> tuple[ast.expr, ast.expr]:
     if len(text) > MAX_LENGTH:
-        raise InputError(f"statement {quoted(text)} has {len(text)} characters; allowed: at most {MAX_LENGTH}")
+        raise InputError(
+            f"statement {quoted(text)} has {len(text)} characters; allowed: at most {MAX_LENGTH}"
+        )
     left, separator, right = text.partition("+=")
     if not separator:
-        raise InputError(f"statement {quoted(text)} does not accumulate; write 'output += input * input'")
+        raise InputError(
+            f"statement {quoted(text)} does not accumulate; write 'output += input * input'"
+        )
     try:
         return ast.parse(left.strip(), mode="eval").body, ast.parse(right.strip(), mode="eval").body
     except SyntaxError as error:
         raise InputError(f"statement {quoted(text)} cannot be read: {error.msg}") from None
     except (ValueError, RecursionError, MemoryError):
-        raise InputError(f"statement {quoted(text)} cannot be read; write 'output += input * input'") from None
+        raise InputError(
+            f"statement {quoted(text)} cannot be read; write 'output += input * input'"
+        ) from None
 
 
 def _factors(node: ast.expr) -> list[ast.expr]:
@@ -121,7 +146,10 @@ class _Reader:
             node = node.value
         if not isinstance(node, ast.Name) or not subscripts:
             shown = quoted(ast.unparse(whole))
-            raise InputError(f"statement {quoted(self.text)}: {shown} is no array access; allowed: such as A[i][k]")
+            raise InputError(
+                f"statement {quoted(self.text)}: {shown} is no array "
+                "access; allowed: such as A[i][k]"
+            )
         return Access(node.id, tuple(subscripts))
 
     def affine(self, node: ast.expr) -> Affine:
@@ -135,7 +163,9 @@ class _Reader:
         """Coefficient by loop; that of the empty name is the constant."""
         match node:
             case ast.Name():
-                return {"": self.parameters[node.id]} if node.id in self.parameters else {node.id: 1}
+                return (
+                    {"": self.parameters[node.id]} if node.id in self.parameters else {node.id: 1}
+                )
             case ast.Constant() if type(node.value) is int:
                 return {"": node.value}
             case ast.UnaryOp(op=ast.USub()):
@@ -143,7 +173,10 @@ class _Reader:
             case ast.BinOp(op=ast.Add() | ast.Sub() as op):
                 left, right = self.linear(node.left), self.linear(node.right)
                 sign = 1 if isinstance(op, ast.Add) else -1
-                return {name: left.get(name, 0) + sign * right.get(name, 0) for name in {**left, **right}}
+                return {
+                    name: left.get(name, 0) + sign * right.get(name, 0)
+                    for name in {**left, **right}
+                }
             case ast.BinOp(op=ast.Mult()):
                 left, right = self.linear(node.left), self.linear(node.right)
                 for scale, form in ((left, right), (right, left)):
@@ -153,4 +186,6 @@ class _Reader:
 
     def refusal(self, node: ast.expr, problem: str) -> InputError:
         shown = quoted(ast.unparse(node))
-        return InputError(f"statement {quoted(self.text)}: subscript {shown} {problem}; allowed: {_ALLOWED}")
+        return InputError(
+            f"statement {quoted(self.text)}: subscript {shown} {problem}; allowed: {_ALLOWED}"
+        )

@@ -1,1 +1,2 @@
-"""The published experiments (Wang & Cong, "Odyssey", arXiv 2111.14252), remade against proven optima."""
+"""The published experiments (Wang & Cong, "Odyssey", arXiv 2111.14252), remade against proven
+optima."""

@@ -12,7 +12,16 @@ from rich.markup import escape
 from rich.table import Table
 from typer import Argument, Option, Typer
 
-from benchmarks.paper.experiment import ALL, NAMES, Cell, Experiment, Mode, Outcome, Run, find_experiment
+from benchmarks.paper.experiment import (
+    ALL,
+    NAMES,
+    Cell,
+    Experiment,
+    Mode,
+    Outcome,
+    Run,
+    find_experiment,
+)
 from benchmarks.paper.files import file_names, write_experiment
 from ithaca import cli
 from ithaca.commands.api.keywords import Given
@@ -35,16 +44,28 @@ ROWS = 40
 def experiment(
     *,
     name: Annotated[
-        str | None, Argument(metavar="[NAME]", help="Name of an experiment, or all; without it they are listed.")
+        str | None,
+        Argument(
+            metavar="[NAME]", help="Name of an experiment, or all; without it they are listed."
+        ),
     ] = None,
-    list_all: Annotated[bool, Option("--list", help="List the experiments and what the paper says of each.")] = False,
-    quick: Annotated[bool, Option("--quick", help="Small sizes and budgets (default): a minute at most for each.")] = False,
-    full: Annotated[bool, Option("--full", help="The paper's sizes and budgets; some take hours.")] = False,
-    output: Annotated[Path, Option("-o", "--output", metavar="FOLDER", help="Folder to write."), WRITTEN] = Path(
-        "ithaca-experiments"
-    ),
+    list_all: Annotated[
+        bool, Option("--list", help="List the experiments and what the paper says of each.")
+    ] = False,
+    quick: Annotated[
+        bool,
+        Option("--quick", help="Small sizes and budgets (default): a minute at most for each."),
+    ] = False,
+    full: Annotated[
+        bool, Option("--full", help="The paper's sizes and budgets; some take hours.")
+    ] = False,
+    output: Annotated[
+        Path, Option("-o", "--output", metavar="FOLDER", help="Folder to write."), WRITTEN
+    ] = Path("ithaca-experiments"),
     seed: RandomSeed = 0,
-    threads: Annotated[str, Option("--threads", metavar="N", help="Runs at a time, where an experiment has many.")] = "1",
+    threads: Annotated[
+        str, Option("--threads", metavar="N", help="Runs at a time, where an experiment has many.")
+    ] = "1",
     run_seconds: Annotated[
         str | None,
         Option(
@@ -55,9 +76,12 @@ def experiment(
     ] = None,
     given: Given,
 ) -> None:
-    """Remake a table or figure of the Odyssey paper against proven optima: table (CSV), plot, claims (JSON)."""
+    """Remake a table or figure of the Odyssey paper against proven optima: table (CSV), plot,
+    claims (JSON)."""
     if quick and full:
-        raise InputError("--quick and --full are both given; allowed: one of them, or none for --quick")
+        raise InputError(
+            "--quick and --full are both given; allowed: one of them, or none for --quick"
+        )
     how = Run(
         Mode.FULL if full else Mode.QUICK,
         parse_integer("--seed", seed, least=0),
@@ -66,20 +90,25 @@ def experiment(
     )
     if name is None or list_all:
         if given - {"--list"}:
-            raise InputError("--list goes with no name and no other option; allowed: --list alone, or NAME")
+            raise InputError(
+                "--list goes with no name and no other option; allowed: --list alone, or NAME"
+            )
         print_experiments()
         return
     asked = plan(name, how, output)
     try:
         run(asked, how, output)
     except KeyboardInterrupt:
-        nothing_found("ithaca: interrupted; experiments that had finished have their files, the others none")
+        nothing_found(
+            "ithaca: interrupted; experiments that had finished have their files, the others none"
+        )
 
 
 def plan(name: str, how: Run, folder: Path) -> tuple[Experiment, ...]:
     """Find the experiments, and refuse what could not be written.
 
-    Raises `InputError` if there is no such experiment, the seconds of a run say nothing to it, or the folder cannot be written.
+    Raises `InputError` if there is no such experiment, the seconds of a run say nothing to it, or
+    the folder cannot be written.
     """
     names = NAMES if name == ALL else (name,)
     found = tuple(find_experiment(each) for each in names)
@@ -95,7 +124,8 @@ def plan(name: str, how: Run, folder: Path) -> tuple[Experiment, ...]:
 def run(experiments: Sequence[Experiment], how: Run, folder: Path) -> None:
     """Run experiments; each one's files are written once all of it is computed.
 
-    Raises `KeyboardInterrupt` if it was interrupted: the files of finished experiments are whole, of the others there are none.
+    Raises `KeyboardInterrupt` if it was interrupted: the files of finished experiments are whole,
+    of the others there are none.
     """
     for experiment in experiments:
         print_outcome(experiment, how, _run_one(experiment, how, folder))
@@ -103,7 +133,9 @@ def run(experiments: Sequence[Experiment], how: Run, folder: Path) -> None:
 
 def _run_one(experiment: Experiment, how: Run, folder: Path) -> Outcome:
     with Interrupt() as interrupt, LiveLine("starting") as line:
-        steps = replace(how, stop=interrupt, tell=lambda step: line.show(f"{experiment.name} · {step}"))
+        steps = replace(
+            how, stop=interrupt, tell=lambda step: line.show(f"{experiment.name} · {step}")
+        )
         outcome = experiment.run(steps)
         steps.step("writing")
         for path in write_experiment(folder, experiment, how, outcome):
@@ -116,7 +148,9 @@ def _run_one(experiment: Experiment, how: Run, folder: Path) -> Outcome:
 def print_outcome(experiment: Experiment, how: Run, outcome: Outcome) -> None:
     """Print the table, then claim by claim what is published and what is measured."""
     out = console()
-    out.print(f"[bold]{experiment.name}[/bold]: {escape(experiment.title)} ({how.mode.value} mode, seed {how.seed})")
+    out.print(
+        f"[bold]{experiment.name}[/bold]: {escape(experiment.title)} ({how.mode.value} mode, seed {how.seed})"
+    )
     shown = Table(*(escape(column) for column in outcome.table.columns))
     for row in outcome.table.rows[:ROWS]:
         shown.add_row(*(escape(_text(cell)) for cell in row))
@@ -144,7 +178,12 @@ def print_experiments() -> None:
     table.columns[0].no_wrap = True
     for name in NAMES:
         experiment = find_experiment(name)
-        table.add_row(name, escape(experiment.title), escape(experiment.published), escape(experiment.inference or "–"))
+        table.add_row(
+            name,
+            escape(experiment.title),
+            escape(experiment.published),
+            escape(experiment.inference or "–"),
+        )
     console().print(table)
 
 
@@ -159,7 +198,8 @@ def _text(cell: Cell) -> str:
 
 
 def main() -> None:
-    """Run it as the program `ithaca` runs its commands: the same exit status, errors in one line."""
+    """Run it as the program `ithaca` runs its commands: the same exit status, errors in one
+    line."""
     program = Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
     program.command()(as_typed(experiment))
     cli.main(program, "python -m benchmarks.paper")

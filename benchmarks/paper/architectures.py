@@ -1,9 +1,11 @@
-"""Architectures for a network: every layer on its own array, one array for all, several arrays in a row (Table 6, Figure 15).
+"""Architectures for a network: every layer on its own array, one array for all, several arrays in a
+row (Table 6, Figure 15).
 
-The released scripts search four: one array (run_arch1.sh; run_arch1_free.sh: layer by layer), several arrays that share
-the device, each for consecutive layers (run_arch2.sh, at most 8, 16 or 24), layers that take turns on several arrays in
-batches of 16 (run_arch3.sh), and several arrays with all data in URAM (run_arch4.sh). The last two Ithaca does not model;
-they are left out. Dataflow [o,r], the best single one of both networks (Figures 13 and 14), permutation cout, in the
+The released scripts search four: one array (run_arch1.sh; run_arch1_free.sh: layer by layer),
+several arrays that share the device, each for consecutive layers (run_arch2.sh, at most 8, 16 or
+24), layers that take turns on several arrays in batches of 16 (run_arch3.sh), and several arrays
+with all data in URAM (run_arch4.sh). The last two Ithaca does not model; they are left out.
+Dataflow [o,r], the best single one of both networks (Figures 13 and 14), permutation cout, in the
 odyssey model edition.
 """
 
@@ -44,13 +46,17 @@ class Architecture:
     network: str
     name: str  #: The architecture
     result: NetworkResult  #: How each layer is run
-    interval: Fraction  #: Cycles from one input to the next: of all layers on one array, of the slowest of several
+    #: Cycles from one input to the next: of all layers on one array, of the slowest of several
+    interval: Fraction
     bound: Fraction  #: No such architecture has a shorter interval
 
     @property
     def latency(self) -> Fraction:
         """Cycles of one input: all layers, one after the other."""
-        return sum((layer.count * solution.metrics["latency"] for layer, solution in self.layers), start=Fraction(0))
+        return sum(
+            (layer.count * solution.metrics["latency"] for layer, solution in self.layers),
+            start=Fraction(0),
+        )
 
     @property
     def layers(self) -> list[tuple[Layer, Solution]]:
@@ -58,7 +64,8 @@ class Architecture:
         return [(r.layer, r.answer.found) for r in self.result.layers if r.answer.found is not None]
 
     def resource(self, metric: str) -> Fraction:
-        """DSP blocks or block RAM in all: those of several arrays together, else of the layer that needs most."""
+        """DSP blocks or block RAM in all: those of several arrays together, else of the layer that
+        needs most."""
         if self.result.arrays:
             return sum((array.resources[metric] for array in self.result.arrays), start=Fraction(0))
         return max(solution.metrics[metric] for _, solution in self.layers)
@@ -73,7 +80,8 @@ def several(arrays: int) -> str:
 
 
 def architectures(how: Run) -> Iterator[Architecture]:
-    """Solve every network on every architecture: VGG16 and ResNet50 in full mode, two layers of VGG16 in quick mode."""
+    """Solve every network on every architecture: VGG16 and ResNet50 in full mode, two layers of
+    VGG16 in quick mode."""
     counts = FULL_ARRAYS if how.full else QUICK_ARRAYS
     wanted = request(Edition.ODYSSEY, DATAFLOW)
     for net in [network("vgg16"), network("resnet50")] if how.full else [_quick_network()]:
@@ -86,10 +94,14 @@ def architectures(how: Run) -> Iterator[Architecture]:
             how.step(f"{net.name}: {several(count)}")
             asked = replace(wanted, arrays=count, minimise=Minimise.SLOWEST)
             search = SolveOptions(_seconds(how), FULL_GAP if how.full else QUICK_GAP, how.stop)
-            yield _architecture(net, several(count), solve_multi_array(net, asked, RunOptions(search=search)), how)
+            yield _architecture(
+                net, several(count), solve_multi_array(net, asked, RunOptions(search=search)), how
+            )
 
 
-def by_network(found: Iterable[Architecture]) -> Iterator[tuple[str, Architecture, Architecture, list[Architecture]]]:
+def by_network(
+    found: Iterable[Architecture],
+) -> Iterator[tuple[str, Architecture, Architecture, list[Architecture]]]:
     """Each network with one array, with an array for each layer, and with several arrays."""
     for net, group in groupby(found, lambda of: of.network):
         mine = {of.name: of for of in group}
@@ -104,7 +116,9 @@ def architecture_settings(how: Run) -> dict[str, object]:
     if seconds is not None:
         several_arrays["seconds"] = seconds
     return {
-        "networks": ["vgg16", "resnet50"] if how.full else [f"vgg16, layers {', '.join(QUICK_LAYERS)}"],
+        "networks": ["vgg16", "resnet50"]
+        if how.full
+        else [f"vgg16, layers {', '.join(QUICK_LAYERS)}"],
         "dataflow": ",".join(DATAFLOW),
         "permutation": "cout",
         "edition": "odyssey",
@@ -119,12 +133,20 @@ def _seconds(how: Run) -> float | None:
 
 def _architecture(net: Network, name: str, result: NetworkResult, how: Run) -> Architecture:
     how.check()
-    if result.total is None or result.total.value is None or result.total.certificate.lower_bound is None:
+    if (
+        result.total is None
+        or result.total.value is None
+        or result.total.certificate.lower_bound is None
+    ):
         # what is feasible for one array is for several; only time can be too short
         raise InputError(f"nothing was found for {net.name}, {name}; allowed: more --run-seconds")
-    return Architecture(net.name, name, result, result.total.value, result.total.certificate.lower_bound)
+    return Architecture(
+        net.name, name, result, result.total.value, result.total.certificate.lower_bound
+    )
 
 
 def _quick_network() -> Network:
     whole = vgg16()
-    return replace(whole, layers=tuple(layer for layer in whole.layers if layer.name in QUICK_LAYERS))
+    return replace(
+        whole, layers=tuple(layer for layer in whole.layers if layer.name in QUICK_LAYERS)
+    )

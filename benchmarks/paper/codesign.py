@@ -1,4 +1,5 @@
-"""Searches of hardware against what is proven of a whole space, on one evaluator: layers' proven optima."""
+"""Searches of hardware against what is proven of a whole space, on one evaluator: layers' proven
+optima."""
 
 from __future__ import annotations
 
@@ -21,19 +22,32 @@ TRIALS, SEEDS, QUICK_SEEDS = (20, 40), 10, 2
 METHODS = ("random", "nsga2", "tpe", "explained")
 
 
-def ask(space: str, workload: str, objectives: Sequence[str], limits: dict[str, int], layers: Sequence[str] = ()) -> Question:
+def ask(
+    space: str,
+    workload: str,
+    objectives: Sequence[str],
+    limits: dict[str, int],
+    layers: Sequence[str] = (),
+) -> Question:
     """A question about a shipped space; of some layers only, where they are named."""
     exact = {name: Fraction(bound) for name, bound in limits.items()}
     return make_question(find_space(space), find_workloads([workload], layers), objectives, exact)
 
 
-def searches(question: Question, bank: LayerBank, trials: int, how: Run, often: int = SEEDS) -> list[HardwareTrace]:
-    """Every method with every seed; explained search, in which chance plays no part, once, and only for one objective."""
+def searches(
+    question: Question, bank: LayerBank, trials: int, how: Run, often: int = SEEDS
+) -> list[HardwareTrace]:
+    """Every method with every seed; explained search, in which chance plays no part, once, and only
+    for one objective."""
     found = []
     for name in (name for name in METHODS if how.full or not HARDWARE_PEERS[name][1]):
         explained = name == "explained"
         seeds = 1 if explained else often if how.full else QUICK_SEEDS
-        for seed in range(how.seed, how.seed + seeds) if len(question.objectives) == 1 or not explained else ():
+        for seed in (
+            range(how.seed, how.seed + seeds)
+            if len(question.objectives) == 1 or not explained
+            else ()
+        ):
             how.step(f"{name}, seed {seed}")
             found.append(run_hardware_peer(name, question, bank, trials, seed, how.stop))
             how.check()
@@ -48,7 +62,13 @@ def row(trace: HardwareTrace, optimum: Fraction) -> dict[str, Cell]:
     ratio = None if value is None else float(value / optimum)
     found = {"found after": place, "seconds until then": None if best is None else best.seconds}
     counted = {"evaluations": len(trace.evaluations), "seconds": last.seconds, **found}
-    return {"method": trace.method, "seed": trace.seed, **counted, "value": value, "over the optimum": ratio}
+    return {
+        "method": trace.method,
+        "seed": trace.seed,
+        **counted,
+        "value": value,
+        "over the optimum": ratio,
+    }
 
 
 def progress(title: str, traces: Sequence[HardwareTrace], optimum: Fraction) -> LineChart:
@@ -58,9 +78,19 @@ def progress(title: str, traces: Sequence[HardwareTrace], optimum: Fraction) -> 
         mine = [trace for trace in traces if trace.method == name]
         points = []
         for trials in range(1, max(len(trace.evaluations) for trace in mine) + 1):
-            values = [best.value for trace in mine if (best := trace.best(trials)) is not None and best.value is not None]
+            values = [
+                best.value
+                for trace in mine
+                if (best := trace.best(trials)) is not None and best.value is not None
+            ]
             if len(values) == len(mine):
-                points.append((float(trials), float(sum(values, Fraction(0)) / len(mine) / optimum)))
-        series.append(Series(name, tuple(x for x, _ in points), tuple(y for _, y in points), form="line"))
+                points.append(
+                    (float(trials), float(sum(values, Fraction(0)) / len(mine) / optimum))
+                )
+        series.append(
+            Series(name, tuple(x for x, _ in points), tuple(y for _, y in points), form="line")
+        )
     shown = tuple(line for line in series if line.x)
-    return LineChart(title, "evaluations", "mean of the best over the proven optimum", shown, steps=True)
+    return LineChart(
+        title, "evaluations", "mean of the best over the proven optimum", shown, steps=True
+    )

@@ -1,4 +1,5 @@
-"""Edge accelerators of Explainable-DSE: what is proven of the whole space, and what searches find of it."""
+"""Edge accelerators of Explainable-DSE: what is proven of the whole space, and what searches find
+of it."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ SPACE, LIMITS = "explainable-edge", {"latency": 12_500_000, "area": 75, "power":
 #: Networks; layers of quick runs.
 NETWORKS, QUICK = ("resnet18", "mobilenetv2"), ("fc",)
 
-#: Seconds of a proof; trials of a search in full and in quick mode; how often random numbers are drawn anew.
+#: Seconds of a proof; trials of a search in full and in quick mode; how often random numbers are
+#: drawn anew.
 SECONDS, TRIALS, SEEDS = 1200.0, (60, 16), 3
 
 
@@ -36,24 +38,47 @@ def run(how: Run) -> Outcome:
         seconds, certificate, value = _proof(question, how)
         bound = certificate.lower_bound
         assert bound is not None
-        known: dict[str, Cell] = {"network": network, "method": "proof", "seed": how.seed, "evaluations": None}
-        known |= {"seconds": certificate.seconds, "found after": None, "seconds until then": seconds, "value": value}
+        known: dict[str, Cell] = {
+            "network": network,
+            "method": "proof",
+            "seed": how.seed,
+            "evaluations": None,
+        }
+        known |= {
+            "seconds": certificate.seconds,
+            "found after": None,
+            "seconds until then": seconds,
+            "value": value,
+        }
         rows.append(known | {"over the bound": float(value / bound)})
-        traces = searches(question, LayerBank(question.space.accelerator), TRIALS[not how.full], how, SEEDS)
+        traces = searches(
+            question, LayerBank(question.space.accelerator), TRIALS[not how.full], how, SEEDS
+        )
         for trace in traces:
             found = row(trace, bound)
-            rows.append({"network": network, **found, "over the bound": found.pop("over the optimum")})
+            rows.append(
+                {"network": network, **found, "over the bound": found.pop("over the optimum")}
+            )
         charts.append(progress(f"Searches of edge accelerators for {network}", traces, bound))
     table = Table.of(rows)
     over, first = (
         [float(record[name]) for record in table.records(method="proof")]  # type: ignore[arg-type]
         for name in ("over the bound", "seconds until then")
     )
-    every = [float(ratio) for record in table.records() if (ratio := record["over the bound"]) is not None]
+    every = [
+        float(ratio)
+        for record in table.records()
+        if (ratio := record["over the bound"]) is not None
+    ]
     measured: Measured = {"gap": 100 * (max(over) - 1), "no better": min(every)}
     if how.full:
         measured = {"feasible": max(first), **measured}
-    return Outcome(table, claims("codesign-edge", measured), charts[0], {"space": SPACE, "trials": TRIALS[not how.full]})
+    return Outcome(
+        table,
+        claims("codesign-edge", measured),
+        charts[0],
+        {"space": SPACE, "trials": TRIALS[not how.full]},
+    )
 
 
 def _proof(question: Question, how: Run) -> tuple[float, Certificate, Fraction]:

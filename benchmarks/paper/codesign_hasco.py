@@ -1,4 +1,5 @@
-"""HASCO's accelerators for matrix products: the proven front against searches of 20 and 40 trials."""
+"""HASCO's accelerators for matrix products: the proven front against searches of 20 and 40
+trials."""
 
 from __future__ import annotations
 
@@ -35,7 +36,9 @@ def run(how: Run) -> Outcome:
     """Prove each network's front, and measure the fronts of searches against it."""
     rows: list[dict[str, Cell]] = []
     for network in LIMITS if how.full else QUICK:
-        question = ask(SPACE, network, OBJECTIVES, LIMITS[network], () if how.full else QUICK_LAYERS)
+        question = ask(
+            SPACE, network, OBJECTIVES, LIMITS[network], () if how.full else QUICK_LAYERS
+        )
         how.step(f"proven front of {network}")
         bank = LayerBank(question.space.accelerator)
         proof = codesign(question, CodesignOptions(search=how.search), bank)
@@ -44,8 +47,17 @@ def run(how: Run) -> Outcome:
         front = [point.values for point in proof.front]
         reference = tuple(REFERENCE * max(values) for values in zip(*front, strict=True))
         whole = hypervolume(front, reference)
-        proven: dict[str, Cell] = {"network": network, "method": "proof", "seed": how.seed, "trials": None}
-        rows.append(proven | {"seconds": proof.certificate.seconds, "points": len(front), VOLUME: 1.0} | _least(front))
+        proven: dict[str, Cell] = {
+            "network": network,
+            "method": "proof",
+            "seed": how.seed,
+            "trials": None,
+        }
+        rows.append(
+            proven
+            | {"seconds": proof.certificate.seconds, "points": len(front), VOLUME: 1.0}
+            | _least(front)
+        )
         for trace in searches(question, bank, TRIALS[-1], how, SEEDS):
             for trials in TRIALS:
                 rows.append({"network": network, **_row(trace, trials, reference, whole)})
@@ -59,26 +71,47 @@ def run(how: Run) -> Outcome:
         measured = {**measured, **bayesian, "bayesian": 100 * (1 - _mean(table, VOLUME, "tpe", 40))}
     series = table.series(["method", "trials"], ["network"], VOLUME)
     chart = LineChart("Fronts of searches over HASCO's accelerators", "network", VOLUME, series[1:])
-    return Outcome(table, claims("codesign-hasco", measured), chart, {"space": SPACE, "trials": TRIALS})
+    return Outcome(
+        table, claims("codesign-hasco", measured), chart, {"space": SPACE, "trials": TRIALS}
+    )
 
 
 def _least(front: Sequence[tuple[Fraction, ...]]) -> dict[str, Cell]:
     """The least of every objective."""
-    return {name: min((point[place] for point in front), default=None) for place, name in enumerate(OBJECTIVES)}
+    return {
+        name: min((point[place] for point in front), default=None)
+        for place, name in enumerate(OBJECTIVES)
+    }
 
 
-def _row(trace: HardwareTrace, trials: int, reference: tuple[Fraction, ...], whole: Fraction) -> dict[str, Cell]:
+def _row(
+    trace: HardwareTrace, trials: int, reference: tuple[Fraction, ...], whole: Fraction
+) -> dict[str, Cell]:
     front, last = trace.front(trials), trace.evaluations[:trials][-1]
-    found: dict[str, Cell] = {"method": trace.method, "seed": trace.seed, "trials": trials, "seconds": last.seconds}
-    return found | {"points": len(front), VOLUME: float(hypervolume(front, reference) / whole)} | _least(front)
+    found: dict[str, Cell] = {
+        "method": trace.method,
+        "seed": trace.seed,
+        "trials": trials,
+        "seconds": last.seconds,
+    }
+    return (
+        found
+        | {"points": len(front), VOLUME: float(hypervolume(front, reference) / whole)}
+        | _least(front)
+    )
 
 
 def _methods(table: Table) -> list[str]:
-    return list(dict.fromkeys(str(record["method"]) for record in table.records() if record["trials"] is not None))
+    return list(
+        dict.fromkeys(
+            str(record["method"]) for record in table.records() if record["trials"] is not None
+        )
+    )
 
 
 def _mean(table: Table, column: str, method: str, trials: int, over: str | None = None) -> float:
-    """The mean of a column over networks and seeds of a method, as it is or over that of another method."""
+    """The mean of a column over networks and seeds of a method, as it is or over that of another
+    method."""
     found = [float(record[column]) for record in table.records(method=method, trials=trials)]  # type: ignore[arg-type]
     if over is not None:
         other = [float(record[column]) for record in table.records(method=over, trials=trials)]  # type: ignore[arg-type]

@@ -1,4 +1,5 @@
-"""dMazeRunner's memory study: sizes of register files and scratchpad, the proven best against searches."""
+"""dMazeRunner's memory study: sizes of register files and scratchpad, the proven best against
+searches."""
 
 from __future__ import annotations
 
@@ -26,8 +27,18 @@ def run(how: Run) -> Outcome:
     assert proof.complete
     optimum = proof.best.values[0]
     traces = searches(question, bank, TRIALS[0], how)
-    proven: dict[str, Cell] = {"method": "proof", "seed": how.seed, "evaluations": None, "seconds": proof.certificate.seconds}
-    proven |= {"found after": None, "seconds until then": None, "value": optimum, "over the optimum": 1.0}
+    proven: dict[str, Cell] = {
+        "method": "proof",
+        "seed": how.seed,
+        "evaluations": None,
+        "seconds": proof.certificate.seconds,
+    }
+    proven |= {
+        "found after": None,
+        "seconds until then": None,
+        "value": optimum,
+        "over the optimum": 1.0,
+    }
     table = Table.of([proven, *(row(trace, optimum) for trace in traces)])
     published = HardwareEvaluator(question, bank, 1).evaluate(PUBLISHED).value
     explained = next(trace for trace in traces if trace.method == "explained").best()

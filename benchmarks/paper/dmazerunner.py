@@ -24,4 +24,8 @@ def layer_problem(name: str, objective: str, *, divisors_only: bool) -> Problem:
     """A layer on the machine."""
     layer = Layer(replace(LAYERS[name].nest, name=name), LAYERS[name].stored)
     design = DmazerunnerDesign(find_architecture(MACHINE), layer, divisors_only)
-    return Problem(design, (), Objective(objective, parse_expression(objective, where="objective", allowed=VOCABULARY)))
+    return Problem(
+        design,
+        (),
+        Objective(objective, parse_expression(objective, where="objective", allowed=VOCABULARY)),
+    )

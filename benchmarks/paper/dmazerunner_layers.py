@@ -1,4 +1,5 @@
-"""dMazeRunner's layers: proven optima against its published search and dataflows that are fixed beforehand."""
+"""dMazeRunner's layers: proven optima against its published search and dataflows that are fixed
+beforehand."""
 
 from __future__ import annotations
 
@@ -13,13 +14,19 @@ from ithaca.studies.peers.methods import run_peer
 from ithaca.studies.peers.recorder import Budget
 
 #: What is minimised, and how the table calls the best of all mappings, without and with padding.
-OBJECTIVES, PROVEN, PADDED, PUBLISHED = ("latency", "energy", "edp"), "proven", "proven, padded", "pruned"
+OBJECTIVES, PROVEN, PADDED, PUBLISHED = (
+    ("latency", "energy", "edp"),
+    "proven",
+    "proven, padded",
+    "pruned",
+)
 
 RATIO = "times the proven optimum"
 
 
 def run(how: Run) -> Outcome:
-    """Prove every layer and objective, and take the best of each narrower space; in full mode with padding, too."""
+    """Prove every layer and objective, and take the best of each narrower space; in full mode with
+    padding, too."""
     rows: list[dict[str, Cell]] = []
     ratios: dict[tuple[str, str], dict[str, Fraction]] = {}
     values: dict[tuple[str, str, str], Fraction] = {}
@@ -38,11 +45,21 @@ def run(how: Run) -> Outcome:
                 ratio = value / found[PROVEN]
                 ratios.setdefault((method, objective), {})[name] = ratio
                 values[name, method, objective] = value
-                rows.append({"layer": name, "objective": objective, "space": method, "value": value, RATIO: float(ratio)})
+                rows.append(
+                    {
+                        "layer": name,
+                        "objective": objective,
+                        "space": method,
+                        "value": value,
+                        RATIO: float(ratio),
+                    }
+                )
     fixed = [method for method, _ in ratios if method.endswith("stationary")]
 
     def mean(objective: str) -> Fraction:
-        every = [ratio for method in dict.fromkeys(fixed) for ratio in ratios[method, objective].values()]
+        every = [
+            ratio for method in dict.fromkeys(fixed) for ratio in ratios[method, objective].values()
+        ]
         return sum(every, Fraction(0)) / len(every)
 
     def worst(objective: str, layer: str) -> Fraction:
@@ -60,11 +77,18 @@ def run(how: Run) -> Outcome:
         "conv5_2 cycles": worst("latency", "conv5_2"),
     }
     if how.full:
-        measured["padding"] = values["conv5_1", PROVEN, "latency"] / values["conv5_1", PADDED, "latency"]
+        measured["padding"] = (
+            values["conv5_1", PROVEN, "latency"] / values["conv5_1", PADDED, "latency"]
+        )
     table = Table.of(rows)
     series = table.series(["space"], ["layer"], RATIO, objective="edp")
     chart = LineChart("EDP of narrower spaces over the proven optimum", "layer", RATIO, series)
-    return Outcome(table, claims("dmazerunner-layers", measured), chart, {"architecture": MACHINE, "batch": BATCH})
+    return Outcome(
+        table,
+        claims("dmazerunner-layers", measured),
+        chart,
+        {"architecture": MACHINE, "batch": BATCH},
+    )
 
 
 def _proven(problem: Problem, how: Run) -> Fraction:

@@ -1,4 +1,5 @@
-"""How many mappings dMazeRunner's layers have, counted exactly, and how few of them a proof looks at one by one."""
+"""How many mappings dMazeRunner's layers have, counted exactly, and how few of them a proof looks
+at one by one."""
 
 from __future__ import annotations
 
@@ -37,7 +38,9 @@ def run(how: Run) -> Outcome:
                 FIT: fit,
                 "order pairs": orders,
                 "mappings that fit": fit * orders,
-                "order pairs that suffice": prod(len(offered) for offered in design.orders.values()),
+                "order pairs that suffice": prod(
+                    len(offered) for offered in design.orders.values()
+                ),
                 LOOKED_AT: solution.certificate.nodes,
             }
         )
@@ -46,11 +49,26 @@ def run(how: Run) -> Outcome:
         "least": min(table.values("layer", FIT).values()),
         "looked at": 100 * max(row[LOOKED_AT] / row[FIT] for row in table.records()),  # type: ignore[operator]
     }
-    series = [replace(line, name=column) for column in (FIT, LOOKED_AT) for line in table.series([], ["layer"], column)]
-    chart = LineChart("Tilings of dMazeRunner's layers", "layer", "tilings", tuple(series), log_y=True)
-    return Outcome(table, claims("dmazerunner-spaces", measured), chart, {"architecture": MACHINE, "batch": BATCH})
+    series = [
+        replace(line, name=column)
+        for column in (FIT, LOOKED_AT)
+        for line in table.series([], ["layer"], column)
+    ]
+    chart = LineChart(
+        "Tilings of dMazeRunner's layers", "layer", "tilings", tuple(series), log_y=True
+    )
+    return Outcome(
+        table,
+        claims("dmazerunner-spaces", measured),
+        chart,
+        {"architecture": MACHINE, "batch": BATCH},
+    )
 
 
 def _products(number: int, factors: int) -> int:
     """In how many ways a number is an ordered product of so many factors."""
-    return 1 if factors == 1 else sum(_products(int(divisor), factors - 1) for divisor in divisors(number))
+    return (
+        1
+        if factors == 1
+        else sum(_products(int(divisor), factors - 1) for divisor in divisors(number))
+    )

@@ -1,4 +1,5 @@
-"""What an experiment is, and what it hands back: a table, a chart, and claims of the paper set beside what is measured."""
+"""What an experiment is, and what it hands back: a table, a chart, and claims of the paper set
+beside what is measured."""
 
 from __future__ import annotations
 
@@ -54,7 +55,11 @@ class Claim:
     quantity: str  #: What is measured, with its unit
     measured: Fraction | float
     relation: str  #: One of `RELATIONS`
-    bound: Fraction | float  #: What the statement says of it: ``measured relation bound``. Exact numbers are compared exactly.
+    bound: (
+        Fraction | float
+        #: What the statement says of it: ``measured relation bound``. Exact numbers are compared
+        #: exactly.
+    )
     why: str = ""  #: Where it differs from the paper, and why; or how to read it
 
     def __post_init__(self) -> None:
@@ -73,14 +78,20 @@ class Claim:
 
 
 def claims(experiment: str, measured: Measured, **words: object) -> tuple[Claim, ...]:
-    """Claims that `paper.yaml` states of an experiment, with the words that their texts leave open."""
-    return tuple(_claim(PAPER[experiment]["claims"][name], value, words) for name, value in measured.items())
+    """Claims that `paper.yaml` states of an experiment, with the words that their texts leave
+    open."""
+    return tuple(
+        _claim(PAPER[experiment]["claims"][name], value, words) for name, value in measured.items()
+    )
 
 
-def _claim(stated: Mapping[str, Any], measured: Number | tuple[Number, Number], words: Mapping[str, object]) -> Claim:
+def _claim(
+    stated: Mapping[str, Any], measured: Number | tuple[Number, Number], words: Mapping[str, object]
+) -> Claim:
     value, bound = measured if isinstance(measured, tuple) else (measured, stated["bound"])
     statement, published, quantity, why = (
-        text.format(**words) for text in (stated["claim"], said(stated), stated["quantity"], stated.get("why", ""))
+        text.format(**words)
+        for text in (stated["claim"], said(stated), stated["quantity"], stated.get("why", ""))
     )
     exact = Fraction(bound) if isinstance(bound, str) else bound
     return Claim(statement, published, quantity, value, stated["relation"], exact, why)
@@ -105,7 +116,8 @@ class Mode(Enum):
     """How much an experiment does."""
 
     QUICK = "quick"
-    """Small sizes and budgets: seconds to a minute. The signs of the claims hold, the figures are not the paper's."""
+    """Small sizes and budgets: seconds to a minute. The signs of the claims hold, the figures are
+    not the paper's."""
     FULL = "full"
     """The sizes and budgets of the paper."""
 
@@ -115,12 +127,16 @@ class Run:
     """How an experiment is run."""
 
     mode: Mode = Mode.QUICK
-    seed: int = 0  #: First seed of the random numbers; experiments that repeat use it and those that follow
+    seed: int = (
+        0  #: First seed of the random numbers; experiments that repeat use it and those that follow
+    )
     threads: int = 1  #: How many problems to solve at a time, where there are many
-    #: Most seconds of each run of a search method, where methods are compared, and of each search for several arrays; None for
-    #: those of the mode.
+    #: Most seconds of each run of a search method, where methods are compared, and of each search
+    #: for several arrays; None for those of the mode.
     run_seconds: float | None = None
-    stop: Callable[[], bool] | None = None  #: Asked now and then; when true the experiment ends by KeyboardInterrupt
+    stop: Callable[[], bool] | None = (
+        None  #: Asked now and then; when true the experiment ends by KeyboardInterrupt
+    )
     tell: Callable[[str], None] | None = None  #: Told what is being done
 
     @property
@@ -145,7 +161,8 @@ class Run:
             self.tell(what)
 
     def check(self) -> None:
-        """Raise `KeyboardInterrupt` if the experiment is to end: what is known is no result, and nothing is to be written."""
+        """Raise `KeyboardInterrupt` if the experiment is to end: what is known is no result, and
+        nothing is to be written."""
         if self.stop is not None and self.stop():
             raise KeyboardInterrupt
 
@@ -172,7 +189,11 @@ class Table:
     def records(self, **equal: Cell) -> list[dict[str, Cell]]:
         """The rows by name of the column, those alone that have some values."""
         found = [dict(zip(self.columns, row, strict=True)) for row in self.rows]
-        return [record for record in found if all(record[name] == value for name, value in equal.items())]
+        return [
+            record
+            for record in found
+            if all(record[name] == value for name, value in equal.items())
+        ]
 
     def values(self, key: str, value: str, **equal: Cell) -> dict[str, float]:
         """The numbers of a column by the names of another one."""
@@ -191,9 +212,10 @@ class Table:
     ) -> tuple[Series, ...]:
         """Columns as series of a chart; only rows of some values, where these are given.
 
-        What tells series apart (``by``), and the points of one (``x``), are columns, one under the other where there are
-        several; ``y``, ``low`` and ``notes`` those of values, their lower bounds (none where they are equal) and remarks.
-        Values are multiplied by ``times``: 100 for per cent.
+        What tells series apart (``by``), and the points of one (``x``), are columns, one under the
+        other where there are several; ``y``, ``low`` and ``notes`` those of values, their lower
+        bounds (none where they are equal) and remarks. Values are multiplied by ``times``: 100 for
+        per cent.
         """
         groups: dict[str, list[dict[str, Cell]]] = {}
         for record in self.records(**equal):
@@ -211,7 +233,9 @@ class Table:
                 name,
                 tuple(map(place, mine)),
                 tuple(value(record, y) for record in mine),
-                tuple(None if record[low] == record[y] else value(record, low) for record in mine) if low else (),
+                tuple(None if record[low] == record[y] else value(record, low) for record in mine)
+                if low
+                else (),
                 tuple(str(record[notes]) for record in mine) if notes else (),
             )
             for name, mine in groups.items()
@@ -236,9 +260,13 @@ class Experiment:
     name: str  #: As on the command line, such as ``table-3``
     title: str  #: One line
     published: str  #: What the paper says, as far as it is known
-    inference: str  #: What had to be inferred since the paper's text was not at hand, and from what; empty for nothing
+    #: What had to be inferred since the paper's text was not at hand, and from what; empty for
+    #: nothing
+    inference: str
     run: Callable[[Run], Outcome]  #: Does it
-    clock: frozenset[Mode] = frozenset()  #: The modes in which its figures depend on the speed of the machine
+    clock: frozenset[Mode] = (
+        frozenset()
+    )  #: The modes in which its figures depend on the speed of the machine
     budgeted: bool = False  #: Whether `Run.run_seconds` says something to it
 
 

@@ -1,12 +1,14 @@
-"""Figure 1: what common simplifications cost, each the best design that it finds against the proven best.
+"""Figure 1: what common simplifications cost, each the best design that it finds against the proven
+best.
 
-The simplifications never restate the cost model. *Max-based* minimises its metric ``main``: the slowest of the PEs and
-all transfers, as if every phase overlapped all others perfectly. *Roofline* is the coarser one that is common: the
-iterations over the MAC units, or the off-chip words over a port of 16 words a cycle, whichever is more. As it is at
-least iterations over the most MAC units that fit, and designs reach that, its optima are the designs of the most MAC
-units whose traffic takes no longer. *Communication-pruned* keeps the designs of least off-chip traffic. Each leaves
-many designs that it cannot tell apart; the fastest of them is what the simplification costs at the least, the slowest
-what it may cost.
+The simplifications never restate the cost model. *Max-based* minimises its metric ``main``: the
+slowest of the PEs and all transfers, as if every phase overlapped all others perfectly. *Roofline*
+is the coarser one that is common: the iterations over the MAC units, or the off-chip words over a
+port of 16 words a cycle, whichever is more. As it is at least iterations over the most MAC units
+that fit, and designs reach that, its optima are the designs of the most MAC units whose traffic
+takes no longer. *Communication-pruned* keeps the designs of least off-chip traffic. Each leaves
+many designs that it cannot tell apart; the fastest of them is what the simplification costs at the
+least, the slowest what it may cost.
 """
 
 from __future__ import annotations
@@ -32,10 +34,17 @@ from ithaca.formulations.systolic.systolic_array import Edition
 #: Words a cycle of the roofline's memory: one port of 64 bytes.
 PORT_WORDS = 16
 
-DIVISORS, MAXIMUM, ROOFLINE, COMMUNICATION, BEST = "divisors", "max-based", "roofline", "communication-pruned", "best"
+DIVISORS, MAXIMUM, ROOFLINE, COMMUNICATION, BEST = (
+    "divisors",
+    "max-based",
+    "roofline",
+    "communication-pruned",
+    "best",
+)
 
 
-#: Of the designs that a simplified search cannot tell apart the fastest and, where there are several, the slowest; proven.
+#: Of the designs that a simplified search cannot tell apart the fastest and, where there are
+#: several, the slowest; proven.
 Simplified = tuple[Optimum, ...]
 
 
@@ -50,7 +59,11 @@ def run(how: Run) -> Outcome:
         for pick, optimum in zip(("fastest", "slowest"), simplified, strict=False)
     ]
     claims = _claims(found[Edition.ODYSSEY])
-    settings = budget_settings(SIZE) | {"dataflow": "i,j", "permutation": "C", "roofline words per cycle": PORT_WORDS}
+    settings = budget_settings(SIZE) | {
+        "dataflow": "i,j",
+        "permutation": "C",
+        "roofline words per cycle": PORT_WORDS,
+    }
     return Outcome(Table.of(rows), claims, _chart(found), settings)
 
 
@@ -81,7 +94,9 @@ def _range(edition: Edition, how: Run, *limits: Limit) -> Simplified:
     return fastest, slowest
 
 
-def _row(edition: Edition, name: str, pick: str, optimum: Optimum, best: Fraction) -> dict[str, Cell]:
+def _row(
+    edition: Edition, name: str, pick: str, optimum: Optimum, best: Fraction
+) -> dict[str, Cell]:
     return {
         "edition": edition.value,
         "search": name,
@@ -114,7 +129,8 @@ def _claims(found: dict[str, Simplified]) -> tuple[Claim, ...]:
 
 
 def _chart(found: dict[Edition, dict[str, Simplified]]) -> LineChart:
-    """Relative performance; the line down is to the slowest design that a search cannot tell from its best."""
+    """Relative performance; the line down is to the slowest design that a search cannot tell from
+    its best."""
 
     def performance(edition: Edition, optimum: Optimum) -> float:
         return float(found[edition][BEST][0].latency / optimum.latency) * 100

@@ -1,7 +1,9 @@
-"""Figure 10: the 18 designs of the matrix product, each at its proven optimum, in both model editions.
+"""Figure 10: the 18 designs of the matrix product, each at its proven optimum, in both model
+editions.
 
-The paper's own model, the odyssey model edition, loses the reduction loop of designs that copy partial sums in and out; the
-exact model edition has it. So the design that the published model prefers is evaluated by the exact model edition, too.
+The paper's own model, the odyssey model edition, loses the reduction loop of designs that copy
+partial sums in and out; the exact model edition has it. So the design that the published model
+prefers is evaluated by the exact model edition, too.
 """
 
 from __future__ import annotations
@@ -33,12 +35,17 @@ from ithaca.formulations.systolic.tiling import Tiling
 QUICK_SIZE = 64
 
 #: Columns that are plotted.
-X, Y, AGAIN = ("dataflow", "permutation"), "latency (cycles)", "the same design, exact model edition (cycles)"
+X, Y, AGAIN = (
+    ("dataflow", "permutation"),
+    "latency (cycles)",
+    "the same design, exact model edition (cycles)",
+)
 
 #: The paper's model edition and the one as derived.
 EDITIONS = (Edition.EXACT, Edition.ODYSSEY)
 
-#: The objectives of the released scripts, by name of the metric; those after the first are full mode's.
+#: The objectives of the released scripts, by name of the metric; those after the first are full
+#: mode's.
 OBJECTIVES = ("latency", "energy")
 
 
@@ -51,14 +58,17 @@ class Best:
 
 
 def run(how: Run) -> Outcome:
-    """Prove the optimum of every design in both model editions; in full mode at 1024³, and the least energy, too."""
+    """Prove the optimum of every design in both model editions; in full mode at 1024³, and the
+    least energy, too."""
     size = SIZE if how.full else QUICK_SIZE
     found: dict[tuple[str, Edition], dict[Design, Best]] = {}
     for objective in OBJECTIVES if how.full else OBJECTIVES[:1]:
         for edition in EDITIONS:
             found[objective, edition] = _designs(objective, edition, size, how)
     table = Table.of(
-        _row(name, edition, objective, best, min(other.optimum.latency for other in designs.values()))
+        _row(
+            name, edition, objective, best, min(other.optimum.latency for other in designs.values())
+        )
         for (objective, edition), designs in found.items()
         for name, best in designs.items()
     )
@@ -77,7 +87,9 @@ def run(how: Run) -> Outcome:
         tuple(replace(one, name=name) for one, name in zip(series, names, strict=True)),
         log_y=True,
     )
-    settings = budget_settings(size) | {"objectives": list(OBJECTIVES if how.full else OBJECTIVES[:1])}
+    settings = budget_settings(size) | {
+        "objectives": list(OBJECTIVES if how.full else OBJECTIVES[:1])
+    }
     return Outcome(
         table,
         _claims({edition: found["latency", edition] for edition in EDITIONS}, how.full),
@@ -90,10 +102,16 @@ def _designs(objective: str, edition: Edition, size: int, how: Run) -> dict[Desi
     found: dict[Design, Best] = {}
     for dataflow in DATAFLOWS:
         for permutation in PERMUTATIONS:
-            how.step(f"least {objective} of {design_name((dataflow, permutation))}, {edition.value} model edition")
-            problem = matrix_problem(objective, size=size, dataflow=dataflow, permutation=permutation, edition=edition)
+            how.step(
+                f"least {objective} of {design_name((dataflow, permutation))}, {edition.value} model edition"
+            )
+            problem = matrix_problem(
+                objective, size=size, dataflow=dataflow, permutation=permutation, edition=edition
+            )
             optimum = prove(problem, how)
-            exact = matrix_problem(size=size, dataflow=dataflow, permutation=permutation, edition=Edition.EXACT)
+            exact = matrix_problem(
+                size=size, dataflow=dataflow, permutation=permutation, edition=Edition.EXACT
+            )
             found[dataflow, permutation] = Best(optimum, _exact_latency(optimum.tiling, exact))
     return found
 
@@ -110,7 +128,9 @@ def _exact_latency(tiling: Tiling, exact: Problem) -> Fraction:
     return exact.value(systolic(exact).configuration(replace(tiling, pack=packs)))
 
 
-def _row(name: Design, edition: Edition, objective: str, best: Best, least: Fraction) -> dict[str, Cell]:
+def _row(
+    name: Design, edition: Edition, objective: str, best: Best, least: Fraction
+) -> dict[str, Cell]:
     optimum, (dataflow, permutation) = best.optimum, name
     metrics = optimum.metrics
     return {
@@ -138,9 +158,16 @@ def _claims(found: dict[Edition, dict[Design, Best]], full: bool) -> tuple[Claim
     def least(designs: dict[Design, Best], dimensions: int) -> Fraction:
         return min(latency(designs, name) for name in designs if len(name[0]) == dimensions)
 
-    others = [(latency(published, (d, p)), latency(published, (d, "C"))) for d in DATAFLOWS for p in PERMUTATIONS if p != "C"]
+    others = [
+        (latency(published, (d, p)), latency(published, (d, "C")))
+        for d in DATAFLOWS
+        for p in PERMUTATIONS
+        if p != "C"
+    ]
     carried = [best for (_, p), best in published.items() if p != "C"]
-    stays = [best.exact_latency / best.optimum.value for (_, p), best in published.items() if p == "C"]
+    stays = [
+        best.exact_latency / best.optimum.value for (_, p), best in published.items() if p == "C"
+    ]
     measured: dict[str, Number | tuple[Number, Number]] = {
         "two loops": (least(exact, 2), least(exact, 1)),
         "permutation": min(other / best for other, best in others),

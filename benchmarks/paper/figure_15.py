@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from benchmarks.paper.architectures import Architecture, architecture_settings, architectures, by_network
+from benchmarks.paper.architectures import (
+    Architecture,
+    architecture_settings,
+    architectures,
+    by_network,
+)
 from benchmarks.paper.experiment import Cell, Claim, Outcome, Run, Table, claims
 from ithaca.exports.charts.chart import LineChart
 from ithaca.studies.network.result import LayerResult
@@ -15,8 +20,14 @@ def run(how: Run) -> Outcome:
     found = list(architectures(how))
     table = Table.of(row for of in found for row in _rows(of))
     networks = {of.network for of in found}
-    title = "DSP efficiency by layer and architecture" + (f" ({found[0].network})" if len(networks) == 1 else "")
-    by, x = (["architecture"], ["layer"]) if len(networks) == 1 else (["network", "architecture"], ["network", "layer"])
+    title = "DSP efficiency by layer and architecture" + (
+        f" ({found[0].network})" if len(networks) == 1 else ""
+    )
+    by, x = (
+        (["architecture"], ["layer"])
+        if len(networks) == 1
+        else (["network", "architecture"], ["network", "layer"])
+    )
     chart = LineChart(title, "layer", EFFICIENCY, table.series(by, x, EFFICIENCY))
     return Outcome(table, _claims(found), chart, architecture_settings(how))
 
@@ -37,7 +48,9 @@ def _rows(of: Architecture) -> list[dict[str, Cell]]:
             "array": result.array,
             "latency of a run (cycles)": solution.metrics["latency"],
             EFFICIENCY: _efficiency(result),
-            "operations per off-chip word": float(2 * layer.nest.operations / solution.metrics["off_chip_words"]),
+            "operations per off-chip word": float(
+                2 * layer.nest.operations / solution.metrics["off_chip_words"]
+            ),
             "DSP": solution.metrics["dsp"],
         }
         for result, (layer, solution) in zip(of.result.layers, of.layers, strict=True)
@@ -51,5 +64,7 @@ def _least(of: Architecture) -> float:
 def _claims(found: list[Architecture]) -> tuple[Claim, ...]:
     made: list[Claim] = []
     for net, one, _, several in by_network(found):
-        made += claims("figure-15", {"worst use": (max(map(_least, several)), _least(one))}, net=net)
+        made += claims(
+            "figure-15", {"worst use": (max(map(_least, several)), _least(one))}, net=net
+        )
     return tuple(made)

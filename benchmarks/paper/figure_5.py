@@ -1,8 +1,9 @@
 """Figure 5: how evolution converges from the designs of solver objectives, and from none.
 
-Every seed is the design that the nonlinear program of an objective rounds to, within the budget (Table 4's published
-designs break it). Evolution is that of ``--method evolve``, without the bound and the seeds that it gets otherwise; a seed
-counts as a sample. A program per objective is solved once, evolution repeated with several seeds of the random numbers.
+Every seed is the design that the nonlinear program of an objective rounds to, within the budget
+(Table 4's published designs break it). Evolution is that of ``--method evolve``, without the bound
+and the seeds that it gets otherwise; a seed counts as a sample. A program per objective is solved
+once, evolution repeated with several seeds of the random numbers.
 """
 
 from __future__ import annotations
@@ -37,8 +38,8 @@ COMBINED = "comm - comp"
 #: The number of samples that the paper states a quality at.
 STATED_SAMPLES = 3000
 
-#: Where a seed must show: later, evolution has forgotten what it started from. Of two runs, chance decides which is ahead at
-#: one place; so early shares are means over all generations up to here.
+#: Where a seed must show: later, evolution has forgotten what it started from. Of two runs, chance
+#: decides which is ahead at one place; so early shares are means over all generations up to here.
 EARLY_SAMPLES = 600
 
 #: Samples and repetitions.
@@ -78,15 +79,29 @@ def run(how: Run) -> Outcome:
     )
     title = "Evolution from the designs of solver objectives (1024³)"
     series = table.series(["seeds from"], ["samples"], MEAN, times=100)
-    first = [table.values("seeds from", MEAN, samples=place) for place in places if place <= EARLY_SAMPLES]
+    first = [
+        table.values("seeds from", MEAN, samples=place)
+        for place in places
+        if place <= EARLY_SAMPLES
+    ]
     early = {name: sum(at[name] for at in first) / len(first) for name in starts}
     stated = table.values("seeds from", MEAN, samples=STATED_SAMPLES)
     return Outcome(
         table,
-        _claims(early, stated, {name: optimum / start[1] for name, start in starts.items() if start is not None}),
+        _claims(
+            early,
+            stated,
+            {name: optimum / start[1] for name, start in starts.items() if start is not None},
+        ),
         LineChart(title, "samples", PERFORMANCE, series, steps=True),
         budget_settings(SIZE)
-        | {"dataflow": "i,j", "permutation": "C", "edition": "odyssey", "samples": samples, "repetitions": repeats},
+        | {
+            "dataflow": "i,j",
+            "permutation": "C",
+            "edition": "odyssey",
+            "samples": samples,
+            "repetitions": repeats,
+        },
     )
 
 
@@ -112,7 +127,9 @@ def _share(optimum: Fraction, found: Convergence, samples: int) -> float:
     return float(optimum / found[place - 1][1]) if place else 0.0
 
 
-def _claims(early: dict[str, float], stated: dict[str, float], seeds: dict[str, Fraction]) -> tuple[Claim, ...]:
+def _claims(
+    early: dict[str, float], stated: dict[str, float], seeds: dict[str, Fraction]
+) -> tuple[Claim, ...]:
     return claims(
         "figure-5",
         {

@@ -1,4 +1,5 @@
-"""Figure 7: search methods on the 18 designs of the matrix product, as shares of the proven optimum."""
+"""Figure 7: search methods on the 18 designs of the matrix product, as shares of the proven
+optimum."""
 
 from __future__ import annotations
 
@@ -29,7 +30,8 @@ QUICK_SAMPLES = 400
 
 
 def run(how: Run) -> Outcome:
-    """Run methods on designs: all of them in full mode, some on three designs of 64³ with few samples in quick mode."""
+    """Run methods on designs: all of them in full mode, some on three designs of 64³ with few
+    samples in quick mode."""
     names = methods(how)
     if how.full:
         size, designs = SIZE, DESIGNS
@@ -53,7 +55,9 @@ def run(how: Run) -> Outcome:
         for c in found
     )
     series = table.series(["method"], ["dataflow", "permutation"], SHARE, notes="budget", times=100)
-    chart = LineChart(f"Search methods on the designs of {size}³", "dataflow and permutation", PERFORMANCE, series)
+    chart = LineChart(
+        f"Search methods on the designs of {size}³", "dataflow and permutation", PERFORMANCE, series
+    )
     means = mean_shares(table)
     settings = budget_settings(size) | {
         "edition": "odyssey",

@@ -1,4 +1,5 @@
-"""Figure 8: sample efficiency, the share of the proven optimum that methods reach with so many samples."""
+"""Figure 8: sample efficiency, the share of the proven optimum that methods reach with so many
+samples."""
 
 from __future__ import annotations
 
@@ -28,12 +29,14 @@ PLACES = (10, 20, 50, 100, 200, 300, 500, 1000, 2000, 3000, 5000, 10_000, 20_000
 QUICK_SAMPLES, QUICK_REPEATS = 3000, 2
 FULL_SAMPLES, FULL_REPEATS = 50_000, 5
 
-#: Bayesian methods think the longer the more samples they have; they get those of the released script.
+#: Bayesian methods think the longer the more samples they have; they get those of the released
+#: script.
 BAYESIAN, BAYESIAN_SAMPLES = ("optuna-gp", "optuna-tpe"), 300
 
 
 def run(how: Run) -> Outcome:
-    """Run every method that samples on the design of the paper's best configuration, several times."""
+    """Run every method that samples on the design of the paper's best configuration, several
+    times."""
     names = tuple(m for m in methods(how) if m != EXACT)  # it evaluates boxes, not configurations
     most, repeats = (FULL_SAMPLES, FULL_REPEATS) if how.full else (QUICK_SAMPLES, QUICK_REPEATS)
     budgets = {m: Budget(BAYESIAN_SAMPLES if m in BAYESIAN else most) for m in names}

@@ -28,14 +28,18 @@ def run(how: Run) -> Outcome:
     """Give every method five seconds on each design; in quick mode three methods on one design."""
     names = methods(how) if how.full else QUICK
     seconds, designs = SECONDS, DESIGNS if how.full else (BEST_DESIGN,)
-    found = compare(names, designs, (how.seed,), dict.fromkeys(names, Budget(seconds=seconds)), SIZE, how)
+    found = compare(
+        names, designs, (how.seed,), dict.fromkeys(names, Budget(seconds=seconds)), SIZE, how
+    )
     table = Table.of(
         c.row
         | {
             "seconds allowed": seconds,
             **c.result(c.trace.value_after(seconds)),
             "samples": c.trace.samples,
-            "seconds to the last improvement": round(c.trace.improvements[-1].seconds, 3) if c.trace.improvements else None,
+            "seconds to the last improvement": round(c.trace.improvements[-1].seconds, 3)
+            if c.trace.improvements
+            else None,
         }
         for c in found
     )
@@ -49,6 +53,12 @@ def run(how: Run) -> Outcome:
         "methods": list(names),
         "geometric mean share": means,
     }
-    best = table.values("method", SHARE, dataflow=",".join(BEST_DESIGN[0]), permutation=BEST_DESIGN[1])
-    measured: Measured = {"stated": best[SEEDED], "exact": best[EXACT], "random": (means[SEEDED], means["random"])}
+    best = table.values(
+        "method", SHARE, dataflow=",".join(BEST_DESIGN[0]), permutation=BEST_DESIGN[1]
+    )
+    measured: Measured = {
+        "stated": best[SEEDED],
+        "exact": best[EXACT],
+        "random": (means[SEEDED], means["random"]),
+    }
     return Outcome(table, claims("figure-9", measured), chart, settings)

@@ -29,13 +29,18 @@ def file_names(name: str) -> list[str]:
     return [f"{name}{ending}" for ending in ENDINGS]
 
 
-def write_experiment(folder: Path, experiment: Experiment, run: Run, outcome: Outcome) -> tuple[Path, ...]:
-    """Write the files of an experiment and return them: all or none; those of an earlier run are replaced.
+def write_experiment(
+    folder: Path, experiment: Experiment, run: Run, outcome: Outcome
+) -> tuple[Path, ...]:
+    """Write the files of an experiment and return them: all or none; those of an earlier run are
+    replaced.
 
     Raises `InputError` if one cannot be written.
     """
     contents = (
-        csv_text(outcome.table.columns, ([_plain(cell) for cell in row] for row in outcome.table.rows)),
+        csv_text(
+            outcome.table.columns, ([_plain(cell) for cell in row] for row in outcome.table.rows)
+        ),
         picture(outcome.chart),
         document_text(experiment_document(experiment, run, outcome)),
     )
@@ -57,11 +62,18 @@ def experiment_document(experiment: Experiment, run: Run, outcome: Outcome) -> d
         "schema": SCHEMA,
         "experiment": experiment.name,
         "title": experiment.title,
-        "paper": {"source": PAPER, "says": experiment.published, "inferred": experiment.inference or None},
+        "paper": {
+            "source": PAPER,
+            "says": experiment.published,
+            "inferred": experiment.inference or None,
+        },
         "mode": run.mode.value,
         "seed": run.seed,
         "depends_on_clock": _timed(experiment, run),
-        "settings": {**outcome.settings, **({"threads": run.threads} if _timed(experiment, run) else {})},
+        "settings": {
+            **outcome.settings,
+            **({"threads": run.threads} if _timed(experiment, run) else {}),
+        },
         "claims": [_claim(claim) for claim in outcome.claims],
     }
 

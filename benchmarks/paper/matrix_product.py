@@ -1,4 +1,5 @@
-"""The paper's problem: a matrix product in fp32 on the U250 at 70 %, and how to prove what is asked of it."""
+"""The paper's problem: a matrix product in fp32 on the U250 at 70 %, and how to prove what is asked
+of it."""
 
 from __future__ import annotations
 
@@ -42,11 +43,14 @@ def matrix_problem(
     bram18k: Fraction = BRAM18K,
     space: SpaceOptions | None = None,
 ) -> Problem:
-    """A design of the matrix product of square matrices within the paper's budget, and limits on top of it."""
+    """A design of the matrix product of square matrices within the paper's budget, and limits on
+    top of it."""
     nest = workload("mm", {"i": size, "j": size, "k": size})
     array = derive(nest, dataflow, permutation, edition)
     limits = (Limit("dsp", DSP), Limit("bram18k", bram18k), *more)
-    return systolic_problem(nest, array, data_type("fp32"), limits, parse_objective(objective), space or SpaceOptions())
+    return systolic_problem(
+        nest, array, data_type("fp32"), limits, parse_objective(objective), space or SpaceOptions()
+    )
 
 
 @dataclass(frozen=True)
@@ -70,11 +74,18 @@ class Optimum:
 
 
 def prove(problem: Problem, run: Run, start: Configuration | None = None) -> Optimum:
-    """The proven optimum of a problem; an error if there is none, since an experiment asks only for what exists."""
+    """The proven optimum of a problem; an error if there is none, since an experiment asks only for
+    what exists."""
     solution = solve_exact(problem, run.search, start=start)
     run.check()
-    if solution.certificate.status is not Status.OPTIMAL or solution.value is None or solution.configuration is None:
-        raise RuntimeError(f"{problem.design.name}, {problem.objective.text}: {solution.certificate.status.value}")
+    if (
+        solution.certificate.status is not Status.OPTIMAL
+        or solution.value is None
+        or solution.configuration is None
+    ):
+        raise RuntimeError(
+            f"{problem.design.name}, {problem.objective.text}: {solution.certificate.status.value}"
+        )
     return Optimum(problem, solution.configuration, solution.value, solution.metrics)
 
 
@@ -101,7 +112,12 @@ def resources(metrics: Mapping[str, Fraction]) -> dict[str, Fraction]:
 def spread(shares: Sequence[float]) -> dict[str, float]:
     """Mean and extremes of repeated runs, as columns of a table."""
     mean = sum(shares) / len(shares)
-    return {MEAN: mean, "least share": min(shares), "largest share": max(shares), "repetitions": len(shares)}
+    return {
+        MEAN: mean,
+        "least share": min(shares),
+        "largest share": max(shares),
+        "repetitions": len(shares),
+    }
 
 
 def design_text(tiling: Tiling) -> str:

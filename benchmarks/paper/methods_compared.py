@@ -1,8 +1,10 @@
-"""Search methods on designs of the matrix product, each run measured against the proven optimum (Figures 7 to 9).
+"""Search methods on designs of the matrix product, each run measured against the proven optimum
+(Figures 7 to 9).
 
-The released script (run_method_cmp.sh) gives every method 300 s on each of 18 designs, some of them a number of epochs instead:
-simulated annealing 150,000, Bayesian optimisation 300, reinforcement learning 50,000. Those numbers are kept here as most
-samples, within the 300 s. The methods are those of `ithaca.studies.peers` that stand for the published ones.
+The released script (run_method_cmp.sh) gives every method 300 s on each of 18 designs, some of them
+a number of epochs instead: simulated annealing 150,000, Bayesian optimisation 300, reinforcement
+learning 50,000. Those numbers are kept here as most samples, within the 300 s. The methods are
+those of `ithaca.studies.peers` that stand for the published ones.
 """
 
 from __future__ import annotations
@@ -78,7 +80,11 @@ class Compared:
 
     def result(self, value: Fraction | None) -> dict[str, Cell]:
         """Columns of what it had found at some time."""
-        return {"latency (cycles)": value, "proven optimum (cycles)": self.optimum, SHARE: self.share(value)}
+        return {
+            "latency (cycles)": value,
+            "proven optimum (cycles)": self.optimum,
+            SHARE: self.share(value),
+        }
 
 
 def design_name(design: Design) -> str:
@@ -89,11 +95,16 @@ def design_name(design: Design) -> str:
 def methods(how: Run) -> tuple[str, ...]:
     """The methods of a run: all in full mode, those that need no other package in quick mode.
 
-    Raises `InputError` in full mode if a package is missing: hours of a comparison with holes help nobody.
+    Raises `InputError` in full mode if a package is missing: hours of a comparison with holes help
+    nobody.
     """
     if not how.full:
         return QUICK_METHODS
-    missing = [name for name, peer in PEERS.items() if not all(find_spec(library) for library in peer.libraries)]
+    missing = [
+        name
+        for name, peer in PEERS.items()
+        if not all(find_spec(library) for library in peer.libraries)
+    ]
     if missing:
         raise InputError(
             f"--full compares all methods, and {', '.join(missing)} need packages that are not installed; "
@@ -103,9 +114,15 @@ def methods(how: Run) -> tuple[str, ...]:
 
 
 def compare(
-    names: Sequence[str], designs: Sequence[Design], seeds: Sequence[int], budget: Mapping[str, Budget], size: int, how: Run
+    names: Sequence[str],
+    designs: Sequence[Design],
+    seeds: Sequence[int],
+    budget: Mapping[str, Budget],
+    size: int,
+    how: Run,
 ) -> tuple[Compared, ...]:
-    """Run methods on designs, each with its budget and with seeds of the random numbers, and prove each design's optimum."""
+    """Run methods on designs, each with its budget and with seeds of the random numbers, and prove
+    each design's optimum."""
     problems = {d: matrix_problem(size=size, dataflow=d[0], permutation=d[1]) for d in designs}
     optima = {}
     for design, problem in problems.items():
@@ -145,7 +162,9 @@ def _traces(jobs: Sequence[Job], how: Run) -> Generator[Trace, None, None]:
         traces: Iterator[Trace] = map(_run, jobs)
         if how.threads > 1:
             # spawn: a fork of a process with threads can hang
-            pool = stack.enter_context(multiprocessing.get_context("spawn").Pool(how.threads, _begin_child))
+            pool = stack.enter_context(
+                multiprocessing.get_context("spawn").Pool(how.threads, _begin_child)
+            )
             traces = pool.imap(_run, jobs)
         for _ in jobs:
             with at_once():

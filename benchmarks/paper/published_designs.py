@@ -1,4 +1,5 @@
-"""The designs of 1024³ that the paper prints: dataflow (i,j), permutation C, on the U250 (Table 4 and text).
+"""The designs of 1024³ that the paper prints: dataflow (i,j), permutation C, on the U250 (Table 4
+and text).
 
 And the objectives whose optima seed the published search, with the designs that come of them here.
 """
@@ -16,10 +17,12 @@ from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.solver.nlp.search import NlpSearch
 
-#: The metrics that Table 4 compares, each as a ratio to the best of the designs, by name of the ratio.
+#: The metrics that Table 4 compares, each as a ratio to the best of the designs, by name of the
+#: ratio.
 COMPARED = {"latency": "latency", "off-chip": "off_chip_words", "DSP": "dsp"}
 
-#: Cycles of the best design whose factors divide the extents, and of the paper's best (both by its own model).
+#: Cycles of the best design whose factors divide the extents, and of the paper's best (both by its
+#: own model).
 DIVISOR_LATENCY, BEST_LATENCY = Fraction(1_052_673), Fraction("644713.5")
 
 
@@ -52,15 +55,20 @@ class Published:
 
 #: The designs that the paper prints.
 TABLE = tuple(
-    Published(row["objective"], tuple(row["t1"]), tuple(row["t2"]), row["simd"], tuple(row["stated"]))
+    Published(
+        row["objective"], tuple(row["t1"]), tuple(row["t2"]), row["simd"], tuple(row["stated"])
+    )
     for row in PUBLICATION["designs"]
 )
 
 #: The designs of the nonlinear solver.
 SOLVED = TABLE[:3]
 
-#: The best design whose factors divide the extents, as published; ratios to others are not stated of it.
-DIVISORS = Tiling({"i": 64, "j": 128, "k": 128}, {"i": 16, "j": 4}, 8, {"A": 16, "B": 16, "C_drain": 4})
+#: The best design whose factors divide the extents, as published; ratios to others are not stated
+#: of it.
+DIVISORS = Tiling(
+    {"i": 64, "j": 128, "k": 128}, {"i": 16, "j": 4}, 8, {"A": 16, "B": 16, "C_drain": 4}
+)
 
 
 def least_of_each(rows: list[Mapping[str, Fraction]]) -> dict[str, Fraction]:

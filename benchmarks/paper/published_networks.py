@@ -1,7 +1,9 @@
-"""The networks of the published study of convolutions (Figures 13 to 15), and what is asked of them.
+"""The networks of the published study of convolutions (Figures 13 to 15), and what is asked of
+them.
 
-The layers are those of the published program (AutoSA, autosa_scripts/odyssey/workload/vgg16.json and resnet50.json):
-VGG16's 13 convolutions, and 49 of ResNet50, all at stride 1, without the shortcuts.
+The layers are those of the published program (AutoSA, autosa_scripts/odyssey/workload/vgg16.json
+and resnet50.json): VGG16's 13 convolutions, and 49 of ResNet50, all at stride 1, without the
+shortcuts.
 """
 
 from __future__ import annotations
@@ -21,7 +23,8 @@ from ithaca.workloads.networks.network import Layer, Network
 LIMITS = (Limit("dsp", DSP), Limit("bram18k", BRAM18K))
 FP32 = data_type("fp32")
 
-#: MAC units that the DSPs of the budget make, and what they do at 300 MHz (Gop/s, two operations per MAC).
+#: MAC units that the DSPs of the budget make, and what they do at 300 MHz (Gop/s, two operations
+#: per MAC).
 MAC_UNITS = int(DSP / FP32.dsp_per_mac)
 PEAK = MAC_UNITS * 2 * 0.3
 
@@ -48,6 +51,9 @@ def network(name: str) -> Network:
 
 
 def request(edition: Edition, dataflow: tuple[str, ...] | None = None) -> NetworkRequest:
-    """The paper's problem: least latency on the U250 at 70 %, fp32, over the 10 designs that can be built."""
+    """The paper's problem: least latency on the U250 at 70 %, fp32, over the 10 designs that can be
+    built."""
     objective = parse_objective("latency")
-    return NetworkRequest(FP32, load_platform("u250"), LIMITS, objective, edition, dataflow=dataflow)
+    return NetworkRequest(
+        FP32, load_platform("u250"), LIMITS, objective, edition, dataflow=dataflow
+    )

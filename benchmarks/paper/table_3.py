@@ -25,7 +25,8 @@ PAPER_DATAFLOW = ("i", "j")
 
 
 def run(how: Run) -> Outcome:
-    """Prove the best design of divisors and the best of all; in full mode for every buildable dataflow and edition."""
+    """Prove the best design of divisors and the best of all; in full mode for every buildable
+    dataflow and edition."""
     rows: list[dict[str, Cell]] = []
     best: dict[tuple[Edition, tuple[str, ...]], tuple[Fraction, Fraction]] = {}
     for edition in (Edition.EXACT, Edition.ODYSSEY) if how.full else (Edition.ODYSSEY,):
@@ -33,7 +34,9 @@ def run(how: Run) -> Outcome:
             name = ",".join(dataflow)
             how.step(f"{edition.value} model edition, dataflow {name}")
             every = matrix_problem(edition=edition, dataflow=dataflow)
-            divisors = matrix_problem(edition=edition, dataflow=dataflow, space=SpaceOptions(divisors_only=True))
+            divisors = matrix_problem(
+                edition=edition, dataflow=dataflow, space=SpaceOptions(divisors_only=True)
+            )
             free, divided = prove(every, how), prove(divisors, how)
             fastest = free.value
             best[edition, dataflow] = fastest, divided.value
@@ -57,7 +60,11 @@ def run(how: Run) -> Outcome:
                 )
     fastest, divided_value = best[Edition.ODYSSEY, PAPER_DATAFLOW]
     paper = matrix_problem()
-    lost = {dataflow: loss(*values) * 100 for (edition, dataflow), values in best.items() if edition is Edition.ODYSSEY}
+    lost = {
+        dataflow: loss(*values) * 100
+        for (edition, dataflow), values in best.items()
+        if edition is Edition.ODYSSEY
+    }
     mine = lost.pop(PAPER_DATAFLOW)
     measured: dict[str, Number | tuple[Number, Number]] = {
         "lost": mine,

@@ -1,4 +1,5 @@
-"""Table 4: the designs that solver objectives lead to, as ratios of latency, off-chip traffic and DSP blocks."""
+"""Table 4: the designs that solver objectives lead to, as ratios of latency, off-chip traffic and
+DSP blocks."""
 
 from __future__ import annotations
 
@@ -50,7 +51,8 @@ class Design:
 
 
 def run(how: Run) -> Outcome:
-    """Evaluate the published designs, prove the optimum of every objective; in full mode solve the nonlinear programs, too."""
+    """Evaluate the published designs, prove the optimum of every objective; in full mode solve the
+    nonlinear programs, too."""
     published = [Design(row.objective, PAPER, row.tiling, row.metrics, row) for row in TABLE]
     proven = []
     how.step("objectives")
@@ -86,8 +88,14 @@ def _rows(designs: list[Design]) -> list[dict[str, Cell]]:
         {
             "objective": d.objective,
             "design by": d.origin,
-            **{f"{name} / best": float(d.metrics[metric] / least[metric]) for name, metric in COMPARED.items()},
-            **{f"published {name}": None if d.stated is None else d.stated.ratios[name] for name in COMPARED},
+            **{
+                f"{name} / best": float(d.metrics[metric] / least[metric])
+                for name, metric in COMPARED.items()
+            },
+            **{
+                f"published {name}": None if d.stated is None else d.stated.ratios[name]
+                for name in COMPARED
+            },
             "latency (cycles)": d.metrics["latency"],
             "off-chip (words)": d.metrics["off_chip_words"],
             **resources(d.metrics),
@@ -111,7 +119,9 @@ def _claims(published: list[Design], proven: list[Design], how: Run) -> tuple[Cl
     with_traffic = [d.metrics["latency"] for d in proven if d.objective.startswith("comm")]
     how.step("least block RAM of the published traffic")
     traffic = min(d.metrics["off_chip_words"] for d in published)
-    needed = prove(matrix_problem("bram18k", Limit("comm", traffic), bram18k=Fraction(10**9)), how).value
+    needed = prove(
+        matrix_problem("bram18k", Limit("comm", traffic), bram18k=Fraction(10**9)), how
+    ).value
     measured: dict[str, Number | tuple[Number, Number]] = {
         "ratios": off,
         "traffic excludes": (min(with_traffic), fastest),
@@ -123,7 +133,10 @@ def _claims(published: list[Design], proven: list[Design], how: Run) -> tuple[Cl
     }
     if how.full:
         how.step("published program")
-        same = sum(rounded(continuous_optimum(row.objective)[1]) == (row.t1, row.t2, row.simd) for row in SOLVED)
+        same = sum(
+            rounded(continuous_optimum(row.objective)[1]) == (row.t1, row.t2, row.simd)
+            for row in SOLVED
+        )
         measured["program"] = same, len(SOLVED)
     least_ratio, most_ratio = (float(end(with_traffic) / fastest) for end in (min, max))
     return claims("table-4", measured, least=least_ratio, most=most_ratio, traffic=int(traffic))

@@ -1,8 +1,14 @@
-"""Table 6: architectures for convolutional networks, the time between two inputs and of one, and what they take."""
+"""Table 6: architectures for convolutional networks, the time between two inputs and of one, and
+what they take."""
 
 from __future__ import annotations
 
-from benchmarks.paper.architectures import Architecture, architecture_settings, architectures, by_network
+from benchmarks.paper.architectures import (
+    Architecture,
+    architecture_settings,
+    architectures,
+    by_network,
+)
 from benchmarks.paper.experiment import Cell, Claim, Outcome, Run, Table, claims
 from benchmarks.paper.published_networks import MAC_UNITS
 from ithaca.exports.charts.chart import LineChart
@@ -16,7 +22,9 @@ def run(how: Run) -> Outcome:
         "Cycles between two inputs by architecture",
         "architecture",
         "interval (cycles)",
-        table.series(["network"], ["architecture"], "interval (cycles)", low="lower bound (cycles)"),
+        table.series(
+            ["network"], ["architecture"], "interval (cycles)", low="lower bound (cycles)"
+        ),
     )
     return Outcome(table, _claims(found), chart, architecture_settings(how))
 

@@ -1,4 +1,5 @@
-"""Timeloop's mapper, as recorded, against proven optima of the same problems under the same model."""
+"""Timeloop's mapper, as recorded, against proven optima of the same problems under the same
+model."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ RATIO = "times the proven optimum"
 
 
 def run(how: Run) -> Outcome:
-    """Prove the least of each metric, with tilings that divide the extents, as the mapper has; in full mode padded, too."""
+    """Prove the least of each metric, with tilings that divide the extents, as the mapper has; in
+    full mode padded, too."""
     recorded = PUBLICATION["timeloop mapper"]
     rows: list[dict[str, Cell]] = []
     best: dict[tuple[str, str], Fraction] = {}
@@ -34,15 +36,33 @@ def run(how: Run) -> Outcome:
         for divisors_only in (True, False) if how.full else (True,):
             if (case, metric, divisors_only) not in proven:
                 how.step(f"{case}, {metric}{'' if divisors_only else ', padded'}")
-                proven[case, metric, divisors_only] = _proven(machine, problem, metric, how, divisors_only=divisors_only)
+                proven[case, metric, divisors_only] = _proven(
+                    machine, problem, metric, how, divisors_only=divisors_only
+                )
                 found = proven[case, metric, divisors_only]
                 space = "proven" if divisors_only else "proven, padded"
                 ratio = found / proven[case, metric, True]
-                rows.append({"problem": case, "objective": metric, "found by": space, "value": found, RATIO: float(ratio)})
+                rows.append(
+                    {
+                        "problem": case,
+                        "objective": metric,
+                        "found by": space,
+                        "value": found,
+                        RATIO: float(ratio),
+                    }
+                )
         value = Fraction(str(value))
         ratio = value / proven[case, metric, True]
         best[case, metric] = min(value, best.get((case, metric), value))
-        rows.append({"problem": case, "objective": metric, "found by": algorithm, "value": value, RATIO: float(ratio)})
+        rows.append(
+            {
+                "problem": case,
+                "objective": metric,
+                "found by": algorithm,
+                "value": value,
+                RATIO: float(ratio),
+            }
+        )
     ratios = {key: value / proven[(*key, True)] for key, value in best.items()}
     measured: dict[str, Number | tuple[Number, Number]] = {
         "never better": min(ratios.values()),
@@ -52,21 +72,32 @@ def run(how: Run) -> Outcome:
     }
     if how.full:
         measured["padding"] = min(
-            value / proven[case, metric, True] for (case, metric, exact), value in proven.items() if not exact
+            value / proven[case, metric, True]
+            for (case, metric, exact), value in proven.items()
+            if not exact
         )
     table = Table.of(rows)
     series = table.series(["found by"], ["problem", "objective"], RATIO)
-    chart = LineChart("What Timeloop's mapper found over the proven optimum", "problem", RATIO, series)
+    chart = LineChart(
+        "What Timeloop's mapper found over the proven optimum", "problem", RATIO, series
+    )
     return Outcome(
-        table, claims("timeloop-mapper", measured), chart, {"seconds of the mapper": 120, "threads of the mapper": 2}
+        table,
+        claims("timeloop-mapper", measured),
+        chart,
+        {"seconds of the mapper": 120, "threads of the mapper": 2},
     )
 
 
 def _proven(machine: str, problem: str, metric: str, how: Run, *, divisors_only: bool) -> Fraction:
     kernel, sizes = PROBLEMS[problem]
     nest = workload(kernel, sizes)
-    design = SpatialDesign(nest, fitted(find_architecture(machine), nest), MappingOptions(divisors_only=divisors_only))
-    objective = Objective(metric, parse_expression(metric, where="objective", allowed=design.vocabulary))
+    design = SpatialDesign(
+        nest, fitted(find_architecture(machine), nest), MappingOptions(divisors_only=divisors_only)
+    )
+    objective = Objective(
+        metric, parse_expression(metric, where="objective", allowed=design.vocabulary)
+    )
     solution = solve_staged(Problem(design, (), objective), how.search)
     how.check()
     assert solution.value is not None

@@ -1,4 +1,5 @@
-"""What the functions of `ithaca` answer: results that say what is proven, and can be shown, written and asked further."""
+"""What the functions of `ithaca` answer: results that say what is proven, and can be shown, written
+and asked further."""
 
 from __future__ import annotations
 
@@ -147,13 +148,15 @@ class StudyAnswer(Answer):
     """What answers can do that have many points."""
 
     def __eq__(self, other: object) -> bool:
-        """Whether the same is found and proven: files state neither boxes nor seconds of all searches."""
+        """Whether the same is found and proven: files state neither boxes nor seconds of all
+        searches."""
         return isinstance(other, type(self)) and self.document == other.document
 
     @property
     @abstractmethod
     def chart(self) -> Chart:
-        """The picture that `plot` draws. Raises `InputError` if there is none of so many axes or objectives."""
+        """The picture that `plot` draws. Raises `InputError` if there is none of so many axes or
+        objectives."""
 
     @property
     def _chart(self) -> Chart | None:
@@ -180,7 +183,8 @@ class StudyAnswer(Answer):
 
 @dataclass(frozen=True, repr=False)
 class Result(Answer, results.Result):
-    """The answer of `ithaca.solve`: the best configuration, its proof, and the solution of every design."""
+    """The answer of `ithaca.solve`: the best configuration, its proof, and the solution of every
+    design."""
 
     source: str = field(default=OWN, compare=False)  #: The file it was read from, for messages
 
@@ -246,7 +250,11 @@ class Result(Answer, results.Result):
         if not all(s.certificate.status is Status.INFEASIBLE for s in self.designs):
             return self.certificate.failure
         found = [shortfall for solution in self.designs for shortfall in solution.shortfalls]
-        return f"infeasible: {why_infeasible([solution.problem for solution in self.designs], found)}{as_stated(self)}"
+        return (
+            "infeasible: "
+            f"{why_infeasible([solution.problem for solution in self.designs], found)}"
+            f"{as_stated(self)}"
+        )
 
     @property
     def document(self) -> dict[str, Any]:
@@ -261,10 +269,13 @@ class Result(Answer, results.Result):
 
 @dataclass(frozen=True, repr=False, eq=False)
 class NetworkResult(StudyAnswer, networks.NetworkResult):
-    """The answer of `ithaca.network`: how every layer is run, and what is proven of it and of the total."""
+    """The answer of `ithaca.network`: how every layer is run, and what is proven of it and of the
+    total."""
 
     source: str = field(default=OWN, compare=False)  #: The file it was read from, for messages
-    remarks: tuple[str, ...] = ()  #: What else a co-design found of the arrays' shares, line by line; files do not have it
+    remarks: tuple[
+        str, ...
+    ] = ()  #: What else a co-design found of the arrays' shares, line by line; files do not have it
 
     @property
     def headline(self) -> str:
@@ -274,19 +285,22 @@ class NetworkResult(StudyAnswer, networks.NetworkResult):
 
     @property
     def status(self) -> str:
-        """What is proven of the total; where the objective does not add up over layers, the least that is proven of any."""
+        """What is proven of the total; where the objective does not add up over layers, the least
+        that is proven of any."""
         if self.total is not None:
             return self.total.certificate.status.value
         return least(layer.answer.certificate.status for layer in self.layers).value
 
     @property
     def value(self) -> Fraction | None:
-        """The objective over the whole network; None where a layer has no configuration, or it does not add up over layers."""
+        """The objective over the whole network; None where a layer has no configuration, or it does
+        not add up over layers."""
         return None if self.total is None else self.total.value
 
     @property
     def lower_bound(self) -> Fraction | None:
-        """No network that the mode allows has a smaller total; None where nothing is proven, or there is no total."""
+        """No network that the mode allows has a smaller total; None where nothing is proven, or
+        there is no total."""
         return None if self.total is None else self.total.certificate.lower_bound
 
     @property
@@ -305,7 +319,8 @@ class NetworkResult(StudyAnswer, networks.NetworkResult):
         return {layer.layer.name: loop_text(layer.answer) for layer in self.layers}
 
     def to_xarray(self) -> xr.Dataset:
-        """The layers as labelled arrays with units, figures of one run each; numbers are doubles."""
+        """The layers as labelled arrays with units, figures of one run each; numbers are
+        doubles."""
         from ithaca.results.datasets import network_dataset
 
         return network_dataset(self)
@@ -321,7 +336,8 @@ class NetworkResult(StudyAnswer, networks.NetworkResult):
         return network_chart([self])
 
     def plot(self, path: str | Path, compare: Sequence[NetworkResult] = ()) -> None:
-        """Draw what each layer takes to a .png, .svg, .pdf or .html file, alone or against other results of the network."""
+        """Draw what each layer takes to a .png, .svg, .pdf or .html file, alone or against other
+        results of the network."""
         from ithaca.exports.charts.files import save_plot
         from ithaca.exports.charts.network import network_chart
 
@@ -330,7 +346,11 @@ class NetworkResult(StudyAnswer, networks.NetworkResult):
 
 def loop_text(found: Solution) -> str:
     """The configuration of a solution as a loop nest; loops of one iteration are left out."""
-    return "" if found.configuration is None else "\n".join(found.problem.design.loops(found.configuration))
+    return (
+        ""
+        if found.configuration is None
+        else "\n".join(found.problem.design.loops(found.configuration))
+    )
 
 
 def _told(objective: str, value: Fraction | None, status: str) -> str:

@@ -1,4 +1,5 @@
-"""`ithaca.codesign`: the best accelerator of a hardware space for some workloads, proven over the whole space."""
+"""`ithaca.codesign`: the best accelerator of a hardware space for some workloads, proven over the
+whole space."""
 
 from __future__ import annotations
 
@@ -43,7 +44,10 @@ PROOF, TRIALS = "proof", 40
 def codesign(
     space: Annotated[
         str | PathLike[str] | HardwareSpace,
-        Argument(metavar="SPACE|FILE", help="A hardware space that comes with Ithaca (ithaca list spaces), or a file: .yaml."),
+        Argument(
+            metavar="SPACE|FILE",
+            help="A hardware space that comes with Ithaca (ithaca list spaces), or a file: .yaml.",
+        ),
     ],
     *,
     workload: Annotated[
@@ -52,78 +56,148 @@ def codesign(
             "--workload",
             "-w",
             metavar="NAME[:WEIGHT]",
-            help="A network, a file of layers, or a loop nest, and what it counts; may be repeated. Default: the space's own.",
+            help="A network, a file of layers, or a loop nest, and what it counts; may "
+            "be repeated. Default: the space's own.",
         ),
         REPEATED,
     ] = None,
     layers: LayerPatterns = None,
     objective: Annotated[
-        str | None, Option("--objective", help="What to minimise: an expression over metrics of layers and of the hardware.")
+        str | None,
+        Option(
+            "--objective",
+            help="What to minimise: an expression over metrics of layers and of the hardware.",
+        ),
     ] = None,
     objectives: Annotated[
         str | Sequence[str] | None,
-        Option("--objectives", help="For the front of several: two or more expressions, e.g. latency,energy,area."),
+        Option(
+            "--objectives",
+            help="For the front of several: two or more expressions, e.g. latency,energy,area.",
+        ),
     ] = None,
     limit: Annotated[
         Limits,
-        Option("--limit", help="Upper limits on the hardware, or on totals of each workload, e.g. area=75,latency=2e7."),
+        Option(
+            "--limit",
+            help="Upper limits on the hardware, or on totals of each "
+            "workload, e.g. area=75,latency=2e7.",
+        ),
         REPEATED,
     ] = None,
-    divisors_only: Annotated[bool, Option("--divisors-only", help="Let factors divide the extents (no padding).")] = False,
+    divisors_only: Annotated[
+        bool, Option("--divisors-only", help="Let factors divide the extents (no padding).")
+    ] = False,
     vary: Annotated[
         Mapping[str, Sequence[Any]] | Sequence[str] | None,
         Option(
             "--vary",
-            help="What-if study: limits (area=50,75), weights (weight.resnet18=1,2), objective, or quantities of the space.",
+            help="What-if study: limits (area=50,75), weights (weight.resnet18=1,2), "
+            "objective, or quantities of the space.",
         ),
         REPEATED,
     ] = None,
     method: Annotated[
-        str, Option("--method", help="proof, or a search before it: explained (told step by step), random, nsga2, tpe or gp.")
+        str,
+        Option(
+            "--method",
+            help="proof, or a search before it: explained (told step by "
+            "step), random, nsga2, tpe or gp.",
+        ),
     ] = PROOF,
-    trials: Annotated[int | None, Option("--trials", metavar="N", help=f"How many --method tries ({TRIALS}).")] = None,
+    trials: Annotated[
+        int | None, Option("--trials", metavar="N", help=f"How many --method tries ({TRIALS}).")
+    ] = None,
     search: SearchOptions,
     scheduler: Scheduler = None,
     results: Results = None,
 ) -> CodesignResult | CodesignStudy | NetworkResult:
-    """Choose an accelerator and every layer's mapping together, and prove that no other of the space is better."""
+    """Choose an accelerator and every layer's mapping together, and prove that no other of the
+    space is better."""
     found = space if isinstance(space, HardwareSpace) else find_space(str(space))
     if divisors_only:
         found = _without_padding(found)
     own = _beside(space, found.workloads) if workload is None else workload
     named = [own] if not isinstance(own, Sequence | Mapping) or isinstance(own, str) else own
     if isinstance(found.accelerator, SystolicArrays):
-        refused = {"--limit": limit, "--objectives": objectives, "--vary": vary, "--results": results, "--scheduler": scheduler}
-        if given := [name for name, value in refused.items() if value] + (["--method"] if method != PROOF else []):
-            raise InputError(f"{given[0]} does not go with space {found.name}; allowed: one search, without {given[0]}")
-        return split_device(found, list(named), several(layers), _minimised(found, objective, None)[0], search.options)
+        refused = {
+            "--limit": limit,
+            "--objectives": objectives,
+            "--vary": vary,
+            "--results": results,
+            "--scheduler": scheduler,
+        }
+        if given := [name for name, value in refused.items() if value] + (
+            ["--method"] if method != PROOF else []
+        ):
+            raise InputError(
+                f"{given[0]} does not go with space {found.name}; allowed: "
+                f"one search, without {given[0]}"
+            )
+        return split_device(
+            found,
+            list(named),
+            several(layers),
+            _minimised(found, objective, None)[0],
+            search.options,
+        )
     question = make_question(
-        found, find_workloads(named, several(layers)), _minimised(found, objective, objectives), _limits(found, limit)
+        found,
+        find_workloads(named, several(layers)),
+        _minimised(found, objective, objectives),
+        _limits(found, limit),
     )
     if vary and (method != PROOF or len(question.objectives) > 1):
-        raise InputError("--vary does not go with --method or --objectives; allowed: with one objective, and the proof")
+        raise InputError(
+            "--vary does not go with --method or --objectives; allowed: "
+            "with one objective, and the proof"
+        )
     folder = None if results is None else Path(results)
     if trials is not None and method == PROOF:
-        raise InputError("--trials goes with --method only, as the proof looks at what it needs; allowed: without it")
+        raise InputError(
+            "--trials goes with --method only, as the proof looks at "
+            "what it needs; allowed: without it"
+        )
     many = TRIALS if trials is None else parse_integer("--trials", trials, least=1)
-    options = CodesignOptions(search.options, threads=search.on(scheduler), scheduler=scheduler, results=folder, note=note)
-    with Interrupt() as interrupt, LiveLine(f"choosing among {question.space.box.count:,} accelerators") as line:
+    options = CodesignOptions(
+        search.options, threads=search.on(scheduler), scheduler=scheduler, results=folder, note=note
+    )
+    with (
+        Interrupt() as interrupt,
+        LiveLine(f"choosing among {question.space.box.count:,} accelerators") as line,
+    ):
         budget = Budget(replace(search.options, stop=interrupt))
         options = replace(options, report=lambda progress: line.show(question.space.name, progress))
-        bank, starts, trail = make_bank(question, options), tuple[Configuration, ...](), tuple[str, ...]()
+        bank, starts, trail = (
+            make_bank(question, options),
+            tuple[Configuration, ...](),
+            tuple[str, ...](),
+        )
         if vary:
 
             def solve(asked: Question) -> CodesignResult:
-                return CodesignResult.of(searches.codesign(asked, replace(options, search=budget.share()), bank))
+                return CodesignResult.of(
+                    searches.codesign(asked, replace(options, search=budget.share()), bank)
+                )
 
             return run_codesign_study(question, vary, solve)
         if method != PROOF:
             from ithaca.studies.peers.hardware_methods import HARDWARE_PEERS, run_hardware_peer
 
-            name, seed = parse_choice("--method", method, (PROOF, *HARDWARE_PEERS)), search.options.seed
-            trace = run_hardware_peer(name, question, bank, many, seed, lambda: budget.over or interrupt())
-            starts, trail = tuple(each.point for each in trace.evaluations if each.feasible), trace.trail
-        answer = searches.codesign(question, replace(options, search=budget.share(), starts=starts), bank)
+            name, seed = (
+                parse_choice("--method", method, (PROOF, *HARDWARE_PEERS)),
+                search.options.seed,
+            )
+            trace = run_hardware_peer(
+                name, question, bank, many, seed, lambda: budget.over or interrupt()
+            )
+            starts, trail = (
+                tuple(each.point for each in trace.evaluations if each.feasible),
+                trace.trail,
+            )
+        answer = searches.codesign(
+            question, replace(options, search=budget.share(), starts=starts), bank
+        )
     return CodesignResult.of(answer, trail=trail)
 
 
@@ -136,11 +210,19 @@ def _beside(space: object, workloads: Sequence[str]) -> tuple[str, ...]:
 def _without_padding(space: HardwareSpace) -> HardwareSpace:
     accelerator = space.accelerator
     if not isinstance(accelerator, HierarchyAccelerator):
-        raise InputError(f"--divisors-only does not go with space {space.name}; allowed: spaces of memory hierarchies")
-    return replace(space, accelerator=replace(accelerator, options=replace(accelerator.options, divisors_only=True)))
+        raise InputError(
+            f"--divisors-only does not go with space {space.name}; "
+            "allowed: spaces of memory hierarchies"
+        )
+    return replace(
+        space,
+        accelerator=replace(accelerator, options=replace(accelerator.options, divisors_only=True)),
+    )
 
 
-def _minimised(space: HardwareSpace, one: str | None, several: str | Sequence[str] | None) -> tuple[str, ...]:
+def _minimised(
+    space: HardwareSpace, one: str | None, several: str | Sequence[str] | None
+) -> tuple[str, ...]:
     """The objectives asked for, or else the space's own."""
     if several is None:
         return ((space.objective or OBJECTIVE) if one is None else one,)
@@ -148,7 +230,9 @@ def _minimised(space: HardwareSpace, one: str | None, several: str | Sequence[st
         raise InputError("--objective and --objectives are given; allowed: one of them")
     texts = split_objectives(several)
     if len(texts) < 2:
-        raise InputError(f"--objectives is {quoted(','.join(texts))}; allowed: two or more, e.g. latency,area")
+        raise InputError(
+            f"--objectives is {quoted(','.join(texts))}; allowed: two or more, e.g. latency,area"
+        )
     return tuple(texts)
 
 
@@ -161,5 +245,8 @@ def _limits(space: HardwareSpace, given: Limits) -> dict[str, Fraction]:
         elif isinstance(bound, Fraction):
             found[name] = bound
         else:
-            raise InputError(f"--limit: {quoted(name)} is a share; allowed: a number, as spaces have no totals to share")
+            raise InputError(
+                f"--limit: {quoted(name)} is a share; allowed: a number, as "
+                "spaces have no totals to share"
+            )
     return found

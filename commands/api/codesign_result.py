@@ -1,4 +1,5 @@
-"""What `ithaca.codesign` answers: the best accelerator of a space, or a front of them, with every layer's mapping."""
+"""What `ithaca.codesign` answers: the best accelerator of a space, or a front of them, with every
+layer's mapping."""
 
 from __future__ import annotations
 
@@ -26,10 +27,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class CodesignResult(StudyAnswer, results.CodesignResult):
-    """The answer of `ithaca.codesign`: the best accelerator, or a front of them, and what is proven over the whole space."""
+    """The answer of `ithaca.codesign`: the best accelerator, or a front of them, and what is proven
+    over the whole space."""
 
     source: str = field(default=OWN, compare=False)  #: The file it was read from, for messages
-    trail: tuple[str, ...] = ()  #: What an explained search before the proof did and why, line by line; files do not have it
+    trail: tuple[
+        str, ...
+        #: What an explained search before the proof did and why, line by line; files do not have it
+    ] = ()
 
     @property
     def headline(self) -> str:
@@ -37,11 +42,13 @@ class CodesignResult(StudyAnswer, results.CodesignResult):
         what = f"{self.question.space.name} for {', '.join(self.question.workloads)}: {asked}"
         if len(self.question.objectives) > 1:
             return f"{what}: {counted(len(self.front), 'point')} of the front ({self.status})"
-        return f"{what}{'' if self.value is None else f' {number(self.value)}'} ({self.certificate.told})"
+        value = "" if self.value is None else f" {number(self.value)}"
+        return f"{what}{value} ({self.certificate.told})"
 
     @property
     def status(self) -> str:
-        """What is proven over the space: optimal (of several objectives the front is complete), feasible and so on."""
+        """What is proven over the space: optimal (of several objectives the front is complete),
+        feasible and so on."""
         return self.certificate.status.value
 
     @property
@@ -56,15 +63,20 @@ class CodesignResult(StudyAnswer, results.CodesignResult):
 
     @property
     def architecture(self) -> Architecture | None:
-        """The best accelerator as `ithaca.map` takes it; None where there is none, or it is no memory hierarchy."""
+        """The best accelerator as `ithaca.map` takes it; None where there is none, or it is no
+        memory hierarchy."""
         return None if self.best is None else architecture_of(self.question, self.best)
 
     @cached_property
     def networks(self) -> tuple[NetworkResult, ...]:
-        """The layers of every workload on the best accelerator, as `ithaca.network` answers; empty where none was found."""
+        """The layers of every workload on the best accelerator, as `ithaca.network` answers; empty
+        where none was found."""
         if self.best is None:
             return ()
-        return tuple(NetworkResult.of(network, source=self.source) for network in networks(self.question, self.best))
+        return tuple(
+            NetworkResult.of(network, source=self.source)
+            for network in networks(self.question, self.best)
+        )
 
     @property
     def loops(self) -> dict[str, str]:
@@ -72,12 +84,15 @@ class CodesignResult(StudyAnswer, results.CodesignResult):
         return {name: text for network in self.networks for name, text in network.loops.items()}
 
     def network_of(self, layer: str | None) -> NetworkResult:
-        """The workload on the best accelerator that has a layer, as ``LAYER`` or ``WORKLOAD:LAYER``; without one the first.
+        """The workload on the best accelerator that has a layer, as ``LAYER`` or
+        ``WORKLOAD:LAYER``; without one the first.
 
         Raises `InputError` if there is none.
         """
         if not self.networks:
-            raise InputError(f"{self.source} has no accelerator; allowed: a result that has a best one")
+            raise InputError(
+                f"{self.source} has no accelerator; allowed: a result that has a best one"
+            )
         workload, _, name = (layer or "").rpartition(":")
         own = [network for network in self.networks if workload in ("", network.network.name)]
         names = [(network, each.layer.name) for network in own for each in network.layers]
@@ -93,14 +108,18 @@ class CodesignResult(StudyAnswer, results.CodesignResult):
             return ""
         if self.certificate.status is not Status.INFEASIBLE:
             return self.certificate.failure
-        return f"infeasible: {'; '.join(explain(self.shortfalls, len({s.design for s in self.shortfalls})))}"
+        return (
+            "infeasible: "
+            f"{'; '.join(explain(self.shortfalls, len({s.design for s in self.shortfalls})))}"
+        )
 
     @property
     def document(self) -> dict[str, Any]:
         return codesign_document(self)
 
     def to_xarray(self) -> xr.Dataset:
-        """The accelerators by point: quantities, costs and objectives, with units; numbers are doubles."""
+        """The accelerators by point: quantities, costs and objectives, with units; numbers are
+        doubles."""
         import xarray as xr
 
         space, columns = self.question.space, dict[str, Any]()
@@ -111,8 +130,13 @@ class CodesignResult(StudyAnswer, results.CodesignResult):
             taken = [float(found.costs[name]) for found in self.front]
             columns[name] = "point", taken, {"units": metric.unit, "long_name": metric.meaning}
         texts = [objective.text for objective in self.question.objectives]
-        columns["objectives"] = ("point", "objective"), [list(map(float, found.values)) for found in self.front]
-        return xr.Dataset(columns, {"point": range(len(self.front)), "objective": texts}, {"title": self.headline})
+        columns["objectives"] = (
+            ("point", "objective"),
+            [list(map(float, found.values)) for found in self.front],
+        )
+        return xr.Dataset(
+            columns, {"point": range(len(self.front)), "objective": texts}, {"title": self.headline}
+        )
 
     @property
     def chart(self) -> Chart:

@@ -1,4 +1,5 @@
-"""What-if studies of co-designs: the best accelerator under other limits, weights or objectives, or with quantities fixed."""
+"""What-if studies of co-designs: the best accelerator under other limits, weights or objectives, or
+with quantities fixed."""
 
 from __future__ import annotations
 
@@ -31,7 +32,8 @@ WEIGHT = "weight."
 
 @dataclass(frozen=True, repr=False)
 class CodesignStudy(StudyAnswer):
-    """The answer of `ithaca.codesign` with ``vary``: the best accelerator at every point of a grid."""
+    """The answer of `ithaca.codesign` with ``vary``: the best accelerator at every point of a
+    grid."""
 
     axes: tuple[Axis, ...]  #: What was varied
     points: Mapping[Index, CodesignResult]  #: Every point of the grid, in its order
@@ -44,7 +46,10 @@ class CodesignStudy(StudyAnswer):
     @property
     def headline(self) -> str:
         asked = self.first.question
-        return f"{asked.space.name} for {', '.join(asked.workloads)}: {counted(len(self.points), 'point')} ({self.status})"
+        return (
+            f"{asked.space.name} for {', '.join(asked.workloads)}: "
+            f"{counted(len(self.points), 'point')} ({self.status})"
+        )
 
     @property
     def status(self) -> str:
@@ -62,16 +67,21 @@ class CodesignStudy(StudyAnswer):
 
     @property
     def document(self) -> dict[str, Any]:
-        points = [{"at": self.labels(index), **point.document} for index, point in self.points.items()]
+        points = [
+            {"at": self.labels(index), **point.document} for index, point in self.points.items()
+        ]
         axes = [{"name": a.name, "unit": a.unit, "values": list(a.labels)} for a in self.axes]
         return {"schema": SCHEMA, "study": "codesign-whatif", "axes": axes, "points": points}
 
     def to_xarray(self) -> xr.Dataset:
-        """The points over the axes: value, bound, status, quantities and costs; numbers are doubles."""
+        """The points over the axes: value, bound, status, quantities and costs; numbers are
+        doubles."""
         import pandas as pd
         import xarray as xr
 
-        index = pd.MultiIndex.from_product([axis.labels for axis in self.axes], names=[axis.name for axis in self.axes])
+        index = pd.MultiIndex.from_product(
+            [axis.labels for axis in self.axes], names=[axis.name for axis in self.axes]
+        )
         rows = pd.DataFrame([_row(point) for point in self.points.values()], index)
         own = [name for name in rows if name not in index.names]
         return xr.Dataset.from_dataframe(rows[own]).assign_attrs(title=self.headline)
@@ -80,7 +90,9 @@ class CodesignStudy(StudyAnswer):
     def chart(self) -> Chart:
         def cell(index: Index) -> Cell:
             found = self.points[index]
-            name = "" if found.best is None else hardware_text(found.question.space, found.best.point)
+            name = (
+                "" if found.best is None else hardware_text(found.question.space, found.best.point)
+            )
             return Cell(found.value, found.certificate, name)
 
         texts = {point.question.objectives[0].text for point in self.points.values()}
@@ -92,16 +104,25 @@ class CodesignStudy(StudyAnswer):
 
 
 def _row(point: CodesignResult) -> dict[str, Any]:
-    numbers = {"value": point.value, "lower_bound": point.lower_bound, **({} if point.best is None else point.best.costs)}
+    numbers = {
+        "value": point.value,
+        "lower_bound": point.lower_bound,
+        **({} if point.best is None else point.best.costs),
+    }
     known = {name: float(value) for name, value in numbers.items() if value is not None}
     return {"status": point.status, **known, **point.hardware}
 
 
 def run_codesign_study(
-    question: Question, vary: Mapping[str, Sequence[Any]] | Sequence[str], solve: Callable[[Question], CodesignResult]
+    question: Question,
+    vary: Mapping[str, Sequence[Any]] | Sequence[str],
+    solve: Callable[[Question], CodesignResult],
 ) -> CodesignStudy:
-    """Answer a question at every point of a grid. Raises `InputError` if a name or value does not fit."""
-    axes, changes = zip(*(_axis(question, name, values) for name, values in named_values(vary)), strict=True)
+    """Answer a question at every point of a grid. Raises `InputError` if a name or value does not
+    fit."""
+    axes, changes = zip(
+        *(_axis(question, name, values) for name, values in named_values(vary)), strict=True
+    )
     check_axes(axes)
     found: dict[Index, CodesignResult] = {}
     for index in visits(axes):
@@ -112,13 +133,17 @@ def run_codesign_study(
     return CodesignStudy(axes, {index: found[index] for index in indices(axes)})
 
 
-def _axis(question: Question, name: str, given: Sequence[Any]) -> tuple[Axis, Callable[[Question, Any], Question]]:
+def _axis(
+    question: Question, name: str, given: Sequence[Any]
+) -> tuple[Axis, Callable[[Question, Any], Question]]:
     """What is varied, and how a value is put into a question."""
     space, at = question.space, f"--vary {quoted(name)}"
     plain = name.removeprefix(WEIGHT)
     if name.startswith(WEIGHT) and plain in question.workloads:
         weights = tuple(positive_weight(plain, value) for value in given)
-        return Axis(name, weights, tuple(map(json_number, weights))), lambda q, weight: _weighted(q, plain, weight)
+        return Axis(name, weights, tuple(map(json_number, weights))), lambda q, weight: _weighted(
+            q, plain, weight
+        )
     quantity = next((each for each in space.quantities if each.name == name), None)
     if quantity is not None:
         allowed = {quantity.shown(value): value for value in quantity.values}
@@ -129,17 +154,29 @@ def _axis(question: Question, name: str, given: Sequence[Any]) -> tuple[Axis, Ca
         return Axis(name, values, labels, quantity.unit), lambda q, value: _fixed(q, name, value)
     if name == "objective":
         texts = tuple(map(str, given))
-        return Axis(name, texts), lambda q, text: make_question(q.space, q.works, [text], _bounds(q))
+        return Axis(name, texts), lambda q, text: make_question(
+            q.space, q.works, [text], _bounds(q)
+        )
     if name not in space.units and name not in space.accelerator.metrics:
         known = ", ".join([*space.units, *space.accelerator.metrics])
-        others = ", ".join(["objective", *(q.name for q in space.quantities), *(f"{WEIGHT}{w}" for w in question.workloads)])
+        others = ", ".join(
+            [
+                "objective",
+                *(q.name for q in space.quantities),
+                *(f"{WEIGHT}{w}" for w in question.workloads),
+            ]
+        )
         raise InputError(f"{at} is unknown; allowed: limits {known}; {others}")
     bounds = tuple(parse_upper(name, value, "--vary: ") for value in given)
     if not all(isinstance(bound, Fraction) for bound in bounds):
         raise InputError(f"{at} is {quoted(str(given[0]))}; allowed: numbers")
     shown = tuple(json_number(bound) for bound in bounds if isinstance(bound, Fraction))
-    axis = Axis(f"{name}_limit", bounds, shown, metric_of(question, name).unit, f"upper limit of {name}")
-    return axis, lambda q, bound: make_question(q.space, q.works, [o.text for o in q.objectives], _bounds(q) | {name: bound})
+    axis = Axis(
+        f"{name}_limit", bounds, shown, metric_of(question, name).unit, f"upper limit of {name}"
+    )
+    return axis, lambda q, bound: make_question(
+        q.space, q.works, [o.text for o in q.objectives], _bounds(q) | {name: bound}
+    )
 
 
 def _bounds(question: Question) -> dict[str, Fraction]:
@@ -147,7 +184,10 @@ def _bounds(question: Question) -> dict[str, Fraction]:
 
 
 def _weighted(question: Question, workload: str, weight: Fraction) -> Question:
-    works = tuple(replace(work, weight=weight) if work.workload == workload else work for work in question.works)
+    works = tuple(
+        replace(work, weight=weight) if work.workload == workload else work
+        for work in question.works
+    )
     return replace(question, works=works)
 
 

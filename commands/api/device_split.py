@@ -29,9 +29,14 @@ from ithaca.workloads.networks.find import find_network
 
 
 def split_device(
-    space: HardwareSpace, workloads: Sequence[object], layers: Sequence[str], objective: str, search: SolveOptions
+    space: HardwareSpace,
+    workloads: Sequence[object],
+    layers: Sequence[str],
+    objective: str,
+    search: SolveOptions,
 ) -> NetworkResult:
-    """The shares of each array and the layers that run on it, proven, and what one more share of each resource would buy."""
+    """The shares of each array and the layers that run on it, proven, and what one more share of
+    each resource would buy."""
     accelerator = space.accelerator
     assert isinstance(accelerator, SystolicArrays)
     if len(workloads) != 1 or not isinstance(workloads[0], str):
@@ -40,7 +45,10 @@ def split_device(
     request = NetworkRequest(
         data_type(accelerator.dtype),
         load_platform(accelerator.platform),
-        tuple(Limit(metric, size * (accelerator.shares if metric in DIVIDED else 1)) for metric, size in sizes.items()),
+        tuple(
+            Limit(metric, size * (accelerator.shares if metric in DIVIDED else 1))
+            for metric, size in sizes.items()
+        ),
         parse_objective(objective),
         Edition(accelerator.edition),
         dataflow=accelerator.dataflow,
@@ -80,12 +88,19 @@ def _remarks(
     if found.status != Status.OPTIMAL.value:
         return lines
     for metric in DIVIDED:
-        limits = tuple(Limit(x.metric, x.bound + (sizes[metric] if x.metric == metric else 0)) for x in request.limits)
+        limits = tuple(
+            Limit(x.metric, x.bound + (sizes[metric] if x.metric == metric else 0))
+            for x in request.limits
+        )
         more = solve(replace(request, limits=limits))
         if more.status == Status.OPTIMAL.value and more.value is not None:
             told = "nothing"
             if more.value != found.value:
-                share = f" ({float(1 - more.value / found.value):.2%} less)" if found.value > 0 else ""
+                share = (
+                    f" ({float(1 - more.value / found.value):.2%} less)" if found.value > 0 else ""
+                )
                 told = f"{number(more.value)} instead of {number(found.value)}{share}"
-            lines.append(f"one more share of {metric} ({number(sizes[metric])}) would buy {told}, proven")
+            lines.append(
+                f"one more share of {metric} ({number(sizes[metric])}) would buy {told}, proven"
+            )
     return lines

@@ -37,14 +37,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class Points(Answer):
-    """The answer of `ithaca.evaluate`: configurations with all their metrics, by the exact reference."""
+    """The answer of `ithaca.evaluate`: configurations with all their metrics, by the exact
+    reference."""
 
     names: tuple[str, ...]  #: Numbers from 1, or layers
     points: tuple[Point, ...] = field(repr=False)  #: Design and configuration of each
 
     @property
     def headline(self) -> str:
-        return f"{self.points[0][0].nest.name}: {counted(len(self.points), 'configuration')} evaluated"
+        return (
+            f"{self.points[0][0].nest.name}: {counted(len(self.points), 'configuration')} evaluated"
+        )
 
     @cached_property
     def document(self) -> dict[str, Any]:
@@ -55,7 +58,10 @@ class Points(Answer):
         import xarray as xr
 
         rows, known = self.document["points"], self.points[0][0].vocabulary
-        columns = {name: ("point", [row[name] for row in rows]) for name in ("permutation", "edition", "meets_bounds")}
+        columns = {
+            name: ("point", [row[name] for row in rows])
+            for name in ("permutation", "edition", "meets_bounds")
+        }
         columns["dataflow"] = ("point", [",".join(row["dataflow"]) for row in rows])
         for name, metric in known.items():
             values = [float(row["metrics"][name]) for row in rows]
@@ -71,30 +77,46 @@ class Points(Answer):
 def evaluate(
     source: Annotated[
         str | PathLike[str] | LoopNest | Answer | None,
-        Argument(metavar="[WORKLOAD|RESULT]", help="A loop nest (ithaca list workloads); or a result, with all it states."),
+        Argument(
+            metavar="[WORKLOAD|RESULT]",
+            help="A loop nest (ithaca list workloads); or a result, with all it states.",
+        ),
     ] = None,
     *,
     layer: LayerName = None,
     points: Annotated[
-        str | Path | Result | None, Option("--points", help="CSV with one configuration a row, or a result of solve -o (JSON).")
+        str | Path | Result | None,
+        Option(
+            "--points", help="CSV with one configuration a row, or a result of solve -o (JSON)."
+        ),
     ] = None,
-    dtype: Annotated[str | DataType | None, Option("--dtype", help=f"{DTYPES}; default: the result's, of a CSV fp32.")] = None,
+    dtype: Annotated[
+        str | DataType | None,
+        Option("--dtype", help=f"{DTYPES}; default: the result's, of a CSV fp32."),
+    ] = None,
     edition: Annotated[
         str | None,
         Option(
             "--edition",
-            help="Model edition of a CSV: exact, cycle or odyssey (default: as points say); with --arch those of map.",
+            help="Model edition of a CSV: exact, cycle or odyssey (default: as "
+            "points say); with --arch those of map.",
         ),
     ] = None,
     arch: Annotated[
         str | Path | None,
         Option(
-            "--arch", help="Memory hierarchy (ithaca list architectures; or Timeloop's file, or folder) that --points map onto."
+            "--arch",
+            help="Memory hierarchy (ithaca list architectures; or Timeloop's file, "
+            "or folder) that --points map onto.",
         ),
     ] = None,
     sums: Annotated[
         str | None,
-        Option("--sums", help="Of a CSV of the cycle edition: a PE adds its neighbour's sum first (AutoSA) or last."),
+        Option(
+            "--sums",
+            help="Of a CSV of the cycle edition: a PE adds its "
+            "neighbour's sum first (AutoSA) or last.",
+        ),
     ] = None,
 ) -> Points | MappedPoints:
     """Compute all metrics of given configurations afresh, by the exact reference."""
@@ -103,11 +125,22 @@ def evaluate(
             raise InputError("--sums cannot be given with --arch; allowed with systolic arrays")
         return _of_mappings(source, points, dtype, edition, str(arch))
     if source is None:
-        raise InputError("WORKLOAD|RESULT is missing; allowed: a loop nest or a result, or with --arch only --points")
+        raise InputError(
+            "WORKLOAD|RESULT is missing; allowed: a loop nest or a "
+            "result, or with --arch only --points"
+        )
     if isinstance(source, Answer) or (not isinstance(source, LoopNest) and is_result(str(source))):
-        for option, given in (("--points", points), ("--dtype", dtype), ("--edition", edition), ("--sums", sums)):
+        for option, given in (
+            ("--points", points),
+            ("--dtype", dtype),
+            ("--edition", edition),
+            ("--sums", sums),
+        ):
             if given is not None:
-                raise InputError(f"{option} cannot be given with a result, which states its own; allowed with a workload")
+                raise InputError(
+                    f"{option} cannot be given with a result, which states "
+                    "its own; allowed with a workload"
+                )
         result = opened_layers(source if isinstance(source, Answer) else str(source), layer)
         solutions = solutions_of(result)
         if any(solution.problem.design.family == "spatial" for _, solution in solutions):
@@ -116,23 +149,44 @@ def evaluate(
     elif layer is not None:
         raise InputError(f"--layer is {quoted(layer)}; allowed with a network's result")
     elif points is None:
-        raise InputError(f"--points is missing; allowed: configurations of {quoted(str(source))}, or a result in its place")
+        raise InputError(
+            "--points is missing; allowed: configurations of "
+            f"{quoted(str(source))}, or a result in its place"
+        )
     else:
         stated = None if edition is None else parse_edition(edition)
-        found = load_any_points(points, read_nest(source), None if dtype is None else read_data_type(dtype), stated, sums)
+        found = load_any_points(
+            points,
+            read_nest(source),
+            None if dtype is None else read_data_type(dtype),
+            stated,
+            sums,
+        )
         named = [(str(number), point) for number, point in enumerate(found, start=1)]
     names, values = zip(*named, strict=True)
     return Points(names, values)
 
 
-def _of_mappings(source: Any, points: Any, dtype: Any, edition: str | None, arch: str) -> MappedPoints:
+def _of_mappings(
+    source: Any, points: Any, dtype: Any, edition: str | None, arch: str
+) -> MappedPoints:
     if dtype is not None:
-        raise InputError("--dtype cannot be given with --arch, which states its words; allowed with systolic arrays")
+        raise InputError(
+            "--dtype cannot be given with --arch, which states its "
+            "words; allowed with systolic arrays"
+        )
     if points is None or isinstance(points, Result):
-        raise InputError("--points is missing; allowed with --arch: a CSV file with one mapping a row")
+        raise InputError(
+            "--points is missing; allowed with --arch: a CSV file with one mapping a row"
+        )
     if isinstance(source, Answer) or (isinstance(source, str) and is_result(source)):
-        raise InputError("a result states its own architecture; allowed with --arch: a loop nest, or only --points")
-    return evaluate_mappings(arch, Path(points), edition, None if source is None else read_nest(source))
+        raise InputError(
+            "a result states its own architecture; allowed with "
+            "--arch: a loop nest, or only --points"
+        )
+    return evaluate_mappings(
+        arch, Path(points), edition, None if source is None else read_nest(source)
+    )
 
 
 def solutions_of(result: Result | NetworkResult) -> list[tuple[str, Solution]]:
@@ -141,7 +195,11 @@ def solutions_of(result: Result | NetworkResult) -> list[tuple[str, Solution]]:
     Raises `InputError` if there is none.
     """
     if isinstance(result, NetworkResult):
-        solutions = [(layer.layer.name, layer.answer) for layer in result.layers if layer.answer.configuration is not None]
+        solutions = [
+            (layer.layer.name, layer.answer)
+            for layer in result.layers
+            if layer.answer.configuration is not None
+        ]
     else:
         found = (solution for solution in result.solutions if solution.configuration is not None)
         solutions = [(str(number), solution) for number, solution in enumerate(found, start=1)]
@@ -155,7 +213,11 @@ def points_of(result: Result | NetworkResult) -> list[tuple[str, Point]]:
 
     Raises `InputError` if it has no configuration.
     """
-    return [(name, (systolic(s.problem), s.configuration)) for name, s in solutions_of(result) if s.configuration is not None]
+    return [
+        (name, (systolic(s.problem), s.configuration))
+        for name, s in solutions_of(result)
+        if s.configuration is not None
+    ]
 
 
 def load_any_points(
@@ -165,23 +227,47 @@ def load_any_points(
     edition: Edition | None = None,
     sums: str | None = None,
 ) -> tuple[Point, ...]:
-    """Read the points of a CSV file, or of a result file (one that ends in .json), which states its data type and edition.
+    """Read the points of a CSV file, or of a result file (one that ends in .json), which states its
+    data type and edition.
 
-    Raises `InputError` if the file is malformed, belongs to another workload or data type, or has no points.
+    Raises `InputError` if the file is malformed, belongs to another workload or data type, or has
+    no points.
     """
     if not isinstance(path, Result) and Path(path).suffix.lower() != ".json":
         stated = machine_changes(sums=sums)
-        return load_points(Path(path), nest, data or data_type("fp32"), edition, changed_machine(RTL, stated), stated)
+        return load_points(
+            Path(path),
+            nest,
+            data or data_type("fp32"),
+            edition,
+            changed_machine(RTL, stated),
+            stated,
+        )
     for option, given in (("--edition", edition), ("--sums", sums)):
         if given is not None:
-            raise InputError(f"{option} cannot be given with a result, which states its own; allowed with a CSV file")
+            raise InputError(
+                f"{option} cannot be given with a result, which states "
+                "its own; allowed with a CSV file"
+            )
     found = tuple(point for _, point in points_of(opened_layers(path)))
     where = path.source if isinstance(path, Result) else path
     for known in (design for design, _ in found):
         if known.nest.name != nest.name:
-            raise refuse(where, f"workload.name is {quoted(known.nest.name)}; allowed: {nest.name}, the workload asked for")
+            raise refuse(
+                where,
+                f"workload.name is {quoted(known.nest.name)}; allowed: "
+                f"{nest.name}, the workload asked for",
+            )
         if not is_variant(known.nest, nest):
-            raise refuse(where, f"workload.kernel is {quoted(str(known.nest))}; allowed: {nest}, the workload asked for")
+            raise refuse(
+                where,
+                f"workload.kernel is {quoted(str(known.nest))}; allowed: "
+                f"{nest}, the workload asked for",
+            )
         if data is not None and known.data != data:
-            raise refuse(where, f"workload.dtype is {quoted(known.data.name)}; allowed: {data.name}, the data type asked for")
+            raise refuse(
+                where,
+                f"workload.dtype is {quoted(known.data.name)}; allowed: "
+                f"{data.name}, the data type asked for",
+            )
     return found

@@ -1,4 +1,5 @@
-"""`ithaca.explain`: explanations of results, in plain words, one statement a line, every figure computed."""
+"""`ithaca.explain`: explanations of results, in plain words, one statement a line, every figure
+computed."""
 
 from __future__ import annotations
 
@@ -39,7 +40,11 @@ from ithaca.results.explanation import (
     worthless,
 )
 from ithaca.results.explanation import explain as explain_solutions
-from ithaca.results.network_explanation import explain_network, network_explanation_document, network_statements
+from ithaca.results.network_explanation import (
+    explain_network,
+    network_explanation_document,
+    network_statements,
+)
 from ithaca.solver.certificate import Status, as_stated
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.progress import Progress
@@ -60,15 +65,24 @@ def statements(result: Result, explanation: Explanation) -> list[str]:
 
 def _statements(result: Result, explanation: Explanation) -> Iterator[str]:
     objective, solution = result.objective.text, explanation.solution
-    yield f"Result: {result.problem.design.title}, on {result.platform_name}, minimising {objective}."
+    yield (
+        f"Result: {result.problem.design.title}, on {result.platform_name}, minimising {objective}."
+    )
     if solution is None or solution.value is None or explanation.certificate is None:
         yield f"No configuration: {explanation.failure}{as_stated(result)}."
         return
     certificate = explanation.certificate
-    proof = f"proven {certificate.told}" if certificate.status is Status.OPTIMAL else "not proven optimal"
+    proof = (
+        f"proven {certificate.told}"
+        if certificate.status is Status.OPTIMAL
+        else "not proven optimal"
+    )
     if certificate.status is not Status.OPTIMAL and certificate.lower_bound is not None:
         proof += f"; no less than {number(certificate.lower_bound)} is possible"
-    yield f"Design: {solution.design}; {objective} is {number(solution.value)} ({proof}{as_stated(result)})."
+    yield (
+        f"Design: {solution.design}; {objective} is "
+        f"{number(solution.value)} ({proof}{as_stated(result)})."
+    )
     yield from explanation.remarks.statements
     for use in explanation.limits:
         yield _limit(use, solution.problem.design.vocabulary)
@@ -87,14 +101,27 @@ def _limit(use: LimitUse, vocabulary: Mapping[str, Metric]) -> str:
 
 def _rival(objective: str, value: Fraction, name: str, other: Fraction) -> str:
     if not value:
-        return f"Other designs: the best of them in this result is {name}, {objective} {number(other)}."
+        return (
+            "Other designs: the best of them in this result is "
+            f"{name}, {objective} {number(other)}."
+        )
     difference = (other - value) / abs(value)
-    how = f"{percent(abs(difference))} {'more' if difference > 0 else 'less'}" if difference else "the same"
-    return f"Other designs: the best of them in this result is {name}, {objective} {number(other)}, {how}."
+    how = (
+        f"{percent(abs(difference))} {'more' if difference > 0 else 'less'}"
+        if difference
+        else "the same"
+    )
+    return (
+        f"Other designs: the best of them in this result is {name}, "
+        f"{objective} {number(other)}, {how}."
+    )
 
 
-def change_statements(objective: str, changes: Sequence[Change] | None, innate: str) -> Iterator[str]:
-    """What was tried, and what to change first; ``innate`` says what allows nothing better where no limit binds."""
+def change_statements(
+    objective: str, changes: Sequence[Change] | None, innate: str
+) -> Iterator[str]:
+    """What was tried, and what to change first; ``innate`` says what allows nothing better where no
+    limit binds."""
     if changes is None:
         yield "To change first: not computed (--quick)."
         return
@@ -103,37 +130,61 @@ def change_statements(objective: str, changes: Sequence[Change] | None, innate: 
         if change.what not in idle or change.kind is not Kind.LIMIT:
             yield f"Tried: {_tried(change)}: {objective} {_effect(change)}."
     for metric in idle:
-        yield f"Tried: {metric} raised by {' % or '.join(map(str, RAISES))} %: no change of {objective} (proven)."
+        yield (
+            f"Tried: {metric} raised by {' % or '.join(map(str, RAISES))} %: "
+            f"no change of {objective} (proven)."
+        )
     first = first_change(changes)
     if first is not None:
-        yield f"To change first: {_tried(first)}; {objective} {_effect(first)}, the largest gain of those tried."
+        yield (
+            f"To change first: {_tried(first)}; {objective} {_effect(first)}, "
+            "the largest gain of those tried."
+        )
     elif unbound(changes):
-        yield f"To change first: nothing that was tried helps (proven). No limit binds: {innate} nothing better."
+        yield (
+            "To change first: nothing that was tried helps (proven). No "
+            f"limit binds: {innate} nothing better."
+        )
     elif all(change.proven for change in changes) and changes:
         yield "To change first: nothing that was tried helps (proven)."
     else:
-        yield "To change first: no gain was proven" + (" in time." if changes else "; there is no limit to raise.")
+        yield "To change first: no gain was proven" + (
+            " in time." if changes else "; there is no limit to raise."
+        )
 
 
 def _tried(change: Change) -> str:
     if change.kind is Kind.LIMIT:
-        return f"raise {change.what} by {change.percent} %, from {number(change.limit)} to {number(change.raised)}"
+        return (
+            f"raise {change.what} by {change.percent} %, from "
+            f"{number(change.limit)} to {number(change.raised)}"
+        )
     if change.kind is Kind.NO_LIMITS:
         return "drop all limits"
     if change.kind is Kind.HARDWARE:
         return change.what
-    return f"take design {change.what} instead" if change.kind is Kind.DESIGN else f"search on (design {change.what})"
+    return (
+        f"take design {change.what} instead"
+        if change.kind is Kind.DESIGN
+        else f"search on (design {change.what})"
+    )
 
 
 def _effect(change: Change) -> str:
     gain = change.gain
     proof = "proven" if change.proven else "not proven"
     if change.before == change.after:
-        return f"stays {number(change.before)} ({'proven' if change.proven else 'not decided in time'})"
+        return (
+            f"stays {number(change.before)} "
+            f"({'proven' if change.proven else 'not decided in time'})"
+        )
     if gain is None:
         return f"{number(change.before)} becomes {number(change.after)} ({proof})"
     sign = "−" if gain > 0 else "+"
-    return f"{number(change.before)} becomes {number(change.after)} ({sign}{percent(abs(gain))}, {proof})"
+    return (
+        f"{number(change.before)} becomes {number(change.after)} "
+        f"({sign}{percent(abs(gain))}, {proof})"
+    )
 
 
 @dataclass(frozen=True)
@@ -143,7 +194,9 @@ class Words:
     statements: tuple[str, ...]  #: One a line
     document: dict[str, Any] = field(repr=False)  #: The same as JSON, with what was computed
     result: Result | NetworkResult | CodesignResult = field(repr=False)  #: What is explained
-    solution: Solution | None = field(default=None, repr=False)  #: The configuration that is explained, of one workload
+    solution: Solution | None = field(
+        default=None, repr=False
+    )  #: The configuration that is explained, of one workload
 
     def __str__(self) -> str:
         return "\n".join(self.statements)
@@ -159,23 +212,39 @@ def explain(
     layer: LayerName = None,
     design: Annotated[
         str | None,
-        Option("--design", metavar="'LOOPS ARRAY'", help="Dataflow and permutation, e.g. 'i,j C'; default: the best."),
+        Option(
+            "--design",
+            metavar="'LOOPS ARRAY'",
+            help="Dataflow and permutation, e.g. 'i,j C'; default: the best.",
+        ),
     ] = None,
     quick: Quick = False,
     time_limit: TimeLimit = None,
     given: Given,
 ) -> Words:
     """Explain a result: what limits it, what it could reach, and what to change first."""
-    search, found, solution = parse_changes(time_limit, given, quick=quick), opened(result, layer), None
+    search, found, solution = (
+        parse_changes(time_limit, given, quick=quick),
+        opened(result, layer),
+        None,
+    )
     if isinstance(found, CodesignResult):
         if design is not None:
-            raise InputError("--design does not go with the result of a co-design; allowed: with --layer NAME")
+            raise InputError(
+                "--design does not go with the result of a co-design; allowed: with --layer NAME"
+            )
         lines, document = explain_codesign(found, search)
     elif isinstance(found, NetworkResult):
         for option in sorted(given & {"--design", "--time-limit", "--quick"}):
-            raise InputError(f"{option} does not go with the result of a whole network; allowed: with --layer NAME")
+            raise InputError(
+                f"{option} does not go with the result of a whole "
+                "network; allowed: with --layer NAME"
+            )
         explained = explain_network(found)
-        lines, document = [*network_statements(found, explained)], network_explanation_document(found, explained)
+        lines, document = (
+            [*network_statements(found, explained)],
+            network_explanation_document(found, explained),
+        )
     else:
         try:
             explanation = explain_result(found, design, search)
@@ -186,8 +255,11 @@ def explain(
     return Words(tuple(lines), document | {"statements": lines}, found, solution)
 
 
-def explain_codesign(result: CodesignResult, options: SolveOptions | None) -> tuple[list[str], dict[str, Any]]:
-    """Explain an accelerator, or a front, as statements and as a document; without options not what to change."""
+def explain_codesign(
+    result: CodesignResult, options: SolveOptions | None
+) -> tuple[list[str], dict[str, Any]]:
+    """Explain an accelerator, or a front, as statements and as a document; without options not what
+    to change."""
     tried = None
     if options is not None and result.best is not None and len(result.front) == 1:
         bank = LayerBank(result.question.space.accelerator)
@@ -196,7 +268,9 @@ def explain_codesign(result: CodesignResult, options: SolveOptions | None) -> tu
 
             def solve(question: Question) -> CodesignResult:
                 report = partial(line.show, question.space.name)
-                return CodesignResult.of(codesign(question, CodesignOptions(budget.share(), report=report), bank))
+                return CodesignResult.of(
+                    codesign(question, CodesignOptions(budget.share(), report=report), bank)
+                )
 
             tried = codesigns.changes(result, solve)
     lines = [*codesigns.statements(result)]
@@ -204,7 +278,12 @@ def explain_codesign(result: CodesignResult, options: SolveOptions | None) -> tu
         lines.append(f"No accelerator: {result.failure}.")
     elif len(result.question.objectives) == 1:
         lines += change_statements(result.question.objectives[0].text, tried, "the space allows")
-    document = {"schema": SCHEMA, "study": "explain", "space": result.question.space.name, "hardware": result.hardware}
+    document = {
+        "schema": SCHEMA,
+        "study": "explain",
+        "space": result.question.space.name,
+        "hardware": result.hardware,
+    }
     return lines, document | document_of_changes(tried)
 
 
@@ -217,7 +296,8 @@ def parse_changes(time_limit: float | None, given: Given, *, quick: bool) -> Sol
 
 
 def explain_result(result: Result, design: str | None, options: SolveOptions | None) -> Explanation:
-    """Explain a configuration of a result, the best unless a design is named; without options, not what to change first.
+    """Explain a configuration of a result, the best unless a design is named; without options, not
+    what to change first.
 
     Raises `InputError` if the result does not have the design.
     """
@@ -227,7 +307,10 @@ def explain_result(result: Result, design: str | None, options: SolveOptions | N
     with Interrupt() as interrupt, LiveLine("building problems") as line:
         budget = Budget(replace(options, stop=interrupt, any_tie=True))
         # raised limits, no limits, and once more should the result not be proven
-        count, solved = len(RAISES) * len(raisable_limits([s.problem for s in result.designs])) + 2, 0
+        count, solved = (
+            len(RAISES) * len(raisable_limits([s.problem for s in result.designs])) + 2,
+            0,
+        )
         count += len(result.problem.design.enlarged)
 
         def solve(problems: Sequence[Problem], starts: Sequence[Configuration | None]) -> Solution:
@@ -237,6 +320,8 @@ def explain_result(result: Result, design: str | None, options: SolveOptions | N
             def report(name: str, progress: Progress) -> None:
                 line.show(f"solve {solved} of at most {count} · {name}", progress)
 
-            return solve_best(problems, budget.share(max(count - solved + 1, 1)), starts=starts, report=report)
+            return solve_best(
+                problems, budget.share(max(count - solved + 1, 1)), starts=starts, report=report
+            )
 
         return explain_solutions(result, solutions, solve)

@@ -48,14 +48,16 @@ def export(
     output: Annotated[str | Path, Option("-o", "--output", help="Folder to write."), WRITTEN],
     *,
     nearest: Annotated[
-        bool, Option("--nearest", help="Export the best configuration that the target can take instead.")
+        bool,
+        Option("--nearest", help="Export the best configuration that the target can take instead."),
     ] = False,
     layer: LayerName = None,
 ) -> str:
-    """Export the best configuration of a result for another tool, or those of a network's layers, each to a folder in it.
+    """Export the best configuration of a result for another tool, or those of a network's layers,
+    each to a folder in it.
 
-    Returns one line on what was written. Raises `InputError` if the target cannot take a configuration (and ``nearest`` is
-    not asked for).
+    Returns one line on what was written. Raises `InputError` if the target cannot take a
+    configuration (and ``nearest`` is not asked for).
     """
     name, found = parse_choice("--to", to, TARGETS), opened(result, layer)
     if isinstance(found, CodesignResult):
@@ -65,7 +67,9 @@ def export(
         write_folder(output, files)
         folders = counted(len({path.split("/")[0] for path in files if "/" in path}), "folder")
         how = "the nearest that can be taken" if nearest else "the result's configurations"
-        return f"wrote {output}: {counted(len(found.layers), 'layer')} in {folders} ({TABLE}), {how}"
+        return (
+            f"wrote {output}: {counted(len(found.layers), 'layer')} in {folders} ({TABLE}), {how}"
+        )
     tool = _tool(name, found.problem.design, nearest=nearest)
     if never := tool.nest_obstacles(_nest(found)):  # another configuration could not help
         raise InputError(f"{tool.cannot} this workload: {'; '.join(never)}")
@@ -75,8 +79,12 @@ def export(
         sizes = ",".join(f"{name}={n}" for name, n in nest.settings.items())
         hint = _hint(tool, f"solve {nest.name} -s {sizes}", found)
         if found.best is None:
-            raise InputError(f"{found.source} holds no configuration to export{hint and ' (see --nearest)'}")
-        raise InputError(f"{tool.cannot} the best configuration of {found.source}: {'; '.join(reasons)}{hint}")
+            raise InputError(
+                f"{found.source} holds no configuration to export{hint and ' (see --nearest)'}"
+            )
+        raise InputError(
+            f"{tool.cannot} the best configuration of {found.source}: {'; '.join(reasons)}{hint}"
+        )
     chosen, said = _choice(tool, found, nearest=bool(reasons))
     write_folder(output, tool.export(chosen))
     return f"wrote {output}: {said}"
@@ -89,7 +97,9 @@ def _tool(to: str, design: Design, *, nearest: bool) -> Tool:
     edition = mapping_design(design).edition
     if to != "timeloop" or edition != "timeloop":
         what = f"--to {to}" if to != "timeloop" else f"edition {edition}"
-        raise InputError(f"{what} does not go with a mapping; allowed: --to timeloop, of edition timeloop")
+        raise InputError(
+            f"{what} does not go with a mapping; allowed: --to timeloop, of edition timeloop"
+        )
     if nearest:
         raise InputError("--nearest does not go with a mapping; allowed: without it")
     return MAPPINGS
@@ -100,28 +110,49 @@ def _nest(found: Result) -> LoopNest:
     return design.nest if isinstance(design, SystolicDesign) else mapping_design(design).nest
 
 
-def _export_accelerator(to: str, found: CodesignResult, output: str | Path, *, nearest: bool) -> str:
-    """Export the best accelerator as an architecture, and the mapping of every layer where the tool can take it."""
+def _export_accelerator(
+    to: str, found: CodesignResult, output: str | Path, *, nearest: bool
+) -> str:
+    """Export the best accelerator as an architecture, and the mapping of every layer where the tool
+    can take it."""
     if to != "timeloop" or nearest:
-        raise InputError(f"{'--nearest' if nearest else f'--to {to}'} does not go with a co-design; allowed: --to timeloop")
+        raise InputError(
+            f"{'--nearest' if nearest else f'--to {to}'} does not go with a "
+            "co-design; allowed: --to timeloop"
+        )
     if found.architecture is None:
-        raise InputError(f"{found.source} has no best memory hierarchy; allowed: a result that has one")
-    files, said = {"arch.yaml": architecture_text(found.architecture)}, "arch.yaml, for ithaca map --arch"
+        raise InputError(
+            f"{found.source} has no best memory hierarchy; allowed: a result that has one"
+        )
+    files, said = (
+        {"arch.yaml": architecture_text(found.architecture)},
+        "arch.yaml, for ithaca map --arch",
+    )
     if mapping_design(found.networks[0].layers[0].answer.problem.design).edition == "timeloop":
         for network in found.networks:
             folder = "" if len(found.networks) == 1 else f"{network.network.name}/"
-            files |= {f"{folder}{name}": text for name, text in _layer_files(to, network, nearest=nearest).items()}
+            files |= {
+                f"{folder}{name}": text
+                for name, text in _layer_files(to, network, nearest=nearest).items()
+            }
         said += f", and {counted(len(found.question.works), 'layer')} ({TABLE})"
     write_folder(output, files)
     return f"wrote {output}: {said}"
 
 
 def _layer_files(to: str, found: NetworkResult, *, nearest: bool) -> Mapping[str, str]:
-    """Every layer of a network's result as files in folders, with what says and builds all of them."""
+    """Every layer of a network's result as files in folders, with what says and builds all of
+    them."""
     tool = _tool(to, found.layers[0].answer.problem.design, nearest=nearest)
     if nearest and found.arrays:
-        raise InputError(f"--nearest does not go with --mode {found.mode}, whose layers share hardware; allowed: without it")
-    parts = [(part.layer, Result.of(layer_result(found, part), source=part.layer.name)) for part in found.layers]
+        raise InputError(
+            f"--nearest does not go with --mode {found.mode}, whose layers "
+            "share hardware; allowed: without it"
+        )
+    parts = [
+        (part.layer, Result.of(layer_result(found, part), source=part.layer.name))
+        for part in found.layers
+    ]
     refused: dict[str, list[str]] = {}
     for layer, alone in parts:
         never = tool.nest_obstacles(_nest(alone))
@@ -129,23 +160,36 @@ def _layer_files(to: str, found: NetworkResult, *, nearest: bool) -> Mapping[str
             refused.setdefault("; ".join(reasons), []).append(layer.name)
     if refused:
         each = "; ".join(f"{', '.join(names)}: {reasons}" for reasons, names in refused.items())
-        hint = _hint(tool, f"network {found.network.name} --mode {found.mode}", parts[0][1], " and --layer")
+        hint = _hint(
+            tool, f"network {found.network.name} --mode {found.mode}", parts[0][1], " and --layer"
+        )
         raise InputError(f"{tool.cannot} some layers: {each}{hint or ' (see --layer)'}")
-    chosen = [(layer, _choice(tool, alone, nearest=bool(_reasons(tool, alone)))[0]) for layer, alone in parts]
-    return export_layers(tool, [ExportedLayer(layer.name, layer.count, own) for layer, own in chosen])
+    chosen = [
+        (layer, _choice(tool, alone, nearest=bool(_reasons(tool, alone)))[0])
+        for layer, alone in parts
+    ]
+    return export_layers(
+        tool, [ExportedLayer(layer.name, layer.count, own) for layer, own in chosen]
+    )
 
 
 def _reasons(tool: Tool, found: Result) -> tuple[str, ...]:
     """Why a tool cannot take the best configuration of a result."""
-    return ("no configuration was found",) if found.best is None else tool.obstacles(_configuration(found.best))
+    return (
+        ("no configuration was found",)
+        if found.best is None
+        else tool.obstacles(_configuration(found.best))
+    )
 
 
 def _hint(tool: Tool, question: str, found: Result, more: str = "") -> str:
-    """What else may be asked for; how to solve again such that the tool takes the answer, where that can be said."""
+    """What else may be asked for; how to solve again such that the tool takes the answer, where
+    that can be said."""
     if tool is MAPPINGS:
         return ""
     asked = (
-        f"{question} --platform {found.platform_name} --dtype {systolic(found.problem).data.name} --for {Target.AUTOSA.value}"
+        f"{question} --platform {found.platform_name} --dtype "
+        f"{systolic(found.problem).data.name} --for {Target.AUTOSA.value}"
     )
     again = f"solve again: ithaca {asked}; or " if tool is AUTOSA else ""
     return f" ({again}see --nearest{more})"
@@ -155,10 +199,16 @@ def _configuration(solution: Solution) -> ArrayConfiguration | MappedNest:
     assert solution.configuration is not None
     if not isinstance(solution.problem.design, SystolicDesign):
         known = mapping_design(solution.problem.design)
-        return MappedNest(known.nest, known.architecture, known.mapping(solution.configuration), solution.metrics)
+        return MappedNest(
+            known.nest, known.architecture, known.mapping(solution.configuration), solution.metrics
+        )
     design = systolic(solution.problem)
-    bandwidth = next((limit.bound for limit in solution.problem.limits if limit.metric == "bandwidth"), None)
-    return ArrayConfiguration(design.nest, design.array, design.data, solution.tiling, design.technology, bandwidth)
+    bandwidth = next(
+        (limit.bound for limit in solution.problem.limits if limit.metric == "bandwidth"), None
+    )
+    return ArrayConfiguration(
+        design.nest, design.array, design.data, solution.tiling, design.technology, bandwidth
+    )
 
 
 def _choice(tool: Tool, result: Result, *, nearest: bool) -> _Choice:
@@ -177,15 +227,23 @@ def _buildable(result: Result) -> tuple[Solution, str]:
     known = systolic(result.problem)
     asked = [systolic(s.problem).array.dataflow for s in result.designs]
     space = replace(known.options, target=Target.AUTOSA)
-    arrays = [a for a in choose_designs(known.nest, known.array.edition, target=Target.AUTOSA) if a.dataflow in asked]
+    arrays = [
+        a
+        for a in choose_designs(known.nest, known.array.edition, target=Target.AUTOSA)
+        if a.dataflow in asked
+    ]
     problems = [result.problem.with_design(array=array, options=space) for array in arrays]
     with Interrupt() as interrupt, LiveLine("deriving tables", [a.name for a in arrays]) as line:
-        solutions = solve_designs(problems, SolveOptions(stop=interrupt), report=line.report, finished=line.finished)
+        solutions = solve_designs(
+            problems, SolveOptions(stop=interrupt), report=line.report, finished=line.finished
+        )
     best = best_solution(solutions)
     if best is None:
         raise InputError("no configuration within the result's limits can be built by AutoSA")
     if not all(s.certificate.status.proven for s in solutions):
-        raise InputError("interrupted before the best buildable configuration was proven; nothing written")
+        raise InputError(
+            "interrupted before the best buildable configuration was proven; nothing written"
+        )
     return best, "the proven-best buildable configuration"
 
 
@@ -202,7 +260,9 @@ def _expressible(tool: Tool, result: Result) -> tuple[Solution, str]:
     best = best_solution(found)
     if best is None:
         each = "; ".join(f"{name}: {'; '.join(reasons)}" for name, reasons in never.items())
-        raise InputError(f"{tool.cannot} any design of this result: {each or 'it holds no configuration'}")
+        raise InputError(
+            f"{tool.cannot} any design of this result: {each or 'it holds no configuration'}"
+        )
     return best, "the best of the result's that can be expressed"
 
 

@@ -13,8 +13,22 @@ from ithaca.commands.api.answers import StudyAnswer
 from ithaca.commands.api.keywords import Given, public
 from ithaca.commands.api.live_line import LiveLine, note
 from ithaca.commands.api.mapping import MappedRequest, request_of
-from ithaca.commands.api.options import OBJECTIVE, Effort, Extents, HierarchyOptions, Results, Sizes, TargetedOptions, Workload
-from ithaca.commands.api.parsing import parse_extents, parse_integer, parse_proving_method, split_values
+from ithaca.commands.api.options import (
+    OBJECTIVE,
+    Effort,
+    Extents,
+    HierarchyOptions,
+    Results,
+    Sizes,
+    TargetedOptions,
+    Workload,
+)
+from ithaca.commands.api.parsing import (
+    parse_extents,
+    parse_integer,
+    parse_proving_method,
+    split_values,
+)
 from ithaca.commands.api.request import Request
 from ithaca.exports.charts.chart import Chart
 from ithaca.exports.charts.of_studies import front_chart
@@ -53,7 +67,8 @@ class Front(StudyAnswer, fronts.Front):
 
     @property
     def status(self) -> str:
-        """Optimal if the front is proven complete, feasible if points of it are known; infeasible or unknown without points."""
+        """Optimal if the front is proven complete, feasible if points of it are known; infeasible
+        or unknown without points."""
         if self.points:
             found = Status.OPTIMAL if self.complete else Status.FEASIBLE
         else:
@@ -66,7 +81,10 @@ class Front(StudyAnswer, fronts.Front):
         if self.points:
             return ""
         if self.complete and (among := self.problems[0].feasible_among):
-            return f"nothing that meets the limits is among {among}; others, which might, were not searched"
+            return (
+                f"nothing that meets the limits is among {among}; others, "
+                "which might, were not searched"
+            )
         if self.complete:
             return f"infeasible: {why_infeasible(self.problems, self.shortfalls)}"
         return "nothing proven before the search ended; allow more time with --time-limit"
@@ -76,7 +94,8 @@ class Front(StudyAnswer, fronts.Front):
         return front_document(self, self.request.provenance)
 
     def to_xarray(self) -> xr.Dataset:
-        """The points as labelled arrays with units, by ascending first objective; numbers are doubles."""
+        """The points as labelled arrays with units, by ascending first objective; numbers are
+        doubles."""
         from ithaca.results.datasets import front_dataset
 
         return front_dataset(self, self.request.provenance)
@@ -99,7 +118,9 @@ def pareto(
     hierarchy: HierarchyOptions,
     method: Annotated[str, Option("--method", help="auto, exact or cpsat.")] = "exact",
     effort: Effort,
-    max_points: Annotated[int | None, Option("--max-points", metavar="N", help="End after so many points.")] = None,
+    max_points: Annotated[
+        int | None, Option("--max-points", metavar="N", help="End after so many points.")
+    ] = None,
     results: Results = None,
     before: Callable[[Sequence[Objective]], None] | None = None,
     given: Given,
@@ -112,7 +133,9 @@ def pareto(
     engine, search = parse_proving_method(method), effort.options
     most = None if max_points is None else parse_integer("--max-points", max_points, least=1)
     threads = effort.workers
-    request = request_of(workload, parse_extents(sizes, extents), problem, hierarchy, OBJECTIVE, given)
+    request = request_of(
+        workload, parse_extents(sizes, extents), problem, hierarchy, OBJECTIVE, given
+    )
     minimised = parse_objectives(objectives, request.vocabulary)
     request = replace(request, objective=minimised[0])
     request.remark()
@@ -129,7 +152,9 @@ def pareto(
             method=engine,
             threads=threads,
             store=store,
-            report=lambda found, design, progress: line.show(f"{found} points · {design}", progress),
+            report=lambda found, design, progress: line.show(
+                f"{found} points · {design}", progress
+            ),
         )
     return Front.of(front, request=request)
 
@@ -149,5 +174,7 @@ def split_objectives(given: str | Sequence[T]) -> Sequence[str | T]:
     """The parts of ``--objectives``, none of them empty."""
     parts = [part.strip() for part in split_values(given)] if isinstance(given, str) else given
     if not all(parts):
-        raise InputError("--objectives has an empty part; allowed: expressions between commas, e.g. latency,dsp")
+        raise InputError(
+            "--objectives has an empty part; allowed: expressions between commas, e.g. latency,dsp"
+        )
     return parts

@@ -21,7 +21,14 @@ from ithaca.exports.charts.heatmap import heat_map
 from ithaca.files.errors import InputError
 from ithaca.files.shown_numbers import counted
 from ithaca.files.signals import deferred
-from ithaca.refine.grid import Best, asked_between_chunks, best_point, exact_grid, load_grid, save_grid
+from ithaca.refine.grid import (
+    Best,
+    asked_between_chunks,
+    best_point,
+    exact_grid,
+    load_grid,
+    save_grid,
+)
 from ithaca.refine.window import Window, window_around
 
 if TYPE_CHECKING:
@@ -32,7 +39,8 @@ METRIC = "latency"
 
 @dataclass(frozen=True)
 class Grid:
-    """The answer of `ithaca.grid`: it is computed when it is first looked at, and large ones in chunks."""
+    """The answer of `ithaca.grid`: it is computed when it is first looked at, and large ones in
+    chunks."""
 
     window: Window  #: Which factors vary, and over what
     platform: str  #: The platform of the result
@@ -55,7 +63,8 @@ class Grid:
 
     @contextmanager
     def at_work(self) -> Iterator[None]:
-        """While something of it is computed: shows how far that is; a signal waits for the end of a chunk."""
+        """While something of it is computed: shows how far that is; a signal waits for the end of a
+        chunk."""
         dataset = self.dataset
         with deferred(), LiveLine(self._doing) as line:
             told = lambda done, total: line.show(self._doing, done=done, total=total)  # noqa: E731
@@ -71,7 +80,8 @@ class Grid:
 
     @public
     def plot(self, path: str | Path, x: str, y: str, metric: str = METRIC) -> None:
-        """Draw a heat map of a metric over two factors, such as ``t2.i``: the best design with each pair."""
+        """Draw a heat map of a metric over two factors, such as ``t2.i``: the best design with each
+        pair."""
         self.check_plot(path, x, y)
         with self.at_work():
             save_plot(heat_map(self.dataset, x, y, metric), Path(path))
@@ -81,9 +91,15 @@ class Grid:
         check_plot(Path(path))
         for option, name in (("--x", x), ("--y", y)):
             if name not in self.window.free:
-                raise InputError(f"{option} is '{name}'; allowed: a free factor of the grid: {', '.join(self.window.free)}")
+                raise InputError(
+                    f"{option} is '{name}'; allowed: a free factor of the grid: "
+                    f"{', '.join(self.window.free)}"
+                )
         if x == y:
-            raise InputError(f"--y is '{y}', like --x; allowed: another free factor: {', '.join(self.window.free)}")
+            raise InputError(
+                f"--y is '{y}', like --x; allowed: another free factor: "
+                f"{', '.join(self.window.free)}"
+            )
 
 
 @public
@@ -92,13 +108,23 @@ def grid(
     *,
     layer: LayerName = None,
     around: Annotated[
-        int | None, Option("--around", metavar="N", help="Only factors at most N from the result's; default: full ranges.")
+        int | None,
+        Option(
+            "--around",
+            metavar="N",
+            help="Only factors at most N from the result's; default: full ranges.",
+        ),
     ] = None,
     loops: Annotated[
         str | Sequence[str] | None,
-        Option("--loops", help="Loops whose factors vary, e.g. i,j; default: all. The others keep the result's."),
+        Option(
+            "--loops",
+            help="Loops whose factors vary, e.g. i,j; default: all. The others keep the result's.",
+        ),
     ] = None,
-    free_packs: Annotated[bool, Option("--free-packs", help="Vary the data packing factors, too (all legal values).")] = False,
+    free_packs: Annotated[
+        bool, Option("--free-packs", help="Vary the data packing factors, too (all legal values).")
+    ] = False,
 ) -> Grid:
     """Evaluate the cost model exactly around the best configuration of a result."""
     distance = None if around is None else parse_integer("--around", around, least=0)
@@ -106,7 +132,9 @@ def grid(
     if found.best is None or found.best.configuration is None:
         raise InputError(f"{found.source}: best is null; allowed: a result with a configuration")
     try:
-        window = window_around(found.best.problem, found.best.configuration, distance, names, free_packs=free_packs)
+        window = window_around(
+            found.best.problem, found.best.configuration, distance, names, free_packs=free_packs
+        )
     except InputError as error:
         raise InputError(f"{found.source}: {error}") from None
     return Grid(window, found.platform_name)

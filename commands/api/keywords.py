@@ -1,8 +1,8 @@
 """How options are declared: once, for Python and for the command line.
 
-A function lists its options in its signature, with types, help and defaults; a parameter that is a group (`SearchOptions`,
-`ProblemOptions`) stands for all options of the group. `public` makes of it what Python calls, `ithaca.commands.typed` what
-typer takes.
+A function lists its options in its signature, with types, help and defaults; a parameter that is a
+group (`SearchOptions`, `ProblemOptions`) stands for all options of the group. `public` makes of it
+what Python calls, `ithaca.commands.typed` what typer takes.
 """
 
 from __future__ import annotations
@@ -55,7 +55,11 @@ class Declared:
         """How it is written on the command line, as error messages say it."""
         if isinstance(self.info, ArgumentInfo):
             return str(self.info.metavar or self.name).upper()
-        return next(word for word in map(str, (self.info.default, *(self.info.param_decls or ()))) if word.startswith("--"))
+        return next(
+            word
+            for word in map(str, (self.info.default, *(self.info.param_decls or ())))
+            if word.startswith("--")
+        )
 
 
 def declared(function: Callable[..., object]) -> tuple[Declared, ...]:
@@ -66,22 +70,31 @@ def declared(function: Callable[..., object]) -> tuple[Declared, ...]:
         hint = hints.get(parameter.name)
         if is_dataclass(hint):
             own = get_type_hints(hint, include_extras=True)
-            found += [Declared(field.name, own[field.name], field.default) for field in fields(hint)]
+            found += [
+                Declared(field.name, own[field.name], field.default) for field in fields(hint)
+            ]
         elif get_origin(hint) is Annotated and parameter.kind is not Parameter.VAR_KEYWORD:
             found.append(Declared(parameter.name, hint, parameter.default))
     return tuple(found)
 
 
-def gathered(function: Callable[..., object], words: Mapping[str, Any], given: Collection[str] | None = None) -> dict[str, Any]:
-    """The arguments of a function that options by name are: groups put together again, and which were given (default: all)."""
+def gathered(
+    function: Callable[..., object], words: Mapping[str, Any], given: Collection[str] | None = None
+) -> dict[str, Any]:
+    """The arguments of a function that options by name are: groups put together again, and which
+    were given (default: all)."""
     hints, left = get_type_hints(function, include_extras=True), dict(words)
     hints.pop("return", None)
-    told = Given(o.spelled for o in declared(function) if o.name in (words if given is None else given))
+    told = Given(
+        o.spelled for o in declared(function) if o.name in (words if given is None else given)
+    )
     for name, hint in hints.items():
         if hint is Given:
             left[name] = told
         elif is_dataclass(hint) and isinstance(hint, type):
-            left[name] = hint(**{field.name: left.pop(field.name) for field in fields(hint) if field.name in left})
+            left[name] = hint(
+                **{field.name: left.pop(field.name) for field in fields(hint) if field.name in left}
+            )
     return left
 
 
@@ -89,13 +102,18 @@ def public(function: Callable[..., T]) -> Callable[..., T]:
     """A function as Python calls it: every option is a keyword, and errors name keywords."""
     options, flat = declared(function), _flat(function)
     names = {option.spelled: option.name for option in options}
-    open_ended = any(parameter.kind is Parameter.VAR_KEYWORD for parameter in flat.parameters.values())
+    open_ended = any(
+        parameter.kind is Parameter.VAR_KEYWORD for parameter in flat.parameters.values()
+    )
 
     @wraps(function)
     def call(*values: Any, **keywords: Any) -> T:
         for name in () if open_ended else keywords.keys() - flat.parameters.keys():
             allowed = ", ".join(flat.parameters)
-            raise InputError(f"{name} is {quoted(keywords[name])}, which {function.__name__} does not take; allowed: {allowed}")
+            raise InputError(
+                f"{name} is {quoted(keywords[name])}, which {function.__name__} "
+                f"does not take; allowed: {allowed}"
+            )
         words = flat.bind(*values, **keywords).arguments
         extents: dict[str, Any] = {}
         for name in [n for n in words if flat.parameters[n].kind is Parameter.VAR_KEYWORD]:
@@ -108,7 +126,9 @@ def public(function: Callable[..., T]) -> Callable[..., T]:
             return function(**gathered(function, words), **extents)
         except InputError as error:
             line = error.line
-            raise InputError(_OPTION.sub(lambda match: _keyword(match[0], names), line), line) from None
+            raise InputError(
+                _OPTION.sub(lambda match: _keyword(match[0], names), line), line
+            ) from None
 
     call.__signature__ = flat  # type: ignore[attr-defined]
     call.__doc__ = _documented(function, flat)
@@ -136,7 +156,10 @@ def _documented(function: Callable[..., object], flat: Signature) -> str:
 
 def _check_type(name: str, value: object, kind: Any) -> None:
     """Refuse what is of no type that a keyword takes; words are read, whatever they stand for."""
-    kinds = [get_origin(each) or each for each in (get_args(kind) if isinstance(kind, UnionType) else [kind])]
+    kinds = [
+        get_origin(each) or each
+        for each in (get_args(kind) if isinstance(kind, UnionType) else [kind])
+    ]
     known = tuple(each for each in kinds if isinstance(each, type))
     number = {int, float} & {*known} and hasattr(value, "__float__")
     words = isinstance(value, str | Enum) and known != (bool,)
@@ -150,7 +173,8 @@ def _check_extents(extents: Mapping[str, object], keywords: Collection[str]) -> 
         if not hasattr(value, "__index__"):
             near = get_close_matches(name, keywords, n=1) or ["platform"]
             raise InputError(
-                f"{name} is {quoted(value)}; allowed: an integer, the extent of a loop, or keywords such as {near[0]}"
+                f"{name} is {quoted(value)}; allowed: an integer, the extent of a "
+                f"loop, or keywords such as {near[0]}"
             )
 
 

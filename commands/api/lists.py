@@ -1,4 +1,5 @@
-"""What comes with Ithaca: workloads, networks, platforms, architectures, hardware spaces; and the designs of a workload."""
+"""What comes with Ithaca: workloads, networks, platforms, architectures, hardware spaces; and the
+designs of a workload."""
 
 from __future__ import annotations
 
@@ -47,7 +48,12 @@ def list_spaces() -> tuple[HardwareSpace, ...]:
 
 @public
 def list_designs(
-    workload: Workload, *, sizes: Sizes = None, edition: Edition = "exact", dtype: DType = "fp32", **extents: Extents
+    workload: Workload,
+    *,
+    sizes: Sizes = None,
+    edition: Edition = "exact",
+    dtype: DType = "fp32",
+    **extents: Extents,
 ) -> tuple[SystolicDesign, ...]:
     """Every design of a workload, buildable or not: a dataflow and a permutation."""
     found = read_nest(workload, parse_extents(sizes, extents))

@@ -1,4 +1,5 @@
-"""The live line of whatever runs: on stderr where that is a terminal, in a notebook in the output of the cell."""
+"""The live line of whatever runs: on stderr where that is a terminal, in a notebook in the output
+of the cell."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
 
     from ithaca.solver.progress import Progress
 
-#: Seconds between updates while a search runs: on a terminal, and in a notebook, where the first comes after so long.
+#: Seconds between updates while a search runs: on a terminal, and in a notebook, where the first
+#: comes after so long.
 PERIOD, CELL_PERIOD = 0.1, 0.5
 
 
@@ -56,9 +58,11 @@ def _in_notebook() -> bool:
 
 
 class LiveLine:
-    """Shows how much is done, what is solved now, and how far that is; ``begin`` is what happens before.
+    """Shows how much is done, what is solved now, and how far that is; ``begin`` is what happens
+    before.
 
-    Where designs are what is counted, ``names`` are theirs, and `report` and `finished` take their numbers.
+    Where designs are what is counted, ``names`` are theirs, and `report` and `finished` take their
+    numbers.
     """
 
     def __init__(self, begin: str, names: Sequence[str] = ()) -> None:
@@ -77,19 +81,34 @@ class LiveLine:
             from rich.progress import Progress, SpinnerColumn, TextColumn
 
             text = TextColumn("{task.description}", markup=False)
-            self._bar = Progress(SpinnerColumn(), text, console=Console(stderr=True), transient=True)
+            self._bar = Progress(
+                SpinnerColumn(), text, console=Console(stderr=True), transient=True
+            )
             self._bar.add_task(self._begin, total=None)
             self._bar.start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         if self._bar is not None:
             self._bar.stop()
         if self._cell is not None:
             self._cell.close()
 
-    def show(self, text: str, progress: Progress | None = None, *, done: int = 0, total: int | None = None) -> None:
-        """Show what is solved now, how far its search is, and how many of how many are done, as far as known."""
+    def show(
+        self,
+        text: str,
+        progress: Progress | None = None,
+        *,
+        done: int = 0,
+        total: int | None = None,
+    ) -> None:
+        """Show what is solved now, how far its search is, and how many of how many are done, as far
+        as known."""
         now = time.perf_counter()
         if self._cell is not None:
             if now - self._last < CELL_PERIOD:
@@ -101,7 +120,8 @@ class LiveLine:
             gap = relative_gap(progress.value, progress.lower_bound)
             text += (
                 f" · incumbent {number(progress.value)} · bound {number(progress.lower_bound)} · "
-                f"gap {'–' if gap is None else f'{gap:.2%}'} · {progress.boxes:,} boxes · {progress.seconds:.1f} s"
+                f"gap {'–' if gap is None else f'{gap:.2%}'} · {progress.boxes:,} "
+                f"boxes · {progress.seconds:.1f} s"
             )
         if self._cell is not None:
             self._cell.show(text if total is None else f"{done} of {total} · {text}")
@@ -111,7 +131,12 @@ class LiveLine:
     def _draw(self, bar: Bar, text: str, done: int, total: int | None) -> None:
         (task,) = bar.tasks
         if total is not None and task.total is None:
-            from rich.progress import BarColumn, MofNCompleteColumn, TimeElapsedColumn, TimeRemainingColumn
+            from rich.progress import (
+                BarColumn,
+                MofNCompleteColumn,
+                TimeElapsedColumn,
+                TimeRemainingColumn,
+            )
 
             counted = BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn()
             bar.columns = (*counted, bar.columns[-1])

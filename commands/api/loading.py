@@ -24,11 +24,15 @@ from ithaca.workloads.library import PATH_ENDINGS, workload_names
 
 @public
 def load(
-    path: Annotated[str | Path, Argument(metavar="FILE", help="A result as written by save, solve -o or network -o.")],
+    path: Annotated[
+        str | Path,
+        Argument(metavar="FILE", help="A result as written by save, solve -o or network -o."),
+    ],
     *,
     layer: LayerName = None,
 ) -> Result | NetworkResult | CodesignResult | Matches:
-    """Read a result, and check it against the model: of a workload, a network, a co-design, or a layer of one; or matches."""
+    """Read a result, and check it against the model: of a workload, a network, a co-design, or a
+    layer of one; or matches."""
     file = Path(path)
     document = parse_json(read_text(file, MAX_BYTES), file)
     study = document.get("study") if isinstance(document, dict) else None
@@ -48,34 +52,50 @@ def is_result(source: str) -> bool:
     return source.lower().endswith(".json") or Path(source).exists()
 
 
-def opened(given: str | Path | Answer, layer: str | None = None) -> Result | NetworkResult | CodesignResult:
-    """A result, or the one in a file; of a network or a co-design the whole, or the layer that is named."""
+def opened(
+    given: str | Path | Answer, layer: str | None = None
+) -> Result | NetworkResult | CodesignResult:
+    """A result, or the one in a file; of a network or a co-design the whole, or the layer that is
+    named."""
     if isinstance(given, str | Path):
         found = load(given, layer=layer)
         if isinstance(found, Matches):
-            raise InputError(f"{given} is a file of matches; allowed: a result of a workload, or of a network")
+            raise InputError(
+                f"{given} is a file of matches; allowed: a result of a workload, or of a network"
+            )
         return found
     if isinstance(given, NetworkResult):
-        return given if layer is None else Result.of(layer_result(given, find_layer(given, layer)), source=given.source)
+        return (
+            given
+            if layer is None
+            else Result.of(layer_result(given, find_layer(given, layer)), source=given.source)
+        )
     if isinstance(given, CodesignResult):
         return given if layer is None else opened(given.network_of(layer), layer.rpartition(":")[2])
     if not isinstance(given, Result):
         allowed = "a Result, a NetworkResult, a CodesignResult, or the name of a file"
         raise InputError(f"result is a {type(given).__name__}; allowed: {allowed}")
     if layer is not None:
-        raise InputError(f"--layer is '{layer}', yet {given.source} is no result of a network; allowed: without --layer")
+        raise InputError(
+            f"--layer is '{layer}', yet {given.source} is no result of a "
+            "network; allowed: without --layer"
+        )
     return given
 
 
 def opened_layers(given: str | Path | Answer, layer: str | None = None) -> Result | NetworkResult:
-    """The same, for what takes layers: of a co-design its workload on the best accelerator, if it has only one."""
+    """The same, for what takes layers: of a co-design its workload on the best accelerator, if it
+    has only one."""
     found = opened(given, layer)
     if not isinstance(found, CodesignResult):
         return found
     network = found.network_of(None)
     if len(found.networks) > 1:
         name = network.layers[0].layer.name
-        raise InputError(f"{found.source} has several workloads; allowed with it: --layer NAME, such as --layer {name}")
+        raise InputError(
+            f"{found.source} has several workloads; allowed with it: "
+            f"--layer NAME, such as --layer {name}"
+        )
     return network
 
 
@@ -86,4 +106,7 @@ def one_result(given: str | Path | Answer, layer: str | None = None) -> Result:
         return found
     network = found if isinstance(found, NetworkResult) else found.network_of(None)
     what, first = "a network" if network is found else "a co-design", network.layers[0].layer.name
-    raise InputError(f"{found.source} is a result of {what}; allowed with it: --layer NAME, such as --layer {first}")
+    raise InputError(
+        f"{found.source} is a result of {what}; allowed with it: "
+        f"--layer NAME, such as --layer {first}"
+    )

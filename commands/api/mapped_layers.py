@@ -1,4 +1,5 @@
-"""Layers of a file, each mapped onto a memory hierarchy: what `ithaca.map` answers with ``problems``."""
+"""Layers of a file, each mapped onto a memory hierarchy: what `ithaca.map` answers with
+``problems``."""
 
 from __future__ import annotations
 
@@ -37,24 +38,41 @@ class MappedLayers(Answer):
     @property
     def failure(self) -> str:
         """Why layers have no mapping, in one line; empty where all have one."""
-        rows = [(row, result.failure) for row, result in enumerate(self.results, 1) if result.best is None]
-        return "" if not rows else f"row {rows[0][0]}: {rows[0][1]}" + (f" (and {len(rows) - 1} more)" if rows[1:] else "")
+        rows = [
+            (row, result.failure)
+            for row, result in enumerate(self.results, 1)
+            if result.best is None
+        ]
+        return (
+            ""
+            if not rows
+            else f"row {rows[0][0]}: {rows[0][1]}"
+            + (f" (and {len(rows) - 1} more)" if rows[1:] else "")
+        )
 
     @property
     def document(self) -> dict[str, Any]:
-        """One answer a row, with mappings as files of points state them: factors by loop, and orders, outermost loop first."""
+        """One answer a row, with mappings as files of points state them: factors by loop, and
+        orders, outermost loop first."""
         return {"schema": SCHEMA, "answers": [_answer(result) for result in self.results]}
 
     def to_xarray(self) -> xr.Dataset:
-        """Values, bounds and metrics by row, as labelled arrays; numbers are doubles, not one where there is none."""
+        """Values, bounds and metrics by row, as labelled arrays; numbers are doubles, not one where
+        there is none."""
         import xarray as xr
 
         answers = self.document["answers"]
         columns: dict[str, Any] = {"status": ("row", [answer["status"] for answer in answers])}
         for name in ("value", "lower_bound"):
-            columns[name] = "row", [float("nan" if answer[name] is None else answer[name]) for answer in answers]
+            columns[name] = (
+                "row",
+                [float("nan" if answer[name] is None else answer[name]) for answer in answers],
+            )
         for name in dict.fromkeys(name for answer in answers for name in answer["metrics"]):
-            columns[f"metrics.{name}"] = "row", [float(answer["metrics"].get(name, "nan")) for answer in answers]
+            columns[f"metrics.{name}"] = (
+                "row",
+                [float(answer["metrics"].get(name, "nan")) for answer in answers],
+            )
         return xr.Dataset(columns, {"row": range(1, len(answers) + 1)})
 
 
@@ -64,9 +82,15 @@ def _answer(result: Result) -> dict[str, Any]:
     found: dict[str, Any] = {
         "status": result.status,
         "value": None if result.value is None else json_number(result.value),
-        "lower_bound": None if certificate.lower_bound is None else json_number(certificate.lower_bound),
+        "lower_bound": None
+        if certificate.lower_bound is None
+        else json_number(certificate.lower_bound),
         "gap": certificate.gap,
-        **({"best_of": known.best_of(result.problem)} if isinstance(known := result.problem.design, DmazerunnerDesign) else {}),
+        **(
+            {"best_of": known.best_of(result.problem)}
+            if isinstance(known := result.problem.design, DmazerunnerDesign)
+            else {}
+        ),
         "mapping": None,
         "metrics": {},
     }
@@ -75,12 +99,22 @@ def _answer(result: Result) -> dict[str, Any]:
     design = mapping_design(best.problem.design)
     mapping, stated = design.mapping(best.configuration), {}
     for level in design.architecture.levels:
-        stated[level.name] = {loop: mapping.factor(Slot(level.name), loop) for loop in design.nest.loops}
+        stated[level.name] = {
+            loop: mapping.factor(Slot(level.name), loop) for loop in design.nest.loops
+        }
         for direction in ("x", "y"):
             slot = Slot(level.name, direction)
             if slot in mapping.factors:
-                name = "spatial" if isinstance(design, DmazerunnerDesign) else f"{level.name}.{direction}"
+                name = (
+                    "spatial"
+                    if isinstance(design, DmazerunnerDesign)
+                    else f"{level.name}.{direction}"
+                )
                 stated[name] = {loop: mapping.factor(slot, loop) for loop in design.nest.loops}
-    orders = {f"{name}_order_outer_first": " ".join(order) for name, order in mapping.orders.items() if name in design.orders}
+    orders = {
+        f"{name}_order_outer_first": " ".join(order)
+        for name, order in mapping.orders.items()
+        if name in design.orders
+    }
     metrics: Mapping[str, Any] = {name: json_number(value) for name, value in best.metrics.items()}
     return {**found, "mapping": {**stated, **orders}, "metrics": dict(metrics)}

@@ -39,7 +39,13 @@ from ithaca.formulations.spatial.design import MappingOptions
 from ithaca.formulations.spatial.dmazerunner.layers import read_layers
 from ithaca.formulations.spatial.editions import EDITIONS, TIMELOOP, Setting
 from ithaca.formulations.spatial.family import mapping_design
-from ithaca.formulations.spatial.library import architecture_names, find_architecture, fitted, keeps_of, namesake
+from ithaca.formulations.spatial.library import (
+    architecture_names,
+    find_architecture,
+    fitted,
+    keeps_of,
+    namesake,
+)
 from ithaca.formulations.spatial.problem_files import read_problem
 from ithaca.formulations.systolic.target import Target
 from ithaca.solver.engines import Method as Engine
@@ -65,24 +71,38 @@ class Question:
     objective: str | problems.Objective  #: What is minimised
     limits: Mapping[str, Bound]  #: Upper limits
     constraints: str | Path | None = None  #: A constraints file
-    of_library: bool = True  #: Whether the architecture is one that comes with Ithaca, or was made in Python
-    like: str | None = None  #: The library's architecture that says what levels keep, as the file does not
+    of_library: bool = (
+        True  #: Whether the architecture is one that comes with Ithaca, or was made in Python
+    )
+    like: str | None = (
+        None  #: The library's architecture that says what levels keep, as the file does not
+    )
 
     def remark(self) -> None:
         """Say on stderr what a file of Timeloop's leaves open and is taken to mean."""
         if self.of_library or self.edition != TIMELOOP or len(self.architecture.levels) == 1:
             return
         silent = all(level.keeps is None for level in self.architecture.levels)
-        if (silent or self.like is not None) and self.constraints is None and not self.options.free_bypass:
-            say = "--constraints fixes what passes by, --bypass free leaves it open, as timeloop-mapper does"
+        if (
+            (silent or self.like is not None)
+            and self.constraints is None
+            and not self.options.free_bypass
+        ):
+            say = (
+                "--constraints fixes what passes by, --bypass free leaves "
+                "it open, as timeloop-mapper does"
+            )
             what = f"{self.architecture.name} does not say which tensors its levels keep"
             taken = (
-                "every level keeps every tensor" if self.like is None else f"they keep what they keep in Ithaca's {self.like}"
+                "every level keeps every tensor"
+                if self.like is None
+                else f"they keep what they keep in Ithaca's {self.like}"
             )
             note(f"{what}, so {taken}; {say}")
 
     def designs(self, nest: LoopNest, memory: Stored = ()) -> tuple[Design, ...]:
-        """The mappings of a nest, of each way to run it; its tensors may have extents in ``memory`` of their own.
+        """The mappings of a nest, of each way to run it; its tensors may have extents in ``memory``
+        of their own.
 
         Raises `InputError` if nest, architecture and constraints do not fit each other.
         """
@@ -107,7 +127,10 @@ class Question:
         for name, bound in self.limits.items():
             parse_expression(name, where="--limit", allowed=known)
             if bound is None or isinstance(bound, Share):
-                raise InputError(f"--limit: '{name}' is no number; allowed: one, as architectures have none of their own")
+                raise InputError(
+                    f"--limit: '{name}' is no number; allowed: one, as "
+                    "architectures have none of their own"
+                )
             limits.append(Limit(name, bound))
         expression = parse_expression(text, where="--objective", allowed=known)
         return Problem(design, tuple(limits), problems.Objective(text, expression))
@@ -120,8 +143,13 @@ def _check_room(design: Design, nest: LoopNest) -> None:
     for level in found.architecture.levels:
         kept = [access.tensor for access in nest.accesses if access.tensor in keeps[level.name]]
         if level.words is not None and level.usable(level.words) < len(kept):
-            usable, needed = level.usable(level.words), f"a word of each tensor that it keeps, {', '.join(kept)}"
-            what = f"{level.name} has room for {usable} words; allowed: at least {len(kept)}, {needed}"
+            usable, needed = (
+                level.usable(level.words),
+                f"a word of each tensor that it keeps, {', '.join(kept)}",
+            )
+            what = (
+                f"{level.name} has room for {usable} words; allowed: at least {len(kept)}, {needed}"
+            )
             raise InputError(f"{found.architecture.name}: {what} (see --constraints and --bypass)")
 
 
@@ -146,13 +174,17 @@ class MappedRequest(Question):
 
     @property
     def posed(self) -> tuple[Problem, ...]:
-        """What is to be solved. Raises `InputError` if nest, architecture, constraints and metrics do not fit each other."""
+        """What is to be solved. Raises `InputError` if nest, architecture, constraints and metrics
+        do not fit each other."""
         return self.problems(self.nest)
 
     @property
     def provenance(self) -> dict[str, str]:
         """What is asked, for the attributes of a Dataset."""
-        return nest_provenance(self.nest) | {"arch": self.architecture.name, "edition": self.edition}
+        return nest_provenance(self.nest) | {
+            "arch": self.architecture.name,
+            "edition": self.edition,
+        }
 
 
 def request_of(
@@ -177,12 +209,20 @@ def read_edition(given: str) -> str:
 
 
 def question(
-    hierarchy: HierarchyOptions, edition: str, objective: str | problems.Objective, limit: Limits, *, divisors_only: bool
+    hierarchy: HierarchyOptions,
+    edition: str,
+    objective: str | problems.Objective,
+    limit: Limits,
+    *,
+    divisors_only: bool,
 ) -> Question:
     """What options ask. Raises `InputError` if there is no architecture."""
     given = hierarchy.arch
     if given is None:
-        raise InputError("--arch is missing; allowed: the name of a memory hierarchy, or a path (ithaca list architectures)")
+        raise InputError(
+            "--arch is missing; allowed: the name of a memory hierarchy, or "
+            "a path (ithaca list architectures)"
+        )
     found = given if isinstance(given, Architecture) else find_architecture(str(given))
     options = MappingOptions(
         divisors_only,
@@ -208,31 +248,53 @@ def question(
 #: Options that go with --arch alone, and those that speak of arrays.
 OF_HIERARCHIES = frozenset({"--arch", "--constraints", "--bypass", "--fanout"})
 OF_ARRAYS = frozenset(
-    {"--platform", "--dtype", "--dataflow", "--permutation", "--include-unbuildable", "--min-lanes", "--regime", "--sums"}
+    {
+        "--platform",
+        "--dtype",
+        "--dataflow",
+        "--permutation",
+        "--include-unbuildable",
+        "--min-lanes",
+        "--regime",
+        "--sums",
+    }
     | {"--for", "--descriptor", "--start", "--mode", "--arrays", "--minimise"}
 )
 
 
 def on_hierarchy(given: Given) -> bool:
-    """Whether what is asked is to run on a memory hierarchy. Raises `InputError` if options contradict each other in that."""
+    """Whether what is asked is to run on a memory hierarchy. Raises `InputError` if options
+    contradict each other in that."""
     if "--arch" in given:
         if other := min(given & OF_ARRAYS, default=None):
-            raise InputError(f"{other} does not go with --arch; allowed: without it, as it speaks of systolic arrays")
+            raise InputError(
+                f"{other} does not go with --arch; allowed: without it, "
+                "as it speaks of systolic arrays"
+            )
     elif other := min(given & OF_HIERARCHIES, default=None):
         raise InputError(f"{other} goes with --arch only; allowed: with it")
     return "--arch" in given
 
 
 def question_of(
-    hierarchy: HierarchyOptions, asked: ProblemOptions, objective: str | problems.Objective, given: Given
+    hierarchy: HierarchyOptions,
+    asked: ProblemOptions,
+    objective: str | problems.Objective,
+    given: Given,
 ) -> Question:
     """What the options of a command for arrays and architectures alike ask."""
     text = objective if "--objective" in given else OBJECTIVE
-    return question(hierarchy, asked.edition or TIMELOOP, text, asked.limit, divisors_only=asked.divisors_only)
+    return question(
+        hierarchy, asked.edition or TIMELOOP, text, asked.limit, divisors_only=asked.divisors_only
+    )
 
 
 def solve_nest(
-    nest: LoopNest, asked: Question, options: SolveOptions, engine: Engine = Engine.AUTO, second: Engine | None = None
+    nest: LoopNest,
+    asked: Question,
+    options: SolveOptions,
+    engine: Engine = Engine.AUTO,
+    second: Engine | None = None,
 ) -> Result:
     """The best mapping of a nest."""
     posed = asked.problems(nest)
@@ -247,22 +309,38 @@ def solve_mappings(
     engine: Engine = Engine.AUTO,
     second: Engine | None = None,
 ) -> tuple[Result, ...]:
-    """Search the mappings of several nests within one time limit, some of each before proofs; Ctrl-C ends with what is known.
+    """Search the mappings of several nests within one time limit, some of each before proofs;
+    Ctrl-C ends with what is known.
 
     Raises `DisagreementError` if the two engines contradict each other.
     """
     problems = [problem for designs in posed for problem in designs]
     rivals = [place for place, designs in enumerate(posed) for _ in designs]
-    with Interrupt() as interrupt, LiveLine("laying out loops", [problem.design.name for problem in problems]) as line:
+    with (
+        Interrupt() as interrupt,
+        LiveLine("laying out loops", [problem.design.name for problem in problems]) as line,
+    ):
         bounded = Budget(replace(options, stop=interrupt)).share()
-        found = solve_designs(problems, bounded, method=engine, rivals=rivals, report=line.report, finished=line.finished)
+        found = solve_designs(
+            problems,
+            bounded,
+            method=engine,
+            rivals=rivals,
+            report=line.report,
+            finished=line.finished,
+        )
         if second is not None:
             found = tuple(prove_again(solution, second, bounded) for solution in found)
-    own = [[s for s, rival in zip(found, rivals, strict=True) if rival == place] for place in range(len(posed))]
+    own = [
+        [s for s, rival in zip(found, rivals, strict=True) if rival == place]
+        for place in range(len(posed))
+    ]
     return tuple(Result(architecture, best_solution(each), tuple(each)) for each in own)
 
 
-def read_problem_or_nest(given: str | PathLike[str] | LoopNest, sizes: Mapping[str, int]) -> LoopNest:
+def read_problem_or_nest(
+    given: str | PathLike[str] | LoopNest, sizes: Mapping[str, int]
+) -> LoopNest:
     """The nest of one of Timeloop's problem files, or what `ithaca.solve` takes."""
     text = str(given)
     if isinstance(given, LoopNest) or not text.lower().endswith((".yaml", ".yml")):
@@ -278,39 +356,72 @@ def read_problem_or_nest(given: str | PathLike[str] | LoopNest, sizes: Mapping[s
 def map(
     problem: Annotated[
         str | PathLike[str] | LoopNest | None,
-        Option("--problem", metavar="FILE|NAME", help="Timeloop's problem file, or a loop nest (ithaca list workloads)."),
+        Option(
+            "--problem",
+            metavar="FILE|NAME",
+            help="Timeloop's problem file, or a loop nest (ithaca list workloads).",
+        ),
     ] = None,
     *,
     problems: Annotated[
         str | PathLike[str] | None,
-        Option("--problems", metavar="CSV", help="Layers, one a row: columns kind (conv, dw, gemm), extents, stride, tensors."),
+        Option(
+            "--problems",
+            metavar="CSV",
+            help="Layers, one a row: columns kind (conv, dw, gemm), extents, stride, tensors.",
+        ),
     ] = None,
     sizes: Sizes = None,
     hierarchy: HierarchyOptions,
     edition: Annotated[
-        str, Option("--edition", help="Model edition: timeloop, dmazerunner, explainable or intrinsic.")
+        str,
+        Option("--edition", help="Model edition: timeloop, dmazerunner, explainable or intrinsic."),
     ] = TIMELOOP,
     objective: Objective = OBJECTIVE,
     limit: Annotated[
-        Limits, Option("--limit", help="Upper limits on metrics, e.g. energy=1e9,pes=128,DRAM.energy=2e8."), REPEATED
+        Limits,
+        Option("--limit", help="Upper limits on metrics, e.g. energy=1e9,pes=128,DRAM.energy=2e8."),
+        REPEATED,
     ] = None,
-    divisors_only: Annotated[bool, Option("--divisors-only", help="Let factors divide the extents (no padding).")] = False,
+    divisors_only: Annotated[
+        bool, Option("--divisors-only", help="Let factors divide the extents (no padding).")
+    ] = False,
     method: Method = "auto",
     prove_with: Annotated[
         str | Sequence[str] | None,
-        Option("--prove-with", metavar="A,B", help="Two engines to prove with, e.g. staged,cpsat; they must agree."),
+        Option(
+            "--prove-with",
+            metavar="A,B",
+            help="Two engines to prove with, e.g. staged,cpsat; they must agree.",
+        ),
     ] = None,
     search: SearchOptions,
     **extents: Extents,
 ) -> Result | MappedLayers:
-    """Find the best mapping of a problem, or of every layer of a file, onto a memory hierarchy, and prove it."""
+    """Find the best mapping of a problem, or of every layer of a file, onto a memory hierarchy, and
+    prove it."""
     if problem is None and problems is None:
-        raise InputError("--problem is missing; allowed: Timeloop's problem file, or a loop nest (ithaca list workloads)")
+        raise InputError(
+            "--problem is missing; allowed: Timeloop's problem file, or a "
+            "loop nest (ithaca list workloads)"
+        )
     engine, second = parse_engines(method, prove_with)
     asked = question(hierarchy, edition, objective, limit, divisors_only=divisors_only)
     if problem is None or problems is not None:
         if problem is not None or sizes or extents:
-            raise InputError("--problems is given beside another problem or its sizes; allowed: one of them")
-        posed = [asked.problems(row.layer.nest, row.layer.stored) for row in read_layers(str(problems))]
-        return MappedLayers(solve_mappings(posed, asked.architecture.name, search.options, engine, second))
-    return solve_nest(read_problem_or_nest(problem, parse_extents(sizes, extents)), asked, search.options, engine, second)
+            raise InputError(
+                "--problems is given beside another problem or its sizes; allowed: one of them"
+            )
+        posed = [
+            asked.problems(row.layer.nest, row.layer.stored) for row in read_layers(str(problems))
+        ]
+        return MappedLayers(
+            solve_mappings(posed, asked.architecture.name, search.options, engine, second)
+        )
+    return solve_nest(
+        read_problem_or_nest(problem, parse_extents(sizes, extents)),
+        asked,
+        search.options,
+        engine,
+        second,
+    )

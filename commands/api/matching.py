@@ -1,4 +1,5 @@
-"""`ithaca.match`: which loops of a computation may run on an intrinsic, and what each choice costs."""
+"""`ithaca.match`: which loops of a computation may run on an intrinsic, and what each choice
+costs."""
 
 from __future__ import annotations
 
@@ -38,13 +39,18 @@ STUDY = "match"
 
 @dataclass(frozen=True, repr=False)
 class Matches(Answer):
-    """The answer of `ithaca.match`: all legal choices, and those that only the published count has."""
+    """The answer of `ithaca.match`: all legal choices, and those that only the published count
+    has."""
 
     nest: LoopNest  #: What is computed
     intrinsic: Computation  #: What runs on the tensor unit, with its sizes
     choices: tuple[Match, ...]  #: Every legal one: stage by stage, fewest calls first
-    refused: tuple[Match, ...]  #: Those that `Rule.PUBLISHED` counts, too; `Match.broken` says why they are refused
-    tile: Mapping[str, int] = field(default_factory=dict)  #: Iterations of sub-problems, by loop; none: one sub-problem
+    refused: tuple[
+        Match, ...
+    ]  #: Those that `Rule.PUBLISHED` counts, too; `Match.broken` says why they are refused
+    tile: Mapping[str, int] = field(
+        default_factory=dict
+    )  #: Iterations of sub-problems, by loop; none: one sub-problem
 
     @property
     def headline(self) -> str:
@@ -53,7 +59,10 @@ class Matches(Answer):
 
     @property
     def failure(self) -> str:
-        known = f"no match: {self.nest} cannot run on {self.intrinsic}; --partial lets loops of that be idle"
+        known = (
+            f"no match: {self.nest} cannot run on {self.intrinsic}; "
+            "--partial lets loops of that be idle"
+        )
         return "" if self.choices else known
 
     @property
@@ -72,7 +81,11 @@ class Matches(Answer):
             "schema": SCHEMA,
             "study": STUDY,
             "workload": workload_document(self.nest),
-            "intrinsic": {"name": self.intrinsic.name, "statement": str(self.intrinsic), "sizes": self.intrinsic.sizes},
+            "intrinsic": {
+                "name": self.intrinsic.name,
+                "statement": str(self.intrinsic),
+                "sizes": self.intrinsic.sizes,
+            },
             "tile": dict(self.tile),
             "leaves": self.leaves[0],
             "sets_of_leaves": comb(*self.leaves),
@@ -97,7 +110,8 @@ class Matches(Answer):
         }
 
     def to_xarray(self) -> xr.Dataset:
-        """A row for each choice: the loop bound to each of the intrinsic's (empty: none), and its costs."""
+        """A row for each choice: the loop bound to each of the intrinsic's (empty: none), and its
+        costs."""
         import xarray as xr
 
         rows = [self._fields(match) for match in self.choices]
@@ -115,20 +129,35 @@ def match(
     workload: Workload,
     *,
     intrinsic: Annotated[
-        str, Option("--intrinsic", help="gemm, gemv, dot, conv2d, or one of your own: 'l[i,j] += m[i,k] * n[k,j]'.")
+        str,
+        Option(
+            "--intrinsic",
+            help="gemm, gemv, dot, conv2d, or one of your own: 'l[i,j] += m[i,k] * n[k,j]'.",
+        ),
     ] = "gemm",
     intrinsic_sizes: Annotated[
         Mapping[str, int] | Sequence[str] | None,
-        Option("--intrinsic-sizes", help="Iterations that a call runs of each of its loops, e.g. i=16,j=16,k=16."),
+        Option(
+            "--intrinsic-sizes",
+            help="Iterations that a call runs of each of its loops, e.g. i=16,j=16,k=16.",
+        ),
         REPEATED,
     ] = None,
     tile: Annotated[
         Mapping[str, int] | Sequence[str] | None,
-        Option("--tile", help="Run in sub-problems of so many iterations, e.g. r=32,o=32; other loops: of one call."),
+        Option(
+            "--tile",
+            help="Run in sub-problems of so many iterations, e.g. "
+            "r=32,o=32; other loops: of one call.",
+        ),
         REPEATED,
     ] = None,
     partial: Annotated[
-        bool, Option("--partial", help="Where there is no match, let loops of the intrinsic be idle: the fewest.")
+        bool,
+        Option(
+            "--partial",
+            help="Where there is no match, let loops of the intrinsic be idle: the fewest.",
+        ),
     ] = False,
     sizes: Sizes = None,
     **extents: Extents,
@@ -138,15 +167,22 @@ def match(
     Each choice binds loops of the workload to all loops of the intrinsic; the list is complete.
     """
     nest = read_nest(workload, parse_extents(sizes, extents))
-    unit = find_intrinsic(intrinsic, parse_counts("--intrinsic-sizes", intrinsic_sizes, "i=16,j=16,k=16"))
+    unit = find_intrinsic(
+        intrinsic, parse_counts("--intrinsic-sizes", intrinsic_sizes, "i=16,j=16,k=16")
+    )
     return found(nest, unit, parse_counts("--tile", tile, "i=32,j=32"), partial=partial)
 
 
-def found(nest: LoopNest, intrinsic: Computation, tile: Mapping[str, int], *, partial: bool) -> Matches:
+def found(
+    nest: LoopNest, intrinsic: Computation, tile: Mapping[str, int], *, partial: bool
+) -> Matches:
     """Every choice of what was read."""
     for loop in tile:
         if loop not in nest.loops:
-            raise InputError(f"--tile: unknown loop {quoted(loop)} of {nest.name}; allowed: {', '.join(nest.loops)}")
+            raise InputError(
+                f"--tile: unknown loop {quoted(loop)} of {nest.name}; "
+                f"allowed: {', '.join(nest.loops)}"
+            )
     whole = computation(nest)
     choices = matches(whole, intrinsic, partial=partial)
     refused = tuple(each for each in matches(whole, intrinsic, Rule.PUBLISHED) if each.broken)
@@ -195,15 +231,24 @@ class MatchDocument(FirstPart):
 
 
 def read_matches(document: Any, where: str | PathLike[str] | Path) -> Matches:
-    """The matches that a document states, all found again. Raises `InputError` if these are others."""
+    """The matches that a document states, all found again. Raises `InputError` if these are
+    others."""
     read = validated(MatchDocument, document, where)
     try:
         text = read.intrinsic.statement if read.intrinsic.name == OWN else read.intrinsic.name
         unit = find_intrinsic(text, read.intrinsic.sizes)
-        answer = found(read.workload.nest(), unit, read.tile, partial=any(choice.idle for choice in read.choices))
+        answer = found(
+            read.workload.nest(),
+            unit,
+            read.tile,
+            partial=any(choice.idle for choice in read.choices),
+        )
     except InputError as error:
         raise refuse(where, error) from None
     for name, value in answer.document.items():
         if document.get(name) != value:
-            raise refuse(where, f"{name} is not what is found anew; allowed: a file as ithaca match -o writes it")
+            raise refuse(
+                where,
+                f"{name} is not what is found anew; allowed: a file as ithaca match -o writes it",
+            )
     return answer

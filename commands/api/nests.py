@@ -16,15 +16,25 @@ from ithaca.workloads.nest import LoopNest
 
 @public
 def nest(
-    statement: Annotated[str, Argument(help="An accumulating statement, or an einsum such as 'ik,kj->ij'.")],
+    statement: Annotated[
+        str, Argument(help="An accumulating statement, or an einsum such as 'ik,kj->ij'.")
+    ],
     *,
-    name: Annotated[str | None, Option("--name", help="What results call it; default: the output's name.")] = None,
-    untiled: Annotated[Sequence[str], Option("--untiled", help="Loops that run inside the PE, such as a filter's.")] = (),
-    simd: Annotated[str | None, Option("--simd", help="The loop that is vectorised; default: a reduction that can be.")] = None,
+    name: Annotated[
+        str | None, Option("--name", help="What results call it; default: the output's name.")
+    ] = None,
+    untiled: Annotated[
+        Sequence[str], Option("--untiled", help="Loops that run inside the PE, such as a filter's.")
+    ] = (),
+    simd: Annotated[
+        str | None,
+        Option("--simd", help="The loop that is vectorised; default: a reduction that can be."),
+    ] = None,
     sizes: Sizes = None,
     **extents: Extents,
 ) -> LoopNest:
-    """Make a loop nest of a statement; names that only multiply loops, such as a stride, are parameters."""
+    """Make a loop nest of a statement; names that only multiply loops, such as a stride, are
+    parameters."""
     given = {"name": name, "untiled": list(untiled), "simd": simd}
     more = {field: value for field, value in given.items() if value}
     return statement_nest(statement, parse_extents(sizes, extents), **more)

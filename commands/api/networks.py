@@ -28,7 +28,14 @@ from ithaca.commands.api.options import (
     SteadyMethod,
     TargetedOptions,
 )
-from ithaca.commands.api.parsing import parse_choice, parse_extents, parse_integer, parse_method, parse_steady_method, several
+from ithaca.commands.api.parsing import (
+    parse_choice,
+    parse_extents,
+    parse_integer,
+    parse_method,
+    parse_steady_method,
+    several,
+)
 from ithaca.commands.api.request import check_target, read, requested_limits, restricted_share
 from ithaca.files.errors import InputError
 from ithaca.files.signals import Interrupt
@@ -53,7 +60,10 @@ from ithaca.workloads.networks.network import Network
 def network(
     name: Annotated[
         str | PathLike[str],
-        Argument(metavar="NAME|FILE", help="A network that comes with Ithaca, or a file: .yaml, or a model as .onnx."),
+        Argument(
+            metavar="NAME|FILE",
+            help="A network that comes with Ithaca, or a file: .yaml, or a model as .onnx.",
+        ),
     ],
     *,
     sizes: Annotated[
@@ -63,12 +73,24 @@ def network(
     ] = None,
     layers: LayerPatterns = None,
     mode: Annotated[
-        str, Option("--mode", help="What layers share: per-layer, shared-dataflow, shared-array or multi-array.")
+        str,
+        Option(
+            "--mode",
+            help="What layers share: per-layer, shared-dataflow, shared-array or multi-array.",
+        ),
     ] = "per-layer",
-    arrays: Annotated[int | None, Option("--arrays", metavar="N", help="How many arrays share the budget.")] = None,
-    minimise: Annotated[str | None, Option("--minimise", help="Of several arrays: slowest, or total.")] = None,
+    arrays: Annotated[
+        int | None, Option("--arrays", metavar="N", help="How many arrays share the budget.")
+    ] = None,
+    minimise: Annotated[
+        str | None, Option("--minimise", help="Of several arrays: slowest, or total.")
+    ] = None,
     fuse: Annotated[
-        bool, Option("--fuse", help="Keep on chip what one layer writes and the next reads, wherever that pays.")
+        bool,
+        Option(
+            "--fuse",
+            help="Keep on chip what one layer writes and the next reads, wherever that pays.",
+        ),
     ] = False,
     problem: TargetedOptions,
     hierarchy: HierarchyOptions,
@@ -82,12 +104,16 @@ def network(
 ) -> NetworkResult:
     """Solve every layer of a network, alone or on what layers share, and prove the total."""
     if on_hierarchy(given):
-        asked = only_layers(find_network(str(name), parse_extents(sizes, parameters)), several(layers))
+        asked = only_layers(
+            find_network(str(name), parse_extents(sizes, parameters)), several(layers)
+        )
         engine = parse_method(method or "auto")
         options = RunOptions(engine, search.options, search.workers, scheduler)
         question = question_of(hierarchy, problem, objective, given)
         if fuse and question.edition != TIMELOOP:
-            raise InputError(f"--fuse does not go with edition {question.edition}; allowed: {TIMELOOP}")
+            raise InputError(
+                f"--fuse does not go with edition {question.edition}; allowed: {TIMELOOP}"
+            )
         return map_network(asked, question, options, results, fuse=fuse)
     if fuse and mode != PER_LAYER:
         raise InputError(f"--fuse does not go with --mode {mode}; allowed with: {PER_LAYER}")
@@ -113,7 +139,11 @@ def network(
         found = NetworkResult.of(solve(asked, request, run))
         if request.space.target is None or found.value is None or interrupt():
             return found
-        free = solve(asked, replace(request, space=replace(request.space, target=None)), replace(run, search=budget.share()))
+        free = solve(
+            asked,
+            replace(request, space=replace(request.space, target=None)),
+            replace(run, search=budget.share()),
+        )
         if free.total is None or interrupt():
             return found
         compared = without_restriction(found.value, free.total.value, free.total.certificate)
@@ -130,16 +160,27 @@ def _running(options: RunOptions, results: str | Path | None) -> Iterator[RunOpt
             failed = f" · {state.failed} failed" if state.failed else ""
             line.show(state.place + failed, state.progress, done=state.done, total=state.total)
 
-        yield replace(options, search=replace(options.search, stop=interrupt), store=store, report=report)
+        yield replace(
+            options, search=replace(options.search, stop=interrupt), store=store, report=report
+        )
 
 
 def map_network(
-    network: Network, asked: Question, options: RunOptions, results: str | Path | None = None, *, fuse: bool = False
+    network: Network,
+    asked: Question,
+    options: RunOptions,
+    results: str | Path | None = None,
+    *,
+    fuse: bool = False,
 ) -> NetworkResult:
-    """Find the best mapping of every layer of a network onto a memory hierarchy, and prove the total."""
+    """Find the best mapping of every layer of a network onto a memory hierarchy, and prove the
+    total."""
     posed = list[Problem]()
     if asked.edition == INTRINSIC:
-        raise InputError("--edition is intrinsic, of which layers have several designs; allowed: map, or codesign for networks")
+        raise InputError(
+            "--edition is intrinsic, of which layers have several designs; "
+            "allowed: map, or codesign for networks"
+        )
     for layer in network.layers:
         try:
             posed += asked.problems(layer.nest)
@@ -147,12 +188,23 @@ def map_network(
             raise InputError(f"layer {layer.name}: {error}") from None
     asked.remark()
     first = posed[0]
-    request = MappingRequest(asked.architecture, asked.edition, asked.options, first.limits, first.objective, tuple(posed))
+    request = MappingRequest(
+        asked.architecture,
+        asked.edition,
+        asked.options,
+        first.limits,
+        first.objective,
+        tuple(posed),
+    )
     with _running(options, results) as running:
-        return NetworkResult.of((solve_fused if fuse else solve_per_layer)(network, request, running))
+        return NetworkResult.of(
+            (solve_fused if fuse else solve_per_layer)(network, request, running)
+        )
 
 
-def _check_one_search(mode_name: str, method: str | None, threads: int, scheduler: str | None, results: object) -> None:
+def _check_one_search(
+    mode_name: str, method: str | None, threads: int, scheduler: str | None, results: object
+) -> None:
     """Refuse options that a mode could only ignore."""
     given = {
         "--method": method not in (None, "exact"),
@@ -162,7 +214,10 @@ def _check_one_search(mode_name: str, method: str | None, threads: int, schedule
     }
     for option, wanted in given.items():
         if wanted:
-            raise InputError(f"{option} does not go with --mode {mode_name}, which is one exact search over all layers")
+            raise InputError(
+                f"{option} does not go with --mode {mode_name}, which is "
+                "one exact search over all layers"
+            )
 
 
 def _sharing(mode_name: str, arrays: int | None, minimise: str | None) -> tuple[int, Minimise]:
@@ -171,9 +226,13 @@ def _sharing(mode_name: str, arrays: int | None, minimise: str | None) -> tuple[
         for option, text in (("--arrays", arrays), ("--minimise", minimise)):
             if text is not None:
                 allowed = ", ".join(name for name in MODES if name in SEVERAL_ARRAYS)
-                raise InputError(f"{option} does not go with --mode {mode_name}; allowed with: {allowed}")
+                raise InputError(
+                    f"{option} does not go with --mode {mode_name}; allowed with: {allowed}"
+                )
         return 1, Minimise.TOTAL
     if arrays is None:
         raise InputError(f"--mode {mode_name} needs --arrays N, how many arrays share the budget")
-    what = parse_choice("--minimise", minimise or Minimise.SLOWEST.value, [m.value for m in Minimise])
+    what = parse_choice(
+        "--minimise", minimise or Minimise.SLOWEST.value, [m.value for m in Minimise]
+    )
     return parse_integer("--arrays", arrays, least=1), Minimise(what)

@@ -1,4 +1,5 @@
-"""The options that several functions and commands share, declared once each (see `ithaca.commands.api.keywords`).
+"""The options that several functions and commands share, declared once each (see
+`ithaca.commands.api.keywords`).
 
 Their types are those of Python; all but flags may be words, too, as the command line passes them.
 """
@@ -28,8 +29,8 @@ from ithaca.workloads.nest import LoopNest
 if TYPE_CHECKING:
     pass
 
-#: What is minimised, and the model edition in which, unless the command line says otherwise; and the edition of what cannot be
-#: built, of which that one says nothing.
+#: What is minimised, and the model edition in which, unless the command line says otherwise; and
+#: the edition of what cannot be built, of which that one says nothing.
 OBJECTIVE = "latency"
 EDITION, UNBUILDABLE_EDITION = "cycle", "exact"
 
@@ -41,7 +42,9 @@ DTYPES = " or ".join(", ".join(DATA_TYPES).rsplit(", ", 1))
 class Written:
     """Marks a file or folder that a command writes."""
 
-    check: Callable[[Path], None] | None = None  #: Refuses, before anything is computed, what could not be written
+    check: Callable[[Path], None] | None = (
+        None  #: Refuses, before anything is computed, what could not be written
+    )
 
 
 WRITTEN, WRITTEN_FILE = Written(), Written(check_writable)
@@ -51,28 +54,47 @@ REPEATED = "repeated"
 
 Workload = Annotated[
     str | PathLike[str] | LoopNest,
-    Argument(help="Name of a loop nest (ithaca list workloads), its file, or 'C[i,j] += A[i,k] * B[k,j]'."),
+    Argument(
+        help="Name of a loop nest (ithaca list workloads), its file, "
+        "or 'C[i,j] += A[i,k] * B[k,j]'."
+    ),
 ]
 Sizes = Annotated[
-    Mapping[str, int] | Sequence[str] | None, Option("--sizes", "-s", help="Extents, e.g. i=1024,j=1024,k=1024."), REPEATED
+    Mapping[str, int] | Sequence[str] | None,
+    Option("--sizes", "-s", help="Extents, e.g. i=1024,j=1024,k=1024."),
+    REPEATED,
 ]
 Extents = Annotated[int, "by name"]
 DType = Annotated[str | DataType, Option("--dtype", help=f"{DTYPES}.")]
-EDITIONS = "cycle (modules word by word), exact (modules at their rates) or odyssey (as published, to the digit)"
+EDITIONS = (
+    "cycle (modules word by word), exact (modules at their rates) or "
+    "odyssey (as published, to the digit)"
+)
 Edition = Annotated[str, Option("--edition", help=f"Model edition: {EDITIONS}.")]
-Objective = Annotated[str | problems.Objective, Option("--objective", help="What to minimise: an expression over metrics.")]
+Objective = Annotated[
+    str | problems.Objective,
+    Option("--objective", help="What to minimise: an expression over metrics."),
+]
 Method = Annotated[str, Option("--method", help="auto, exact, staged, cpsat, gp, nlp or evolve.")]
 SteadyMethod = Annotated[
     str | None,
     Option(
         "--method",
-        help="auto, exact, cpsat, gp, nlp or evolve; default: exact, the same in every run; under a time limit auto.",
+        help="auto, exact, cpsat, gp, nlp or evolve; default: exact, the same in "
+        "every run; under a time limit auto.",
     ),
 ]
-TimeLimit = Annotated[float | None, Option("--time-limit", metavar="S", help="Seconds for the whole run.")]
+TimeLimit = Annotated[
+    float | None, Option("--time-limit", metavar="S", help="Seconds for the whole run.")
+]
 RandomSeed = Annotated[int, Option("--seed", metavar="N", help="Seed of the random numbers.")]
 Results = Annotated[
-    str | Path | None, Option("--results", metavar="DIR", help="Folder to keep results in; what it holds is not solved again.")
+    str | Path | None,
+    Option(
+        "--results",
+        metavar="DIR",
+        help="Folder to keep results in; what it holds is not solved again.",
+    ),
 ]
 LayerPatterns = Annotated[
     Sequence[str] | None,
@@ -85,17 +107,31 @@ LayerPatterns = Annotated[
 ]
 Scheduler = Annotated[
     str | None,
-    Option("--scheduler", metavar="ADDRESS", help="Dask scheduler to solve on, e.g. tcp://host:8786; local starts one here."),
+    Option(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="Dask scheduler to solve on, e.g. tcp://host:8786; local starts one here.",
+    ),
 ]
-ResultFile = Annotated[str | Path | Answer, Argument(metavar="FILE", help="A result as written by -o.")]
-LayerName = Annotated[str | None, Option("--layer", metavar="NAME", help="Of a network's result, this layer alone.")]
+ResultFile = Annotated[
+    str | Path | Answer, Argument(metavar="FILE", help="A result as written by -o.")
+]
+LayerName = Annotated[
+    str | None, Option("--layer", metavar="NAME", help="Of a network's result, this layer alone.")
+]
 Quick = Annotated[bool, Option("--quick", help="Leave out what has to be solved again.")]
 AsJson = Annotated[bool, Option("--json", help="Print one JSON document on stdout.")]
 TableFile = Annotated[
-    Path | None, Option("--table", metavar="FILE", help="Write the table (CSV) to this file."), Written(check_writable)
+    Path | None,
+    Option("--table", metavar="FILE", help="Write the table (CSV) to this file."),
+    Written(check_writable),
 ]
 Loops = Annotated[bool, Option("--loops", help="Print the mapping as a loop nest, too.")]
-Output = Annotated[Path | None, Option("-o", "--output", help="Write the result (JSON) to this file."), WRITTEN_FILE]
+Output = Annotated[
+    Path | None,
+    Option("-o", "--output", help="Write the result (JSON) to this file."),
+    WRITTEN_FILE,
+]
 
 
 @dataclass(frozen=True)
@@ -104,7 +140,12 @@ class Effort:
 
     time_limit: TimeLimit = None
     threads: Annotated[
-        int, Option("--threads", metavar="N", help="How many to solve at a time, beyond 1 in processes of their own.")
+        int,
+        Option(
+            "--threads",
+            metavar="N",
+            help="How many to solve at a time, beyond 1 in processes of their own.",
+        ),
     ] = 1
 
     @property
@@ -118,7 +159,8 @@ class Effort:
         return parse_integer("--threads", self.threads, least=1)
 
     def on(self, scheduler: str | None) -> int:
-        """The threads, where there may be a scheduler. Raises `InputError` if they contradict it."""
+        """The threads, where there may be a scheduler. Raises `InputError` if they contradict
+        it."""
         if scheduler not in (None, "local") and self.workers != 1:
             what = f"--threads does not go with --scheduler {quoted(scheduler)}"
             raise InputError(f"{what}; allowed: 1, as its workers decide how many are solved")
@@ -130,9 +172,19 @@ class SearchOptions(Effort):
     """How far to search."""
 
     gap: Annotated[
-        float, Option("--gap", metavar="G", help="Relative gap at which a search counts as done; 0 asks for a proof.")
+        float,
+        Option(
+            "--gap",
+            metavar="G",
+            help="Relative gap at which a search counts as done; 0 asks for a proof.",
+        ),
     ] = 0
-    seed: Annotated[int, Option("--seed", metavar="N", help="Seed of randomised methods; the exact engine needs none.")] = 0
+    seed: Annotated[
+        int,
+        Option(
+            "--seed", metavar="N", help="Seed of randomised methods; the exact engine needs none."
+        ),
+    ] = 0
 
     @property
     def options(self) -> SolveOptions:
@@ -151,33 +203,56 @@ class ProblemOptions:
     dtype: DType = "fp32"
     limit: Annotated[
         Mapping[str, float | str | None] | Sequence[str] | None,
-        Option("--limit", help="Upper limits, e.g. dsp=8601,bram18k=50%,bandwidth=none; they replace the platform's."),
+        Option(
+            "--limit",
+            help="Upper limits, e.g. dsp=8601,bram18k=50%,bandwidth=none; "
+            "they replace the platform's.",
+        ),
         REPEATED,
     ] = None
     dataflow: Annotated[
-        str | Sequence[str] | None, Option("--dataflow", help="Loops mapped to space, e.g. i,j; default: the best.")
+        str | Sequence[str] | None,
+        Option("--dataflow", help="Loops mapped to space, e.g. i,j; default: the best."),
     ] = None
     permutation: Annotated[
-        str | None, Option("--permutation", help="Tensor whose reuse loops are innermost; default: the best.")
+        str | None,
+        Option("--permutation", help="Tensor whose reuse loops are innermost; default: the best."),
     ] = None
     edition: Annotated[
         str | None,
-        Option("--edition", help=f"Model edition: {EDITIONS}; default: {EDITION}, with --include-unbuildable exact."),
+        Option(
+            "--edition",
+            help=f"Model edition: {EDITIONS}; default: {EDITION}, with "
+            "--include-unbuildable exact.",
+        ),
     ] = None
     include_unbuildable: Annotated[
         bool, Option("--include-unbuildable", help="Consider designs that HLS cannot build, too.")
     ] = False
-    min_lanes: Annotated[int, Option("--min-lanes", metavar="N", help="Fewest PEs along each space loop.")] = 1
+    min_lanes: Annotated[
+        int, Option("--min-lanes", metavar="N", help="Fewest PEs along each space loop.")
+    ] = 1
     divisors_only: Annotated[
-        bool, Option("--divisors-only", help="Let array partitioning factors divide the extents (no padding).")
+        bool,
+        Option(
+            "--divisors-only",
+            help="Let array partitioning factors divide the extents (no padding).",
+        ),
     ] = False
 
     regime: Annotated[
         str | None,
-        Option("--regime", help="Of edition cycle: rtl, or hls as synthesis times loops; default: the platform's."),
+        Option(
+            "--regime",
+            help="Of edition cycle: rtl, or hls as synthesis times loops; default: the platform's.",
+        ),
     ] = None
     sums: Annotated[
-        str | None, Option("--sums", help="Of the cycle edition: a PE adds its neighbour's sum first (AutoSA) or last.")
+        str | None,
+        Option(
+            "--sums",
+            help="Of the cycle edition: a PE adds its neighbour's sum first (AutoSA) or last.",
+        ),
     ] = None
 
 
@@ -187,18 +262,32 @@ class HierarchyOptions:
 
     arch: Annotated[
         str | PathLike[str] | Architecture | None,
-        Option("--arch", metavar="NAME|PATH", help="A memory hierarchy (ithaca list architectures), or a path to Timeloop's."),
+        Option(
+            "--arch",
+            metavar="NAME|PATH",
+            help="A memory hierarchy (ithaca list architectures), or a path to Timeloop's.",
+        ),
     ] = None
     constraints: Annotated[
         str | Path | None,
-        Option("--constraints", metavar="FILE", help="Timeloop's constraints on mappings onto --arch."),
+        Option(
+            "--constraints", metavar="FILE", help="Timeloop's constraints on mappings onto --arch."
+        ),
     ] = None
     bypass: Annotated[
-        str, Option("--bypass", help="fixed: levels of --arch keep all tensors they can; free: those that are best.")
+        str,
+        Option(
+            "--bypass",
+            help="fixed: levels of --arch keep all tensors they can; free: those that are best.",
+        ),
     ] = "fixed"
     fanout: Annotated[
         str,
-        Option("--fanout", help="mesh: lanes fit all instances, as Timeloop checks; parent: also those inside each parent."),
+        Option(
+            "--fanout",
+            help="mesh: lanes fit all instances, as Timeloop checks; parent: "
+            "also those inside each parent.",
+        ),
     ] = "mesh"
 
 
@@ -207,5 +296,8 @@ class TargetedOptions(ProblemOptions):
     """Those with the compiler that answers are for."""
 
     target: Annotated[
-        str | None, Option("--for", metavar="COMPILER", help="Consider only what this compiler builds: autosa.")
+        str | None,
+        Option(
+            "--for", metavar="COMPILER", help="Consider only what this compiler builds: autosa."
+        ),
     ] = None

@@ -33,11 +33,15 @@ def parse_sizes(given: Mapping[str, object] | Sequence[str]) -> dict[str, int]:
     return {name: parse_extent(name, value, "--sizes: ") for name, value in words}
 
 
-def parse_extents(sizes: Mapping[str, object] | Sequence[str] | None, by_name: Mapping[str, object]) -> dict[str, int]:
+def parse_extents(
+    sizes: Mapping[str, object] | Sequence[str] | None, by_name: Mapping[str, object]
+) -> dict[str, int]:
     """Extents from ``--sizes`` and from keywords."""
     own, more = parse_sizes(sizes or {}), parse_sizes(by_name)
     for name in own.keys() & more.keys():
-        raise InputError(f"{name} is given twice, as a keyword and in --sizes; allowed: one of them")
+        raise InputError(
+            f"{name} is given twice, as a keyword and in --sizes; allowed: one of them"
+        )
     return own | more
 
 
@@ -46,9 +50,16 @@ def several(given: Sequence[str] | None) -> Sequence[str]:
     return [given] if isinstance(given, str) else given or []
 
 
-def parse_counts(option: str, given: Mapping[str, object] | Sequence[str] | None, example: str) -> dict[str, int]:
-    """Whole numbers from words such as ``d=1,m=8``, which may be given several times, or by name."""
-    pairs = given.items() if isinstance(given, Mapping) else _assignments(option, several(given), example)
+def parse_counts(
+    option: str, given: Mapping[str, object] | Sequence[str] | None, example: str
+) -> dict[str, int]:
+    """Whole numbers from words such as ``d=1,m=8``, which may be given several times, or by
+    name."""
+    pairs = (
+        given.items()
+        if isinstance(given, Mapping)
+        else _assignments(option, several(given), example)
+    )
     return {str(name): parse_integer(f"{option} {name}", value, least=0) for name, value in pairs}
 
 
@@ -56,27 +67,37 @@ def parse_extent(loop: str, value: object, where: str = "") -> int:
     """An extent; whether it is in range, the nest says."""
     text = str(value)
     if not re.fullmatch(r"[+-]?[0-9]{1,18}", text):
-        raise InputError(f"{where}loop '{loop}' is {quoted(text)}; allowed: an integer from 1 to {MAX_EXTENT}")
+        raise InputError(
+            f"{where}loop '{loop}' is {quoted(text)}; allowed: an integer from 1 to {MAX_EXTENT}"
+        )
     return int(text)
 
 
 def parse_limits(given: Mapping[str, object] | Sequence[str]) -> dict[str, Bound]:
-    """Limits from words such as ``dsp=8601,bram18k=3763`` or ``latency*dsp<=1e9``, several times, or by name.
+    """Limits from words such as ``dsp=8601,bram18k=3763`` or ``latency*dsp<=1e9``, several times,
+    or by name.
 
-    The left side is any expression over metrics; ``<=`` and ``=`` mean the same. A bound may be a share of the platform's
-    resource (``bram18k=50%``), or ``none``.
+    The left side is any expression over metrics; ``<=`` and ``=`` mean the same. A bound may be a
+    share of the platform's resource (``bram18k=50%``), or ``none``.
     """
     if isinstance(given, Mapping):
-        return {str(name): parse_upper(str(name), value, "--limit: ") for name, value in given.items()}
+        return {
+            str(name): parse_upper(str(name), value, "--limit: ") for name, value in given.items()
+        }
     limits: dict[str, Bound] = {}
     texts = several(given)
     for text in texts:
         if re.search(r"[^=<>]\s*(>=?|=>|<(?!=)|==)", text):
-            raise InputError(f"--limit is {quoted(text)}; allowed: upper limits only, METRIC=VALUE or METRIC<=VALUE")
+            raise InputError(
+                f"--limit is {quoted(text)}; allowed: upper limits only, "
+                "METRIC=VALUE or METRIC<=VALUE"
+            )
     for part in [part for text in texts for part in split_values(text.replace("<=", "="))]:
         name, equals, value = (word.strip() for word in part.partition("="))
         if not equals or not name or not value:
-            raise InputError(f"--limit is {quoted(part)}; allowed: METRIC=VALUE,… such as dsp=8601,bram18k=3763")
+            raise InputError(
+                f"--limit is {quoted(part)}; allowed: METRIC=VALUE,… such as dsp=8601,bram18k=3763"
+            )
         if name in limits:
             raise InputError(f"--limit: {quoted(name)} is given twice")
         limits[name] = parse_upper(name, value, "--limit: ")
@@ -89,7 +110,9 @@ def parse_upper(name: str, value: object, where: str = "") -> Bound:
         return None
     if isinstance(value, str) and value.endswith("%"):
         if not re.fullmatch(f"{DECIMAL}%", value):
-            raise InputError(f"{where}{quoted(name)} is {quoted(value)}; allowed: a share such as 50%")
+            raise InputError(
+                f"{where}{quoted(name)} is {quoted(value)}; allowed: a share such as 50%"
+            )
         return Share(Fraction(value[:-1]))
     plain = name.replace(".", "").isidentifier()
     if isinstance(value, Fraction) and (value >= 0 or not plain):
@@ -141,7 +164,8 @@ def parse_method(name: object) -> Method:
 
 
 def parse_steady_method(name: object, time_limit: object) -> Method:
-    """Look up an engine; unless one is named the one that finds the same in every run, or under a time limit the most."""
+    """Look up an engine; unless one is named the one that finds the same in every run, or under a
+    time limit the most."""
     return parse_method(name or ("exact" if time_limit is None else "auto"))
 
 
@@ -153,8 +177,11 @@ def parse_proving_method(name: object) -> Method:
     return Method(parse_choice("--method", name, allowed, ", which prove what they find"))
 
 
-def parse_engines(method: object, given: str | Sequence[str] | None) -> tuple[Method, Method | None]:
-    """The engine to solve with; or two that prove optimality, such as ``exact,cpsat``, where they are given."""
+def parse_engines(
+    method: object, given: str | Sequence[str] | None
+) -> tuple[Method, Method | None]:
+    """The engine to solve with; or two that prove optimality, such as ``exact,cpsat``, where they
+    are given."""
     from ithaca.solver.engines import PROVERS, Method
 
     one = parse_method(method)
@@ -162,9 +189,20 @@ def parse_engines(method: object, given: str | Sequence[str] | None) -> tuple[Me
         return one, None
     text = given if isinstance(given, str) else ",".join(given)
     own = {Method.EXACT.value, Method.STAGED.value}  # of designs that offer stages both are one
-    names, allowed = [part.strip() for part in text.split(",")], [m.value for m in (*PROVERS, Method.STAGED)]
-    if len(names) != 2 or len(set(names)) != 2 or not set(names) <= set(allowed) or set(names) == own:
-        raise InputError(f"--prove-with is {quoted(text)}; allowed: two different ones of exact (or staged), cpsat")
+    names, allowed = (
+        [part.strip() for part in text.split(",")],
+        [m.value for m in (*PROVERS, Method.STAGED)],
+    )
+    if (
+        len(names) != 2
+        or len(set(names)) != 2
+        or not set(names) <= set(allowed)
+        or set(names) == own
+    ):
+        raise InputError(
+            f"--prove-with is {quoted(text)}; allowed: two different "
+            "ones of exact (or staged), cpsat"
+        )
     return Method(names[0]), Method(names[1])
 
 
@@ -175,13 +213,21 @@ def parse_edition(name: object) -> Edition:
 
 def parse_target(name: str | None) -> Target | None:
     """Look up a compiler that ``--for`` names; None for none."""
-    return None if name is None else Target(parse_choice("--for", name, [target.value for target in Target]))
+    return (
+        None
+        if name is None
+        else Target(parse_choice("--for", name, [target.value for target in Target]))
+    )
 
 
 def parse_search(time_limit: object, gap: object = 0, seed: object = 0) -> SolveOptions:
     """How far to search, from ``--time-limit``, ``--gap`` and ``--seed``."""
-    seconds = None if time_limit is None else parse_number("--time-limit", time_limit, positive=True)
-    return SolveOptions(seconds, parse_number("--gap", gap), seed=parse_integer("--seed", seed, least=0))
+    seconds = (
+        None if time_limit is None else parse_number("--time-limit", time_limit, positive=True)
+    )
+    return SolveOptions(
+        seconds, parse_number("--gap", gap), seed=parse_integer("--seed", seed, least=0)
+    )
 
 
 def parse_number(option: str, value: object, *, positive: bool = False) -> float:
@@ -192,7 +238,9 @@ def parse_number(option: str, value: object, *, positive: bool = False) -> float
     except ValueError:
         read = math.nan
     if not math.isfinite(read) or read < 0 or (positive and read == 0):
-        raise InputError(f"{option} is {quoted(text)}; allowed: a finite number {'>' if positive else '≥'} 0")
+        raise InputError(
+            f"{option} is {quoted(text)}; allowed: a finite number {'>' if positive else '≥'} 0"
+        )
     return read
 
 
@@ -211,7 +259,9 @@ def _assignments(option: str, texts: Sequence[str], example: str) -> list[tuple[
         for part in text.split(","):
             name, equals, value = (word.strip() for word in part.partition("="))
             if not equals or not name or not value:
-                raise InputError(f"{option} is {quoted(text)}; allowed: NAME=VALUE,… such as {example}")
+                raise InputError(
+                    f"{option} is {quoted(text)}; allowed: NAME=VALUE,… such as {example}"
+                )
             if name in found:
                 raise InputError(f"{option}: {name} is given twice")
             found[name] = value

@@ -31,16 +31,19 @@ def refine(
     *,
     layer: LayerName = None,
     samples: Annotated[
-        int | None, Option("--samples", metavar="N", help="Configurations to evaluate at most, for each design.")
+        int | None,
+        Option(
+            "--samples", metavar="N", help="Configurations to evaluate at most, for each design."
+        ),
     ] = None,
     effort: Effort,
     seed: RandomSeed = 0,
 ) -> Result:
     """Improve the configurations of a result by evolution; what is proven optimal stays as it is.
 
-    Lower bounds that the result states are kept where they are better than those of geometric programs; `ithaca.verify` checks
-    what it claims. The time limit is for all designs together. Raises `DisagreementError` if evolution finds what the result
-    claims to be impossible.
+    Lower bounds that the result states are kept where they are better than those of geometric
+    programs; `ithaca.verify` checks what it claims. The time limit is for all designs together.
+    Raises `DisagreementError` if evolution finds what the result claims to be impossible.
     """
     search = replace(effort.options, seed=parse_integer("--seed", seed, least=0))
     most = SAMPLES if samples is None else parse_integer("--samples", samples, least=1)
@@ -53,12 +56,22 @@ def refine(
     ):
         budget = Budget(replace(search, stop=interrupt))
         jobs = [partial(_refined, recorded, most) for recorded in loaded.designs]
-        for index, solution in executor.results(jobs, lambda left: budget.share(-(-left // executor.width)), line.report):
+        for index, solution in executor.results(
+            jobs, lambda left: budget.share(-(-left // executor.width)), line.report
+        ):
             found[index] = solution
             line.finished(index, solution)
     solutions = tuple(found.values())
-    kept = any(s.certificate.lower_bound == r.certificate.lower_bound for s, r in zip(solutions, loaded.designs, strict=True))
-    return Result(loaded.platform_name, best_solution(solutions), solutions, source=loaded.source if kept else OWN)
+    kept = any(
+        s.certificate.lower_bound == r.certificate.lower_bound
+        for s, r in zip(solutions, loaded.designs, strict=True)
+    )
+    return Result(
+        loaded.platform_name,
+        best_solution(solutions),
+        solutions,
+        source=loaded.source if kept else OWN,
+    )
 
 
 def _refined(recorded: Solution, samples: int, options: SolveOptions, report: Report) -> Solution:

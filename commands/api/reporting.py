@@ -9,7 +9,12 @@ from typer import Option
 
 from ithaca.commands.api.answers import NetworkResult
 from ithaca.commands.api.codesign_result import CodesignResult
-from ithaca.commands.api.explaining import explain_codesign, explain_result, parse_changes, statements
+from ithaca.commands.api.explaining import (
+    explain_codesign,
+    explain_result,
+    parse_changes,
+    statements,
+)
 from ithaca.commands.api.keywords import Given, public
 from ithaca.commands.api.loading import opened
 from ithaca.commands.api.options import WRITTEN, LayerName, Quick, ResultFile
@@ -31,17 +36,28 @@ def report(
     *,
     layer: LayerName = None,
     around: Annotated[
-        int, Option("--around", metavar="N", help="In the landscape, only factors at most N from the result's.")
+        int,
+        Option(
+            "--around",
+            metavar="N",
+            help="In the landscape, only factors at most N from the result's.",
+        ),
     ] = AROUND,
     quick: Quick = False,
-    time_limit: Annotated[float, Option("--time-limit", metavar="S", help="Seconds for finding what to change first.")] = 60,
+    time_limit: Annotated[
+        float, Option("--time-limit", metavar="S", help="Seconds for finding what to change first.")
+    ] = 60,
     given: Given,
 ) -> str:
-    """Report a result as one self-contained page: the answer, its proof, what limits it, the array drawn.
+    """Report a result as one self-contained page: the answer, its proof, what limits it, the array
+    drawn.
 
     Returns one line on what was written.
     """
-    search, distance = parse_changes(time_limit, given, quick=quick), parse_integer("--around", around, least=0)
+    search, distance = (
+        parse_changes(time_limit, given, quick=quick),
+        parse_integer("--around", around, least=0),
+    )
     if distance > FARTHEST:
         raise InputError(f"--around is '{around}'; allowed: at most {FARTHEST}")
     check_writable(output)
@@ -50,15 +66,25 @@ def report(
     found = opened(result, layer)
     if isinstance(found, NetworkResult):
         for option in sorted(given & {"--around", "--time-limit", "--quick"}):
-            raise InputError(f"{option} does not go with the result of a whole network; allowed: with --layer NAME")
+            raise InputError(
+                f"{option} does not go with the result of a whole "
+                "network; allowed: with --layer NAME"
+            )
         explained = explain_network(found)
         page = network_page(found, explained, [*network_statements(found, explained)])
         what = f"{counted(len(found.layers), 'layer')} of {found.network.name}, {found.mode}"
     elif isinstance(found, CodesignResult):
-        page, what = codesign_page(found, found.architecture, explain_codesign(found, search)[0]), found.headline
+        page, what = (
+            codesign_page(found, found.architecture, explain_codesign(found, search)[0]),
+            found.headline,
+        )
     else:
         explanation = explain_result(found, None, search)
-        page = report_page(found, explanation, statements(found, explanation), distance, simulated=not quick)
-        what = explanation.failure or f"design {explanation.solution and explanation.solution.design}"
+        page = report_page(
+            found, explanation, statements(found, explanation), distance, simulated=not quick
+        )
+        what = (
+            explanation.failure or f"design {explanation.solution and explanation.solution.design}"
+        )
     write_text_atomically(output, page)
     return f"wrote {output}: {what}"

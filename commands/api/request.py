@@ -9,7 +9,13 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from ithaca.commands.api.live_line import note
-from ithaca.commands.api.options import EDITION, OBJECTIVE, UNBUILDABLE_EDITION, ProblemOptions, TargetedOptions
+from ithaca.commands.api.options import (
+    EDITION,
+    OBJECTIVE,
+    UNBUILDABLE_EDITION,
+    ProblemOptions,
+    TargetedOptions,
+)
 from ithaca.commands.api.parsing import (
     parse_choice,
     parse_counts,
@@ -40,7 +46,8 @@ from ithaca.workloads.library import workload as find_workload
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.statement import is_statement
 
-#: Share of a time limit that is kept to find out what a restriction to what a compiler builds costs.
+#: Share of a time limit that is kept to find out what a restriction to what a compiler builds
+#: costs.
 COMPARING = 0.2
 
 
@@ -57,7 +64,9 @@ class Request:
     edition: Edition  #: Statement of the cost model
     dataflow: tuple[str, ...] | None = None  #: The dataflow; None for all
     permutation: str | None = None  #: The permutation; None for all
-    descriptor: str | Path | None = None  #: A published description to solve instead of derived designs
+    descriptor: str | Path | None = (
+        None  #: A published description to solve instead of derived designs
+    )
     include_unbuildable: bool = False  #: Whether to consider designs that HLS cannot build
     space: SpaceOptions = field(default_factory=SpaceOptions)  #: Restrictions of the design space
 
@@ -73,14 +82,22 @@ class Request:
     def title(self) -> str:
         """Workload, data type, platform and edition in one line."""
         what = f"{self.nest.name} ({self.nest.shown_sizes}) {self.data.name}, {self.platform.name}"
-        return f"{what}, {self.edition.value} model edition{'' if self.target is None else f', for {self.target.title}'}"
+        return (
+            f"{what}, {self.edition.value} model "
+            f"edition{'' if self.target is None else f', for {self.target.title}'}"
+        )
 
     @property
     def posed(self) -> tuple[Problem, ...]:
         """One problem per requested design."""
-        limits, technology = requested_limits(self.platform, self.limits), self.data.on(self.platform)
+        limits, technology = (
+            requested_limits(self.platform, self.limits),
+            self.data.on(self.platform),
+        )
         return tuple(
-            systolic_problem(self.nest, array, self.data, limits, self.objective, self.space, technology)
+            systolic_problem(
+                self.nest, array, self.data, limits, self.objective, self.space, technology
+            )
             for array in requested_designs(self)
         )
 
@@ -90,7 +107,9 @@ class Request:
             solved = requested_designs(self)
             machine = replace(self.platform.technology.machine, sums=Sums.LAST)
             technology = replace(self.platform.technology, machine=machine)
-            every = requested_designs(replace(self, platform=replace(self.platform, technology=technology)))
+            every = requested_designs(
+                replace(self, platform=replace(self.platform, technology=technology))
+            )
             if left_out := [array for array in every if array not in solved]:
                 note(f"left out: {hanging_text(left_out)}")
 
@@ -111,8 +130,11 @@ def nest_provenance(nest: LoopNest) -> dict[str, str]:
     return {"workload": nest.name, "statement": str(nest), "sizes": sizes}
 
 
-def read_nest(workload: str | PathLike[str] | LoopNest, sizes: Mapping[str, int] | Sequence[str] | None = None) -> LoopNest:
-    """The loop nest that a name, a statement, an einsum or a path says, or that is given, with extents and parameters."""
+def read_nest(
+    workload: str | PathLike[str] | LoopNest, sizes: Mapping[str, int] | Sequence[str] | None = None
+) -> LoopNest:
+    """The loop nest that a name, a statement, an einsum or a path says, or that is given, with
+    extents and parameters."""
     numbers = parse_sizes(sizes or {})
     if isinstance(workload, LoopNest):
         return workload.with_sizes(numbers)
@@ -137,7 +159,9 @@ def read_objective(given: str | Objective) -> Objective:
 
 def read(options: ProblemOptions, objective: str | Objective) -> dict[str, Any]:
     """What options and an objective say, as `Request` and networks' requests take it."""
-    edition = parse_edition(options.edition or (UNBUILDABLE_EDITION if options.include_unbuildable else EDITION))
+    edition = parse_edition(
+        options.edition or (UNBUILDABLE_EDITION if options.include_unbuildable else EDITION)
+    )
     return {
         "data": read_data_type(options.dtype),
         "platform": timed(read_platform(options.platform), edition, options.regime, options.sums),
@@ -170,7 +194,9 @@ def timed(platform: Platform, edition: Edition, regime: str | None, sums: str | 
     """A platform with its machine as options say."""
     for option, given in (("--regime", regime), ("--sums", sums)):
         if given is not None and edition is not Edition.CYCLE:
-            raise InputError(f"{option} does not go with --edition {edition.value}; allowed: --edition cycle")
+            raise InputError(
+                f"{option} does not go with --edition {edition.value}; allowed: --edition cycle"
+            )
     machine = changed_machine(platform.technology.machine, machine_changes(regime, sums=sums))
     return replace(platform, technology=replace(platform.technology, machine=machine))
 
@@ -204,16 +230,21 @@ def machine_changes(
 
 
 def restricted_share(options: SolveOptions, space: SpaceOptions) -> SolveOptions:
-    """How far to search; where a compiler restricts the space, with time left to find out what that costs."""
+    """How far to search; where a compiler restricts the space, with time left to find out what that
+    costs."""
     limit = options.time_limit
-    return options if space.target is None or limit is None else replace(options, time_limit=limit * (1 - COMPARING))
+    return (
+        options
+        if space.target is None or limit is None
+        else replace(options, time_limit=limit * (1 - COMPARING))
+    )
 
 
 def requested_designs(request: Request) -> tuple[SystolicArray, ...]:
     """The designs to solve.
 
-    Raises `InputError` if none is left, the descriptor and the other options contradict each other, or the target can build
-    nothing for the workload.
+    Raises `InputError` if none is left, the descriptor and the other options contradict each other,
+    or the target can build nothing for the workload.
     """
     check_target(request.space.target, request.nest, request.data)
     if request.descriptor is not None:
@@ -230,9 +261,12 @@ def requested_designs(request: Request) -> tuple[SystolicArray, ...]:
 
 
 def check_target(target: Target | None, nest: LoopNest, data: DataType) -> None:
-    """Raises `InputError` if there is a target that can build nothing for a workload and a data type."""
+    """Raises `InputError` if there is a target that can build nothing for a workload and a data
+    type."""
     if target is not None and (reasons := (*data_obstacles(data), *nest_obstacles(nest))):
-        raise InputError(f"--for {target.value}: {target.title} cannot build {nest.name}: {'; '.join(reasons)}")
+        raise InputError(
+            f"--for {target.value}: {target.title} cannot build {nest.name}: {'; '.join(reasons)}"
+        )
 
 
 def _described_design(request: Request) -> SystolicArray:
@@ -241,7 +275,8 @@ def _described_design(request: Request) -> SystolicArray:
     assert request.descriptor is not None
     if request.edition is not Edition.ODYSSEY:
         raise InputError(
-            "--descriptor: published descriptions carry the omissions of --edition odyssey; allowed: that edition only"
+            "--descriptor: published descriptions carry the omissions of --edition "
+            "odyssey; allowed: that edition only"
         )
     array = load_descriptor(Path(request.descriptor), request.nest)
     for option, asked, found in (
@@ -249,10 +284,15 @@ def _described_design(request: Request) -> SystolicArray:
         ("--permutation", request.permutation, array.permutation),
     ):
         if asked is not None and asked != found:
-            raise InputError(f"{option} does not match the descriptor, which describes {array.name}")
+            raise InputError(
+                f"{option} does not match the descriptor, which describes {array.name}"
+            )
     target = request.space.target
     if target is not None and (reasons := design_obstacles(request.nest, array)):
-        raise InputError(f"--for {target.value}: {target.title} cannot build the descriptor's design: {'; '.join(reasons)}")
+        raise InputError(
+            f"--for {target.value}: {target.title} cannot build the "
+            f"descriptor's design: {'; '.join(reasons)}"
+        )
     return array
 
 
@@ -260,6 +300,11 @@ def requested_limits(platform: Platform, given: Mapping[str, Bound]) -> tuple[Li
     """The platform's limits, replaced or extended by those given."""
     for name, bound in given.items():
         if bound is not None and name in platform.resources and name not in METRICS:
-            raise InputError(f"limit {quoted(name)}: no design takes any {name}; allowed: limits on {', '.join(METRICS)}")
+            raise InputError(
+                f"limit {quoted(name)}: no design takes any {name}; allowed: "
+                f"limits on {', '.join(METRICS)}"
+            )
     bounds = platform.bounds(given).items()
-    return tuple(parse_limit(name, bound) for name, bound in bounds if name in METRICS or name in given)
+    return tuple(
+        parse_limit(name, bound) for name, bound in bounds if name in METRICS or name in given
+    )

@@ -68,18 +68,39 @@ TOOLS = ("optuna", "pymoo", "nevergrad", "opentuner", "odyssey", "csv")
 MAX_COUNT = 10_000
 
 #: Options that go with a result, too; all others it answers itself.
-OF_RESULTS = frozenset({"RESULT|WORKLOAD", "--for", "--output", "--count", "--dataflow", "--permutation", "--seed", "--layer"})
+OF_RESULTS = frozenset(
+    {
+        "RESULT|WORKLOAD",
+        "--for",
+        "--output",
+        "--count",
+        "--dataflow",
+        "--permutation",
+        "--seed",
+        "--layer",
+    }
+)
 
 
 @public
 def seed(
     source: Annotated[
         str | PathLike[str] | LoopNest | Result | NetworkResult,
-        Argument(metavar="RESULT|WORKLOAD", help="A result of solve -o or network -o (JSON), or a loop nest to solve."),
+        Argument(
+            metavar="RESULT|WORKLOAD",
+            help="A result of solve -o or network -o (JSON), or a loop nest to solve.",
+        ),
     ],
-    tool: Annotated[str, Option("--for", metavar="TOOL", help="optuna, pymoo, nevergrad, opentuner, odyssey or csv.")],
+    tool: Annotated[
+        str,
+        Option(
+            "--for", metavar="TOOL", help="optuna, pymoo, nevergrad, opentuner, odyssey or csv."
+        ),
+    ],
     output: Annotated[
-        str | Path, Option("-o", "--output", help="File to write; for opentuner, or a network, a folder."), WRITTEN
+        str | Path,
+        Option("-o", "--output", help="File to write; for opentuner, or a network, a folder."),
+        WRITTEN,
     ],
     *,
     layer: LayerName = None,
@@ -94,26 +115,36 @@ def seed(
 ) -> str:
     """Write diverse, feasible configurations as a start population for another search tool.
 
-    Returns one line on what was written. Raises `NothingFoundError` if there is no configuration to begin with.
+    Returns one line on what was written. Raises `NothingFoundError` if there is no configuration to
+    begin with.
     """
     wanted, first = parse_integer("--count", count, least=1), parse_integer("--seed", seed, least=0)
     parse_choice("--for", tool, TOOLS)
     if wanted > MAX_COUNT:
         raise InputError(f"--count is {wanted}; allowed: at most {MAX_COUNT}")
     known: Result | NetworkResult | None = None
-    if isinstance(source, Result | NetworkResult) or (not isinstance(source, LoopNest) and is_result(str(source))):
-        known = opened_layers(source if isinstance(source, Result | NetworkResult) else Path(source), layer)
+    if isinstance(source, Result | NetworkResult) or (
+        not isinstance(source, LoopNest) and is_result(str(source))
+    ):
+        known = opened_layers(
+            source if isinstance(source, Result | NetworkResult) else Path(source), layer
+        )
     elif layer is not None:
         raise InputError(f"--layer is {quoted(layer)}; allowed with a network's result")
     if tool != "opentuner" and not isinstance(known, NetworkResult):
         check_writable(output)
     elif Path(output).exists() and not Path(output).is_dir():
-        what = "OpenTuner reads one file per seed" if tool == "opentuner" else "every layer gets a folder"
+        what = (
+            "OpenTuner reads one file per seed"
+            if tool == "opentuner"
+            else "every layer gets a folder"
+        )
         raise InputError(f"cannot write {output}: {what}; give the name of a folder")
     if known is not None:
         for option in sorted((given - OF_RESULTS) | ({"--sizes"} if extents else set())):
             raise InputError(
-                f"{option} cannot be given with a result, which states its own; allowed: --dataflow, --permutation, --seed"
+                f"{option} cannot be given with a result, which states its own; "
+                "allowed: --dataflow, --permutation, --seed"
             )
         design = parse_loops(problem.dataflow), problem.permutation
         if isinstance(known, NetworkResult):
@@ -137,10 +168,14 @@ class Origin:
 
     problem: Problem  #: The design, with limits and objective
     configuration: Configuration  #: The configuration to begin with
-    others: tuple[Point, ...] = ()  #: Configurations of other designs of the same result; only a table can hold them
+    others: tuple[
+        Point, ...
+    ] = ()  #: Configurations of other designs of the same result; only a table can hold them
 
 
-def origin_of_result(result: Result, dataflow: tuple[str, ...] | None, permutation: str | None) -> Origin:
+def origin_of_result(
+    result: Result, dataflow: tuple[str, ...] | None, permutation: str | None
+) -> Origin:
     """The best configuration of a result, among the designs asked for.
 
     Raises `InputError` if it holds no such configuration.
@@ -154,11 +189,17 @@ def origin_of_result(result: Result, dataflow: tuple[str, ...] | None, permutati
     ]
     if not asked:
         held = "; ".join(dict.fromkeys(s.design for s in found)) or "none"
-        raise InputError(f"{result.source} holds no configuration of the design asked for; it has: {held}")
+        raise InputError(
+            f"{result.source} holds no configuration of the design asked for; it has: {held}"
+        )
     best = min(asked, key=lambda s: s.value or 0)
     assert best.configuration is not None
     everything = dataflow is None and permutation is None
-    others = tuple((systolic(s.problem), s.configuration) for s in found if s.configuration and s.design != best.design)
+    others = tuple(
+        (systolic(s.problem), s.configuration)
+        for s in found
+        if s.configuration and s.design != best.design
+    )
     return Origin(best.problem, best.configuration, others if everything else ())
 
 
@@ -176,7 +217,12 @@ def write_seeds(origin: Origin, tool: str, count: int, seed: int, output: Path) 
 
 
 def _seed_layers(
-    found: NetworkResult, design: tuple[tuple[str, ...] | None, str | None], tool: str, count: int, seed: int, output: Path
+    found: NetworkResult,
+    design: tuple[tuple[str, ...] | None, str | None],
+    tool: str,
+    count: int,
+    seed: int,
+    output: Path,
 ) -> str:
     """A folder for every layer: its seeds, and the result that they were grown from."""
     files: dict[str, str] = {}
@@ -187,19 +233,27 @@ def _seed_layers(
         folders.append(fresh_folder(layer.layer.name, folders))
         grown, said = _grown(origin, tool, count, seed)
         kept = document_text(result_document(alone))
-        files |= {f"{folders[-1]}/{name}": text for name, text in {**grown, "result.json": kept}.items()}
+        files |= {
+            f"{folders[-1]}/{name}": text for name, text in {**grown, "result.json": kept}.items()
+        }
         tell(f"{layer.layer.name}: {said}")
     write_folder(output, files)
-    return f"wrote {output}: seeds for {tool} of {counted(len(folders), 'layer')}, each in a folder with its result"
+    return (
+        f"wrote {output}: seeds for {tool} of "
+        f"{counted(len(folders), 'layer')}, each in a folder with its result"
+    )
 
 
 def _grown(origin: Origin, tool: str, count: int, seed: int) -> tuple[Mapping[str, str], str]:
-    """Seeds as files of a tool by name (a single one apart from OpenTuner's), and what they are in a line."""
+    """Seeds as files of a tool by name (a single one apart from OpenTuner's), and what they are in
+    a line."""
     with Interrupt() as interrupt:
         stop = SolveOptions(stop=interrupt)
         others = origin.others[: count - 1] if tool == "csv" else ()
         own = count - len(others)
-        found = diverse_configurations(origin.problem, own, seed, stop, known=(origin.configuration,))
+        found = diverse_configurations(
+            origin.problem, own, seed, stop, known=(origin.configuration,)
+        )
     seeds = Seeds(parameter_space(origin.problem), found)
     written = len(found) + len(others)
     if written < count:
@@ -208,8 +262,12 @@ def _grown(origin: Origin, tool: str, count: int, seed: int) -> tuple[Mapping[st
     values = [origin.problem.value(configuration) for configuration in found]
     objective = origin.problem.objective.text
     span = number(min(values)) + (f" to {number(max(values))}" if max(values) > min(values) else "")
-    design = origin.problem.design.name + (f" (and {len(others)} of other designs)" if others else "")
-    return _files(seeds, others, tool), f"{written} seeds for {tool}, design {design}, {objective} {span}"
+    design = origin.problem.design.name + (
+        f" (and {len(others)} of other designs)" if others else ""
+    )
+    return _files(
+        seeds, others, tool
+    ), f"{written} seeds for {tool}, design {design}, {objective} {span}"
 
 
 def _files(seeds: Seeds, others: Sequence[Point], tool: str) -> Mapping[str, str]:
@@ -218,7 +276,13 @@ def _files(seeds: Seeds, others: Sequence[Point], tool: str) -> Mapping[str, str
     if tool == "csv":
         design = seeds.space.problem.design
         if isinstance(design, SpatialDesign):
-            return {"seeds.csv": mappings_text([SpatialPoint(design, design.mapping(each)) for each in seeds.configurations])}
-        first, *rest = ((systolic(seeds.space.problem), configuration) for configuration in seeds.configurations)
+            return {
+                "seeds.csv": mappings_text(
+                    [SpatialPoint(design, design.mapping(each)) for each in seeds.configurations]
+                )
+            }
+        first, *rest = (
+            (systolic(seeds.space.problem), configuration) for configuration in seeds.configurations
+        )
         return {"seeds.csv": points_text([first, *others, *rest])}
     return {"seeds.json": _TEXTS[tool](seeds)}

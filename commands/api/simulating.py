@@ -47,7 +47,9 @@ STUDY = "simulation"
 class Simulation(compared.Simulation, Answer):
     """The answer of `ithaca.simulate`: what happened when a configuration ran."""
 
-    asked: Mapping[str, Any] = field(default_factory=dict)  #: The question and its configuration, as documents state them
+    asked: Mapping[str, Any] = field(
+        default_factory=dict
+    )  #: The question and its configuration, as documents state them
 
     @property
     def document(self) -> dict[str, Any]:
@@ -57,10 +59,14 @@ class Simulation(compared.Simulation, Answer):
     def headline(self) -> str:
         took = "hangs" if self.cycles is None else f"{number(self.cycles)} cycles"
         nest = self.design.nest
-        return f"{nest.name} ({nest.shown_sizes}) {self.design.data.name}, design {self.design.name}, simulated: {took}"
+        return (
+            f"{nest.name} ({nest.shown_sizes}) {self.design.data.name}, design "
+            f"{self.design.name}, simulated: {took}"
+        )
 
     def to_xarray(self) -> xr.Dataset:
-        """What each module did as labelled arrays: shares of the run, on average over its processes."""
+        """What each module did as labelled arrays: shares of the run, on average over its
+        processes."""
         import xarray as xr
 
         modules = self.run.modules
@@ -69,74 +75,110 @@ class Simulation(compared.Simulation, Answer):
             for field in fields(ModuleShare)
             if isinstance(getattr(modules[0], field.name), int | float)
         }
-        return xr.Dataset(columns, {"module": [module.module for module in modules]}, {"title": self.headline})
+        return xr.Dataset(
+            columns, {"module": [module.module for module in modules]}, {"title": self.headline}
+        )
 
 
 @public
 def simulate(
     source: Annotated[
         str | Path | results.Result,
-        Argument(metavar="RESULT|WORKLOAD", help="A result (solve -o), or with --points a workload."),
+        Argument(
+            metavar="RESULT|WORKLOAD", help="A result (solve -o), or with --points a workload."
+        ),
     ],
     *,
     layer: LayerName = None,
     design: Annotated[
         str | None,
-        Option("--design", metavar="'LOOPS TENSOR'", help="Which design of the result, e.g. 'i,j C'; default: the best."),
+        Option(
+            "--design",
+            metavar="'LOOPS TENSOR'",
+            help="Which design of the result, e.g. 'i,j C'; default: the best.",
+        ),
     ] = None,
     regime: Annotated[
         str | None,
-        Option("--regime", help="Modules are timed: rtl, or hls as synthesis does; default: the platform's."),
+        Option(
+            "--regime",
+            help="Modules are timed: rtl, or hls as synthesis does; default: the platform's.",
+        ),
     ] = None,
     param: Annotated[
         Mapping[str, int] | Sequence[str] | None,
-        Option("--param", help="Cycles: d swap of buffers, e loop entry, h hop, m MAC depth, e.g. d=1,m=8."),
+        Option(
+            "--param",
+            help="Cycles: d swap of buffers, e loop entry, h hop, m MAC depth, e.g. d=1,m=8.",
+        ),
         REPEATED,
     ] = None,
     fifo_depth: Annotated[
-        int | None, Option("--fifo-depth", metavar="N", help="Words a FIFO holds beside those on their way.")
+        int | None,
+        Option("--fifo-depth", metavar="N", help="Words a FIFO holds beside those on their way."),
     ] = None,
     memory: Annotated[
         Mapping[str, int] | Sequence[str] | None,
         Option(
             "--memory",
-            help="latency, refresh, refresh_period (cycles); bandwidth (bytes per cycle, shared; 0: no limit); "
+            help="latency, refresh, refresh_period (cycles); bandwidth (bytes "
+            "per cycle, shared; 0: no limit); "
             "default: the platform's.",
         ),
         REPEATED,
     ] = None,
     sums: Annotated[
-        str | None, Option("--sums", help="A PE adds its neighbour's sum at its first visit (as AutoSA builds it) or the last.")
+        str | None,
+        Option(
+            "--sums",
+            help="A PE adds its neighbour's sum at its first visit (as "
+            "AutoSA builds it) or the last.",
+        ),
     ] = None,
     check_values: Annotated[
-        bool, Option("--check-values", help="Run it with data, too, and compare what it computes with NumPy (small arrays).")
+        bool,
+        Option(
+            "--check-values",
+            help="Run it with data, too, and compare what it computes with NumPy (small arrays).",
+        ),
     ] = False,
 ) -> Simulation:
     """Run the best configuration of a result, every word of it, and say where the time went.
 
-    Raises `InputError` if a parameter is out of range, the result has no configuration, the array cannot be built or has
-    too many values to check, or numba is not installed.
+    Raises `InputError` if a parameter is out of range, the result has no configuration, the array
+    cannot be built or has too many values to check, or numba is not installed.
     """
     found = source if isinstance(source, results.Result) else one_result(Path(source), layer)
     platform = systolic(found.solutions[0].problem).technology
     machine = changed_machine(platform.machine, machine_changes(regime, param, fifo_depth, sums))
     stores = read_memory(memory, platform.memory)
     solutions = [
-        s for s in found.solutions if s.configuration is not None and (design is None or s.problem.design.answers_to(design))
+        s
+        for s in found.solutions
+        if s.configuration is not None and (design is None or s.problem.design.answers_to(design))
     ]
     if not solutions:
-        names = ", ".join(s.problem.design.name for s in found.solutions if s.configuration is not None)
+        names = ", ".join(
+            s.problem.design.name for s in found.solutions if s.configuration is not None
+        )
         asked = "" if design is None else f" --design {quoted(design)};"
-        raise InputError(f"nothing to simulate:{asked} allowed: a result with a configuration ({names or 'this one has none'})")
+        raise InputError(
+            f"nothing to simulate:{asked} allowed: a result with a "
+            f"configuration ({names or 'this one has none'})"
+        )
     chosen = found.best if design is None and found.best is not None else solutions[0]
     return _simulated(chosen, found.platform_name, machine, stores, check_values=check_values)
 
 
-def _simulated(chosen: Solution, platform: str, machine: Machine, memory: Memory, *, check_values: bool) -> Simulation:
+def _simulated(
+    chosen: Solution, platform: str, machine: Machine, memory: Memory, *, check_values: bool
+) -> Simulation:
     assert chosen.configuration is not None
     assert chosen.value is not None
     design, checkpoint = systolic(chosen.problem), signals.check
-    run = compared.simulate_configuration(design, chosen.configuration, machine, memory, checkpoint, check_values=check_values)
+    run = compared.simulate_configuration(
+        design, chosen.configuration, machine, memory, checkpoint, check_values=check_values
+    )
     asked = {
         "study": STUDY,
         "question": question_fields([chosen.problem], platform),
@@ -166,17 +208,25 @@ class SimulationDocument(FirstPart):
 
 
 def read_simulation(document: Any, path: Path) -> Simulation:
-    """The simulation that a document states, simulated again. Raises `InputError` if something else happens."""
+    """The simulation that a document states, simulated again. Raises `InputError` if something else
+    happens."""
     run = validated(SimulationDocument, document, path).simulation
     posed(document, path)
-    found, platform = evaluated(document, document["best"], document["value"], path), document["question"]["platform"]["name"]
+    found, platform = (
+        evaluated(document, document["best"], document["value"], path),
+        document["question"]["platform"]["name"],
+    )
     checked = "values" in document["simulation"]
-    again = _simulated(found, platform, run.machine.machine(), run.memory.memory(), check_values=checked)
+    again = _simulated(
+        found, platform, run.machine.machine(), run.memory.memory(), check_values=checked
+    )
     check_same(claims(document), claims(again.document), "")
     return again
 
 
-def read_memory(memory: Mapping[str, int] | Sequence[str] | None, platform: Memory = IDEAL) -> Memory:
+def read_memory(
+    memory: Mapping[str, int] | Sequence[str] | None, platform: Memory = IDEAL
+) -> Memory:
     """The memory that an option describes; what it leaves out is the platform's."""
     words = parse_counts("--memory", memory, "latency=100,bandwidth=64")
     for name in words:
@@ -192,7 +242,10 @@ def simulate_points(points: Iterable[Point], memory: Memory = IDEAL) -> list[int
     found = []
     for row, (design, configuration) in enumerate(points, start=1):
         try:
-            run = simulate_network(array_network(design, configuration, design.technology.machine, memory), signals.check)
+            run = simulate_network(
+                array_network(design, configuration, design.technology.machine, memory),
+                signals.check,
+            )
         except InputError as error:
             raise InputError(f"point {row}: {error}") from None
         found.append(run.cycles if run.finished else None)

@@ -49,18 +49,27 @@ def solve(
     problem: TargetedOptions,
     hierarchy: HierarchyOptions,
     descriptor: Annotated[
-        str | Path | None, Option("--descriptor", help="Published design description (JSON) to solve.")
+        str | Path | None,
+        Option("--descriptor", help="Published design description (JSON) to solve."),
     ] = None,
     objective: Objective = OBJECTIVE,
     method: Method = "auto",
     prove_with: Annotated[
         str | Sequence[str] | None,
-        Option("--prove-with", metavar="A,B", help="Two engines to prove with, e.g. exact,cpsat; they must agree."),
+        Option(
+            "--prove-with",
+            metavar="A,B",
+            help="Two engines to prove with, e.g. exact,cpsat; they must agree.",
+        ),
     ] = None,
     search: SearchOptions,
     start: Annotated[
         str | Path | Loaded | None,
-        Option("--start", help="A result whose configurations to improve on; it gives the data type unless --dtype does."),
+        Option(
+            "--start",
+            help="A result whose configurations to improve on; it gives the "
+            "data type unless --dtype does.",
+        ),
     ] = None,
     given: Given,
     **extents: Extents,
@@ -69,12 +78,16 @@ def solve(
     engine, second = parse_engines(method, prove_with)
     if on_hierarchy(given):
         nest = read_problem_or_nest(workload, parse_extents(sizes, extents))
-        return solve_nest(nest, question_of(hierarchy, problem, objective, given), search.options, engine, second)
+        return solve_nest(
+            nest, question_of(hierarchy, problem, objective, given), search.options, engine, second
+        )
     options, threads = search.options, search.workers
     loaded = load_result(Path(start)) if isinstance(start, str | Path) else start
     if loaded is not None and "--dtype" not in given:
         problem = replace(problem, dtype=systolic(loaded.problem).data.name)
-    request = request_of_array(problem, workload, parse_extents(sizes, extents), objective, descriptor)
+    request = request_of_array(
+        problem, workload, parse_extents(sizes, extents), objective, descriptor
+    )
     name = f" {start}" if isinstance(start, str | Path) else ""
     known = {} if loaded is None else known_configurations(loaded, request.nest, name)
     return run(request, options, threads, known, engine, second)
@@ -96,35 +109,64 @@ def run(
     """
     asked, budget = request.posed, Budget(options)
     request.remark()
-    starts = [start.get((*systolic(p).array.dataflow, systolic(p).array.permutation)) for p in asked]
-    with Interrupt() as interrupt, LiveLine("deriving tables", [p.design.name for p in asked]) as line:
+    starts = [
+        start.get((*systolic(p).array.dataflow, systolic(p).array.permutation)) for p in asked
+    ]
+    with (
+        Interrupt() as interrupt,
+        LiveLine("deriving tables", [p.design.name for p in asked]) as line,
+    ):
         bounded = restricted_share(replace(options, stop=interrupt), request.space)
         solutions = solve_designs(
-            asked, bounded, method=method, threads=threads, starts=starts, report=line.report, finished=line.finished
+            asked,
+            bounded,
+            method=method,
+            threads=threads,
+            starts=starts,
+            report=line.report,
+            finished=line.finished,
         )
         if prove_again_with is not None:
             solutions = tuple(prove_again(s, prove_again_with, bounded) for s in solutions)
         best, compared = best_solution(solutions), None
-        if request.space.target is not None and best is not None and best.value is not None and not interrupt():
+        if (
+            request.space.target is not None
+            and best is not None
+            and best.value is not None
+            and not interrupt()
+        ):
             free = replace(request, space=replace(request.space, target=None)).posed
             known = [best.configuration if p.design.name == best.design else None for p in free]
             left = replace(budget.share(), stop=interrupt, any_tie=True)
             found = solve_best(free, left, method=method, starts=known, report=line.show)
-            compared = replace(without_restriction(best.value, found.value, found.certificate), problems=free)
+            compared = replace(
+                without_restriction(best.value, found.value, found.certificate), problems=free
+            )
     return Result(request.platform.name, best, solutions, compared)
 
 
-def known_configurations(result: Loaded, nest: LoopNest, name: str = "") -> dict[tuple[str, ...], Configuration]:
+def known_configurations(
+    result: Loaded, nest: LoopNest, name: str = ""
+) -> dict[tuple[str, ...], Configuration]:
     """Configurations of a result by dataflow and permutation, ``(*dataflow, permutation)``.
 
-    Sizes, limits and data type may differ: a configuration that does not fit is not taken. Raises `InputError` if the result is
-    of another workload, or holds no configuration.
+    Sizes, limits and data type may differ: a configuration that does not fit is not taken. Raises
+    `InputError` if the result is of another workload, or holds no configuration.
     """
     workload = systolic(result.problem).nest.name
     if workload != nest.name:
-        raise InputError(f"--start{name} is a result of workload '{workload}'; allowed: one of '{nest.name}'")
-    designs = [(systolic(s.problem).array, s.tiling) for s in reversed(result.solutions) if s.configuration is not None]
-    found = {(*array.dataflow, array.permutation): tiling.configuration(array, nest.sizes) for array, tiling in designs}
+        raise InputError(
+            f"--start{name} is a result of workload '{workload}'; allowed: one of '{nest.name}'"
+        )
+    designs = [
+        (systolic(s.problem).array, s.tiling)
+        for s in reversed(result.solutions)
+        if s.configuration is not None
+    ]
+    found = {
+        (*array.dataflow, array.permutation): tiling.configuration(array, nest.sizes)
+        for array, tiling in designs
+    }
     if not found:
         raise InputError(f"--start{name} holds no configuration")
     return found

@@ -69,8 +69,13 @@ class Study(StudyAnswer, studies.Study):
             return ""
         if all(point.answer.certificate.status is Status.INFEASIBLE for point in points):
             more = f" (and {len(points) - 1} more points)" if len(points) > 1 else ""
-            return f"infeasible: {why_infeasible(points[0].problems, points[0].answer.shortfalls)}{more}"
-        if narrowed := next((point.answer.certificate for point in points if point.answer.certificate.empty), None):
+            return (
+                "infeasible: "
+                f"{why_infeasible(points[0].problems, points[0].answer.shortfalls)}{more}"
+            )
+        if narrowed := next(
+            (point.answer.certificate for point in points if point.answer.certificate.empty), None
+        ):
             return narrowed.failure
         return "nothing found before the search ended; allow more time with --time-limit"
 
@@ -98,14 +103,21 @@ def whatif(
         Mapping[str, Sequence[Any]] | Sequence[str] | None,
         Option(
             "--vary",
-            help="What to vary: a size (i=256,512), a limit (dsp=2000,4000), platform, dtype, edition, objective, "
-            "permutation (A,C), dataflow (i,j:i,k), what it is for (for=none,autosa), or a figure of --arch "
+            help="What to vary: a size (i=256,512), a limit (dsp=2000,4000), "
+            "platform, dtype, edition, objective, "
+            "permutation (A,C), dataflow (i,j:i,k), what it is for "
+            "(for=none,autosa), or a figure of --arch "
             "(GLB.words=16384,32768). Several make a grid.",
         ),
         REPEATED,
     ] = None,
     marginal: Annotated[
-        float | None, Option("--marginal", metavar="PERCENT", help="Prove what each limit is worth, raised by so much.")
+        float | None,
+        Option(
+            "--marginal",
+            metavar="PERCENT",
+            help="Prove what each limit is worth, raised by so much.",
+        ),
     ] = None,
     problem: TargetedOptions,
     hierarchy: HierarchyOptions,
@@ -121,14 +133,24 @@ def whatif(
 
     ``before`` hears of the axes before anything is solved, and may refuse them.
     """
-    engine, options, threads = parse_steady_method(method, search.time_limit), search.options, search.workers
-    percent = None if marginal is None else Fraction(repr(parse_number("--marginal", marginal, positive=True)))
+    engine, options, threads = (
+        parse_steady_method(method, search.time_limit),
+        search.options,
+        search.workers,
+    )
+    percent = (
+        None
+        if marginal is None
+        else Fraction(repr(parse_number("--marginal", marginal, positive=True)))
+    )
     own = parse_extents(sizes, extents)
     request = request_of(workload, own, problem, hierarchy, objective, given)
     fixed = {*own, *request.limits, *(name for name in (*OPTIONS, TARGET) if f"--{name}" in given)}
     variations = parse_variations(vary or {}, request, fixed)
     if not variations and percent is None:
-        raise InputError("nothing to study; allowed: --vary NAME=VALUE,… or --marginal PERCENT or both")
+        raise InputError(
+            "nothing to study; allowed: --vary NAME=VALUE,… or --marginal PERCENT or both"
+        )
     axes = [v.axis for v in variations]
     if before is not None:
         before(axes)
@@ -137,7 +159,9 @@ def whatif(
     def pose(values: Mapping[str, Any]) -> Sequence[Problem]:
         asked = varied(request, variations, values)
         if isinstance(asked, Request):  # of a platform that is varied, too
-            asked = replace(asked, platform=timed(asked.platform, Edition.CYCLE, problem.regime, problem.sums))
+            asked = replace(
+                asked, platform=timed(asked.platform, Edition.CYCLE, problem.regime, problem.sums)
+            )
         return asked.posed
 
     store = None if results is None else Store(Path(results), note)

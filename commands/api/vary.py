@@ -33,19 +33,36 @@ from ithaca.workloads.nest import LoopNest
 Change = Callable[[Any, Any], Any]
 Options = Mapping[str, tuple[str, Callable[[LoopNest, Any], Any], Callable[[Any], str]]]
 
-#: Axes that replace an option of the same name: the field of the request, what reads a value, how a value is shown.
+#: Axes that replace an option of the same name: the field of the request, what reads a value, how a
+#: value is shown.
 OPTIONS: Options = {
-    "platform": ("platform", lambda nest, given: read_platform(given), lambda platform: platform.name),
+    "platform": (
+        "platform",
+        lambda nest, given: read_platform(given),
+        lambda platform: platform.name,
+    ),
     "dtype": ("data", lambda nest, given: read_data_type(given), lambda data: data.name),
     "edition": ("edition", lambda nest, given: parse_edition(given), lambda edition: edition.value),
-    "objective": ("objective", lambda nest, given: read_objective(given), lambda objective: objective.text),
-    "dataflow": ("dataflow", lambda nest, given: find_dataflow(nest, parse_loops(given) or ()), ",".join),
+    "objective": (
+        "objective",
+        lambda nest, given: read_objective(given),
+        lambda objective: objective.text,
+    ),
+    "dataflow": (
+        "dataflow",
+        lambda nest, given: find_dataflow(nest, parse_loops(given) or ()),
+        ",".join,
+    ),
     "permutation": ("permutation", lambda nest, text: loop_order(nest, text) and text, str),
 }
 
 #: The same of mappings onto memory hierarchies.
 OPTIONS_OF_MAPPINGS: Options = {
-    "arch": ("architecture", lambda nest, given: find_architecture(str(given)), lambda architecture: architecture.name),
+    "arch": (
+        "architecture",
+        lambda nest, given: find_architecture(str(given)),
+        lambda architecture: architecture.name,
+    ),
     "edition": ("edition", lambda nest, given: read_edition(given), str),
     "objective": ("objective", lambda nest, given: str(given), str),
 }
@@ -70,24 +87,31 @@ class Variation:
 
 
 def parse_variations(
-    asked: Mapping[str, Sequence[Any]] | Sequence[str], request: Request | MappedRequest, given: Collection[str]
+    asked: Mapping[str, Sequence[Any]] | Sequence[str],
+    request: Request | MappedRequest,
+    given: Collection[str],
 ) -> tuple[Variation, ...]:
     """Read all ``--vary`` options, or values by name.
 
-    A name is a loop (``i=256,512``), a metric to limit (``dsp=2000,4000``), one of `OPTIONS`, or a figure of a memory
-    hierarchy (``GLB.words=16384,32768``). ``size.i`` and ``limit.dsp`` say which; ``limit.`` takes any expression. Values are
-    separated by commas outside parentheses, dataflows, which contain commas, by colons (``dataflow=i,j:i,k``). Raises
-    `InputError` if a name or value does not fit, an axis or value is repeated,
-    is fixed by another option too, or the grid is too large.
+    A name is a loop (``i=256,512``), a metric to limit (``dsp=2000,4000``), one of `OPTIONS`, or a
+    figure of a memory hierarchy (``GLB.words=16384,32768``). ``size.i`` and ``limit.dsp`` say
+    which; ``limit.`` takes any expression. Values are separated by commas outside parentheses,
+    dataflows, which contain commas, by colons (``dataflow=i,j:i,k``). Raises `InputError` if a name
+    or value does not fit, an axis or value is repeated, is fixed by another option too, or the grid
+    is too large.
     """
     found = [_variation(name, values, request, given) for name, values in named_values(asked)]
     check_axes([v.axis for v in found])
     return tuple(found)
 
 
-def named_values(asked: Mapping[str, Sequence[Any]] | Sequence[str]) -> Iterable[tuple[str, Sequence[Any]]]:
+def named_values(
+    asked: Mapping[str, Sequence[Any]] | Sequence[str],
+) -> Iterable[tuple[str, Sequence[Any]]]:
     """What is varied, and its values as they were given."""
-    return map(_valued, asked.items()) if isinstance(asked, Mapping) else map(_named, several(asked))
+    return (
+        map(_valued, asked.items()) if isinstance(asked, Mapping) else map(_named, several(asked))
+    )
 
 
 def check_axes(axes: Sequence[Axis]) -> None:
@@ -111,7 +135,10 @@ def _named(text: str) -> tuple[str, Sequence[Any]]:
         raise InputError(f"--vary is {quoted(text)}; allowed: NAME=VALUE,… such as dsp=2000,4000")
     parts = [part.strip() for part in split_values(values, ":" if name == "dataflow" else ",")]
     if not all(parts):
-        raise InputError(f"--vary {quoted(name)} has an empty value in {quoted(values)}; allowed: values between commas")
+        raise InputError(
+            f"--vary {quoted(name)} has an empty value in "
+            f"{quoted(values)}; allowed: values between commas"
+        )
     return name, parts
 
 
@@ -124,7 +151,9 @@ def varied(
     return request
 
 
-def _variation(name: str, parts: Sequence[Any], request: Request | MappedRequest, given: Collection[str]) -> Variation:
+def _variation(
+    name: str, parts: Sequence[Any], request: Request | MappedRequest, given: Collection[str]
+) -> Variation:
     loops, metrics, of_arrays = request.nest.loops, request.vocabulary, isinstance(request, Request)
     options = OPTIONS if of_arrays else OPTIONS_OF_MAPPINGS
     figures = {} if isinstance(request, Request) else figures_of(request.architecture)
@@ -134,7 +163,10 @@ def _variation(name: str, parts: Sequence[Any], request: Request | MappedRequest
     is_target = of_arrays and name == TARGET
     is_option = name in options or is_target or name in figures
     if is_loop + is_limit + is_option > 1:
-        raise InputError(f"--vary {quoted(name)} may be a loop or a metric; allowed: {SIZE}{name} or {LIMIT}{name}")
+        raise InputError(
+            f"--vary {quoted(name)} may be a loop or a metric; allowed: "
+            f"{SIZE}{name} or {LIMIT}{name}"
+        )
     if (is_loop and plain not in loops) or not (is_loop or is_limit or is_option):
         known = [metric for metric in metrics if "." not in metric]
         split = [figure.partition(".") for figure in figures]
@@ -143,11 +175,14 @@ def _variation(name: str, parts: Sequence[Any], request: Request | MappedRequest
         names = ", ".join(dict.fromkeys(figure for _, _, figure in split if figure))
         others += [f"where FIGURE is {names}"] if names else []
         raise InputError(
-            f"--vary {quoted(name)} is unknown; allowed: loops {', '.join(loops)}; limits {', '.join(known)} "
+            f"--vary {quoted(name)} is unknown; allowed: loops "
+            f"{', '.join(loops)}; limits {', '.join(known)} "
             f"(or {LIMIT}EXPRESSION); {', '.join(others)}"
         )
     if plain in given:
-        raise InputError(f"--vary {quoted(name)} is fixed by another option, too; allowed: one of them")
+        raise InputError(
+            f"--vary {quoted(name)} is fixed by another option, too; allowed: one of them"
+        )
     try:
         if is_loop:
             return _size(plain, parts, request.nest)
@@ -155,7 +190,11 @@ def _variation(name: str, parts: Sequence[Any], request: Request | MappedRequest
             return _target(parts)
         if name in figures:
             return _figure(name, parts, figures[name])
-        return _limit(plain, parts, metrics) if is_limit else _option(name, parts, request.nest, options)
+        return (
+            _limit(plain, parts, metrics)
+            if is_limit
+            else _option(name, parts, request.nest, options)
+        )
     except InputError as error:
         raise InputError(f"--vary {quoted(name)}: {error}") from None
 
@@ -172,19 +211,31 @@ def _limit(metric: str, parts: Sequence[Any], metrics: Mapping[str, Metric]) -> 
     bounds = tuple(parse_upper(metric, part) for part in parts)
     parse_expression(metric, where="limit", allowed=metrics)
     unit = metrics[metric].unit if metric in metrics else ""
-    labels = tuple(json_number(bound) if isinstance(bound, Fraction) else str(bound or NO_LIMIT) for bound in bounds)
+    labels = tuple(
+        json_number(bound) if isinstance(bound, Fraction) else str(bound or NO_LIMIT)
+        for bound in bounds
+    )
     axis = Axis(f"{metric}_limit", bounds, labels, unit, f"upper limit of {metric}")
     return Variation(axis, lambda r, bound: replace(r, limits={**r.limits, metric: bound}))
 
 
 def _figure(name: str, parts: Sequence[Any], figure: Metric) -> Variation:
-    """A figure of a memory hierarchy; `with_figure` refuses what it cannot be, as the point is posed."""
+    """A figure of a memory hierarchy; `with_figure` refuses what it cannot be, as the point is
+    posed."""
     values = tuple(parse_upper(name, part) for part in parts)
     if any(isinstance(value, Share) for value in values):
         raise InputError("a share is no figure; allowed: numbers")
-    labels = tuple(NO_LIMIT if value is None else json_number(value) for value in values if not isinstance(value, Share))
+    labels = tuple(
+        NO_LIMIT if value is None else json_number(value)
+        for value in values
+        if not isinstance(value, Share)
+    )
     axis = Axis(name, values, labels, figure.unit, figure.meaning)
-    return Variation(axis, lambda r, value: replace(r, architecture=with_figure(r.architecture, name, value)), late=True)
+    return Variation(
+        axis,
+        lambda r, value: replace(r, architecture=with_figure(r.architecture, name, value)),
+        late=True,
+    )
 
 
 def _option(name: str, parts: Sequence[Any], nest: LoopNest, options: Options) -> Variation:

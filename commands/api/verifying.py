@@ -57,17 +57,23 @@ def verify(
     *,
     layer: LayerName = None,
     time_limit: Annotated[
-        float | None, Option("--time-limit", metavar="S", help="Seconds for each design, of a network for each layer.")
+        float | None,
+        Option(
+            "--time-limit",
+            metavar="S",
+            help="Seconds for each design, of a network for each layer.",
+        ),
     ] = None,
     hear: Callable[[Check], None] | None = None,
 ) -> Verification:
     """Check a result anew: every value by the exact reference, every proof by another engine.
 
-    Loading re-derives the designs and re-evaluates every metric by the Fraction reference. What is claimed to be optimal or
-    infeasible is then proven again by another engine than the recorded one, bounds and shortfalls by a further search.
+    Loading re-derives the designs and re-evaluates every metric by the Fraction reference. What is
+    claimed to be optimal or infeasible is then proven again by another engine than the recorded
+    one, bounds and shortfalls by a further search.
 
-    ``hear`` is told of each check when it is done. Raises `InputError` if the result claims what is false, and no engine says
-    so, `DisagreementError` if engines contradict each other.
+    ``hear`` is told of each check when it is done. Raises `InputError` if the result claims what is
+    false, and no engine says so, `DisagreementError` if engines contradict each other.
     """
     options, checks = parse_search(time_limit), []
     found = _read(result, layer)
@@ -97,13 +103,26 @@ def _read(given: str | Path | Answer, layer: str | None) -> Verifiable:
     document, source = None, OWN
     if isinstance(given, str | Path):
         source = str(given)
-        document = None if layer is not None else parse_json(read_text(Path(given), MAX_BYTES), Path(given))
+        document = (
+            None
+            if layer is not None
+            else parse_json(read_text(Path(given), MAX_BYTES), Path(given))
+        )
     elif not isinstance(given, Result | NetworkResult | CodesignResult):
         document = parse_json(document_text(given.document), Path(OWN))
     if isinstance(document, dict) and "points" in document and "study" not in document:
         what = "points is a list of figures alone, without question or proof"
-        raise refuse(source, f"{what}; allowed: results, fronts, studies, matches, and simulations of one configuration")
-    if isinstance(document, dict) and document.get("study") in (MATCH, SIMULATION, "pareto", "whatif"):
+        raise refuse(
+            source,
+            f"{what}; allowed: results, fronts, studies, matches, and "
+            "simulations of one configuration",
+        )
+    if isinstance(document, dict) and document.get("study") in (
+        MATCH,
+        SIMULATION,
+        "pareto",
+        "whatif",
+    ):
         return _Stated(document, source)
     return opened(given, layer)
 
@@ -114,9 +133,13 @@ def _checks(result: Verifiable, options: SolveOptions) -> Iterator[Check]:
         if document["study"] == MATCH:
             yield Check("match", f"{read_matches(document, path).headline}; all found again", True)
         elif document["study"] == SIMULATION:
-            yield Check("simulation", f"{read_simulation(document, path).headline}; simulated again", True)
+            yield Check(
+                "simulation", f"{read_simulation(document, path).headline}; simulated again", True
+            )
         else:
-            yield from (verify_front if document["study"] == "pareto" else verify_study)(document, path, options)
+            yield from (verify_front if document["study"] == "pareto" else verify_study)(
+                document, path, options
+            )
         return
     if isinstance(result, CodesignResult):
         yield from verify_codesign(result, options)
@@ -132,10 +155,15 @@ def _checks(result: Verifiable, options: SolveOptions) -> Iterator[Check]:
         def solve(search: SolveOptions) -> Solution:
             return solve_best(free.problems, replace(search, any_tie=True), method=method)
 
-        yield Check("unrestricted", *repeat(free, solve, options, "unrestricted", "proven again", evaluated=False))
+        yield Check(
+            "unrestricted",
+            *repeat(free, solve, options, "unrestricted", "proven again", evaluated=False),
+        )
 
 
 def _width(result: Verifiable) -> int:
     if isinstance(result, CodesignResult):
         return max(len(shown_name(result.question, work)) for work in result.question.works)
-    return max(len(r.layer.name) for r in result.layers) if isinstance(result, NetworkResult) else 10
+    return (
+        max(len(r.layer.name) for r in result.layers) if isinstance(result, NetworkResult) else 10
+    )

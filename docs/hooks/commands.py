@@ -1,4 +1,5 @@
-"""The command reference: written from the program's own options while the guide is built, so it cannot lag behind."""
+"""The command reference: written from the program's own options while the guide is built, so it
+cannot lag behind."""
 
 from __future__ import annotations
 
@@ -11,9 +12,9 @@ PAGE = "commands.md"
 
 _HEAD = """# Commands
 
-This page is written from the program while the guide is built. `ithaca COMMAND --help` prints the same. Exit status: 0 an
-answer was found; 1 infeasible, or nothing found in time; 2 bad input, with one line on stderr; 130 interrupted before there
-was an answer.
+This page is written from the program while the guide is built. `ithaca COMMAND --help` prints the
+same. Exit status: 0 an answer was found; 1 infeasible, or nothing found in time; 2 bad input, with
+one line on stderr; 130 interrupted before there was an answer.
 """
 
 
@@ -27,7 +28,9 @@ def reference() -> str:
     """The page in Markdown."""
     from ithaca.cli import COMMANDS, load
 
-    return "\n".join([_HEAD, *(line for name in COMMANDS for line in _sections(load(name), f"ithaca {name}"))])
+    return "\n".join(
+        [_HEAD, *(line for name in COMMANDS for line in _sections(load(name), f"ithaca {name}"))]
+    )
 
 
 def _sections(command: Any, name: str) -> Iterator[str]:
@@ -39,7 +42,10 @@ def _sections(command: Any, name: str) -> Iterator[str]:
     arguments = [p for p in command.params if p.param_type_name == "argument"]
     options = [p for p in command.params if p.param_type_name == "option"]
     words = " ".join(str(p.metavar or p.name).upper() for p in arguments)
-    yield f"## {name}\n\n{command.help}\n\n```text\n{name} {words}{' [OPTIONS]' if options else ''}\n```\n"
+    yield (
+        f"## {name}\n\n{command.help}\n\n```text\n{name} "
+        f"{words}{' [OPTIONS]' if options else ''}\n```\n"
+    )
     if command.params:
         yield "| argument or option | meaning | default |\n| --- | --- | --- |"
         yield from (_row(p) for p in (*arguments, *options))

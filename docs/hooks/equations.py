@@ -1,4 +1,5 @@
-"""Equations as MathML: browsers draw it by themselves, so the guide needs no script and no network."""
+"""Equations as MathML: browsers draw it by themselves, so the guide needs no script and no
+network."""
 
 from __future__ import annotations
 
@@ -8,7 +9,8 @@ from typing import Any
 
 from latex2mathml.converter import convert
 
-#: What pymdownx.arithmatex leaves of an equation: TeX between \( \) in a span, or between \[ \] in a div.
+#: What pymdownx.arithmatex leaves of an equation: TeX between \( \) in a span, or between \[ \] in
+#: a div.
 _EQUATION = re.compile(r'<(span|div) class="arithmatex">\s*\\[(\[](.*?)\\[)\]]\s*</\1>', re.DOTALL)
 
 

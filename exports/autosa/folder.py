@@ -1,4 +1,5 @@
-"""The exported folder: the program, AutoSA's options for a configuration, and what is said about them.
+"""The exported folder: the program, AutoSA's options for a configuration, and what is said about
+them.
 
 What the options mean was established by running the compiler (public sources:
 github.com/UCLA-VAST/AutoSA, README and docs).
@@ -12,7 +13,14 @@ from typing import Any
 
 from ithaca.exports.autosa.program import c_program
 from ithaca.exports.autosa.requirements import nest_obstacles, obstacles
-from ithaca.exports.autosa.scop import listed_loops, numbered_dataflows, reuse_choices, simd_factors, touches_space, visible
+from ithaca.exports.autosa.scop import (
+    listed_loops,
+    numbered_dataflows,
+    reuse_choices,
+    simd_factors,
+    touches_space,
+    visible,
+)
 from ithaca.exports.configuration import ArrayConfiguration, Tool, template
 from ithaca.files.shown_numbers import number
 from ithaca.formulations.systolic.metrics import METRICS
@@ -25,7 +33,9 @@ def _written(configuration: ArrayConfiguration) -> Mapping[str, str]:
     return {
         "kernel.c": c_program(configuration),
         "simd_info.json": simd_info(configuration),
-        "autosa_command.sh": template("autosa/command.sh.txt").format(options=" \\\n  ".join(options(configuration))),
+        "autosa_command.sh": template("autosa/command.sh.txt").format(
+            options=" \\\n  ".join(options(configuration))
+        ),
         "mend.py": template("autosa/mend.py.txt"),
         "check.py": template("autosa/check.py.txt"),
         "expected.json": json.dumps(expected_design(configuration), indent=1) + "\n",
@@ -63,21 +73,29 @@ def data_pack_sizes(configuration: ArrayConfiguration) -> str:
     of a tensor that is not a multiple of that, without a word.
     """
     names = [access.tensor for access in configuration.nest.accesses]
-    packs = {name: configuration.tiling.pack[configuration.moved_group(name).name] for name in names}
-    return _kernel_options({name: [pack * configuration.data.bytes] * IO_LEVELS for name, pack in packs.items()})
+    packs = {
+        name: configuration.tiling.pack[configuration.moved_group(name).name] for name in names
+    }
+    return _kernel_options(
+        {name: [pack * configuration.data.bytes] * IO_LEVELS for name, pack in packs.items()}
+    )
 
 
 def simd_info(configuration: ArrayConfiguration) -> str:
     """Content of ``simd_info.json``: confirms that the design's reduction loops are reductions."""
     seen = visible(configuration.nest, configuration.padded)
     number = numbered_dataflows(seen).index(configuration.design.dataflow)
-    return json.dumps({f"kernel{number}": {"reduction": ["y" for _ in seen.reduction_loops]}}) + "\n"
+    return (
+        json.dumps({f"kernel{number}": {"reduction": ["y" for _ in seen.reduction_loops]}}) + "\n"
+    )
 
 
 def expected_design(configuration: ArrayConfiguration) -> dict[str, Any]:
     """Content of ``expected.json``: what the cost model counted, and AutoSA must have built."""
     design, tiling, whole = configuration.design, configuration.tiling, configuration.whole
-    modules: dict[str, dict[str, Any]] = {name: {"count": whole(count)} for name, count in design.helpers.items()}
+    modules: dict[str, dict[str, Any]] = {
+        name: {"count": whole(count)} for name, count in design.helpers.items()
+    }
     for group, module in design.modules:
         held = [whole(group.size)] * (2 if group.double_buffered else 1)
         known = {"count": whole(module.instances), "pack": tiling.pack[group.name]}
@@ -105,27 +123,43 @@ def options(configuration: ArrayConfiguration) -> tuple[str, ...]:
         chosen.append("--host-serialize")
     if touches_space(nest, design):
         chosen += ["--simd-touch-space", "--local-reduce", '--reduce-op="+"']
-    reuse = {name: [number] for name, number in reuse_choices(visible(nest, configuration.padded), design).items()}
+    reuse = {
+        name: [number]
+        for name, number in reuse_choices(visible(nest, configuration.padded), design).items()
+    }
     if reuse:
         chosen.append(f'--select-rar-dep="{_kernel_options(reuse)}"')
     return tuple(chosen)
 
 
 def _kernel_options(values: dict[str, list[int]]) -> str:
-    return "{" + ";".join(f"kernel[]->{name}[{','.join(map(str, v))}]" for name, v in values.items()) + "}"
+    return (
+        "{"
+        + ";".join(f"kernel[]->{name}[{','.join(map(str, v))}]" for name, v in values.items())
+        + "}"
+    )
 
 
 def _readme(configuration: ArrayConfiguration) -> str:
-    nest, design, tiling, padded = configuration.nest, configuration.design, configuration.tiling, configuration.padded
+    nest, design, tiling, padded = (
+        configuration.nest,
+        configuration.design,
+        configuration.tiling,
+        configuration.padded,
+    )
     factors = {loop: f"{t1} | {configuration.t2(loop)}" for loop, t1 in tiling.array_part.items()}
     return template("autosa/readme.md.txt").format(
         statement=nest,
         design=design.name,
-        loops="\n".join(f"| {x} | {extent} | {padded[x]} | {factors.get(x, 'untiled | ')} |" for x, extent in nest.extents),
+        loops="\n".join(
+            f"| {x} | {extent} | {padded[x]} | {factors.get(x, 'untiled | ')} |"
+            for x, extent in nest.extents
+        ),
         simd=tiling.simd,
         data=configuration.data.name,
         edition=design.edition.value,
         metrics="\n".join(
-            f"| {name} ({METRICS[name].unit}) | {number(value)} |" for name, value in configuration.metrics.items()
+            f"| {name} ({METRICS[name].unit}) | {number(value)} |"
+            for name, value in configuration.metrics.items()
         ),
     )

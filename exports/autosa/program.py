@@ -28,27 +28,36 @@ def own_identifiers(nest: LoopNest) -> frozenset[str]:
     """Identifiers of the program that are not names of the nest."""
     macros = (macro(loop) for loop in nest.loops for macro in (_extent, _padded))
     places = (_place(access, at) for access in nest.inputs for at in range(len(access.subscripts)))
-    return frozenset({"data_t", "main", "printf", "seed", "errors", golden_name(nest), *macros, *places})
+    return frozenset(
+        {"data_t", "main", "printf", "seed", "errors", golden_name(nest), *macros, *places}
+    )
 
 
 def c_program(configuration: ArrayConfiguration) -> str:
-    """The self-contained C program of a configuration that has no `ithaca.exports.autosa.requirements.obstacles`.
+    """The self-contained C program of a configuration that has no
+    `ithaca.exports.autosa.requirements.obstacles`.
 
     It fills the inputs, runs the nest on padded extents, and compares with a plain loop; it
     prints ``Passed`` and returns 0, or the number of wrong outputs and returns 1.
     """
     statement, padded = configuration.nest, configuration.padded
     nest = visible(statement, padded)
-    output, golden = str(nest.output), str(nest.output).replace(nest.output.tensor, golden_name(nest), 1)
+    output, golden = (
+        str(nest.output),
+        str(nest.output).replace(nest.output.tensor, golden_name(nest), 1),
+    )
     differs = [f"if ({output} != {golden})", "  errors++;"]
     return template("autosa/kernel.c.txt").format(
         statement=statement,
         design=configuration.design.name,
         c_type=configuration.data.c_type,
         macros="\n".join(
-            f"#define {_extent(loop)} {extent}\n#define {_padded(loop)} {padded[loop]}" for loop, extent in nest.extents
+            f"#define {_extent(loop)} {extent}\n#define {_padded(loop)} {padded[loop]}"
+            for loop, extent in nest.extents
         ),
-        arrays="\n".join(f"  static data_t {_declarator(a)};" for a in (*nest.accesses, _golden(nest))),
+        arrays="\n".join(
+            f"  static data_t {_declarator(a)};" for a in (*nest.accesses, _golden(nest))
+        ),
         initialisation=_text(line for access in nest.inputs for line in _fill(nest, access)),
         leftover=_text(_loops(nest.parallel_loops, _padded, [f"{output} = 1;"])),
         nest=_text(_scop(nest)),
@@ -77,7 +86,9 @@ def _length(subscript: Affine, bound: Callable[[str], str]) -> str:
     """Elements of an array dimension: its largest subscript and one (as a C expression)."""
     if not subscript.constant and [c for _, c in subscript.terms] == [1]:
         return bound(subscript.loops[0])
-    terms = [f"({bound(x)} - 1)" if c == 1 else f"{c} * ({bound(x)} - 1)" for x, c in subscript.terms]
+    terms = [
+        f"({bound(x)} - 1)" if c == 1 else f"{c} * ({bound(x)} - 1)" for x, c in subscript.terms
+    ]
     return " + ".join([*terms, str(subscript.constant + 1)])
 
 
@@ -98,7 +109,11 @@ def _loops(loops: Iterable[str], bound: Callable[[str], str], body: list[str]) -
 
 
 def _counting(variable: str, bound: str, body: list[str]) -> list[str]:
-    return [f"for (int {variable} = 0; {variable} < {bound}; {variable}++) {{", *(f"  {line}" for line in body), "}"]
+    return [
+        f"for (int {variable} = 0; {variable} < {bound}; {variable}++) {{",
+        *(f"  {line}" for line in body),
+        "}",
+    ]
 
 
 def _scop(nest: LoopNest) -> list[str]:
@@ -116,7 +131,11 @@ def _plain_loops(nest: LoopNest) -> list[str]:
     golden = _golden(nest)
     body = [f"{golden} = {golden} + {_product(nest)};"]
     for loop in nest.reduction_loops:
-        body = [f"for (int {loop} = {_extent(loop)} - 1; {loop} >= 0; {loop}--) {{", *(f"  {line}" for line in body), "}"]
+        body = [
+            f"for (int {loop} = {_extent(loop)} - 1; {loop} >= 0; {loop}--) {{",
+            *(f"  {line}" for line in body),
+            "}",
+        ]
     return _loops(reversed(nest.parallel_loops), _padded, body)
 
 
@@ -130,7 +149,9 @@ def _fill(nest: LoopNest, access: Access) -> list[str]:
     Positive, so that an output that was never written shows. Without a pattern (this is the
     generator of Numerical Recipes), because data with a period hide a tile taken for another.
     """
-    element = access.tensor + "".join(f"[{_place(access, at)}]" for at in range(len(access.subscripts)))
+    element = access.tensor + "".join(
+        f"[{_place(access, at)}]" for at in range(len(access.subscripts))
+    )
     body = ["seed = 1664525u * seed + 1013904223u;"]
     body.append(f"{element} = (data_t)(1u + (seed >> 16) % {_largest_value(nest)}u);")
     for at, subscript in reversed(list(enumerate(access))):

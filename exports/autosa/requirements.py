@@ -1,8 +1,8 @@
 """What AutoSA cannot build, and why.
 
-The compiler checks little of this itself: most violations compile and compute wrong results,
-so a configuration is exported only if nothing here speaks against it. What restricts the spaces of solves meant for
-AutoSA is stated in `ithaca.formulations.systolic.target`, the rest here.
+The compiler checks little of this itself: most violations compile and compute wrong results, so a
+configuration is exported only if nothing here speaks against it. What restricts the spaces of
+solves meant for AutoSA is stated in `ithaca.formulations.systolic.target`, the rest here.
 """
 
 from __future__ import annotations
@@ -25,12 +25,13 @@ from ithaca.workloads.nest import LoopNest
 
 #: Names that neither C99 nor C++ (the host program) leaves to a program.
 _RESERVED = """
-    alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl const constexpr const_cast
-    continue decltype default delete do double dynamic_cast else enum explicit export extern false float for friend goto
-    if inline int long mutable namespace new noexcept not not_eq nullptr operator or or_eq private protected public
-    register reinterpret_cast restrict return short signed sizeof static static_assert static_cast struct switch template
-    this thread_local throw true try typedef typeid typename union unsigned using virtual void volatile wchar_t while xor
-    xor_eq BUFSIZ EOF NULL
+    alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl const
+    constexpr const_cast continue decltype default delete do double dynamic_cast else enum
+    explicit export extern false float for friend goto if inline int long mutable namespace new
+    noexcept not not_eq nullptr operator or or_eq private protected public register
+    reinterpret_cast restrict return short signed sizeof static static_assert static_cast struct
+    switch template this thread_local throw true try typedef typeid typename union unsigned using
+    virtual void volatile wchar_t while xor xor_eq BUFSIZ EOF NULL
 """
 KEYWORDS = frozenset(_RESERVED.split())
 
@@ -65,17 +66,25 @@ def _check_belonging(configuration: ArrayConfiguration) -> None:
         "pack": (tiling.pack, tuple(group.name for group in design.packed_groups)),
     }
     if design.band != nest.band or design.simd_loop != nest.simd:
-        raise InputError(f"design {design.name} of {design.workload} does not belong to the nest {nest}")
+        raise InputError(
+            f"design {design.name} of {design.workload} does not belong to the nest {nest}"
+        )
     for field, (given, names) in expected.items():
         if set(given) != set(names):
-            raise InputError(f"{field} of the configuration names {', '.join(given)}; {design.name} needs {', '.join(names)}")
+            raise InputError(
+                f"{field} of the configuration names {', '.join(given)}; "
+                f"{design.name} needs {', '.join(names)}"
+            )
 
 
 def data_obstacles(data: DataType) -> tuple[str, ...]:
     """Why AutoSA cannot build any configuration of a data type; see `obstacles`."""
     if data.name not in ("fp16", "bf16"):
         return ()
-    return (f"{data.name} is no type of the C programs that AutoSA reads; it takes fp32, int16 and int8",)
+    return (
+        f"{data.name} is no type of the C programs that AutoSA "
+        "reads; it takes fp32, int16 and int8",
+    )
 
 
 def _of_loops(nest: LoopNest) -> Iterator[str]:
@@ -83,31 +92,52 @@ def _of_loops(nest: LoopNest) -> Iterator[str]:
         yield f"SIMD loop {nest.simd} is parallel; the AutoSA export vectorises reductions only"
     elif nest.simd != nest.reduction_loops[0]:
         first = nest.reduction_loops[0]
-        yield f"SIMD loop {nest.simd} is not {first}, the first reduction loop and the only one that AutoSA tiles"
+        yield (
+            f"SIMD loop {nest.simd} is not {first}, the first reduction loop "
+            "and the only one that AutoSA tiles"
+        )
     tiled = set(tiled_loops(nest))
     for loop in nest.loops:
         if loop in nest.band and loop not in tiled:
             reductions = ", ".join(nest.reduction_loops)
-            yield f"loop {loop} is tiled; of the reduction loops ({reductions}) AutoSA tiles the first only"
+            yield (
+                f"loop {loop} is tiled; of the reduction loops "
+                f"({reductions}) AutoSA tiles the first only"
+            )
         if loop in nest.untiled and loop in tiled:
             yield f"loop {loop} is untiled, but AutoSA tiles it"
         elif loop in nest.untiled and nest.sizes[loop] == 2:
-            yield f"loop {loop} is untiled and has 2 iterations: AutoSA finds no band of loops to tile (with 1 or 3 it does)"
+            yield (
+                f"loop {loop} is untiled and has 2 iterations: AutoSA finds no band of "
+                "loops to tile (with 1 or 3 it does)"
+            )
     if nest.loops != nest.parallel_loops + nest.reduction_loops:
         order = ", ".join(nest.loops)
-        yield f"a reduction loop lies outside a parallel one ({order}): AutoSA would number the dataflows differently"
+        yield (
+            f"a reduction loop lies outside a parallel one ({order}): AutoSA "
+            "would number the dataflows differently"
+        )
 
 
 def _of_accesses(nest: LoopNest) -> Iterator[str]:
     for access in nest.accesses:
         for subscript in access:
             if subscript.constant < 0 or any(c < 0 for _, c in subscript.terms):
-                yield f"subscript {subscript} of {access} counts downwards: arrays of the exported program start at 0"
+                yield (
+                    f"subscript {subscript} of {access} counts downwards: arrays of "
+                    "the exported program start at 0"
+                )
             yield from _of_windows(nest, access, subscript.without_gaps(nest.once))
         if access.subscripts[-1].coefficient(nest.simd) > 1:
-            yield f"SIMD loop {nest.simd} strides over {access}: AutoSA vectorises neighbours in memory only"
+            yield (
+                f"SIMD loop {nest.simd} strides over {access}: AutoSA "
+                "vectorises neighbours in memory only"
+            )
         if any(subscript.coefficient(nest.simd) for subscript in access.subscripts[:-1]):
-            yield f"SIMD loop {nest.simd} is not the last subscript of {access}: AutoSA vectorises neighbours in memory only"
+            yield (
+                f"SIMD loop {nest.simd} is not the last subscript of {access}: AutoSA "
+                "vectorises neighbours in memory only"
+            )
 
 
 def _of_windows(nest: LoopNest, access: Access, subscript: Affine) -> Iterator[str]:
@@ -117,7 +147,10 @@ def _of_windows(nest: LoopNest, access: Access, subscript: Affine) -> Iterator[s
     if not steps or not window:
         return
     if min(steps) > 1 < min(c for c, _ in window):
-        yield f"stride and dilation of {access} have no common factor, and neither is 1: AutoSA stops without a kernel"
+        yield (
+            f"stride and dilation of {access} have no common factor, and neither "
+            "is 1: AutoSA stops without a kernel"
+        )
     elif min(steps) > 1 + sum(c * (n - 1) for c, n in window):
         yield f"windows of {access} lie apart: AutoSA's buffers hold more than is modelled"
 
@@ -162,11 +195,20 @@ def _of_packs(configuration: ArrayConfiguration) -> Iterator[str]:
         if pack & (pack - 1):
             yield f"tensor {access.tensor}: pack {pack} is not a power of two"
         if last % pack:
-            yield f"tensor {access.tensor}: pack {pack} does not divide the last dimension of its buffer, {last} words"
+            yield (
+                f"tensor {access.tensor}: pack {pack} does not divide the last "
+                f"dimension of its buffer, {last} words"
+            )
         if pack % multiple:
-            yield f"tensor {access.tensor}: pack {pack} is not a multiple of the SIMD factor {multiple}"
+            yield (
+                f"tensor {access.tensor}: pack {pack} is not a multiple "
+                f"of the SIMD factor {multiple}"
+            )
         if size > DRAM_PORT_BYTES:
-            yield f"tensor {access.tensor}: pack {pack} takes {size} bytes, more than the {DRAM_PORT_BYTES} of a DRAM port"
+            yield (
+                f"tensor {access.tensor}: pack {pack} takes {size} bytes, more than "
+                f"the {DRAM_PORT_BYTES} of a DRAM port"
+            )
 
 
 def _quantities(configuration: ArrayConfiguration) -> dict[str, Fraction]:

@@ -1,8 +1,9 @@
-"""A nest as AutoSA's polyhedral front end sees it: which loops it tiles, reuses data along and may vectorise.
+"""A nest as AutoSA's polyhedral front end sees it: which loops it tiles, reuses data along and may
+vectorise.
 
-AutoSA takes factors and choices by position, so the positions have to be known. The rules follow its
-source (github.com/UCLA-VAST/AutoSA: ``src/ppcg.c`` for reuse, ``src/autosa_trans.cpp`` for the rest).
-They give the options of its published examples, and agree with kernels that it generated.
+AutoSA takes factors and choices by position, so the positions have to be known. The rules follow
+its source (github.com/UCLA-VAST/AutoSA: ``src/ppcg.c`` for reuse, ``src/autosa_trans.cpp`` for the
+rest). They give the options of its published examples, and agree with kernels that it generated.
 """
 
 from __future__ import annotations
@@ -22,11 +23,15 @@ FIRST_INPUT_REFERENCE = 3
 
 
 def visible(nest: LoopNest, extents: Mapping[str, int] | None = None) -> LoopNest:
-    """The nest without loops of one iteration, which the scheduler drops, and for which it reorders the others.
+    """The nest without loops of one iteration, which the scheduler drops, and for which it reorders
+    the others.
 
-    The SIMD loop stays. Without extents padded to tiles, only untiled loops are known to have one iteration.
+    The SIMD loop stays. Without extents padded to tiles, only untiled loops are known to have one
+    iteration.
     """
-    known = {x: n for x, n in nest.sizes.items() if x in nest.untiled} if extents is None else extents
+    known = (
+        {x: n for x, n in nest.sizes.items() if x in nest.untiled} if extents is None else extents
+    )
     once = {x for x, n in known.items() if n == 1 and x != nest.simd}
     if not once:
         return nest
@@ -66,7 +71,9 @@ def numbered_dataflows(nest: LoopNest) -> tuple[tuple[str, ...], ...]:
 
 def listed_loops(nest: LoopNest, design: SystolicArray) -> tuple[str, ...]:
     """The tiled loops in the order in which AutoSA takes their factors: space loops first."""
-    return design.dataflow + tuple(loop for loop in tiled_loops(nest) if loop not in design.dataflow)
+    return design.dataflow + tuple(
+        loop for loop in tiled_loops(nest) if loop not in design.dataflow
+    )
 
 
 # -- reuse -------------------------------------------------------------------------------
@@ -76,11 +83,15 @@ def reuse_loops(nest: LoopNest, access: Access) -> tuple[str, ...]:
     """Loops along which AutoSA can reuse an input, in its numbering.
 
     They are the loops that do not index it, as columns of the right kernel of the access matrix
-    that isl's Hermite form (``isl_mat_left_hermite``) leaves; those with several entries do not count.
+    that isl's Hermite form (``isl_mat_left_hermite``) leaves; those with several entries do not
+    count.
     """
     rows = [[subscript.coefficient(loop) for loop in nest.loops] for subscript in access]
     columns = _right_kernel(rows, len(nest.loops))
-    single = [[loop for loop, entry in zip(nest.loops, column, strict=True) if entry] for column in columns]
+    single = [
+        [loop for loop, entry in zip(nest.loops, column, strict=True) if entry]
+        for column in columns
+    ]
     return tuple(loops[0] for loops in single if len(loops) == 1)
 
 
@@ -90,7 +101,8 @@ def handed_along(design: SystolicArray, access: Access) -> str | None:
 
 
 def reuse_choices(nest: LoopNest, design: SystolicArray) -> dict[str, int]:
-    """The number of the reuse to choose by name of the reference, where AutoSA's own choice is another.
+    """The number of the reuse to choose by name of the reference, where AutoSA's own choice is
+    another.
 
     Its own is the outermost loop.
     """
@@ -104,7 +116,10 @@ def reuse_choices(nest: LoopNest, design: SystolicArray) -> dict[str, int]:
 
 def _right_kernel(rows: list[list[int]], width: int) -> list[list[int]]:
     """Columns that the rows map to 0, by the column operations of isl, in its order."""
-    columns = [[row[at] for row in rows] + [int(at == unit) for unit in range(width)] for at in range(width)]
+    columns = [
+        [row[at] for row in rows] + [int(at == unit) for unit in range(width)]
+        for at in range(width)
+    ]
     rank = 0
     for row in range(len(rows)):
         live = [at for at in range(rank, width) if columns[at][row]]
@@ -116,7 +131,9 @@ def _right_kernel(rows: list[list[int]], width: int) -> list[list[int]]:
         at = rank + 1
         while (at := next((x for x in range(at, width) if columns[x][row]), width)) < width:
             times = columns[at][row] // columns[rank][row]
-            columns[at] = [one - times * two for one, two in zip(columns[at], columns[rank], strict=True)]
+            columns[at] = [
+                one - times * two for one, two in zip(columns[at], columns[rank], strict=True)
+            ]
             if columns[at][row]:
                 _swap(columns, at, rank)
         rank += 1
@@ -139,7 +156,11 @@ def simd_factors(nest: LoopNest, configuration: ArrayConfiguration) -> list[int]
     """
     design = configuration.design
     inner = [loop for loop in reversed(nest.loops) if loop not in tiled_loops(nest)]
-    tiled = [x for x in listed_loops(nest, design) if touches_space(nest, design) or x not in design.dataflow]
+    tiled = [
+        x
+        for x in listed_loops(nest, design)
+        if touches_space(nest, design) or x not in design.dataflow
+    ]
     candidates = [loop for loop in inner + tiled if _vectorisable(nest, configuration, loop)]
     return [configuration.tiling.simd if loop == nest.simd else 1 for loop in candidates]
 
@@ -150,9 +171,11 @@ def touches_space(nest: LoopNest, design: SystolicArray) -> bool:
 
 
 def _vectorisable(nest: LoopNest, configuration: ArrayConfiguration, loop: str) -> bool:
-    """Whether each step of a loop leaves every tensor where it is, or moves on by one in one dimension.
+    """Whether each step of a loop leaves every tensor where it is, or moves on by one in one
+    dimension.
 
-    So AutoSA takes a dimension, too, in which no two accessed elements lie side by side: nothing there is not one step on.
+    So AutoSA takes a dimension, too, in which no two accessed elements lie side by side: nothing
+    there is not one step on.
     """
     step, trips, parts = 1, nest.sizes[loop], configuration.tiling.array_part
     if loop in parts:
@@ -163,7 +186,9 @@ def _vectorisable(nest: LoopNest, configuration: ArrayConfiguration, loop: str) 
     for access in nest.accesses:
         move = sorted(step * subscript.coefficient(loop) for subscript in access)
         coalesced = not any(move) or move[-1] == sum(map(abs, move)) == 1
-        if not coalesced and all(_side_by_side(access, at, configuration.padded) for at in range(len(access.subscripts))):
+        if not coalesced and all(
+            _side_by_side(access, at, configuration.padded) for at in range(len(access.subscripts))
+        ):
             return False
     return True
 
@@ -171,11 +196,18 @@ def _vectorisable(nest: LoopNest, configuration: ArrayConfiguration, loop: str) 
 def _side_by_side(access: Access, dimension: int, extents: Mapping[str, int]) -> bool:
     """Whether two accessed elements are neighbours in a dimension, and equal in all others."""
     loops = set(access.subscripts[dimension].loops)
-    while more := {x for subscript in access if loops & {*subscript.loops} for x in subscript.loops} - loops:
+    while (
+        more := {x for subscript in access if loops & {*subscript.loops} for x in subscript.loops}
+        - loops
+    ):
         loops |= more
     apart = {tuple(0 for _ in access)}
     for loop in loops:
         moves = [subscript.coefficient(loop) for subscript in access]
         steps = range(1 - extents[loop], extents[loop])
-        apart = {tuple(d + n * c for d, c in zip(each, moves, strict=True)) for each in apart for n in steps}
+        apart = {
+            tuple(d + n * c for d, c in zip(each, moves, strict=True))
+            for each in apart
+            for n in steps
+        }
     return tuple(int(at == dimension) for at in range(len(access.subscripts))) in apart

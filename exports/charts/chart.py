@@ -42,11 +42,15 @@ class Series:
     name: str  #: For the legend; empty for none
     x: tuple[Coordinate, ...]
     y: tuple[float, ...]
-    #: Proven lower bound of each y; None where it is proven to be y, or unknown. Empty if that is so for all.
+    #: Proven lower bound of each y; None where it is proven to be y, or unknown. Empty if that is
+    #: so for all.
     low: tuple[float | None, ...] = ()
     notes: tuple[str, ...] = ()  #: What to say about each point; empty for nothing
-    labels: tuple[str, ...] = ()  #: What to write beside each point, where there is room; empty for nothing
-    #: A third quantity of each point, shown as its colour; empty for none. All series of a chart have it, or none.
+    labels: tuple[
+        str, ...
+    ] = ()  #: What to write beside each point, where there is room; empty for nothing
+    #: A third quantity of each point, shown as its colour; empty for none. All series of a chart
+    #: have it, or none.
     colours: tuple[float, ...] = ()
     role: str = ""  #: The colour's role (`palette.ROLES`); empty for the next one of series
     form: str = "both"  #: ``line``, ``points`` or ``both``
@@ -54,7 +58,11 @@ class Series:
     @property
     def bounds(self) -> list[tuple[Coordinate, float, float]]:
         """x, lower bound and y of the points that are not proven."""
-        return [(x, low, y) for x, low, y in zip(self.x, self.low, self.y, strict=False) if low is not None]
+        return [
+            (x, low, y)
+            for x, low, y in zip(self.x, self.low, self.y, strict=False)
+            if low is not None
+        ]
 
 
 @dataclass(frozen=True)
@@ -68,7 +76,8 @@ class LineChart:
     #: All values of x in order, where there are some without points; empty for those of the series.
     all_x: tuple[Coordinate, ...] = ()
     missing: tuple[tuple[Coordinate, str], ...] = ()  #: Where there is no value, and why
-    bars: str = "not proven: the bar ends at the lower bound"  #: What bars down from points stand for, where there are some
+    #: What bars down from points stand for, where there are some
+    bars: str = "not proven: the bar ends at the lower bound"
     steps: bool = False  #: Whether lines are stairs, as a front's
     colour_label: str = ""  #: What colours of points stand for; empty where they have none
     #: Which axes are logarithmic.
@@ -92,7 +101,8 @@ class LineChart:
     def description(self) -> str:
         """What it shows, for those who do not see it."""
         return "; ".join(
-            f"{s.name or self.y_label}: from {number(s.y[0])} at {_said(s.x[0])} to {number(s.y[-1])} at {_said(s.x[-1])}"
+            f"{s.name or self.y_label}: from {number(s.y[0])} at {_said(s.x[0])} to "
+            f"{number(s.y[-1])} at {_said(s.x[-1])}"
             for s in self.series
             if s.y
         )
@@ -102,7 +112,15 @@ class LineChart:
         notes, also = series.notes or ("",) * len(series.y), self.y_also
         return [
             ", ".join(
-                filter(None, (series.name, f"{self.x_label} {_said(x)}", f"{self.y_label} {number(y)}{_in(also, y)}", note))
+                filter(
+                    None,
+                    (
+                        series.name,
+                        f"{self.x_label} {_said(x)}",
+                        f"{self.y_label} {number(y)}{_in(also, y)}",
+                        note,
+                    ),
+                )
             )
             for x, y, note in zip(series.x, series.y, notes, strict=True)
         ]
@@ -118,7 +136,9 @@ class LineChart:
         rows += [(_said(x), "–", "", "", reason) for x, reason in self.missing]
         columns = (self.x_label, self.y_label, "series", "bound", "remark")
         kept = [at for at in range(5) if at < 2 or any(row[at] for row in rows)]
-        return tuple(columns[at] for at in kept), tuple(tuple(row[at] or "" for at in kept) for row in rows)
+        return tuple(columns[at] for at in kept), tuple(
+            tuple(row[at] or "" for at in kept) for row in rows
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +148,9 @@ class Bar:
     name: str  #: What it stands for
     value: float | None  #: Its length; None where there is only a note
     note: str  #: Its value in words
-    role: str = "main"  #: Its colour's role: ``main``, ``rest``, ``answer`` or ``limit`` (`palette.ROLES`)
+    role: str = (
+        "main"  #: Its colour's role: ``main``, ``rest``, ``answer`` or ``limit`` (`palette.ROLES`)
+    )
     part: float | None = None  #: How much of it has that colour, the rest being pale; None for all
     mark: float | None = None  #: Where to put a mark, such as a lower bound
 
@@ -164,7 +186,8 @@ class BarChart:
 
 @dataclass(frozen=True, eq=False)
 class HeatMap:
-    """A quantity over two factors, as coloured cells of equal size, since factors need not be equally spaced."""
+    """A quantity over two factors, as coloured cells of equal size, since factors need not be
+    equally spaced."""
 
     #: Texts; ``label`` names the quantity.
     title: str
@@ -175,7 +198,9 @@ class HeatMap:
     x: Integers
     y: Integers
     values: Floats  #: The quantity, of shape (y, x); NaN where there is none
-    texts: tuple[tuple[str, ...], ...] = ()  #: What to write into the cells, like ``values``; empty for nothing
+    texts: tuple[
+        tuple[str, ...], ...
+    ] = ()  #: What to write into the cells, like ``values``; empty for nothing
     marked: tuple[int, int] | None = None  #: Factors of the cell to mark
     mark: str = ""
     most: bool = False  #: Whether the most is the best, not the least
@@ -197,23 +222,37 @@ class HeatMap:
     def description(self) -> str:
         """What it shows, for those who do not see it."""
         empty, (low, high) = int(np.isnan(self.values).sum()), self.ends
-        said = f"{self.x.size} by {self.y.size} cells, {empty} of them empty; {self.label} from {number(low)} to {number(high)}"
+        said = (
+            f"{self.x.size} by {self.y.size} cells, {empty} of them empty; "
+            f"{self.label} from {number(low)} to {number(high)}"
+        )
         if self.marked is not None:
-            said += f"; {self.mark} is at {self.x_label} {self.marked[0]}, {self.y_label} {self.marked[1]}"
+            said += (
+                f"; {self.mark} is at {self.x_label} {self.marked[0]}, "
+                f"{self.y_label} {self.marked[1]}"
+            )
         return said
 
     @property
     def figures(self) -> Figures:
-        """What it shows, in figures; the greatest value of the vertical factor first, as in the picture."""
-        rows = zip(reversed(self.rows or [*map(str, self.y.tolist())]), reversed(self.values.tolist()), strict=True)
+        """What it shows, in figures; the greatest value of the vertical factor first, as in the
+        picture."""
+        rows = zip(
+            reversed(self.rows or [*map(str, self.y.tolist())]),
+            reversed(self.values.tolist()),
+            strict=True,
+        )
         columns = (f"{self.y_label} ↓ {self.x_label} →", *map(str, self.x.tolist()))
-        return columns, tuple((y, *(number(v) if isfinite(v) else EMPTY for v in row)) for y, row in rows)
+        return columns, tuple(
+            (y, *(number(v) if isfinite(v) else EMPTY for v in row)) for y, row in rows
+        )
 
     @property
     def tips(self) -> list[str]:
         """What to say about each cell, row by row."""
         return [
-            f"{self.x_label} {x}, {row}: {number(value) + _in(self.also, value) if isfinite(value) else EMPTY}"
+            f"{self.x_label} {x}, {row}: "
+            f"{number(value) + _in(self.also, value) if isfinite(value) else EMPTY}"
             for row, line in zip(self.row_names, self.values.tolist(), strict=True)
             for x, value in zip(self.x.tolist(), line, strict=True)
         ]
@@ -235,7 +274,8 @@ def metric_label(text: str, design: Design) -> str:
 
 
 def other_unit(unit: str, clock_mhz: float | None = None) -> Unit | None:
-    """What a unit of metrics is read in, too: cycles in ms, where the clock is known, and pJ in µJ."""
+    """What a unit of metrics is read in, too: cycles in ms, where the clock is known, and pJ in
+    µJ."""
     if unit == "cycles" and clock_mhz:
         return Unit(f"ms at {clock_mhz:g} MHz", 1 / (1000 * clock_mhz))
     return Unit("µJ", 1e-6) if unit == "pJ" else None
@@ -244,7 +284,9 @@ def other_unit(unit: str, clock_mhz: float | None = None) -> Unit | None:
 def metric_unit(text: str, design: Design) -> Unit | None:
     """Another unit of a metric of a design."""
     metric, clock = design.vocabulary.get(text.strip()), design.attributes.get("clock_mhz")
-    return None if metric is None else other_unit(metric.unit, None if clock is None else float(clock))
+    return (
+        None if metric is None else other_unit(metric.unit, None if clock is None else float(clock))
+    )
 
 
 def _in(unit: Unit | None, value: float) -> str:
@@ -256,7 +298,8 @@ def _said(x: Coordinate) -> str:
 
 
 def printable_chart(chart: Chart) -> Chart:
-    """The chart with control characters of its texts escaped: names in files may hold what no picture can."""
+    """The chart with control characters of its texts escaped: names in files may hold what no
+    picture can."""
     found: Chart = _printable(chart)
     return found
 
@@ -267,5 +310,12 @@ def _printable(part: Any) -> Any:
     if isinstance(part, tuple):
         return tuple(map(_printable, part))
     if is_dataclass(part) and not isinstance(part, type):
-        return replace(part, **{field.name: _printable(getattr(part, field.name)) for field in fields(part) if field.init})
+        return replace(
+            part,
+            **{
+                field.name: _printable(getattr(part, field.name))
+                for field in fields(part)
+                if field.init
+            },
+        )
     return part

@@ -14,32 +14,47 @@ from ithaca.studies.codesign.result import CodesignResult, HardwarePoint
 
 
 def codesign_chart(result: CodesignResult) -> Chart:
-    """The front, or what the layers take on the best accelerator. Raises `InputError` if there is neither."""
+    """The front, or what the layers take on the best accelerator. Raises `InputError` if there is
+    neither."""
     if len(result.question.objectives) > 1:
         return accelerators_chart(result)
     if result.best is None:
         raise InputError("--plot: no accelerator was found; allowed: a result that has one")
-    return energy_chart(result.question, result.best) or layer_bars(networks(result.question, result.best)[0])
+    return energy_chart(result.question, result.best) or layer_bars(
+        networks(result.question, result.best)[0]
+    )
 
 
 def accelerators_chart(result: CodesignResult) -> LineChart:
     """The first two objectives of the front against each other; a third one as colour."""
     question = result.question
     metrics = [metric_of(question, objective.text) for objective in question.objectives]
-    labels = [f"{metric.name} ({metric.unit})" if metric.unit else metric.name for metric in metrics]
-    points = [("accelerators", found.values, hardware_text(question.space, found.point)) for found in result.front]
-    title = f"{question.space.name} for {', '.join(question.workloads)}{'' if result.complete else ', partial'}"
+    labels = [
+        f"{metric.name} ({metric.unit})" if metric.unit else metric.name for metric in metrics
+    ]
+    points = [
+        ("accelerators", found.values, hardware_text(question.space, found.point))
+        for found in result.front
+    ]
+    title = (
+        f"{question.space.name} for "
+        f"{', '.join(question.workloads)}{'' if result.complete else ', partial'}"
+    )
     return points_chart(title, labels, [other_unit(metric.unit) for metric in metrics], points)
 
 
 def energy_chart(question: Question, found: HardwarePoint) -> LineChart | None:
-    """The energy of all runs of each layer by level (µJ); None where the model does not say where it goes."""
+    """The energy of all runs of each layer by level (µJ); None where the model does not say where
+    it goes."""
     told = energies(question, found)
     names = tuple(told)
     levels = tuple(dict.fromkeys(level for own in told.values() for level in own))
     if not levels:
         return None
-    spent = {level: tuple(float(told[name].get(level, Fraction(0))) / 1e6 for name in names) for level in levels}
+    spent = {
+        level: tuple(float(told[name].get(level, Fraction(0))) / 1e6 for name in names)
+        for level in levels
+    }
     series = [Series(level, names, values) for level, values in spent.items()]
     title = f"Energy by layer and level on {hardware_text(question.space, found.point)}"
     values = [y for each in series for y in each.y]

@@ -19,7 +19,8 @@ def check_plot(path: Path) -> None:
     suffix = path.suffix.lower()
     if suffix not in PICTURES + PAGES:
         raise InputError(
-            f"cannot plot to {path}: unknown kind of file; allowed: a name that ends in {', '.join(PICTURES + PAGES)}"
+            f"cannot plot to {path}: unknown kind of file; allowed: a name that "
+            f"ends in {', '.join(PICTURES + PAGES)}"
         )
     check_writable(path)
 

@@ -25,24 +25,35 @@ def check_metric(grid: xr.Dataset, metric: str) -> None:
 def heat_map(grid: xr.Dataset, x: str, y: str, metric: str = "latency") -> HeatMap:
     """The metric of the best feasible design for each pair of values of two free factors.
 
-    All other factors are free: each cell shows the design with the least objective among those with its two values.
+    All other factors are free: each cell shows the design with the least objective among those with
+    its two values.
     """
     check_metric(grid, metric)
     masked = grid["objective"].where(grid["feasible"], np.inf)
     others = [dim for dim in masked.dims if dim not in (x, y)]
-    shown = grid[metric].broadcast_like(masked) if grid[metric].dims != masked.dims else grid[metric]
+    shown = (
+        grid[metric].broadcast_like(masked) if grid[metric].dims != masked.dims else grid[metric]
+    )
     if others:
         place: Any = {dim: index.compute() for dim, index in masked.argmin(dim=others).items()}
-        least, shown = masked.min(others), grid[metric].isel({d: i for d, i in place.items() if d in grid[metric].dims})
+        least, shown = (
+            masked.min(others),
+            grid[metric].isel({d: i for d, i in place.items() if d in grid[metric].dims}),
+        )
         shown = shown.broadcast_like(least)
     else:
         least = masked
     values = shown.where(np.isfinite(least)).transpose(y, x).to_numpy()
     attributes, unit = grid.attrs, grid[metric].attrs.get("units", "")
     named = attributes["objective"] if metric == "objective" else metric
-    work, platform = attributes.get("subject", attributes.get("workload")), attributes.get("platform")
+    work, platform = (
+        attributes.get("subject", attributes.get("workload")),
+        attributes.get("platform"),
+    )
     subject = ", ".join(filter(None, (work, platform, f"design {attributes['design']}")))
-    center = json.loads(attributes.get("center_factors", "{}"))  # grids of earlier versions do not hold it
+    center = json.loads(
+        attributes.get("center_factors", "{}")
+    )  # grids of earlier versions do not hold it
     marked = (center[x], center[y]) if center else None
     answer = grid[metric].sel({dim: center[dim] for dim in grid[metric].dims}) if center else None
     return HeatMap(

@@ -1,11 +1,21 @@
-"""Charts of networks: what each layer takes and how much of its array works; several modes against each other."""
+"""Charts of networks: what each layer takes and how much of its array works; several modes against
+each other."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
 
-from ithaca.exports.charts.chart import Bar, BarChart, Chart, LineChart, Series, metric_label, metric_unit, wide_spread
+from ithaca.exports.charts.chart import (
+    Bar,
+    BarChart,
+    Chart,
+    LineChart,
+    Series,
+    metric_label,
+    metric_unit,
+    wide_spread,
+)
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
 from ithaca.files.shown_numbers import number, percent
@@ -19,7 +29,8 @@ def network_chart(results: Sequence[NetworkResult]) -> Chart:
 
 
 def layer_bars(result: NetworkResult) -> BarChart:
-    """What all runs of each layer take, in the order of the network; the part in which MAC units do its operations is dark."""
+    """What all runs of each layer take, in the order of the network; the part in which MAC units do
+    its operations is dark."""
     explained, bars = explain_network(result), []
     parts = {id(part.result): part for part in explained.parts}
     for layer in result.layers:
@@ -28,18 +39,35 @@ def layer_bars(result: NetworkResult) -> BarChart:
             bars.append(Bar(name, None, layer.answer.certificate.status.value))
             continue
         busy = layer.efficiency or Fraction(0)
-        bound = layer.answer.certificate.lower_bound if explained.what == result.request.objective.text else None
+        bound = (
+            layer.answer.certificate.lower_bound
+            if explained.what == result.request.objective.text
+            else None
+        )
         mark = None if layer.answer.settled or bound is None else float(layer.layer.count * bound)
-        note = f"{number(part.takes)} ({percent(part.share)}); {percent(busy)} at work{'' if mark is None else ', not proven'}"
+        note = (
+            f"{number(part.takes)} ({percent(part.share)}); {percent(busy)} at "
+            f"work{'' if mark is None else ', not proven'}"
+        )
         bars.append(Bar(name, float(part.takes), note, part=float(part.takes * busy), mark=mark))
-    title = f"{_title(result)}: {explained.what} {number(explained.whole)} by layer, dark where MAC units work"
+    title = (
+        f"{_title(result)}: {explained.what} {number(explained.whole)} by "
+        "layer, dark where MAC units work"
+    )
     design = result.layers[0].answer.problem.design
-    return BarChart(title, metric_label(explained.what, design), tuple(bars), also=metric_unit(explained.what, design))
+    return BarChart(
+        title,
+        metric_label(explained.what, design),
+        tuple(bars),
+        also=metric_unit(explained.what, design),
+    )
 
 
 def modes_compared(results: Sequence[NetworkResult]) -> LineChart:
     """What each layer takes in several results; a line of its own for each."""
-    names = tuple(dict.fromkeys(layer.name for result in results for layer in result.network.layers))
+    names = tuple(
+        dict.fromkeys(layer.name for result in results for layer in result.network.layers)
+    )
     series = []
     for result in results:
         what, taken = layers_take(result)
@@ -47,8 +75,15 @@ def modes_compared(results: Sequence[NetworkResult]) -> LineChart:
         for own, layer in taken:  # a layer may run on several arrays
             takes[layer.layer.name] = takes.get(layer.layer.name, Fraction(0)) + own
         shown = tuple(name for name in names if name in takes)
-        whole = sum(takes.values()) if result.total is None or result.total.value is None else result.total.value
-        label = f"{compared_name(result, results)} ({number(whole)}{'' if result.complete else ', partial'})"
+        whole = (
+            sum(takes.values())
+            if result.total is None or result.total.value is None
+            else result.total.value
+        )
+        label = (
+            f"{compared_name(result, results)} "
+            f"({number(whole)}{'' if result.complete else ', partial'})"
+        )
         series.append(Series(label, shown, tuple(float(takes[name]) for name in shown)))
     design = results[0].layers[0].answer.problem.design
     return LineChart(
@@ -69,10 +104,18 @@ def check_comparable(result: NetworkResult, other: NetworkResult) -> None:
         ("objective", result.request.objective.text, other.request.objective.text),
     ):
         if mine != theirs:
-            raise InputError(f"--compare: {what} is {quoted(theirs)}; allowed: {mine}, the one it is compared with")
-    own, others = ({source for layer in r.network.layers for source in layer.sources} for r in (result, other))
+            raise InputError(
+                f"--compare: {what} is {quoted(theirs)}; allowed: "
+                f"{mine}, the one it is compared with"
+            )
+    own, others = (
+        {source for layer in r.network.layers for source in layer.sources} for r in (result, other)
+    )
     if different := sorted(own ^ others):
-        raise InputError(f"--compare: layer {quoted(different[0])} is in one result only; allowed: the same layers")
+        raise InputError(
+            f"--compare: layer {quoted(different[0])} is in one result "
+            "only; allowed: the same layers"
+        )
 
 
 def compared_name(result: NetworkResult, results: Sequence[NetworkResult]) -> str:
@@ -82,9 +125,16 @@ def compared_name(result: NetworkResult, results: Sequence[NetworkResult]) -> st
         return each.request.platform.name, each.request.title
 
     others = zip(*map(parts, results), strict=True)
-    return " ".join([result.mode, *(own for own, all_ in zip(parts(result), others, strict=True) if len(set(all_)) > 1)])
+    return " ".join(
+        [
+            result.mode,
+            *(own for own, all_ in zip(parts(result), others, strict=True) if len(set(all_)) > 1),
+        ]
+    )
 
 
 def _title(result: NetworkResult, mode: bool = True) -> str:
     request = result.request
-    return f"{result.network.name} {request.title} on {request.platform.name}" + (f", {result.mode}" if mode else "")
+    return f"{result.network.name} {request.title} on {request.platform.name}" + (
+        f", {result.mode}" if mode else ""
+    )

@@ -6,7 +6,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ithaca.exports.charts.chart import Coordinate, LineChart, Series, Unit, metric_label, metric_unit, wide_spread
+from ithaca.exports.charts.chart import (
+    Coordinate,
+    LineChart,
+    Series,
+    Unit,
+    metric_label,
+    metric_unit,
+    wide_spread,
+)
 from ithaca.files.errors import InputError
 from ithaca.solver.certificate import Certificate, Status
 from ithaca.studies.front import Front
@@ -17,7 +25,10 @@ from ithaca.studies.whatif import Study
 def check_plottable(axes: Sequence[Axis]) -> None:
     """Refuse to plot a study of no or more than two axes."""
     if not 1 <= len(axes) <= 2:
-        raise InputError(f"--plot shows one or two axes, not {len(axes)}; allowed: one or two --vary, or no --plot")
+        raise InputError(
+            f"--plot shows one or two axes, not {len(axes)}; allowed: "
+            "one or two --vary, or no --plot"
+        )
 
 
 def study_chart(study: Study) -> LineChart:
@@ -49,7 +60,9 @@ class Cell:
     name: str  #: Of the best design
 
 
-def grid_chart(title: str, axes: Sequence[Axis], label: str, cell: Callable[[Index], Cell], also: Unit | None) -> LineChart:
+def grid_chart(
+    title: str, axes: Sequence[Axis], label: str, cell: Callable[[Index], Cell], also: Unit | None
+) -> LineChart:
     """The value along one axis, one line for each value of the other; also in another unit."""
     check_plottable(axes)
     x_number = _horizontal(axes)
@@ -61,7 +74,13 @@ def grid_chart(title: str, axes: Sequence[Axis], label: str, cell: Callable[[Ind
         name = "" if other is None else f"{other.name} = {_text(other.labels[place])}"
         rows: list[tuple[Coordinate, float, float | None, str]] = []
         for position in x_axis.order:
-            index = (position,) if other is None else (position, place) if x_number == 0 else (place, position)
+            index = (
+                (position,)
+                if other is None
+                else (position, place)
+                if x_number == 0
+                else (place, position)
+            )
             answer, x = cell(index), _coordinate(x_axis, position)
             status, bound = answer.certificate.status, answer.certificate.lower_bound
             if answer.value is None:
@@ -90,17 +109,24 @@ def grid_chart(title: str, axes: Sequence[Axis], label: str, cell: Callable[[Ind
 def check_front_plottable(objectives: int) -> None:
     """Refuse to plot a front of more than three objectives."""
     if not 2 <= objectives <= 3:
-        raise InputError(f"--plot shows two or three objectives, not {objectives}; allowed: two or three, or no --plot")
+        raise InputError(
+            f"--plot shows two or three objectives, not {objectives}; "
+            "allowed: two or three, or no --plot"
+        )
 
 
 def front_chart(front: Front, title: str = "Pareto front") -> LineChart:
     """The first two objectives against each other; a third one as colour."""
     texts, design = [objective.text for objective in front.objectives], front.problems[0].design
-    points = [(p.problem.design.name, p.values, ", ".join(map(_text, p.values))) for p in front.points]
+    points = [
+        (p.problem.design.name, p.values, ", ".join(map(_text, p.values))) for p in front.points
+    ]
     if not front.complete:
         title += f"\npartial: {front.unfinished}"
     labels = [metric_label(text, design) for text in texts]
-    return points_chart(title, labels, [metric_unit(text, design) for text in texts], points, named=True)
+    return points_chart(
+        title, labels, [metric_unit(text, design) for text in texts], points, named=True
+    )
 
 
 def points_chart(
@@ -111,17 +137,33 @@ def points_chart(
     *,
     named: bool = False,
 ) -> LineChart:
-    """Points of a front, each with the name of its kind, written beside it if asked for, its objectives, and a note."""
+    """Points of a front, each with the name of its kind, written beside it if asked for, its
+    objectives, and a note."""
     check_front_plottable(len(labels))
     third = len(labels) == 3
-    # a line through all points, which is on the front only where it has two objectives, and the points of each kind
-    x, y, *colours = (tuple(float(values[i]) for _, values, _ in points) for i in range(len(labels)))
+    # a line through all points, which is on the front only where it has two objectives, and the
+    # points of each kind
+    x, y, *colours = (
+        tuple(float(values[i]) for _, values, _ in points) for i in range(len(labels))
+    )
     series = [] if third else [Series("", x, y, role="main", form="line")]
     for name in dict.fromkeys(name for name, _, _ in points):
         mine = [place for place, (own, _, _) in enumerate(points) if own == name]
-        at_x, at_y, *at_third = (tuple(values[place] for place in mine) for values in (x, y, *colours))
+        at_x, at_y, *at_third = (
+            tuple(values[place] for place in mine) for values in (x, y, *colours)
+        )
         notes, beside = tuple(points[place][2] for place in mine), (name,) if named else ()
-        series.append(Series(name, at_x, at_y, notes=notes, labels=beside, colours=at_third[0] if third else (), form="points"))
+        series.append(
+            Series(
+                name,
+                at_x,
+                at_y,
+                notes=notes,
+                labels=beside,
+                colours=at_third[0] if third else (),
+                form="points",
+            )
+        )
     return LineChart(
         title=title,
         x_label=labels[0],

@@ -1,4 +1,5 @@
-"""Charts as pages of their own: the drawing, what to say about each mark, and its figures; self-contained and offline."""
+"""Charts as pages of their own: the drawing, what to say about each mark, and its figures;
+self-contained and offline."""
 
 from __future__ import annotations
 
@@ -35,7 +36,8 @@ def save_page(chart: Chart, path: Path) -> None:
 
 
 def chart_page(chart: Chart) -> str:
-    """A page that loads nothing; its script says what is under the pointer, enlarges, and hides series."""
+    """A page that loads nothing; its script says what is under the pointer, enlarges, and hides
+    series."""
     script = (files("ithaca.exports.charts") / "page.js").read_text(encoding="utf-8")
     columns, rows = chart.figures
     return (
@@ -48,7 +50,9 @@ def chart_page(chart: Chart) -> str:
             series=[series.name for series in chart.series] if isinstance(chart, LineChart) else [],
             columns=columns,
             rows=rows if len(columns) * len(rows) <= MOST_FIGURES else (),
-            cells=_cells(chart) if isinstance(chart, HeatMap) and CELLS < chart.values.size <= MOST_CELLS else "",
+            cells=_cells(chart)
+            if isinstance(chart, HeatMap) and CELLS < chart.values.size <= MOST_CELLS
+            else "",
             style=STYLE,
             style_hash=text_hash(STYLE),
             script=script,
@@ -59,18 +63,30 @@ def chart_page(chart: Chart) -> str:
 
 def _cells(chart: HeatMap) -> str:
     """What the script says of the cells of an image (JSON)."""
-    values = [[float(f"{value:.4g}") if isfinite(value) else None for value in row] for row in chart.values.tolist()]
-    return dumps({"names": [chart.x_label, chart.y_label], "x": chart.x.tolist(), "y": chart.y.tolist(), "values": values})
+    values = [
+        [float(f"{value:.4g}") if isfinite(value) else None for value in row]
+        for row in chart.values.tolist()
+    ]
+    return dumps(
+        {
+            "names": [chart.x_label, chart.y_label],
+            "x": chart.x.tolist(),
+            "y": chart.y.tolist(),
+            "values": values,
+        }
+    )
 
 
 def text_hash(text: str) -> str:
-    """What a content security policy lets a style or a script in by: browsers hash the text between the tags."""
+    """What a content security policy lets a style or a script in by: browsers hash the text between
+    the tags."""
     return b64encode(sha256(text.encode()).digest()).decode()
 
 
 @cache
 def environment(package: str) -> Environment:
-    """Templates of a package, into which names and expressions of users' files come: these are escaped."""
+    """Templates of a package, into which names and expressions of users' files come: these are
+    escaped."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     return Environment(

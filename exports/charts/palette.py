@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-#: Colours by role. In a page they are its style sheet's (`chart.css`), which may be others in the dark.
+#: Colours by role. In a page they are its style sheet's (`chart.css`), which may be others in the
+#: dark.
 ROLES = {
     "ink": "#17202a",
     "soft": "#4a5765",
@@ -22,9 +23,21 @@ ROLES = {
 }
 
 #: Colours of series: each contrasts 3 : 1 with the grounds of pages by day and in the dark.
-SERIES = (ROLES["main"], "#c14953", "#2e8b57", "#9b59b6", "#a67c00", "#17889b", "#d0508f", "#7f7f7f", "#95694a", "#6b8e23")
+SERIES = (
+    ROLES["main"],
+    "#c14953",
+    "#2e8b57",
+    "#9b59b6",
+    "#a67c00",
+    "#17889b",
+    "#d0508f",
+    "#7f7f7f",
+    "#95694a",
+    "#6b8e23",
+)
 
-#: Least contrast of the text in a cell with its colour (WCAG 2 asks for 4.5): colours between dark and light are left out.
+#: Least contrast of the text in a cell with its colour (WCAG 2 asks for 4.5): colours between dark
+#: and light are left out.
 LEAST_CONTRAST = 5.5
 
 #: So few colours that a key of them is no picture of its own in SVG.
@@ -33,13 +46,17 @@ _HEAT_COLOURS = 48
 
 @cache
 def heat(most: bool = False) -> Any:
-    """The colours of a quantity, dark where it is best: at the least, unless the most is the best."""
+    """The colours of a quantity, dark where it is best: at the least, unless the most is the
+    best."""
     from matplotlib import colormaps
     from matplotlib.colors import ListedColormap
 
     fills = colormaps["viridis"](np.linspace(0, 1, 64), bytes=True) / 255
     legible = [
-        fill for fill in fills if contrast(fill, (1, 1, 1)) >= LEAST_CONTRAST or contrast(fill, (0, 0, 0)) >= LEAST_CONTRAST
+        fill
+        for fill in fills
+        if contrast(fill, (1, 1, 1)) >= LEAST_CONTRAST
+        or contrast(fill, (0, 0, 0)) >= LEAST_CONTRAST
     ]
     colours = ListedColormap(legible).resampled(_HEAT_COLOURS)
     return colours.reversed() if most else colours

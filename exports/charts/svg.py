@@ -13,21 +13,31 @@ from ithaca.exports.charts.picture import BROAD, PHONE, Tips, drawn
 
 
 def drawings(chart: Chart, name: str) -> str:
-    """A chart as two SVG elements, of which the style sheet (`chart.css`) shows the one for the width of the page."""
+    """A chart as two SVG elements, of which the style sheet (`chart.css`) shows the one for the
+    width of the page."""
     return inline_svg(chart, name) + inline_svg(chart, f"{name}-narrow", PHONE)
 
 
 def inline_svg(chart: Chart, name: str, width: float = BROAD) -> str:
-    """A chart as an SVG element for a page: named and described, without scripts, links and styles of its own.
+    """A chart as an SVG element for a page: named and described, without scripts, links and styles
+    of its own.
 
-    The title is for those who do not see it: a page has captions. Identifiers start with the name, unique on the page. The
-    width is in inches.
+    The title is for those who do not see it: a page has captions. Identifiers start with the name,
+    unique on the page. The width is in inches.
     """
     from matplotlib import rc_context
 
     stream, chart = io.StringIO(), printable_chart(chart)
-    with drawn(chart, width) as (figure, tips), rc_context({"svg.fonttype": "none"}):  # text stays text
-        figure.savefig(stream, format="svg", transparent=True, metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
+    with (
+        drawn(chart, width) as (figure, tips),
+        rc_context({"svg.fonttype": "none"}),
+    ):  # text stays text
+        figure.savefig(
+            stream,
+            format="svg",
+            transparent=True,
+            metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")),
+        )
     return _for_page(stream.getvalue(), name, chart, tips, "narrow" if width < BROAD else "broad")
 
 
@@ -38,22 +48,28 @@ _LONG_DECIMALS = re.compile(r"-?\d+\.\d{3,}")
 
 
 def _for_page(text: str, name: str, chart: Chart, tips: Tips, kind: str) -> str:
-    """What matplotlib wrote as a part of a page: with the page's colours and fonts, and identifiers of its own."""
+    """What matplotlib wrote as a part of a page: with the page's colours and fonts, and identifiers
+    of its own."""
     root = ET.fromstring(text)
     linked = dict.fromkeys(re.findall(r'(?:url\(|href=")#([^)"]+)', text))
     names = {old: f"{name}-{at}" for at, old in enumerate(linked)}
     _, _, width, height = map(float, root.attrib["viewBox"].split())
     pixels = {"width": f"{width * 4 / 3:g}", "height": f"{height * 4 / 3:g}"}  # of points
     words = {"class": kind, "role": "img", "aria-labelledby": f"{name}-title {name}-desc"}
-    made = ET.Element("svg", {"viewBox": root.attrib["viewBox"], **pixels, **words, "stroke-linejoin": "round"})
+    made = ET.Element(
+        "svg", {"viewBox": root.attrib["viewBox"], **pixels, **words, "stroke-linejoin": "round"}
+    )
     ET.SubElement(made, "title", id=f"{name}-title").text = chart.title
     ET.SubElement(made, "desc", id=f"{name}-desc").text = chart.description
     made.extend(_cleaned(root, names, tips, iter(())))
     return ET.tostring(made, encoding="unicode")
 
 
-def _cleaned(parent: ET.Element, names: Mapping[str, str], tips: Tips, said: Iterator[str]) -> list[ET.Element]:
-    """The parts of an element without namespaces, styles, and groups that only group; marks with what to say about them."""
+def _cleaned(
+    parent: ET.Element, names: Mapping[str, str], tips: Tips, said: Iterator[str]
+) -> list[ET.Element]:
+    """The parts of an element without namespaces, styles, and groups that only group; marks with
+    what to say about them."""
     found = []
     if parent.get("id") in tips:
         said = iter(tips[parent.attrib["id"]])
@@ -70,7 +86,9 @@ def _cleaned(parent: ET.Element, names: Mapping[str, str], tips: Tips, said: Ite
             element.text = child.text
         elif tag in ("path", "use") and (tip := next(said, "")):
             ET.SubElement(element, "title").text = tip
-        if element.get("fill") != "none" or "stroke" in element.attrib:  # else nothing is seen of it
+        if (
+            element.get("fill") != "none" or "stroke" in element.attrib
+        ):  # else nothing is seen of it
             found.append(element)
     return found
 
@@ -78,7 +96,10 @@ def _cleaned(parent: ET.Element, names: Mapping[str, str], tips: Tips, said: Ite
 def _attributes(element: ET.Element, names: Mapping[str, str]) -> dict[str, str]:
     """The attributes that a page needs; styles are attributes, since a page allows no others."""
     given = {key.rpartition("}")[2]: value for key, value in element.attrib.items()}
-    given |= {key.strip(): value.strip() for key, _, value in (s.partition(":") for s in given.pop("style", "").split(";"))}
+    given |= {
+        key.strip(): value.strip()
+        for key, _, value in (s.partition(":") for s in given.pop("style", "").split(";"))
+    }
     if font := re.search(r"[\d.]+px", given.pop("font", "")):
         given["font-size"] = font[0]
     if given.get("transform", "").startswith("rotate(-0 "):
@@ -96,6 +117,8 @@ def _attributes(element: ET.Element, names: Mapping[str, str]) -> dict[str, str]
         if key != "href" or not value.startswith("data:"):
             value = " ".join(_VARIABLES.get(value, value).split())
             value = re.sub("#([^),]+)", lambda found: f"#{names.get(found[1], found[1])}", value)
-            value = _LONG_DECIMALS.sub(lambda found: f"{float(found[0]):.2f}".rstrip("0").rstrip("."), value)
+            value = _LONG_DECIMALS.sub(
+                lambda found: f"{float(found[0]):.2f}".rstrip("0").rstrip("."), value
+            )
         kept[key] = value
     return kept

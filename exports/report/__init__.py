@@ -1,7 +1,8 @@
-"""A result as one self-contained page (HTML): the answer, its proof, where the cycles go, the array drawn.
+"""A result as one self-contained page (HTML): the answer, its proof, where the cycles go, the array
+drawn.
 
-`ithaca.exports.report.page.report_page` puts it together of sections. A section is a list of blocks (`blocks`):
-sentences, tables, figures. Charts are those of `ithaca.exports.charts` as inline SVG; the array alone is drawn here
-(`array_drawing`). The page is a template (`page.html`). It loads nothing, runs no script, and says so in a content
-security policy.
+`ithaca.exports.report.page.report_page` puts it together of sections. A section is a list of blocks
+(`blocks`): sentences, tables, figures. Charts are those of `ithaca.exports.charts` as inline SVG;
+the array alone is drawn here (`array_drawing`). The page is a template (`page.html`). It loads
+nothing, runs no script, and says so in a content security policy.
 """

@@ -52,9 +52,16 @@ class BestConfiguration:
 def best_configuration(result: Result, explanation: Explanation) -> BestConfiguration | None:
     """The best configuration of a result; None where it has none."""
     solution, certificate = explanation.solution, explanation.certificate
-    if solution is None or solution.configuration is None or solution.value is None or certificate is None:
+    if (
+        solution is None
+        or solution.configuration is None
+        or solution.value is None
+        or certificate is None
+    ):
         return None
-    return BestConfiguration(result, solution, solution.configuration, solution.value, explanation.limits, certificate)
+    return BestConfiguration(
+        result, solution, solution.configuration, solution.value, explanation.limits, certificate
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +80,9 @@ class FamilySections:
     """What a report shows of a family's configuration beside what it shows of any."""
 
     cards: tuple[Card, ...] = ()  #: Figures at the top
-    answer: tuple[Block, ...] = ()  #: The configuration in the family's terms; nothing for its plain quantities
+    answer: tuple[
+        Block, ...
+    ] = ()  #: The configuration in the family's terms; nothing for its plain quantities
     #: Where the costs come from, and a picture.
     costs: tuple[Section, ...] = ()
     drawing: tuple[Section, ...] = ()
@@ -90,18 +99,28 @@ class Verdict:
 
 
 def verdict(certificate: Certificate, objective: str, result: object = None) -> Verdict:
-    """What is proven of a configuration; of a result that was read from a file, said to be what that states."""
+    """What is proven of a configuration; of a result that was read from a file, said to be what
+    that states."""
     found = _verdict(certificate, objective)
-    return found if result is None else replace(found, detail=f"{found.detail[:-1]}{as_stated(result)}.")
+    return (
+        found
+        if result is None
+        else replace(found, detail=f"{found.detail[:-1]}{as_stated(result)}.")
+    )
 
 
 def _verdict(certificate: Certificate, objective: str) -> Verdict:
     if certificate.status is Status.OPTIMAL:
         which = f"with {certificate.among}" if certificate.among else "of the designs considered"
-        detail = f"No configuration {which} is better: the lower bound equals the value in exact arithmetic."
+        detail = (
+            f"No configuration {which} is better: the lower bound equals "
+            "the value in exact arithmetic."
+        )
         return Verdict("optimal", "✓", f"Proven {certificate.told}", detail)
     if certificate.lower_bound is None:
-        return Verdict(certificate.status.value, "?", "Not proven optimal", "No lower bound is known.")
+        return Verdict(
+            certificate.status.value, "?", "Not proven optimal", "No lower bound is known."
+        )
     detail = f"No {objective} below {number(certificate.lower_bound)} is possible"
     detail += "." if certificate.gap is None else f"; the gap is {percent(certificate.gap)}."
     return Verdict(certificate.status.value, "≥", "Not proven optimal", detail)
@@ -109,27 +128,47 @@ def _verdict(certificate: Certificate, objective: str) -> Verdict:
 
 def cards(best: BestConfiguration, own: Sequence[Card]) -> tuple[Card, ...]:
     """The figures at the top: the objective, then what one asks next."""
-    return Card(best.objective, number(best.value), best.unit(best.objective), f"design {best.solution.design}"), *own
+    return Card(
+        best.objective,
+        number(best.value),
+        best.unit(best.objective),
+        f"design {best.solution.design}",
+    ), *own
 
 
 def answer(best: BestConfiguration, own: Sequence[Block]) -> Section:
     """The configuration in tables: what its family shows, else its quantities; and all metrics."""
     space = best.problem.space
-    rows = tuple((name, number(best.configuration[name]), best.problem.design.meaning(name)[1]) for name in space.quantities)
-    blocks = [*own] or [Table("Quantities", ("quantity", "value", "meaning"), rows, frozenset({0, 2}))]
+    rows = tuple(
+        (name, number(best.configuration[name]), best.problem.design.meaning(name)[1])
+        for name in space.quantities
+    )
+    blocks = [*own] or [
+        Table("Quantities", ("quantity", "value", "meaning"), rows, frozenset({0, 2}))
+    ]
     return Section("answer", "The configuration", (*blocks, _metrics(best)))
 
 
 def _metrics(best: BestConfiguration) -> Table:
     known = best.problem.design.vocabulary
-    rows = tuple((name, number(value), known[name].unit, known[name].meaning) for name, value in best.solution.metrics.items())
+    rows = tuple(
+        (name, number(value), known[name].unit, known[name].meaning)
+        for name, value in best.solution.metrics.items()
+    )
     for kind, details in best.solution.detail.items():
-        rows += tuple((f"off-chip {name}", number(found), kind, f"of them {name}") for name, found in details.items())
-    return Table("Metrics", ("metric", "value", "unit", "meaning"), rows, frozenset({0, 2, 3}), folded=True)
+        rows += tuple(
+            (f"off-chip {name}", number(found), kind, f"of them {name}")
+            for name, found in details.items()
+        )
+    return Table(
+        "Metrics", ("metric", "value", "unit", "meaning"), rows, frozenset({0, 2, 3}), folded=True
+    )
 
 
 def findings(
-    statements: Sequence[str], names: Collection[str], title: str = "What limits it, and what to change first"
+    statements: Sequence[str],
+    names: Collection[str],
+    title: str = "What limits it, and what to change first",
 ) -> Section:
     """Statements such as ``Limit dsp: …`` under their terms, the words of ``ithaca explain``.
 
@@ -153,23 +192,38 @@ def resources(best: BestConfiguration) -> Section:
     """What is used of every limit, and what is left."""
     uses = best.limits
     if not uses:
-        return Section("resources", "Resources against limits", (Paragraph("No limits were given."),))
+        return Section(
+            "resources", "Resources against limits", (Paragraph("No limits were given."),)
+        )
     bars, rows = [], []
     for use in uses:
         unit = best.unit(use.metric)
         share = None if use.slack_share is None else 1 - use.slack_share
         used = "–" if share is None else _used(share)
         note = f"{used}: {number(use.used)} of {number(use.bound)} {unit}".rstrip()
-        bars.append(Bar(use.metric, None if share is None else float(share) * 100, note, "main" if use.slack else "limit"))
-        rows.append((use.metric, number(use.used), number(use.bound), unit or "–", number(use.slack), used))
+        bars.append(
+            Bar(
+                use.metric,
+                None if share is None else float(share) * 100,
+                note,
+                "main" if use.slack else "limit",
+            )
+        )
+        rows.append(
+            (use.metric, number(use.used), number(use.bound), unit or "–", number(use.slack), used)
+        )
     shares = [bar.value for bar in bars if bar.value is not None]
     blocks: list[Block] = []
     if shares:
         ends = (min(0.0, *shares), max(100.0, *shares))
-        chart = BarChart("Use of every limit", "% of the limit", tuple(bars), (100.0, "limit"), ends)
+        chart = BarChart(
+            "Use of every limit", "% of the limit", tuple(bars), (100.0, "limit"), ends
+        )
         blocks.append(chart_figure("resources-chart", chart))
     columns = ("limit", "used", "bound", "unit", "left", "used of it")
-    blocks.append(Table("Limits, the one with the least left first", columns, tuple(rows), frozenset({0, 3})))
+    blocks.append(
+        Table("Limits, the one with the least left first", columns, tuple(rows), frozenset({0, 3}))
+    )
     return Section("resources", "Resources against limits", tuple(blocks))
 
 

@@ -1,4 +1,5 @@
-"""The array drawn: the grid of PEs, the I/O modules around it with their buffers, DRAM around all."""
+"""The array drawn: the grid of PEs, the I/O modules around it with their buffers, DRAM around
+all."""
 
 from __future__ import annotations
 
@@ -34,9 +35,13 @@ class Sizes:
 
 
 #: The drawing for broad pages, and the one for phones.
-SIZES = (Sizes("broad", 1040, 560, 5, 92, 20, 44, 104, 104, 24, 28), Sizes("narrow", 400, 300, 3, 86, 14, 26, 82, 28, 14, 22))
+SIZES = (
+    Sizes("broad", 1040, 560, 5, 92, 20, 44, 104, 104, 24, 28),
+    Sizes("narrow", 400, 300, 3, 86, 14, 26, 82, 28, 14, 22),
+)
 
-#: The room for rows of PEs left out; the height of modules above and below the PEs, and of single ones (pixels).
+#: The room for rows of PEs left out; the height of modules above and below the PEs, and of single
+#: ones (pixels).
 ROW_GAP, STRIP, BAR = 34, 50, 28
 
 LINE = 15
@@ -52,21 +57,29 @@ Places = Sequence[tuple[int | None, float]]
 
 
 class Drawing:
-    """An SVG drawing under construction (pixels): a tree of elements that describes itself for those who do not see it.
+    """An SVG drawing under construction (pixels): a tree of elements that describes itself for
+    those who do not see it.
 
     Title and description are named after its name, which is unique on the page.
     """
 
-    def __init__(self, name: str, kind: str, width: float, height: float, title: str, description: str) -> None:
-        self._root = ET.Element("svg", {"class": kind, "viewBox": f"0 0 {_plain(width)} {_plain(height)}"})
+    def __init__(
+        self, name: str, kind: str, width: float, height: float, title: str, description: str
+    ) -> None:
+        self._root = ET.Element(
+            "svg", {"class": kind, "viewBox": f"0 0 {_plain(width)} {_plain(height)}"}
+        )
         for key, value in {"width": width, "height": height, "role": "img"}.items():
             self._root.set(key, _plain(value))
         self._root.set("aria-labelledby", f"{name}-title {name}-desc")
         self.add("title", title, id=f"{name}-title")
         self.add("desc", description, id=f"{name}-desc")
 
-    def add(self, tag: str, text: str = "", inside: ET.Element | None = None, /, **attributes: object) -> ET.Element:
-        """Add an element; ``_`` in names of attributes stands for ``-``, and ``classes`` for ``class``."""
+    def add(
+        self, tag: str, text: str = "", inside: ET.Element | None = None, /, **attributes: object
+    ) -> ET.Element:
+        """Add an element; ``_`` in names of attributes stands for ``-``, and ``classes`` for
+        ``class``."""
         element = ET.SubElement(self._root if inside is None else inside, tag)
         for name, value in attributes.items():
             element.set("class" if name == "classes" else name.replace("_", "-"), _plain(value))
@@ -76,7 +89,9 @@ class Drawing:
     def rect(self, box: Box, classes: str, title: str = "", **more: object) -> None:
         """Add a rectangle, with a tooltip."""
         x, y, width, height = box
-        made = self.add("rect", x=x, y=y, width=max(width, 0), height=max(height, 0), classes=classes, **more)
+        made = self.add(
+            "rect", x=x, y=y, width=max(width, 0), height=max(height, 0), classes=classes, **more
+        )
         if title:
             self.add("title", title, made)
 
@@ -87,7 +102,9 @@ class Drawing:
     def upright(self, x: float, y: float, text: str) -> None:
         """Add a line of text that runs upwards, around a point."""
         turn = f"rotate(-90 {_plain(x)} {_plain(y)})"
-        self.add("text", text, x=x, y=y + 4, text_anchor="middle", classes="t box strong", transform=turn)
+        self.add(
+            "text", text, x=x, y=y + 4, text_anchor="middle", classes="t box strong", transform=turn
+        )
 
     def lines(self, x: float, top: float, lines: Sequence[str]) -> None:
         """Add lines of text, the first one strong."""
@@ -134,8 +151,13 @@ class _Grid:
     height: float = 0.0
 
     def places(self, side: Side) -> tuple[Places, float, float]:
-        """Rows or columns that modules on a side stand beside, the extent of each, and that of what is left out."""
-        return (self.rows, self.pe_height, ROW_GAP) if side.horizontal else (self.columns, self.sizes.pe, self.sizes.gap)
+        """Rows or columns that modules on a side stand beside, the extent of each, and that of what
+        is left out."""
+        return (
+            (self.rows, self.pe_height, ROW_GAP)
+            if side.horizontal
+            else (self.columns, self.sizes.pe, self.sizes.gap)
+        )
 
     def edge(self, side: Side) -> tuple[float, float]:
         """Where the PEs end on a side, and where DRAM begins."""
@@ -152,11 +174,19 @@ def array_drawing(costs: Costs, name: str = "array") -> Section:
     plan = layout(costs)
     shape = f"{number(plan.columns)} PEs along {plan.column_loop}"
     if plan.row_loop:
-        shape = f"{number(plan.rows)} × {number(plan.columns)} PEs ({plan.row_loop} down, {plan.column_loop} to the right)"
+        shape = (
+            f"{number(plan.rows)} × {number(plan.columns)} PEs ({plan.row_loop} "
+            f"down, {plan.column_loop} to the right)"
+        )
     text = f"{shape}, each with {number(plan.simd)} MAC units"
-    text += "." if plan.accumulators is None else f" and a buffer of {number(plan.accumulators)} accumulators."
     text += (
-        " Reads enter from the left and from above, outputs leave to the right and below; arrows of a colour are one tensor's."
+        "."
+        if plan.accumulators is None
+        else f" and a buffer of {number(plan.accumulators)} accumulators."
+    )
+    text += (
+        " Reads enter from the left and from above, outputs leave to the right and "
+        "below; arrows of a colour are one tensor's."
     )
     if max(plan.rows, plan.columns) > 2:
         text += " Rows and columns that are not drawn are counted where they would be."
@@ -170,31 +200,71 @@ def _table(plan: Layout) -> Table:
     rows = [("PE", "", number(plan.rows * plan.columns), held, "–", "–")]
     for stream in plan.streams:
         for placed in stream.modules:
-            memory = f"{'reads' if stream.direction is Direction.IN else 'writes'} DRAM" if placed.module.dram else ""
-            spread = placed.spread.value if plan.row_loop or placed.spread is not Spread.COLUMN else Spread.PE.value
-            rows.append((placed.module.name, memory, number(placed.instances), placed.size or "–", str(stream.pack), spread))
+            memory = (
+                f"{'reads' if stream.direction is Direction.IN else 'writes'} DRAM"
+                if placed.module.dram
+                else ""
+            )
+            spread = (
+                placed.spread.value
+                if plan.row_loop or placed.spread is not Spread.COLUMN
+                else Spread.PE.value
+            )
+            rows.append(
+                (
+                    placed.module.name,
+                    memory,
+                    number(placed.instances),
+                    placed.size or "–",
+                    str(stream.pack),
+                    spread,
+                )
+            )
     columns = ("module", "memory", "how many", "buffer of each (words)", "pack (words)", "where")
     return Table("PEs, I/O modules and buffers", columns, tuple(rows), frozenset({0, 1, 5}))
 
 
 def draw(plan: Layout, shape: str, sizes: Sizes = SIZES[0], name: str = "array") -> Markup:
     """The drawing for pages of a kind."""
-    depth = {side: sum(_thickness(sizes, side, placed) + sizes.apart for _, placed in _bands(plan, side)) for side in Side}
-    tabs = [(stream, placed) for stream in plan.streams for placed in stream.modules if placed.spread is Spread.PE]
+    depth = {
+        side: sum(_thickness(sizes, side, placed) + sizes.apart for _, placed in _bands(plan, side))
+        for side in Side
+    }
+    tabs = [
+        (stream, placed)
+        for stream in plan.streams
+        for placed in stream.modules
+        if placed.spread is Spread.PE
+    ]
     edge = sizes.dram + sizes.apart
     left = edge + depth[Side.LEFT]
     room = sizes.width - left - depth[Side.RIGHT] - edge
     fitting = max(int((room - sizes.gap + sizes.between) // (sizes.pe + sizes.between)), 2)
     lines = 2 + (plan.accumulators is not None)
-    pe_height = max(12 + LINE * lines + 22 * len(tabs), 3 * LINE + 14 if plan.row_loop else 4 * LINE + 14)
+    pe_height = max(
+        12 + LINE * lines + 22 * len(tabs), 3 * LINE + 14 if plan.row_loop else 4 * LINE + 14
+    )
     columns = elided(plan.columns, fitting + 1 if plan.columns <= fitting else fitting)
     rows = elided(plan.rows, sizes.most_rows)
     across, right = _placed(columns, left, sizes.pe, sizes.gap, sizes.between)
     down, bottom = _placed(rows, edge + depth[Side.TOP], pe_height, ROW_GAP, sizes.between)
     width = max(right + depth[Side.RIGHT] + edge, left + NAMED + edge, sizes.least_width)
-    grid = _Grid(sizes, across, down, right, bottom, pe_height, width, bottom + depth[Side.BOTTOM] + edge)
-    said = (f"{number(p.instances)} {p.module.name}{p.words}, {s.side.value}" for s in plan.streams for p in s.modules)
-    drawing = Drawing(f"{name}-{sizes.kind}", sizes.kind, width, grid.height, f"The array: {shape}", "; ".join(said))
+    grid = _Grid(
+        sizes, across, down, right, bottom, pe_height, width, bottom + depth[Side.BOTTOM] + edge
+    )
+    said = (
+        f"{number(p.instances)} {p.module.name}{p.words}, {s.side.value}"
+        for s in plan.streams
+        for p in s.modules
+    )
+    drawing = Drawing(
+        f"{name}-{sizes.kind}",
+        sizes.kind,
+        width,
+        grid.height,
+        f"The array: {shape}",
+        "; ".join(said),
+    )
     drawing.rect((1, 1, width - 2, grid.height - 2), "dram", rx=10)
     frame = sizes.dram
     drawing.rect((frame, frame, width - 2 * frame, grid.height - 2 * frame), "chip", rx=6)
@@ -211,7 +281,9 @@ def _left_out(total: int, shown: Sequence[int | None]) -> int:
     return total - sum(index is not None for index in shown)
 
 
-def _placed(indices: Sequence[int | None], start: float, size: float, gap: float, between: float) -> tuple[Places, float]:
+def _placed(
+    indices: Sequence[int | None], start: float, size: float, gap: float, between: float
+) -> tuple[Places, float]:
     """Where each index is drawn, and where the last one ends."""
     found, at = [], start
     for index in indices:
@@ -221,8 +293,15 @@ def _placed(indices: Sequence[int | None], start: float, size: float, gap: float
 
 
 def _bands(plan: Layout, side: Side) -> list[tuple[Stream, Placed]]:
-    """The modules on a side, from the PEs outward: those of every row or column, then the single ones."""
-    found = [(s, p) for s in plan.streams if s.side is side for p in s.modules if p.spread is not Spread.PE]
+    """The modules on a side, from the PEs outward: those of every row or column, then the single
+    ones."""
+    found = [
+        (s, p)
+        for s in plan.streams
+        if s.side is side
+        for p in s.modules
+        if p.spread is not Spread.PE
+    ]
     return sorted(found, key=lambda band: (band[1].spread is Spread.ONE, band[1].module.level))
 
 
@@ -241,7 +320,9 @@ def _parts(plan: Layout) -> Parts:
     found: Parts = {}
     for horizontal in (True, False):
         streams = [s for s in plan.streams if s.side.horizontal is horizontal]
-        found |= {(s.group.name, s.direction): (n + 1) / (len(streams) + 1) for n, s in enumerate(streams)}
+        found |= {
+            (s.group.name, s.direction): (n + 1) / (len(streams) + 1) for n, s in enumerate(streams)
+        }
     return found
 
 
@@ -275,7 +356,9 @@ def _connect(drawing: Drawing, stream: Stream, ends: tuple[float, float], place:
     drawing.arrow(start, end, stream.flow)
 
 
-def _draw_band(drawing: Drawing, grid: _Grid, stream: Stream, placed: Placed, band: tuple[float, float]) -> None:
+def _draw_band(
+    drawing: Drawing, grid: _Grid, stream: Stream, placed: Placed, band: tuple[float, float]
+) -> None:
     """The modules of one kind: one for every row or column, chained, or a single one."""
     side, (at, thick) = stream.side, band
     lines = [stream.group.name, f"L{placed.module.level} {placed.module.direction.value}"]
@@ -286,7 +369,9 @@ def _draw_band(drawing: Drawing, grid: _Grid, stream: Stream, placed: Placed, ba
             box = (at, grid.rows[0][1], thick, grid.bottom - grid.rows[0][1])
             if thick < grid.sizes.beside:
                 drawing.rect(box, stream.module, tip, rx=4)
-                drawing.upright(at + thick / 2, (grid.rows[0][1] + grid.bottom) / 2, placed.module.name)
+                drawing.upright(
+                    at + thick / 2, (grid.rows[0][1] + grid.bottom) / 2, placed.module.name
+                )
                 return
         else:
             left = grid.columns[0][1]
@@ -303,13 +388,17 @@ def _draw_band(drawing: Drawing, grid: _Grid, stream: Stream, placed: Placed, ba
             start, end = (side.point(at + thick / 2, one) for one in ends)
             drawing.arrow(start, end, stream.flow)
         if index is None:
-            drawing.text(x + width / 2, y + height / 2 + 5, "⋮" if side.horizontal else "⋯", "t strong")
+            drawing.text(
+                x + width / 2, y + height / 2 + 5, "⋮" if side.horizontal else "⋯", "t strong"
+            )
         else:
             _draw_module(drawing, (x, y, width, height), stream, lines, f"{tip} ({index})")
         before = place + long
 
 
-def _draw_module(drawing: Drawing, box: Box, stream: Stream, lines: Sequence[str], tip: str) -> None:
+def _draw_module(
+    drawing: Drawing, box: Box, stream: Stream, lines: Sequence[str], tip: str
+) -> None:
     x, y, width, height = box
     drawing.rect(box, stream.module, tip, rx=4)
     top = y + height / 2 - LINE * (len(lines) - 1) / 2 + 4
@@ -328,7 +417,9 @@ def _draw_chains(drawing: Drawing, grid: _Grid, plan: Layout, parts: Parts) -> N
                 drawing.arrow(start, stream.side.point(after, place), stream.flow)
 
 
-def _draw_pes(drawing: Drawing, grid: _Grid, plan: Layout, tabs: list[tuple[Stream, Placed]]) -> None:
+def _draw_pes(
+    drawing: Drawing, grid: _Grid, plan: Layout, tabs: list[tuple[Stream, Placed]]
+) -> None:
     width = grid.sizes.pe
     for row, y in grid.rows:
         for column, x in grid.columns:
@@ -336,25 +427,65 @@ def _draw_pes(drawing: Drawing, grid: _Grid, plan: Layout, tabs: list[tuple[Stre
                 _draw_left_out(drawing, grid, plan, (row, y), (column, x))
                 continue
             drawing.rect((x, y, width, grid.pe_height), "pe", rx=4)
-            lines = [f"PE {row},{column}" if plan.row_loop else f"PE {column}", f"{number(plan.simd)} MAC"]
+            lines = [
+                f"PE {row},{column}" if plan.row_loop else f"PE {column}",
+                f"{number(plan.simd)} MAC",
+            ]
             if plan.accumulators is not None:
                 lines.append(f"{number(plan.accumulators)} w acc.")
-            drawing.lines(x + width / 2, y + (grid.pe_height - 22 * len(tabs) - LINE * len(lines)) / 2 + 12, lines)
+            drawing.lines(
+                x + width / 2,
+                y + (grid.pe_height - 22 * len(tabs) - LINE * len(lines)) / 2 + 12,
+                lines,
+            )
             for place, (stream, placed) in enumerate(tabs):
                 at = y + grid.pe_height - 22 * (len(tabs) - place)
                 size = "" if placed.buffer is None else f" {number(placed.buffer)} w"
-                drawing.rect((x + 3, at, width - 6, 19), stream.module, placed.module.name + placed.words, rx=3)
-                drawing.text(x + width / 2, at + 13.5, _shortened(f"L1 {stream.direction.value}{size}", width // 6), "t box")
+                drawing.rect(
+                    (x + 3, at, width - 6, 19),
+                    stream.module,
+                    placed.module.name + placed.words,
+                    rx=3,
+                )
+                drawing.text(
+                    x + width / 2,
+                    at + 13.5,
+                    _shortened(f"L1 {stream.direction.value}{size}", width // 6),
+                    "t box",
+                )
 
 
 def _draw_left_out(
-    drawing: Drawing, grid: _Grid, plan: Layout, row: tuple[int | None, float], column: tuple[int | None, float]
+    drawing: Drawing,
+    grid: _Grid,
+    plan: Layout,
+    row: tuple[int | None, float],
+    column: tuple[int | None, float],
 ) -> None:
     """Dots where PEs are left out, with how many rows or columns once."""
-    wide, high = (grid.sizes.gap if column[0] is None else grid.sizes.pe), (ROW_GAP if row[0] is None else grid.pe_height)
+    wide, high = (
+        (grid.sizes.gap if column[0] is None else grid.sizes.pe),
+        (ROW_GAP if row[0] is None else grid.pe_height),
+    )
     x, y = column[1] + wide / 2, row[1] + high / 2 + 5
-    drawing.text(x, y, "⋱" if row[0] is None and column[0] is None else "⋮" if row[0] is None else "⋯", "t strong")
+    drawing.text(
+        x,
+        y,
+        "⋱" if row[0] is None and column[0] is None else "⋮" if row[0] is None else "⋯",
+        "t strong",
+    )
     if column[0] is None and row == grid.rows[0]:
-        drawing.text(x, y + 16, f"+{number(_left_out(plan.columns, [i for i, _ in grid.columns]))}", "t small")
+        drawing.text(
+            x,
+            y + 16,
+            f"+{number(_left_out(plan.columns, [i for i, _ in grid.columns]))}",
+            "t small",
+        )
     if row[0] is None and column == grid.columns[0]:
-        drawing.text(x + 10, y, f"+{number(_left_out(plan.rows, [i for i, _ in grid.rows]))} rows", "t small", "start")
+        drawing.text(
+            x + 10,
+            y,
+            f"+{number(_left_out(plan.rows, [i for i, _ in grid.rows]))} rows",
+            "t small",
+            "start",
+        )

@@ -106,8 +106,8 @@ class Layout:
 def layout(costs: Costs) -> Layout:
     """Place the modules of a configuration whose exact costs are given.
 
-    A module that there is one of per index of a space loop stands beside that index' row or column of PEs; reads come
-    from the left and from above, outputs leave to the right and below.
+    A module that there is one of per index of a space loop stands beside that index' row or column
+    of PEs; reads come from the left and from above, outputs leave to the right and below.
     """
     design, values = costs.point.array, costs.point.values
 
@@ -138,7 +138,9 @@ def layout(costs: Costs) -> Layout:
     rows = int(values[quantities.lanes(row_loop).name]) if row_loop else 1
     columns = int(values[quantities.lanes(column_loop).name])
     accumulators = None if pe.accumulators is None else whole(pe.accumulators)
-    return Layout(rows, columns, row_loop, column_loop, whole(pe.simd), accumulators, tuple(streams))
+    return Layout(
+        rows, columns, row_loop, column_loop, whole(pe.simd), accumulators, tuple(streams)
+    )
 
 
 def _spread(instances: Expression, row_loop: str, column_loop: str) -> Spread:

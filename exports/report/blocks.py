@@ -43,7 +43,9 @@ class Table:
     caption: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
-    text_columns: frozenset[int] = frozenset({0})  #: Columns that are not figures, and so not aligned to the right
+    text_columns: frozenset[int] = frozenset(
+        {0}
+    )  #: Columns that are not figures, and so not aligned to the right
     folded: bool = False  #: Whether it opens on demand: the figures of a chart beside it
     kind: ClassVar[str] = "table"
 

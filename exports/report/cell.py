@@ -29,9 +29,15 @@ def result_cell(headline: str, result: Result, explanation: Explanation) -> str:
     if best is None:
         return cell(headline)
     own, found = family_sections(best), verdict(best.certificate, best.objective)
-    figures = [block for section in own.drawing for block in section.blocks if isinstance(block, Figure)]
-    drawings = [str(figure.svg).partition("</svg>")[0] + "</svg>" for figure in figures]  # the one for broad pages
-    return cell(headline, f"{found.mark} {found.text}. {found.detail}", cards(best, own.cards), drawings)
+    figures = [
+        block for section in own.drawing for block in section.blocks if isinstance(block, Figure)
+    ]
+    drawings = [
+        str(figure.svg).partition("</svg>")[0] + "</svg>" for figure in figures
+    ]  # the one for broad pages
+    return cell(
+        headline, f"{found.mark} {found.text}. {found.detail}", cards(best, own.cards), drawings
+    )
 
 
 def chart_cell(headline: str, chart: Chart | None, table: str) -> str:
@@ -39,23 +45,33 @@ def chart_cell(headline: str, chart: Chart | None, table: str) -> str:
     return cell(headline, drawings=[] if chart is None else [inline_svg(chart, "chart")]) + table
 
 
-def cell(headline: str, remark: str = "", figures: Sequence[Card] = (), drawings: Sequence[str] = ()) -> str:
+def cell(
+    headline: str, remark: str = "", figures: Sequence[Card] = (), drawings: Sequence[str] = ()
+) -> str:
     """A headline, a remark, key figures and drawings (SVG)."""
     parts = [f"<strong>{escape(headline)}</strong>", f"<div>{escape(remark)}</div>"]
     shown = "".join(
-        f'<div><small>{escape(card.label)}</small><br><span style="font-size:130%">{escape(card.value)}</span> '
+        f"<div><small>{escape(card.label)}</small><br><span "
+        f'style="font-size:130%">{escape(card.value)}</span> '
         f"{escape(card.unit)}<br><small>{escape(card.note)}</small></div>"
         for card in figures
     )
-    parts.append(f'<div style="display:flex;flex-wrap:wrap;gap:.4em 2em;margin:.6em 0">{shown}</div>')
+    parts.append(
+        f'<div style="display:flex;flex-wrap:wrap;gap:.4em 2em;margin:.6em 0">{shown}</div>'
+    )
     return "".join([*parts, *map(_image, drawings)])
 
 
 def _image(svg: str) -> str:
     """A drawing as an image: with the style of pages, which then holds for it alone."""
-    style = STYLE + (files("ithaca.exports.report") / "style.css").read_text(encoding="utf-8") + _GROUND
+    style = (
+        STYLE + (files("ithaca.exports.report") / "style.css").read_text(encoding="utf-8") + _GROUND
+    )
     head, _, rest = svg.removeprefix("<svg").partition(">")
     whole = f'<svg xmlns="http://www.w3.org/2000/svg"{head}><style>{style}</style>{rest}'
     drawn = ElementTree.fromstring(svg)
     said = escape(f"{drawn.findtext('title')}: {drawn.findtext('desc')}")
-    return f'<img alt="{said}" style="max-width:100%" src="data:image/svg+xml;base64,{b64encode(whole.encode()).decode()}">'
+    return (
+        f'<img alt="{said}" style="max-width:100%" '
+        f'src="data:image/svg+xml;base64,{b64encode(whole.encode()).decode()}">'
+    )

@@ -1,4 +1,5 @@
-"""The report of a co-design: the accelerator or the front, what is proven, where energy goes, and every layer to open."""
+"""The report of a co-design: the accelerator or the front, what is proven, where energy goes, and
+every layer to open."""
 
 from __future__ import annotations
 
@@ -18,19 +19,28 @@ from ithaca.studies.codesign.question import Question
 from ithaca.studies.codesign.result import CodesignResult, HardwarePoint
 
 
-def codesign_page(result: CodesignResult, architecture: Architecture | None, statements: Sequence[str]) -> str:
+def codesign_page(
+    result: CodesignResult, architecture: Architecture | None, statements: Sequence[str]
+) -> str:
     """A self-contained HTML page about a co-design; ``statements`` are the explanation in words."""
     question, sections = result.question, list[Section]()
     several = len(question.objectives) > 1
     facts = [("space", question.space.name), ("accelerators", f"{result.counts.points:,}")]
-    facts += [("workloads", ", ".join(question.workloads)), ("minimised", ", ".join(o.text for o in question.objectives))]
+    facts += [
+        ("workloads", ", ".join(question.workloads)),
+        ("minimised", ", ".join(o.text for o in question.objectives)),
+    ]
     if several and result.front:
         sections.append(_front(result))
     if result.best is not None and not several:
         sections.append(_hardware(question, result.best))
     if architecture is not None and not several:
         sections.append(architecture_section(architecture))
-    sections.append(findings(statements, question.space.accelerator.metrics, "What it takes, and what would help"))
+    sections.append(
+        findings(
+            statements, question.space.accelerator.metrics, "What it takes, and what would help"
+        )
+    )
     if result.best is not None and not several:
         sections += _layers(question, result.best)
     title = f"{question.space.name} for {', '.join(question.workloads)}"
@@ -40,13 +50,20 @@ def codesign_page(result: CodesignResult, architecture: Architecture | None, sta
 def _verdict(result: CodesignResult) -> Verdict:
     proof = result.certificate
     if proof.status is Status.OPTIMAL:
-        what = "point is missing from the front" if len(result.question.objectives) > 1 else "accelerator is better"
+        what = (
+            "point is missing from the front"
+            if len(result.question.objectives) > 1
+            else "accelerator is better"
+        )
         among = f", with {proof.among}" if proof.among else ""
         said = f"No {what}, of {result.counts.points:,} in the space{among}{as_stated(result)}."
         return Verdict("optimal", "✓", f"Proven {proof.told}", said)
     if proof.status is Status.INFEASIBLE:
         return Verdict(
-            "infeasible", "✕", "Proven infeasible", f"No accelerator of the space keeps rules and limits{as_stated(result)}."
+            "infeasible",
+            "✕",
+            "Proven infeasible",
+            f"No accelerator of the space keeps rules and limits{as_stated(result)}.",
         )
     return verdict(proof, result.question.objectives[0].text, result)
 
@@ -56,15 +73,26 @@ def _cards(result: CodesignResult) -> tuple[Card, ...]:
     if best is None or len(question.objectives) > 1:
         return (Card("front", number(len(result.front)), "points", ""),) if result.front else ()
     values = {question.objectives[0].text: best.values[0], **best.costs}
-    cards = (Card(name, number(value), metric_of(question, name).unit, "") for name, value in values.items())
-    found = f"{result.counts.layers:,}", "layer problems", f"for {result.counts.points:,} accelerators"
+    cards = (
+        Card(name, number(value), metric_of(question, name).unit, "")
+        for name, value in values.items()
+    )
+    found = (
+        f"{result.counts.layers:,}",
+        "layer problems",
+        f"for {result.counts.points:,} accelerators",
+    )
     return (*cards, Card("proof", *found))
 
 
 def _front(result: CodesignResult) -> Section:
     rows = front_rows(result.question, result.front)
     texts = tuple(tuple(text for _, text in row) for row in rows)
-    blocks: list[Block] = [Table("The accelerators of the front", tuple(name for name, _ in rows[0]), texts, frozenset())]
+    blocks: list[Block] = [
+        Table(
+            "The accelerators of the front", tuple(name for name, _ in rows[0]), texts, frozenset()
+        )
+    ]
     if len(result.question.objectives) <= 3:
         blocks.insert(0, chart_figure("front-chart", accelerators_chart(result)))
     return Section("front", "The front", tuple(blocks))
@@ -78,7 +106,10 @@ def _hardware(question: Question, best: HardwarePoint) -> Section:
     columns = ("quantity", "chosen", "unit", "from", "values")
     blocks: list[Block] = [Table("Quantities", columns, tuple(rows), frozenset({0, 2, 3}))]
     if uses := limit_uses(question, best):
-        used = tuple((u.metric, number(u.used), number(u.bound), metric_of(question, u.metric).unit) for u in uses)
+        used = tuple(
+            (u.metric, number(u.used), number(u.bound), metric_of(question, u.metric).unit)
+            for u in uses
+        )
         blocks.append(Table("Limits", ("limit", "used", "bound", "unit"), used, frozenset({0, 3})))
     return Section("hardware", "The hardware", tuple(blocks))
 
@@ -87,7 +118,11 @@ def _layers(question: Question, best: HardwarePoint) -> list[Section]:
     sections = []
     if (chart := energy_chart(question, best)) is not None:
         table = Table("Energy by layer and level, in figures", *chart.figures, folded=True)
-        sections.append(Section("energy", "Energy by layer and level", (chart_figure("energy-chart", chart), table)))
+        sections.append(
+            Section(
+                "energy", "Energy by layer and level", (chart_figure("energy-chart", chart), table)
+            )
+        )
     text = "Each layer opens: its mapping, and what is proven of it on this accelerator."
     parts = [(network, layer) for network in networks(question, best) for layer in network.layers]
     folded = (layer_folded(network, layer, place) for place, (network, layer) in enumerate(parts))

@@ -14,12 +14,14 @@ from ithaca.files.shown_numbers import number
 #: Largest distance of a factor from the answer's, unless told.
 AROUND = 10
 
-#: Largest distance allowed: a grid over the factors of two loops has up to (2·15 + 1)^4 points in memory.
+#: Largest distance allowed: a grid over the factors of two loops has up to (2·15 + 1)^4 points in
+#: memory.
 FARTHEST = 15
 
 
 def survey(best: BestConfiguration, around: int = AROUND) -> HeatMap:
-    """Evaluate the cost model around a configuration; cells say by how many per cent they are above it.
+    """Evaluate the cost model around a configuration; cells say by how many per cent they are above
+    it.
 
     Raises `InputError` if the configuration is outside the design space its grid would be part of.
     """
@@ -31,14 +33,19 @@ def survey(best: BestConfiguration, around: int = AROUND) -> HeatMap:
     if shown is None:
         raise InputError("the design has fewer than two factors to choose")
     x, y = shown
-    chart = heat_map(exact_grid(window_around(best.problem, values, around, _axes(best))), x, y, "objective")
+    chart = heat_map(
+        exact_grid(window_around(best.problem, values, around, _axes(best))), x, y, "objective"
+    )
     label = metric_label(best.objective, best.problem.design)
     return replace(
         chart,
         title=f"{best.subject}: {label} over {x} and {y}, design {best.solution.design}",
         label=label,
         also=metric_unit(best.objective, best.problem.design),
-        texts=tuple(tuple(above(v, answer) if isfinite(v) else "" for v in row) for row in chart.values.tolist()),
+        texts=tuple(
+            tuple(above(v, answer) if isfinite(v) else "" for v in row)
+            for row in chart.values.tolist()
+        ),
         marked=(values[x], values[y]),
         mark=f"the answer, {number(answer)}",
     )
@@ -58,14 +65,20 @@ def landscape(best: BestConfiguration, around: int = AROUND) -> Section:
     except InputError as error:
         return Section("landscape", title, (Paragraph(f"Not drawn: {error}."),))
     text = (
-        f"Each cell is the configuration with the least {best.objective} among those with its two factors, evaluated exactly: "
-        f"the factors of {' and '.join(_axes(best))} are at most {around} from the answer's, all others and "
-        "the packs are the answer's. A cell says by how many per cent it is above the answer (13×: it is 13 times the answer). "
+        f"Each cell is the configuration with the least {best.objective} among those "
+        "with its two factors, evaluated exactly: "
+        f"the factors of {' and '.join(_axes(best))} are at most {around} "
+        "from the answer's, all others and "
+        "the packs are the answer's. A cell says by how many per cent it is above the "
+        "answer (13×: it is 13 times the answer). "
         "Hatched cells have no configuration within the limits."
     )
     lower = [v for v in chart.values.flat if isfinite(v) and v < float(best.value)]
     if lower:
-        text += f" {len(lower)} cells are below the answer, which is not proven optimal; the least is {number(min(lower))}."
+        text += (
+            f" {len(lower)} cells are below the answer, which is not proven "
+            f"optimal; the least is {number(min(lower))}."
+        )
     table = Table("The figures of the heat map", *chart.figures, folded=True)
     figure = chart_figure("landscape-map", chart)
     return Section("landscape", title, (Paragraph(text), figure, table))

@@ -1,4 +1,5 @@
-"""The report of a network: what its layers take, what is proven of each, and the array of each to open."""
+"""The report of a network: what its layers take, what is proven of each, and the array of each to
+open."""
 
 from __future__ import annotations
 
@@ -8,7 +9,15 @@ from markupsafe import Markup
 
 from ithaca.exports.charts.network import layer_bars
 from ithaca.exports.report.answer import Card, Verdict, best_configuration, findings, verdict
-from ithaca.exports.report.blocks import Block, Folded, Listing, Paragraph, Section, Table, chart_figure
+from ithaca.exports.report.blocks import (
+    Block,
+    Folded,
+    Listing,
+    Paragraph,
+    Section,
+    Table,
+    chart_figure,
+)
 from ithaca.exports.report.page import rendered
 from ithaca.exports.report.proof import OUTCOME
 from ithaca.exports.report.systolic import array_outline
@@ -23,15 +32,22 @@ from ithaca.studies.network.problems import NetworkRequest
 from ithaca.studies.network.result import LayerResult, NetworkResult
 
 
-def network_page(result: NetworkResult, explained: NetworkExplanation, statements: Sequence[str]) -> str:
-    """A self-contained HTML page about a network's result; ``statements`` are the explanation in words."""
+def network_page(
+    result: NetworkResult, explained: NetworkExplanation, statements: Sequence[str]
+) -> str:
+    """A self-contained HTML page about a network's result; ``statements`` are the explanation in
+    words."""
     request, parameters = result.request, result.network.parameters
     facts = [("network", result.network.name), *((name, str(value)) for name, value in parameters)]
     facts += [("data type", request.title)] if isinstance(request, NetworkRequest) else []
     facts += [("platform", request.platform.name), ("layers", result.mode)]
     facts += [("model edition", request.model), ("minimised", request.objective.text)]
     shares = {id(part.result): percent(part.share) for part in explained.parts}
-    sections = [_layers(result, shares), _totals(result), findings(statements, METRICS, "What dominates, and what limits it")]
+    sections = [
+        _layers(result, shares),
+        _totals(result),
+        findings(statements, METRICS, "What dominates, and what limits it"),
+    ]
     sections += _shared(result)
     text = "Each layer opens: its factors, its array drawn, and what is proven of every design."
     arrays = (layer_folded(result, layer, index) for index, layer in enumerate(result.layers))
@@ -47,10 +63,20 @@ def _verdict(result: NetworkResult) -> Verdict:
             return verdict(found, result.request.objective.text, result)
         missing = [r.layer.name for r in result.layers if r.answer.found is None]
         text = "Proven infeasible" if found.status is Status.INFEASIBLE else "Nothing found"
-        return Verdict(found.status.value, "✕", text, f"No configuration: {', '.join(missing)}{as_stated(result)}.")
+        return Verdict(
+            found.status.value,
+            "✕",
+            text,
+            f"No configuration: {', '.join(missing)}{as_stated(result)}.",
+        )
     proven = result.proven == len(result.layers)
-    detail = f"{result.proven} of {len(result.layers)} layers are proven; the objective does not add up to a total."
-    status, mark, text = ("optimal", "✓", "Proven optimal") if proven else ("feasible", "?", "Not proven optimal")
+    detail = (
+        f"{result.proven} of {len(result.layers)} layers are proven; the "
+        "objective does not add up to a total."
+    )
+    status, mark, text = (
+        ("optimal", "✓", "Proven optimal") if proven else ("feasible", "?", "Not proven optimal")
+    )
     return Verdict(status, mark, text, detail)
 
 
@@ -64,7 +90,14 @@ def _cards(result: NetworkResult, explained: NetworkExplanation) -> tuple[Card, 
         clock = number(result.request.platform.technology.clock_mhz)
         found.append(Card("time", rounded(time), "ms", f"layer after layer at {clock} MHz"))
         found.append(Card("throughput", number(round(float(result.throughput), 1)), "Gop/s", ""))
-        found.append(Card("useful work", percent(operations / result.mac_cycles), "of the cycles", "of all MAC units"))
+        found.append(
+            Card(
+                "useful work",
+                percent(operations / result.mac_cycles),
+                "of the cycles",
+                "of all MAC units",
+            )
+        )
     if not result.arrays:
         found.append(Card("proven", f"{result.proven} of {len(result.layers)}", "layers", ""))
     return tuple(found)
@@ -72,30 +105,63 @@ def _cards(result: NetworkResult, explained: NetworkExplanation) -> tuple[Card, 
 
 def _layers(result: NetworkResult, shares: dict[int, str]) -> Section:
     text = (
-        "A bar is what all runs of a layer take; its dark part is the share of the cycles in which the MAC units of the "
-        "layer's array do its own operations. Where a layer is not proven, a mark shows its lower bound."
+        "A bar is what all runs of a layer take; its dark part is the share of the "
+        "cycles in which the MAC units of the "
+        "layer's array do its own operations. Where a layer is not "
+        "proven, a mark shows its lower bound."
     )
     objective = result.request.objective.text
     open_ = not result.arrays and result.proven < len(result.layers)
     bounds = ("lower bound",) if open_ else ()
-    columns = ("layer", "runs", "workload", "design", objective, "share", "proof", *bounds, "useful work", "ms", "GB/s")
+    columns = (
+        "layer",
+        "runs",
+        "workload",
+        "design",
+        objective,
+        "share",
+        "proof",
+        *bounds,
+        "useful work",
+        "ms",
+        "GB/s",
+    )
     rows = []
     for index, layer in enumerate(result.layers):
         answer, metrics = layer.answer, layer.answer.metrics
         link = Markup('<a href="#layer-{}">{}</a>').format(index, layer.layer.name)
-        row = [link, number(layer.layer.count), f"{layer.layer.nest.name} {layer.layer.nest.short_sizes}"]
-        row += ["–" if answer.found is None else answer.design, number(answer.value), shares.get(id(layer), "–")]
-        row += [_proof(result, answer.certificate), *([number(answer.certificate.lower_bound)] if open_ else [])]
+        row = [
+            link,
+            number(layer.layer.count),
+            f"{layer.layer.nest.name} {layer.layer.nest.short_sizes}",
+        ]
+        row += [
+            "–" if answer.found is None else answer.design,
+            number(answer.value),
+            shares.get(id(layer), "–"),
+        ]
+        row += [
+            _proof(result, answer.certificate),
+            *([number(answer.certificate.lower_bound)] if open_ else []),
+        ]
         row += ["–" if layer.efficiency is None else percent(layer.efficiency)]
         rows.append((*row, rounded(metrics.get("time")), rounded(metrics.get("bandwidth"))))
     table = Table("The layers, one run of each", columns, tuple(rows), frozenset({0, 2, 3, 6}))
-    return Section("layers", "The layers", (Paragraph(text), chart_figure("layers-chart", layer_bars(result)), table))
+    return Section(
+        "layers",
+        "The layers",
+        (Paragraph(text), chart_figure("layers-chart", layer_bars(result)), table),
+    )
 
 
 def _proof(result: NetworkResult, certificate: Certificate) -> str:
     if result.arrays:
         return "of the whole"
-    gap = "" if certificate.gap is None or certificate.status is Status.OPTIMAL else f", gap {percent(certificate.gap)}"
+    gap = (
+        ""
+        if certificate.gap is None or certificate.status is Status.OPTIMAL
+        else f", gap {percent(certificate.gap)}"
+    )
     return f"{OUTCOME[certificate.status]}{gap}"
 
 
@@ -106,13 +172,23 @@ def _totals(result: NetworkResult) -> Section:
     else:
         proof = result.total.certificate
         rows += [
-            (f"{result.request.objective.text}, {result.request.minimise.value}", number(result.total.value)),
+            (
+                f"{result.request.objective.text}, {result.request.minimise.value}",
+                number(result.total.value),
+            ),
             ("lower bound", number(proof.lower_bound)),
             ("gap", "–" if proof.gap is None else percent(proof.gap)),
             ("status", proof.status.value),
         ]
-    runs, work = sum(r.layer.count for r in result.layers), sum(r.layer.operations for r in result.layers)
-    rows += [("method", result.method), ("runs of layers", number(runs)), ("multiply-accumulates", number(work))]
+    runs, work = (
+        sum(r.layer.count for r in result.layers),
+        sum(r.layer.operations for r in result.layers),
+    )
+    rows += [
+        ("method", result.method),
+        ("runs of layers", number(runs)),
+        ("multiply-accumulates", number(work)),
+    ]
     for name in ("latency", "time", "off_chip_words", "energy"):
         found = result.sum_of(name)
         if found is not None:
@@ -142,19 +218,42 @@ def _shared(result: NetworkResult) -> list[Section]:
             for index, array in enumerate(result.arrays)
         )
         heads = ("array", "design", objective, "layers", "parameters", *result.arrays[0].resources)
-        tables.append(Table("Physical arrays; buffers and packs in words", heads, arrays, frozenset({1, 3, 4})))
+        tables.append(
+            Table(
+                "Physical arrays; buffers and packs in words", heads, arrays, frozenset({1, 3, 4})
+            )
+        )
     if result.choices:
         rows = tuple(
-            (c.kernel, c.name, number(c.total.value), number(c.total.certificate.lower_bound), _chosen(c.chosen, c.proven))
+            (
+                c.kernel,
+                c.name,
+                number(c.total.value),
+                number(c.total.certificate.lower_bound),
+                _chosen(c.chosen, c.proven),
+            )
             for c in result.choices
         )
         columns = ("kernel", "design", objective, "lower bound", "")
-        tables.append(Table("Designs compared, the best of each kernel first", columns, rows, frozenset({0, 1, 4})))
+        tables.append(
+            Table(
+                "Designs compared, the best of each kernel first",
+                columns,
+                rows,
+                frozenset({0, 1, 4}),
+            )
+        )
     return [Section("shared", "What layers share", tuple(tables))] if tables else []
 
 
 def _chosen(chosen: bool, proven: bool) -> str:
-    return "" if not chosen else "chosen: no other is better" if proven else "chosen, not proven the best"
+    return (
+        ""
+        if not chosen
+        else "chosen: no other is better"
+        if proven
+        else "chosen, not proven the best"
+    )
 
 
 def layer_folded(result: NetworkResult, layer: LayerResult, index: int) -> Folded:
@@ -163,21 +262,40 @@ def layer_folded(result: NetworkResult, layer: LayerResult, index: int) -> Folde
     explanation = explain(alone, alone.solutions, None)
     best = best_configuration(alone, explanation)
     nest = layer.layer.nest
-    said = f"{nest} with {nest.shown_sizes}; {counted(layer.layer.count, 'run')}: {', '.join(layer.layer.sources)}."
+    said = (
+        f"{nest} with {nest.shown_sizes}; "
+        f"{counted(layer.layer.count, 'run')}: {', '.join(layer.layer.sources)}."
+    )
     blocks: list[Block] = [Paragraph(said)]
     if best is None:
         blocks.append(Paragraph(f"{explanation.failure or 'Nothing was found'}."))
     else:
         loops = best.problem.design.loops(best.configuration)
         systolic = isinstance(best.problem.design, SystolicDesign)
-        blocks += array_outline(best, f"array-{index}") if systolic else [Listing("The mapping as a loop nest", loops)]
+        blocks += (
+            array_outline(best, f"array-{index}")
+            if systolic
+            else [Listing("The mapping as a loop nest", loops)]
+        )
     if layer.designs:
         rows = tuple(
-            (d.design, number(d.value), number(d.certificate.lower_bound), OUTCOME[d.certificate.status], d.certificate.method)
+            (
+                d.design,
+                number(d.value),
+                number(d.certificate.lower_bound),
+                OUTCOME[d.certificate.status],
+                d.certificate.method,
+            )
             for d in sorted(layer.designs, key=lambda d: (d.value is None, d.value or 0))
         )
         columns = ("design", result.request.objective.text, "lower bound", "outcome", "method")
-        blocks.append(Table("Every design of this layer alone", columns, rows, frozenset({0, 3, 4}), folded=True))
+        blocks.append(
+            Table(
+                "Every design of this layer alone", columns, rows, frozenset({0, 3, 4}), folded=True
+            )
+        )
     on = "" if layer.array is None else f", array {layer.array}"
     design = "no configuration" if layer.answer.found is None else f"design {layer.answer.design}"
-    return Folded(f"layer-{index}", f"{layer.layer.name} × {layer.layer.count}: {design}{on}", tuple(blocks))
+    return Folded(
+        f"layer-{index}", f"{layer.layer.name} × {layer.layer.count}: {design}{on}", tuple(blocks)
+    )

@@ -29,19 +29,29 @@ from ithaca.solver.result import Result
 
 
 def report_page(
-    result: Result, explanation: Explanation, statements: Sequence[str], around: int = AROUND, *, simulated: bool = False
+    result: Result,
+    explanation: Explanation,
+    statements: Sequence[str],
+    around: int = AROUND,
+    *,
+    simulated: bool = False,
 ) -> str:
-    """A self-contained HTML page about a result: it loads nothing and runs nothing; the same arguments give the same page.
+    """A self-contained HTML page about a result: it loads nothing and runs nothing; the same
+    arguments give the same page.
 
-    ``statements`` are the explanation in words, each ``term: statement``; ``around`` is the largest distance of a factor
-    from the answer's in the landscape; ``simulated``, whether the answer is run, too.
+    ``statements`` are the explanation in words, each ``term: statement``; ``around`` is the largest
+    distance of a factor from the answer's in the landscape; ``simulated``, whether the answer is
+    run, too.
     """
     best = best_configuration(result, explanation)
     own = FamilySections() if best is None else family_sections(best, simulated=simulated)
     if best is None:
         sections, found = _nothing(result, explanation), _failed(result)
     else:
-        sections, found = _found(best, own, statements, around), verdict(best.certificate, best.objective, result)
+        sections, found = (
+            _found(best, own, statements, around),
+            verdict(best.certificate, best.objective, result),
+        )
     heading = result.problem.design.heading
     return rendered(
         f"{heading[0][1].partition(' ')[0]} on {result.platform_name}",
@@ -59,7 +69,8 @@ def rendered(
     shown: Sequence[Card],
     sections: Sequence[Section],
 ) -> str:
-    """A page: what was asked, as terms with values, what is proven, the figures to see at once, and all else."""
+    """A page: what was asked, as terms with values, what is proven, the figures to see at once, and
+    all else."""
     style = STYLE + (files("ithaca.exports.report") / "style.css").read_text(encoding="utf-8")
     template = environment("ithaca.exports.report").get_template("page.html")
     return template.render(
@@ -75,7 +86,8 @@ def rendered(
 
 
 def family_sections(best: BestConfiguration, *, simulated: bool = False) -> FamilySections:
-    """What is shown of a configuration beside what is shown of any; with a run of it, if it is to be simulated."""
+    """What is shown of a configuration beside what is shown of any; with a run of it, if it is to
+    be simulated."""
     if best.problem.design.family == "spatial":
         from ithaca.exports.report.hierarchy import hierarchy_sections
 
@@ -87,7 +99,9 @@ def family_sections(best: BestConfiguration, *, simulated: bool = False) -> Fami
     return array_sections(best, simulated=simulated)
 
 
-def _found(best: BestConfiguration, own: FamilySections, statements: Sequence[str], around: int) -> tuple[Section, ...]:
+def _found(
+    best: BestConfiguration, own: FamilySections, statements: Sequence[str], around: int
+) -> tuple[Section, ...]:
     return (
         answer(best, own.answer),
         certificate(best),
@@ -105,9 +119,14 @@ def _loops(best: BestConfiguration) -> tuple[Section, ...]:
     """The mapping as a loop nest, where the family has one to show."""
     lines = best.problem.design.loops(best.configuration)
     text = Paragraph(
-        "What runs in parallel and in which order, and where tiles are loaded and stored; loops of one iteration are left out."
+        "What runs in parallel and in which order, and where tiles are loaded and "
+        "stored; loops of one iteration are left out."
     )
-    return (Section("loops", "Loop nest", (text, Listing("The mapping as a loop nest", lines))),) if lines else ()
+    return (
+        (Section("loops", "Loop nest", (text, Listing("The mapping as a loop nest", lines))),)
+        if lines
+        else ()
+    )
 
 
 def _nothing(result: Result, explanation: Explanation) -> tuple[Section, ...]:
@@ -119,8 +138,15 @@ def _nothing(result: Result, explanation: Explanation) -> tuple[Section, ...]:
 def _failed(result: Result) -> Verdict:
     if all(s.certificate.status is Status.INFEASIBLE for s in result.solutions):
         return Verdict(
-            "infeasible", "✕", "Proven infeasible", f"No configuration of any design meets the limits{as_stated(result)}."
+            "infeasible",
+            "✕",
+            "Proven infeasible",
+            f"No configuration of any design meets the limits{as_stated(result)}.",
         )
     narrowed = next((s.certificate.failure for s in result.solutions if s.certificate.empty), None)
-    detail = "The search ended before it found a configuration." if narrowed is None else f"{narrowed.capitalize()}."
+    detail = (
+        "The search ended before it found a configuration."
+        if narrowed is None
+        else f"{narrowed.capitalize()}."
+    )
     return Verdict("unknown", "?", "Nothing found", detail)

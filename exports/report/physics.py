@@ -27,14 +27,18 @@ KINDS = {
 def roofline(best: BestConfiguration, roofs: Roofs) -> Section:
     """Performance against operational intensity."""
     text = (
-        "The further to the right a design stands, the more it computes with a byte that is moved off chip. None is above "
+        "The further to the right a design stands, the more it computes with a byte "
+        "that is moved off chip. None is above "
         "the roofs: the bandwidth to the left, the MAC units to the right, at "
-        f"{number(systolic(best.problem).technology.clock_mhz)} MHz. An operation is a multiplication or an addition of the "
+        f"{number(systolic(best.problem).technology.clock_mhz)} MHz. An operation is "
+        "a multiplication or an addition of the "
         "nest; those on padding do not count."
     )
     chart = roofline_chart(best, roofs)
     table = Table("The figures of the roofline", *chart.figures, folded=True)
-    return Section("roofline", "Roofline", (Paragraph(text), chart_figure("roofline-chart", chart), table))
+    return Section(
+        "roofline", "Roofline", (Paragraph(text), chart_figure("roofline-chart", chart), table)
+    )
 
 
 def roofline_chart(best: BestConfiguration, roofs: Roofs) -> LineChart:
@@ -47,7 +51,10 @@ def roofline_chart(best: BestConfiguration, roofs: Roofs) -> LineChart:
     peak, own = _gops(design, units), _gops(design, roofs.array.units)
     ridge, most = peak / bandwidth, _per_byte(design, roofs.traffic.least_words)
     points = {
-        found.design: (_per_byte(design, found.metrics["off_chip_words"]), float(found.metrics["throughput"]))
+        found.design: (
+            _per_byte(design, found.metrics["off_chip_words"]),
+            float(found.metrics["throughput"]),
+        )
         for found in best.result.solutions
         if found.configuration is not None
     }
@@ -58,18 +65,47 @@ def roofline_chart(best: BestConfiguration, roofs: Roofs) -> LineChart:
     series = [
         Series(whose, (left, ridge), (left * bandwidth, peak), role="limit", form="line"),
         Series(f"{units:,} MAC units", (ridge, right), (peak, peak), role="limit", form="line"),
-        Series("each tensor moved once", (most, most), (low, min(peak, most * bandwidth)), role="soft", form="line"),
+        Series(
+            "each tensor moved once",
+            (most, most),
+            (low, min(peak, most * bandwidth)),
+            role="soft",
+            form="line",
+        ),
     ]
     if own < peak:
         name = f"{roofs.array.units:,} MAC units of the answer"
-        series.append(Series(name, (own / bandwidth, right), (own, own), role="answer", form="line"))
+        series.append(
+            Series(name, (own / bandwidth, right), (own, own), role="answer", form="line")
+        )
     if points:
         x, y = zip(*points.values(), strict=True)
-        series.append(Series("other designs", x, y, labels=tuple(points), notes=tuple(points), role="main", form="points"))
+        series.append(
+            Series(
+                "other designs",
+                x,
+                y,
+                labels=tuple(points),
+                notes=tuple(points),
+                role="main",
+                form="points",
+            )
+        )
     name = best.solution.design
-    series.append(Series(f"the answer, {name}", answer[:1], answer[1:], labels=(name,), role="answer", form="points"))
+    series.append(
+        Series(
+            f"the answer, {name}",
+            answer[:1],
+            answer[1:],
+            labels=(name,),
+            role="answer",
+            form="points",
+        )
+    )
     title = f"{best.subject}: roofline of {units:,} MAC units and {whose}"
-    return LineChart(title, "operations per byte off chip", "Gop/s", tuple(series), log_x=True, log_y=True)
+    return LineChart(
+        title, "operations per byte off chip", "Gop/s", tuple(series), log_x=True, log_y=True
+    )
 
 
 def _gops(design: SystolicDesign, units: int) -> float:
@@ -89,7 +125,9 @@ def _bandwidth(problem: Problem) -> tuple[float, str]:
 
 def _per_byte(design: SystolicDesign, words: Fraction | int) -> float:
     """Operations of the nest over bytes."""
-    return float(Fraction(design.nest.operations * design.array.factors) / (words * design.data.bytes))
+    return float(
+        Fraction(design.nest.operations * design.array.factors) / (words * design.data.bytes)
+    )
 
 
 def energy(costs: Costs) -> Section:
@@ -98,10 +136,16 @@ def energy(costs: Costs) -> Section:
     total = sum(spent.values())
     shares = {kind: percent(energy / total) if total else "–" for kind, energy in spent.items()}
     in_all = rounded(total)
-    bars = [Bar(text, spent[kind], f"{rounded(spent[kind])} µJ ({shares[kind]})") for kind, text in KINDS.items()]
+    bars = [
+        Bar(text, spent[kind], f"{rounded(spent[kind])} µJ ({shares[kind]})")
+        for kind, text in KINDS.items()
+    ]
     text = (
-        f"What a run does, counted by the cost model, times the energy of each operation and of each word moved: {in_all} µJ "
+        "What a run does, counted by the cost model, times the energy of each "
+        f"operation and of each word moved: {in_all} µJ "
         "in all. They are estimates from published figures, not measurements."
     )
     chart = BarChart(f"Energy by component: {in_all} µJ", "µJ", tuple(bars))
-    return Section("energy", "Energy by component", (Paragraph(text), chart_figure("energy-chart", chart)))
+    return Section(
+        "energy", "Energy by component", (Paragraph(text), chart_figure("energy-chart", chart))
+    )

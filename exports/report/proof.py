@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ithaca.exports.charts.chart import Bar, BarChart, LineChart, Series, metric_label, metric_unit, wide_spread
+from ithaca.exports.charts.chart import (
+    Bar,
+    BarChart,
+    LineChart,
+    Series,
+    metric_label,
+    metric_unit,
+    wide_spread,
+)
 from ithaca.exports.report.answer import BestConfiguration
 from ithaca.exports.report.blocks import Block, Paragraph, Section, Table, chart_figure
 from ithaca.files.shown_numbers import number, percent
@@ -13,7 +21,10 @@ from ithaca.solver.result import Result
 from ithaca.solver.solution import Solution
 
 #: What a report says of a result without a trace.
-NO_TRACE = "The result holds no trace of the search: it was written before traces were kept, or not by a solve."
+NO_TRACE = (
+    "The result holds no trace of the search: it was written before "
+    "traces were kept, or not by a solve."
+)
 
 #: What a status means, in words.
 OUTCOME = {
@@ -34,14 +45,26 @@ def certificate(best: BestConfiguration) -> Section:
     blocks: list[Block] = [Table("What is proven", head, rows, frozenset({0, 1, 2}))]
     if whole.status is Status.OPTIMAL:
         among = f" among {whole.among}" if whole.among else ""
-        said = f"The lower bound equals the value in exact arithmetic, so no search could find better{among}."
+        said = (
+            "The lower bound equals the value in exact arithmetic, so no "
+            f"search could find better{among}."
+        )
         blocks.insert(0, Paragraph(said))
     if own.trace:
         title = f"Incumbent and lower bound over time, design {best.solution.design}"
         blocks.append(chart_figure("convergence", _convergence(own.trace, title, best)))
-        entries = tuple((f"{p.seconds:.3f}", number(p.nodes), number(p.value), number(p.lower_bound)) for p in own.trace)
+        entries = tuple(
+            (f"{p.seconds:.3f}", number(p.nodes), number(p.value), number(p.lower_bound))
+            for p in own.trace
+        )
         blocks.append(
-            Table("The search, change by change", ("seconds", "boxes", "incumbent", "lower bound"), entries, frozenset(), True)
+            Table(
+                "The search, change by change",
+                ("seconds", "boxes", "incumbent", "lower bound"),
+                entries,
+                frozenset(),
+                True,
+            )
         )
     else:
         blocks.append(Paragraph(NO_TRACE))
@@ -64,13 +87,19 @@ def _convergence(trace: Sequence[TracePoint], title: str, best: BestConfiguratio
     """Lower bound and incumbent, each until the end of the search."""
     series = []
     for name, role, steps in (
-        ("lower bound", "limit", [(p.seconds, p.lower_bound) for p in trace if p.lower_bound is not None]),
+        (
+            "lower bound",
+            "limit",
+            [(p.seconds, p.lower_bound) for p in trace if p.lower_bound is not None],
+        ),
         ("incumbent", "answer", [(p.seconds, p.value) for p in trace if p.value is not None]),
     ):
         if steps:
             last = steps[-1][1]
             x, y = zip(*steps, (trace[-1].seconds, last), strict=True)
-            series.append(Series(f"{name}: at last {number(last)}", x, tuple(map(float, y)), role=role))
+            series.append(
+                Series(f"{name}: at last {number(last)}", x, tuple(map(float, y)), role=role)
+            )
     log_y = wide_spread(y for each in series for y in each.y)
     design = best.problem.design
     label, also = metric_label(best.objective, design), metric_unit(best.objective, design)
@@ -85,16 +114,22 @@ def designs(result: Result) -> Section:
     blocks: list[Block] = []
     if least is not None and len(ranked) > 1:
         bars = tuple(_bar(solution, first=place == 0) for place, solution in enumerate(ranked))
-        text = f"{len(ranked)} designs were solved, each with the limits and the objective of the result."
+        text = (
+            f"{len(ranked)} designs were solved, each with the limits "
+            "and the objective of the result."
+        )
         if any(bar.mark is not None for bar in bars):
             text += (
-                " The mark on a bar is the lower bound of a design that is not proven: its optimum lies between mark and end."
+                " The mark on a bar is the lower bound of a design that is not proven: "
+                "its optimum lies between mark and end."
             )
         design = result.problem.design
         label, also = metric_label(objective, design), metric_unit(objective, design)
         chart = BarChart(f"The least {objective} of every design", label, bars, also=also)
         blocks += [Paragraph(text), chart_figure("designs-chart", chart)]
-    limits = tuple(limit.metric for limit in result.limits if limit.metric in result.problem.design.vocabulary)
+    limits = tuple(
+        limit.metric for limit in result.limits if limit.metric in result.problem.design.vocabulary
+    )
     before = ("design", "buildable", objective, "above the best", "lower bound", "outcome")
     columns = (*before, *limits, "boxes", "seconds", "method")
     rows = []
@@ -102,7 +137,11 @@ def designs(result: Result) -> Section:
         proof = solution.certificate
         above = "–"
         if solution.value is not None and least:
-            above = percent((solution.value - least) / abs(least)) if solution.value != least else "the best"
+            above = (
+                percent((solution.value - least) / abs(least))
+                if solution.value != least
+                else "the best"
+            )
         rows.append(
             (
                 solution.design,
@@ -123,10 +162,15 @@ def designs(result: Result) -> Section:
 
 
 def _bar(solution: Solution, *, first: bool) -> Bar:
-    proof, buildable = solution.certificate, "" if solution.problem.design.obstacle is None else ", not buildable"
+    proof, buildable = (
+        solution.certificate,
+        "" if solution.problem.design.obstacle is None else ", not buildable",
+    )
     if solution.value is None:
         return Bar(solution.design, None, f"{OUTCOME[proof.status]}{buildable}")
     open_ = proof.status is not Status.OPTIMAL
     note = number(solution.value) + (" (not proven)" if open_ else "") + buildable
     mark = float(proof.lower_bound) if open_ and proof.lower_bound is not None else None
-    return Bar(solution.design, float(solution.value), note, "answer" if first else "main", mark=mark)
+    return Bar(
+        solution.design, float(solution.value), note, "answer" if first else "main", mark=mark
+    )

@@ -49,7 +49,13 @@ def _view(best: BestConfiguration) -> ArrayView:
     """Evaluate a configuration for its sections."""
     design = systolic(best.problem)
     costs = design.costs(best.configuration)
-    return ArrayView(best, design, design.tiling(best.configuration), costs, facts(design.nest, costs, best.problem.limits))
+    return ArrayView(
+        best,
+        design,
+        design.tiling(best.configuration),
+        costs,
+        facts(design.nest, costs, best.problem.limits),
+    )
 
 
 def _cards(view: ArrayView) -> tuple[Card, ...]:
@@ -69,11 +75,22 @@ def _cards(view: ArrayView) -> tuple[Card, ...]:
     )
     units = number(metrics["comp"])
     useful = percent(known.cycles.shares["useful"])
-    found.append(Card("useful work", useful, "of the cycles", f"the nest's own operations on {units} MAC units"))
+    found.append(
+        Card(
+            "useful work",
+            useful,
+            "of the cycles",
+            f"the nest's own operations on {units} MAC units",
+        )
+    )
     words = number(metrics["off_chip_words"])
-    moved = number(round(float(known.roofs.traffic.moved_words / known.roofs.traffic.least_words), 2))
+    moved = number(
+        round(float(known.roofs.traffic.moved_words / known.roofs.traffic.least_words), 2)
+    )
     rate = f"{rounded(metrics['bandwidth'])} GB/s"
-    found.append(Card("off-chip traffic", words, "words", f"{moved} times the least possible; {rate}"))
+    found.append(
+        Card("off-chip traffic", words, "words", f"{moved} times the least possible; {rate}")
+    )
     spent, power = rounded(metrics["energy"] / 10**6), rounded(metrics["power"] / 1000)
     found.append(Card("energy", spent, "µJ", f"{power} W, by published figures per operation"))
     return tuple(found)
@@ -84,7 +101,8 @@ def _factors(view: ArrayView) -> list[Block]:
     array = view.array
     blocks: list[Block] = [
         Paragraph(
-            f"Design {array.name}: the loops {' and '.join(array.dataflow)} are mapped to space, and the tiles are ordered "
+            f"Design {array.name}: the loops {' and '.join(array.dataflow)} are "
+            "mapped to space, and the tiles are ordered "
             f"so that {array.permutation} is reused innermost ({' → '.join(array.order)})."
         )
     ]
@@ -114,8 +132,20 @@ def _loops(view: ArrayView) -> Table:
                 number(padding.padded) + ("" if padding.padded == padding.extent else " (padded)"),
             )
         )
-    rows += [(loop, "inside the PE", number(view.design.nest.sizes[loop]), *["–"] * 5) for loop in array.untiled]
-    columns = ("loop", "mapped to", "extent", "t1 array part", "t2 or SIMD", "lanes", "tiles", "iterations run")
+    rows += [
+        (loop, "inside the PE", number(view.design.nest.sizes[loop]), *["–"] * 5)
+        for loop in array.untiled
+    ]
+    columns = (
+        "loop",
+        "mapped to",
+        "extent",
+        "t1 array part",
+        "t2 or SIMD",
+        "lanes",
+        "tiles",
+        "iterations run",
+    )
     return Table("Tile factors by loop", columns, tuple(rows), frozenset({0, 1}))
 
 
@@ -132,9 +162,16 @@ def _latency(view: ArrayView) -> Section:
 
 def _parts(view: ArrayView) -> tuple[Figure, Table]:
     cycles = view.facts.cycles
-    figures = {name: (number(getattr(cycles, name)), percent(cycles.shares[name])) for name in _PARTS}
+    figures = {
+        name: (number(getattr(cycles, name)), percent(cycles.shares[name])) for name in _PARTS
+    }
     bars = tuple(
-        Bar(text, float(getattr(cycles, name)), "{} ({})".format(*figures[name]), "main" if name == "useful" else "rest")
+        Bar(
+            text,
+            float(getattr(cycles, name)),
+            "{} ({})".format(*figures[name]),
+            "main" if name == "useful" else "rest",
+        )
         for name, text in _PARTS.items()
         if getattr(cycles, name)
     )
@@ -150,23 +187,57 @@ def _modules(view: ArrayView) -> tuple[Paragraph, Figure, Table]:
     entries = [(PES, "processing elements", "", None, None, costs.pe)]
     for group, module in view.array.modules:
         cost = costs.modules[module.name]
-        what = " and ".join(part for part, has in (("buffer", module.buffer), ("DRAM access", module.dram)) if has)
-        entries.append((module.name, what or "transfer", group.tensor, cost.transfer, cost.per_tile, cost.total))
+        what = " and ".join(
+            part for part, has in (("buffer", module.buffer), ("DRAM access", module.dram)) if has
+        )
+        entries.append(
+            (
+                module.name,
+                what or "transfer",
+                group.tensor,
+                cost.transfer,
+                cost.per_tile,
+                cost.total,
+            )
+        )
     bars = tuple(
-        Bar(name, float(total), f"{number(total)} ({percent(total / main)})", "limit" if name == first.name else "main")
+        Bar(
+            name,
+            float(total),
+            f"{number(total)} ({percent(total / main)})",
+            "limit" if name == first.name else "main",
+        )
         for name, *_, total in entries
     )
     text = (
-        f"The PEs and all I/O modules work at the same time; the {bound.phase} lasts at least as long as the slowest. That is "
-        f"{'the PEs' if first.name == PES else first.name}, at work in {number(first.cycles)} of its {number(main)} cycles. "
+        f"The PEs and all I/O modules work at the same time; the {bound.phase} lasts "
+        "at least as long as the slowest. That is "
+        f"{'the PEs' if first.name == PES else first.name}, at work in "
+        f"{number(first.cycles)} of its {number(main)} cycles. "
         "A buffer that feeds the PEs counts the time in which it waits for them."
     )
     line = (float(main), f"{bound.phase}: {number(main)} cycles")
     table = Table(
         "Cycles by module",
-        ("module", "what it is", "tensor", "transfer per tile", "per tile", "total", f"share of the {bound.phase}"),
+        (
+            "module",
+            "what it is",
+            "tensor",
+            "transfer per tile",
+            "per tile",
+            "total",
+            f"share of the {bound.phase}",
+        ),
         tuple(
-            (name, what, tensor or "–", number(transfer), number(tile), number(total), percent(total / main))
+            (
+                name,
+                what,
+                tensor or "–",
+                number(transfer),
+                number(tile),
+                number(total),
+                percent(total / main),
+            )
             for name, what, tensor, transfer, tile, total in entries
         ),
         frozenset({0, 1, 2}),
@@ -174,7 +245,9 @@ def _modules(view: ArrayView) -> tuple[Paragraph, Figure, Table]:
     )
     return (
         Paragraph(text),
-        chart_figure("modules", BarChart(f"Cycles at work in the {bound.phase}", "cycles", bars, line)),
+        chart_figure(
+            "modules", BarChart(f"Cycles at work in the {bound.phase}", "cycles", bars, line)
+        ),
         table,
     )
 
@@ -188,6 +261,7 @@ def array_sections(best: BestConfiguration, *, simulated: bool) -> FamilySection
 
 
 def array_outline(best: BestConfiguration, name: str) -> tuple[Block, ...]:
-    """Its factors and the drawing alone, where a page shows several; of a name that is unique there."""
+    """Its factors and the drawing alone, where a page shows several; of a name that is unique
+    there."""
     view = _view(best)
     return (*_factors(view), *array_drawing(view.costs, name).blocks)

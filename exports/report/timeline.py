@@ -22,7 +22,8 @@ MOST_TURNS = 200_000_000
 
 
 def timeline_sections(best: BestConfiguration) -> tuple[Section, ...]:
-    """The run in pictures and figures; nothing where numba is not installed, the reason where it cannot be run."""
+    """The run in pictures and figures; nothing where numba is not installed, the reason where it
+    cannot be run."""
     if find_spec("numba") is None:
         return ()
     title = "The run, word by word"
@@ -37,14 +38,19 @@ def _run(best: BestConfiguration) -> tuple[Block, ...]:
     from ithaca.formulations.systolic.simulation.timeline import timeline
 
     design = systolic(best.problem)
-    found = simulate_configuration(design, best.configuration, design.technology.machine, checkpoint=signals.check)
+    found = simulate_configuration(
+        design, best.configuration, design.technology.machine, checkpoint=signals.check
+    )
     run = found.run
     if found.cycles is None:
         fifos = ", ".join(f"'{wait.fifo}'" for wait in run.hanging[:3])
-        return (Paragraph(f"The array hangs after {number(run.cycles)} cycles, at the FIFOs {fifos}."),)
+        return (
+            Paragraph(f"The array hangs after {number(run.cycles)} cycles, at the FIFOs {fifos}."),
+        )
     busiest = max(run.modules, key=lambda module: module.working)
     text = (
-        f"With ideal memory the array takes {number(found.cycles)} cycles; {busiest.module} is busiest and works "
+        f"With ideal memory the array takes {number(found.cycles)} cycles; "
+        f"{busiest.module} is busiest and works "
         f"{percent(busiest.working)} of them."
     )
     table = Table(
@@ -55,7 +61,9 @@ def _run(best: BestConfiguration) -> tuple[Block, ...]:
                 module.module,
                 number(module.processes),
                 *map(percent, (module.working, module.starved, module.held_up)),
-                "–" if module.cause is None else f"{number(module.cause.cycles)} cycles, {module.cause.neighbour}",
+                "–"
+                if module.cause is None
+                else f"{number(module.cause.cycles)} cycles, {module.cause.neighbour}",
             )
             for module in run.modules
         ),

@@ -56,9 +56,15 @@ def dataflow_obstacle(nest_layer: Layer, design: SystolicArray) -> str | None:
     name = f"dataflow ({','.join(design.dataflow)})"
     if len(set(sides)) < len(sides):
         what = sides[0].value
-        return f"{name} has two loops over {what} in space; SCALE-Sim has rows or columns for {what}, not both"
+        return (
+            f"{name} has two loops over {what} in space; SCALE-Sim has rows "
+            f"or columns for {what}, not both"
+        )
     if frozenset(sides) not in _DATAFLOWS:
-        return f"{name} keeps nothing in place; SCALE-Sim's os, ws and is keep outputs, weights or inputs"
+        return (
+            f"{name} keeps nothing in place; SCALE-Sim's os, ws and is "
+            "keep outputs, weights or inputs"
+        )
     return None
 
 
@@ -69,10 +75,17 @@ def grid(nest_layer: Layer, configuration: ArrayConfiguration) -> Grid:
     space, SIMD lanes are further rows, since both sum up along it. In ``os`` they are left out.
     """
     design, tiling = configuration.design, configuration.tiling
-    lanes = {nest_layer.side(x): tiling.array_part[x] // configuration.t2(x) for x in design.dataflow}
+    lanes = {
+        nest_layer.side(x): tiling.array_part[x] // configuration.t2(x) for x in design.dataflow
+    }
     name, row, column = _DATAFLOWS[frozenset(lanes)]
     folded = row is Side.WINDOW is nest_layer.side(design.simd_loop)
-    return Grid(name, lanes.get(row, 1) * (tiling.simd if folded else 1), lanes.get(column, 1), 1 if folded else tiling.simd)
+    return Grid(
+        name,
+        lanes.get(row, 1) * (tiling.simd if folded else 1),
+        lanes.get(column, 1),
+        1 if folded else tiling.simd,
+    )
 
 
 def nest_obstacles(nest: LoopNest) -> tuple[str, ...]:
@@ -115,8 +128,19 @@ def _topology(nest: LoopNest, found: Layer) -> str:
     if not found.dimensions:
         return f"Layer,M,N,K,\n{LAYER},{pixels},{filters},{window},\n"
     height, width = found.dimensions
-    row = (height.extent, width.extent, height.window, width.window, found.channels, filters, height.stride)
-    header = "Layer name,IFMAP Height,IFMAP Width,Filter Height,Filter Width,Channels,Num Filter,Strides,"
+    row = (
+        height.extent,
+        width.extent,
+        height.window,
+        width.window,
+        found.channels,
+        filters,
+        height.stride,
+    )
+    header = (
+        "Layer name,IFMAP Height,IFMAP Width,Filter Height,Filter "
+        "Width,Channels,Num Filter,Strides,"
+    )
     return f"{header}\n{LAYER},{','.join(map(str, row))},\n"
 
 
@@ -140,7 +164,9 @@ def _configuration(configuration: ArrayConfiguration, found: Layer, shape: Grid)
 def _kilobytes(configuration: ArrayConfiguration, access: Access) -> int:
     """Size of all buffers of a tensor, the second halves included (1,024 words, rounded up)."""
     group = configuration.moved_group(access.tensor)
-    return -(-configuration.whole(group.size * group.count) * (2 if group.double_buffered else 1) // 1024)
+    return -(
+        -configuration.whole(group.size * group.count) * (2 if group.double_buffered else 1) // 1024
+    )
 
 
 def _words(nest: LoopNest, access: Access) -> int:
@@ -161,7 +187,8 @@ def _readme(configuration: ArrayConfiguration, found: Layer, shape: Grid) -> str
         "There is no SIMD in this configuration."
         if shape.lanes_left == 1
         else (
-            f"Its PEs multiply once per cycle, so that the {shape.lanes_left} SIMD lanes of each PE are left out: "
+            f"Its PEs multiply once per cycle, so that the {shape.lanes_left} "
+            "SIMD lanes of each PE are left out: "
             f"expect about {shape.lanes_left} times the cycles."
         )
     )

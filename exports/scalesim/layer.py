@@ -50,7 +50,9 @@ class Layer:
     ifmap: Access
     filters: Access
     sides: tuple[tuple[str, Side], ...]  #: What each loop runs over
-    dimensions: tuple[Dimension, ...] = ()  #: Height and width of a convolution; empty for a matrix multiplication
+    dimensions: tuple[
+        Dimension, ...
+    ] = ()  #: Height and width of a convolution; empty for a matrix multiplication
     channels: int = 1  #: Channels of a convolution
 
     def side(self, loop: str) -> Side:
@@ -64,19 +66,31 @@ def layer(nest: LoopNest) -> Layer:
     Raises `InputError` if it is none; one line with all the reasons.
     """
     if len(nest.inputs) != 2:
-        raise InputError(f"the nest multiplies {len(nest.inputs)} tensors; SCALE-Sim has an input feature map and filters")
+        raise InputError(
+            f"the nest multiplies {len(nest.inputs)} tensors; SCALE-Sim has "
+            "an input feature map and filters"
+        )
     windowed = [access for access in nest.inputs if not _plain(access)]
     if len(windowed) > 1:
-        raise InputError(f"both inputs ({windowed[0]}, {windowed[1]}) have windows or strides; SCALE-Sim has them in one")
+        raise InputError(
+            f"both inputs ({windowed[0]}, {windowed[1]}) have windows or "
+            "strides; SCALE-Sim has them in one"
+        )
     ifmap = windowed[0] if windowed else nest.inputs[0]
     filters = next(access for access in nest.inputs if access != ifmap)
-    reasons = (*_shared(nest), *_unlike(ifmap, nest), *(_shapeless(ifmap, nest) if windowed else ()))
+    reasons = (
+        *_shared(nest),
+        *_unlike(ifmap, nest),
+        *(_shapeless(ifmap, nest) if windowed else ()),
+    )
     if reasons:
         raise InputError("; ".join(reasons))
     sides = tuple((loop, _side(nest, filters, loop)) for loop in nest.loops)
     if not windowed:
         return Layer(ifmap, filters, sides)
-    dimensions = tuple(_dimension(subscript, nest) for subscript in ifmap if _spatial(subscript, nest))
+    dimensions = tuple(
+        _dimension(subscript, nest) for subscript in ifmap if _spatial(subscript, nest)
+    )
     inside = {loop for subscript in ifmap if _spatial(subscript, nest) for loop in subscript.loops}
     channels = prod(nest.sizes[x] for x, side in sides if side is Side.WINDOW and x not in inside)
     return Layer(ifmap, filters, sides, dimensions, channels)
@@ -128,9 +142,14 @@ def _shapeless(ifmap: Access, nest: LoopNest) -> Iterator[str]:
                 yield f"subscript {subscript} of {ifmap} counts downwards"
             elif coefficient > 1 and not over[loop]:
                 yield f"subscript {subscript} of {ifmap} is dilated; SCALE-Sim has no dilation"
-    strides = {c for subscript in spatial for loop, c in subscript.terms if loop in nest.parallel_loops}
+    strides = {
+        c for subscript in spatial for loop, c in subscript.terms if loop in nest.parallel_loops
+    }
     if len(strides) > 1:
-        yield f"{ifmap} has strides {', '.join(map(str, sorted(strides)))}; the topology files of SCALE-Sim have one"
+        yield (
+            f"{ifmap} has strides {', '.join(map(str, sorted(strides)))}; the "
+            "topology files of SCALE-Sim have one"
+        )
 
 
 def _dimension(subscript: Affine, nest: LoopNest) -> Dimension:

@@ -41,7 +41,8 @@ DESCENTS, LEAST_DESCENTS = 6, 24
 #: Descents in a row that lead nowhere new, after which there is probably nothing new.
 FRUITLESS = 30
 
-#: To which part of the optimum's use a limit is tightened to get other kinds of local optima, and how many limits are.
+#: To which part of the optimum's use a limit is tightened to get other kinds of local optima, and
+#: how many limits are.
 TIGHTENED, MOST_TIGHTENED = Fraction(1, 2), 2
 
 _Key = tuple[int, ...]
@@ -54,11 +55,13 @@ def diverse_configurations(
     options: SolveOptions | None = None,
     known: Sequence[Configuration] = (),
 ) -> tuple[Configuration, ...]:
-    """Distinct feasible configurations of a design, of good quality and spread; ``seed`` is that of the random numbers.
+    """Distinct feasible configurations of a design, of good quality and spread; ``seed`` is that of
+    the random numbers.
 
-    First those ``known``, which must be feasible, as given; without them the optimum, searched for as far as the options say.
-    The others follow by objective, best first: fewer than ``count`` where no more were found, none at all only where the search
-    found no feasible configuration. Raises `InputError` if a known configuration is not feasible, or the design space is empty.
+    First those ``known``, which must be feasible, as given; without them the optimum, searched for
+    as far as the options say. The others follow by objective, best first: fewer than ``count``
+    where no more were found, none at all only where the search found no feasible configuration.
+    Raises `InputError` if a known configuration is not feasible, or the design space is empty.
     """
     options = options or SolveOptions()
     pool = _Pool(parameter_space(problem))
@@ -70,7 +73,9 @@ def diverse_configurations(
     first = []
     for configuration in known:
         if not pool.offer(configuration):
-            raise InputError(f"a configuration to begin with is not feasible for {problem.design.name}")
+            raise InputError(
+                f"a configuration to begin with is not feasible for {problem.design.name}"
+            )
         key = pool.key(configuration)
         if key not in first:
             first.append(key)
@@ -105,7 +110,8 @@ class _Pool:
         return True
 
     def place(self, key: _Key) -> Floats:
-        """Where a configuration lies: the logarithms of its factors (a doubling is a step anywhere), ports aside."""
+        """Where a configuration lies: the logarithms of its factors (a doubling is a step
+        anywhere), ports aside."""
         quantities = self.space.problem.space.quantities
         pairs = zip(self.space.parameters, key, strict=True)
         factors = [(p, value) for p, value in pairs if quantities[p.quantity].role is not Role.PORT]
@@ -116,7 +122,9 @@ class _Pool:
         return sorted(self.found, key=lambda key: (self.values[key], key))
 
 
-def _add_local_optima(pool: _Pool, optimum: _Key, count: int, seed: int, stopped: Callable[[], bool]) -> None:
+def _add_local_optima(
+    pool: _Pool, optimum: _Key, count: int, seed: int, stopped: Callable[[], bool]
+) -> None:
     draw = np.random.default_rng(seed)
     problem = pool.space.problem
     variants = _variants(problem, pool.found[optimum])
@@ -130,7 +138,11 @@ def _add_local_optima(pool: _Pool, optimum: _Key, count: int, seed: int, stopped
             continue
         fruitless = 0
         for _ in range(tries):
-            found = descend(model.configurations, model.counts, [int(draw.integers(count)) for count in model.counts])
+            found = descend(
+                model.configurations,
+                model.counts,
+                [int(draw.integers(count)) for count in model.counts],
+            )
             known = len(pool.found)
             if found is not None:
                 pool.offer(model.configuration(found[0]))
@@ -142,15 +154,21 @@ def _add_local_optima(pool: _Pool, optimum: _Key, count: int, seed: int, stopped
 
 
 def _variants(problem: Problem, optimum: Configuration) -> list[Problem]:
-    """The problem, and the problem with a limit on a metric tightened to part of what its optimum uses."""
+    """The problem, and the problem with a limit on a metric tightened to part of what its optimum
+    uses."""
     metrics = problem.metrics(optimum)
-    used = [(limit.metric, limit.used(metrics)) for limit in problem.limits if isinstance(limit.expression, Symbol)]
+    used = [
+        (limit.metric, limit.used(metrics))
+        for limit in problem.limits
+        if isinstance(limit.expression, Symbol)
+    ]
     tighter = [Limit(name, use * TIGHTENED) for name, use in used if use > 0][:MOST_TIGHTENED]
     return [problem, *(replace(problem, limits=(*problem.limits, limit)) for limit in tighter)]
 
 
 def _add_neighbours(pool: _Pool, count: int, stopped: Callable[[], bool]) -> None:
-    """While too few are known, add configurations that differ from one of them in one axis, best ones first."""
+    """While too few are known, add configurations that differ from one of them in one axis, best
+    ones first."""
     queue = [(pool.values[key], key) for key in pool.best_first()]
     expanded = set()
     while queue and len(pool.found) < count and not stopped():
@@ -166,7 +184,9 @@ def _add_neighbours(pool: _Pool, count: int, stopped: Callable[[], bool]) -> Non
             heapq.heappush(queue, (pool.values[new], new))
 
 
-def _line(pool: _Pool, configuration: Configuration, axis: Axis, count: int) -> Iterator[Configuration]:
+def _line(
+    pool: _Pool, configuration: Configuration, axis: Axis, count: int
+) -> Iterator[Configuration]:
     """The best ``count`` configurations that agree with one in all axes but one."""
     rows = axis.table()
     size = next(iter(rows.values())).size

@@ -18,7 +18,8 @@ from typing import Any
 from ithaca.exports.seeds.parameters import ParameterSpace, Seeds, json_list, score
 from ithaca.files.peer import peer
 
-#: Points outside the limits cost at least this, and at most twice: nevergrad clips beyond 5e20, and clipped losses look alike.
+#: Points outside the limits cost at least this, and at most twice: nevergrad clips beyond 5e20, and
+#: clipped losses look alike.
 BROKEN = 1e20
 
 
@@ -42,7 +43,8 @@ def nevergrad_parametrization(space: ParameterSpace) -> Any:
 
 
 def seed_nevergrad(optimizer: Any, parameters: Iterable[Mapping[str, int]]) -> None:
-    """Suggest seeds (of `Seeds.parameters`, or read from the file), so that they are asked for first, in order."""
+    """Suggest seeds (of `Seeds.parameters`, or read from the file), so that they are asked for
+    first, in order."""
     # nevergrad asks for the latest suggestion first
     for seed in reversed(list(parameters)):
         optimizer.suggest(**seed)

@@ -21,20 +21,31 @@ from ithaca.formulations.systolic.tiling import Tiling
 def odyssey_text(seeds: Seeds) -> str:
     """The file: a JSON list of parameter sets.
 
-    Raises `InputError` if the nest is strided or dilated, which none of Odyssey's parameters could say.
+    Raises `InputError` if the nest is strided or dilated, which none of Odyssey's parameters could
+    say.
     """
     nest = systolic(seeds.space.problem).nest
     for access in nest.accesses:
         if any(c != 1 for subscript in access for _, c in subscript.terms):
-            raise InputError(f"Odyssey has no designs for {access}, strided or dilated; allowed: strides and dilations of 1")
-    return json_list(odyssey_parameters(seeds.space.problem, configuration) for configuration in seeds.configurations)
+            raise InputError(
+                f"Odyssey has no designs for {access}, strided or dilated; "
+                "allowed: strides and dilations of 1"
+            )
+    return json_list(
+        odyssey_parameters(seeds.space.problem, configuration)
+        for configuration in seeds.configurations
+    )
 
 
 def odyssey_parameters(problem: Problem, configuration: Configuration) -> dict[str, int]:
     """A configuration in Odyssey's names."""
     design = systolic(problem)
     tiling = design.tiling(configuration)
-    packs = {name: tiling.pack[group] for group, name in pack_names(design).items() if group in tiling.pack}
+    packs = {
+        name: tiling.pack[group]
+        for group, name in pack_names(design).items()
+        if group in tiling.pack
+    }
     return {**design.nest.sizes, **_tunables(design, tiling), **packs}
 
 
@@ -47,8 +58,8 @@ def odyssey_ancestor(problem: Problem, configuration: Configuration) -> list[int
 def pack_names(design: SystolicDesign) -> dict[str, str]:
     """Odyssey's name of the pack of every I/O group.
 
-    All parameters are numbered: extents, t1, t2, then one pack per I/O group, by tensor, the
-    drain last. The numbering does not know of merged drains, so the exact model edition's groups count.
+    All parameters are numbered: extents, t1, t2, then one pack per I/O group, by tensor, the drain
+    last. The numbering does not know of merged drains, so the exact model edition's groups count.
     """
     nest, array = design.nest, design.array
     groups = derive(nest, array.dataflow, array.permutation, Edition.EXACT).groups
@@ -59,9 +70,14 @@ def pack_names(design: SystolicDesign) -> dict[str, str]:
 
 
 def _tunables(design: SystolicDesign, tiling: Tiling) -> dict[str, int]:
-    """The parameters its search chooses, in its order: all t1, space loops first; t2 likewise, SIMD last."""
+    """The parameters its search chooses, in its order: all t1, space loops first; t2 likewise, SIMD
+    last."""
     array = design.array
     order = [*array.dataflow, *(loop for loop in array.band if loop not in array.dataflow)]
     outer = {f"{loop}_t1": tiling.array_part[loop] for loop in order}
-    inner = {f"{loop}_t2": tiling.latency_hiding[loop] for loop in order if loop in array.latency_hiding_loops}
+    inner = {
+        f"{loop}_t2": tiling.latency_hiding[loop]
+        for loop in order
+        if loop in array.latency_hiding_loops
+    }
     return {**outer, **inner, f"{array.simd_loop}_t2": tiling.simd}

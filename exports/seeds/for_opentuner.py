@@ -22,11 +22,15 @@ def opentuner_files(seeds: Seeds) -> dict[str, str]:
     """The folder: one configuration per file."""
     width = len(str(len(seeds.configurations)))
     numbered = enumerate(seeds.parameters, start=1)
-    return {f"seed-{number:0{width}}.json": json.dumps(seed, indent=2) + "\n" for number, seed in numbered}
+    return {
+        f"seed-{number:0{width}}.json": json.dumps(seed, indent=2) + "\n"
+        for number, seed in numbered
+    }
 
 
 def opentuner_seeds(parameters: Iterable[Mapping[str, int]]) -> list[dict[str, int]]:
-    """Configurations for ``seed_configurations``: last first, since OpenTuner takes them from the end."""
+    """Configurations for ``seed_configurations``: last first, since OpenTuner takes them from the
+    end."""
     return [dict(seed) for seed in parameters][::-1]
 
 

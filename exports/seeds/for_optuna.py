@@ -24,7 +24,8 @@ def optuna_text(seeds: Seeds) -> str:
 
 
 def seed_optuna(study: Any, parameters: Iterable[Mapping[str, int]]) -> None:
-    """Enqueue seeds (of `Seeds.parameters`, or read from the file) as the next trials of a study."""
+    """Enqueue seeds (of `Seeds.parameters`, or read from the file) as the next trials of a
+    study."""
     for seed in parameters:
         study.enqueue_trial(dict(seed))
 
@@ -33,6 +34,8 @@ def optuna_objective(space: ParameterSpace) -> Callable[[Any], float]:
     """The objective function of a study that minimises."""
 
     def objective(trial: Any) -> float:
-        return penalised(space, {p.name: trial.suggest_int(p.name, p.low, p.high) for p in space.parameters})
+        return penalised(
+            space, {p.name: trial.suggest_int(p.name, p.low, p.high) for p in space.parameters}
+        )
 
     return objective

@@ -28,7 +28,11 @@ from ithaca.formulations.algebra.array_types import Integers
 def pymoo_text(seeds: Seeds) -> str:
     """The file: names, bounds and population."""
     parameters = seeds.space.parameters
-    head = {"names": [p.name for p in parameters], "xl": [p.low for p in parameters], "xu": [p.high for p in parameters]}
+    head = {
+        "names": [p.name for p in parameters],
+        "xl": [p.low for p in parameters],
+        "xu": [p.high for p in parameters],
+    }
     lines = [f'"{name}": {json.dumps(values)}' for name, values in head.items()]
     rows = json_list(list(seed.values()) for seed in seeds.parameters)
     return "{\n" + ",\n".join([*lines, f'"X": {rows}']) + "}\n"

@@ -1,20 +1,22 @@
-"""A design's space as integer parameters, the same for every search tool, and the exact score of a point.
+"""A design's space as integer parameters, the same for every search tool, and the exact score of a
+point.
 
-A family names the quantities that tools choose (`Design.parameters`); a power of two is given by its exponent. Any integers
-decode to a legal configuration, by the rule of `ithaca.formulations.repair`, in the order of the parameters: take the largest
-legal value that does not exceed the parameter, or the smallest legal one if all exceed it. Of a systolic array:
+A family names the quantities that tools choose (`Design.parameters`); a power of two is given by
+its exponent. Any integers decode to a legal configuration, by the rule of
+`ithaca.formulations.repair`, in the order of the parameters: take the largest legal value that does
+not exceed the parameter, or the smallest legal one if all exceed it. Of a systolic array:
 
-=============  ======================  ================================================================
+=============  ======================  ==========================================================
 parameter      range                   meaning
-=============  ======================  ================================================================
+=============  ======================  ==========================================================
 ``t1_<loop>``  1 … max(2·extent, 16)   array partitioning factor of a band loop
 ``t2_<loop>``  1 … max(2·extent, 16)   latency hiding factor of a band loop that has one
 ``simd``       0 … log2(widest)        exponent of the SIMD factor, a power of two
-``pack_<g>``   0 … log2(widest)        exponent of the data packing factor of I/O group g, a power of two
-=============  ======================  ================================================================
+``pack_<g>``   0 … log2(widest)        exponent of the packing factor of I/O group g, a power of 2
+=============  ======================  ==========================================================
 
-So t2 becomes the largest divisor of t1 not above it. In the odyssey model edition packs follow from the other factors, and so
-are no parameters.
+So t2 becomes the largest divisor of t1 not above it. In the odyssey model edition packs follow from
+the other factors, and so are no parameters.
 """
 
 from __future__ import annotations
@@ -66,16 +68,21 @@ class ParameterSpace:
         return tuple(p.name for p in self.parameters)
 
     def encode(self, configuration: Mapping[str, int]) -> dict[str, int]:
-        """The parameters of a configuration: ``decode(encode(configuration)) == configuration`` for every legal one."""
+        """The parameters of a configuration: ``decode(encode(configuration)) == configuration`` for
+        every legal one."""
         values = ((p, configuration[p.quantity]) for p in self.parameters)
         return {p.name: value.bit_length() - 1 if p.exponent else value for p, value in values}
 
     def decode(self, parameters: Mapping[str, int]) -> Configuration:
-        """The legal configuration that parameters stand for, repaired where needed: those out of range are, too.
+        """The legal configuration that parameters stand for, repaired where needed: those out of
+        range are, too.
 
-        Every parameter is a whole number, of any type. Raises `InputError` if one is missing, unknown or no whole number.
+        Every parameter is a whole number, of any type. Raises `InputError` if one is missing,
+        unknown or no whole number.
         """
-        values, _ = self.fixes.nearest(np.array([[value] for value in self._wanted(parameters)], dtype=np.int64))
+        values, _ = self.fixes.nearest(
+            np.array([[value] for value in self._wanted(parameters)], dtype=np.int64)
+        )
         return Configuration({name: int(value[0]) for name, value in values.items()})
 
     def vector(self, configuration: Mapping[str, int]) -> list[int]:
@@ -94,11 +101,15 @@ class ParameterSpace:
         wrong = sorted(set(parameters) ^ set(self.names))
         if wrong:
             what = "missing" if wrong[0] in self.names else "unknown"
-            raise InputError(f"parameter '{wrong[0]}' is {what}; allowed: exactly {', '.join(self.names)}")
+            raise InputError(
+                f"parameter '{wrong[0]}' is {what}; allowed: exactly {', '.join(self.names)}"
+            )
         for p in self.parameters:
             value = parameters[p.name]
             if value != value or value in (float("inf"), float("-inf")) or int(value) != value:
-                raise InputError(f"parameter '{p.name}' is {value}; allowed: an integer from {p.low} to {p.high}")
+                raise InputError(
+                    f"parameter '{p.name}' is {value}; allowed: an integer from {p.low} to {p.high}"
+                )
             clipped = min(max(int(value), p.low), p.high)
             yield 1 << clipped if p.exponent else clipped
 
@@ -106,7 +117,8 @@ class ParameterSpace:
 def parameter_space(problem: Problem) -> ParameterSpace:
     """Build the parameters of a design.
 
-    Raises `InputError` if the design space is empty (min_lanes and divisors_only can leave nothing).
+    Raises `InputError` if the design space is empty (min_lanes and divisors_only can leave
+    nothing).
     """
     named, space = problem.design.parameters, problem.space
     fixes = Repair(space, tuple(named.values()))
@@ -115,7 +127,9 @@ def parameter_space(problem: Problem) -> ParameterSpace:
     found = []
     for name, quantity in named.items():
         if space.quantities[quantity].kind is Kind.POWER_OF_TWO:
-            found.append(Parameter(name, 0, fixes.bounds(quantity)[1].bit_length() - 1, quantity, True))
+            found.append(
+                Parameter(name, 0, fixes.bounds(quantity)[1].bit_length() - 1, quantity, True)
+            )
         else:
             found.append(Parameter(name, *space.ranges[quantity], quantity, False))
     return ParameterSpace(problem, tuple(found), fixes)
@@ -138,25 +152,32 @@ def result_space(path: Path | str) -> ParameterSpace:
 def score(space: ParameterSpace, parameters: Mapping[str, int]) -> tuple[Fraction, Fraction]:
     """The objective at a point, and by how much the point breaks the limits.
 
-    The value is that of the configuration that the parameters decode to; the violation is 0 exactly where that is feasible,
-    otherwise the excess over all limits, relative to them. Both come from the Fraction reference, so a tool that minimises the
-    value where the violation is 0 solves exactly the problem that the solver proves.
+    The value is that of the configuration that the parameters decode to; the violation is 0 exactly
+    where that is feasible, otherwise the excess over all limits, relative to them. Both come from
+    the Fraction reference, so a tool that minimises the value where the violation is 0 solves
+    exactly the problem that the solver proves.
     """
     return score_configuration(space.problem, space.decode(parameters))
 
 
-def score_configuration(problem: Problem, configuration: Configuration) -> tuple[Fraction, Fraction]:
+def score_configuration(
+    problem: Problem, configuration: Configuration
+) -> tuple[Fraction, Fraction]:
     """The same for a configuration."""
     values = {name: Fraction(value) for name, value in configuration.items()}
     metrics = problem.design.metrics(values, FRACTION, problem.used_metrics)
     used = [(limit.used(metrics), limit.bound) for limit in problem.limits]
     used += problem.design.conditions(values, FRACTION)
-    violation = sum((max(use - bound, Fraction(0)) / max(abs(bound), Fraction(1)) for use, bound in used), Fraction(0))
+    violation = sum(
+        (max(use - bound, Fraction(0)) / max(abs(bound), Fraction(1)) for use, bound in used),
+        Fraction(0),
+    )
     return problem.objective.value(metrics), violation + (not problem.space.contains(configuration))
 
 
 def penalised(space: ParameterSpace, parameters: Mapping[str, int]) -> float:
-    """One number to minimise: the objective where feasible, else `INFEASIBLE` times 1 + violation."""
+    """One number to minimise: the objective where feasible, else `INFEASIBLE` times 1 +
+    violation."""
     value, violation = score(space, parameters)
     return float(value) if not violation else INFEASIBLE * (1 + float(violation))
 

@@ -1,4 +1,5 @@
-"""The exported folder: problem, architecture and mapping in YAML, and what Timeloop's format cannot state.
+"""The exported folder: problem, architecture and mapping in YAML, and what Timeloop's format cannot
+state.
 
 Keys and tags follow the published front end (github.com/Accelergy-Project/timeloopfe, ``v4``).
 """
@@ -24,8 +25,14 @@ VERSION = 0.4
 #: Tells Accelergy that there is no energy to look up: Ithaca's FPGAs are in none of its tables.
 NO_TECHNOLOGY = -1
 
-#: Published classes of components. "storage" in a class makes it storage to Timeloop; a dummy holds nothing.
-CLASSES = {Kind.DRAM: "DRAM", Kind.BUFFER: "SRAM", Kind.REGISTERS: "regfile", Kind.LOOPS: "dummy_storage"}
+#: Published classes of components. "storage" in a class makes it storage to Timeloop; a dummy holds
+#: nothing.
+CLASSES = {
+    Kind.DRAM: "DRAM",
+    Kind.BUFFER: "SRAM",
+    Kind.REGISTERS: "regfile",
+    Kind.LOOPS: "dummy_storage",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +46,9 @@ class Node:
 # -- problem -----------------------------------------------------------------------------
 
 
-def problem(nest: LoopNest, accesses: tuple[Access, ...], extents: Mapping[str, int]) -> dict[str, Any]:
+def problem(
+    nest: LoopNest, accesses: tuple[Access, ...], extents: Mapping[str, int]
+) -> dict[str, Any]:
     """A loop nest on padded extents: the mapping's factors multiply to them exactly."""
     coefficients = _coefficients(accesses)
     shape = {
@@ -60,7 +69,10 @@ def _coefficients(accesses: tuple[Access, ...]) -> dict[int, str]:
 
 def _data_space(nest: LoopNest, access: Access, coefficients: dict[int, str]) -> dict[str, Any]:
     """A tensor: per dimension a sum of products of a loop and perhaps a coefficient."""
-    projection = [[[x] if c == 1 else [x, coefficients[c]] for x, c in subscript.terms] for subscript in access]
+    projection = [
+        [[x] if c == 1 else [x, coefficients[c]] for x, c in subscript.terms]
+        for subscript in access
+    ]
     space: dict[str, Any] = {"name": access.tensor, "projection": projection}
     return {**space, "read_write": True} if access.tensor == nest.output.tensor else space
 
@@ -72,7 +84,10 @@ def architecture(hierarchy: Hierarchy) -> dict[str, Any]:
     """The hierarchy's components. Lanes are containers: they multiply everything that follows."""
     chosen = hierarchy.configuration
     seconds = float(1 / (chosen.technology.clock_mhz * 10**6))
-    system = {"name": "system", "attributes": {"technology": NO_TECHNOLOGY, "global_cycle_seconds": seconds}}
+    system = {
+        "name": "system",
+        "attributes": {"technology": NO_TECHNOLOGY, "global_cycle_seconds": seconds},
+    }
     nodes = [Node("!Container", system), *(_node(level, chosen.data) for level in hierarchy.levels)]
     return {"architecture": {"version": VERSION, "nodes": nodes}}
 
@@ -83,8 +98,14 @@ def _node(level: Level, data: DataType) -> Node:
         return Node("!Container", {"name": level.name, "spatial": {"meshX": lanes}})
     if level.kind is Kind.COMPUTE:
         kind = "fpmac" if not data.name.startswith("int") else "intmac"
-        return Node("!Component", {"name": level.name, "class": kind, "attributes": {"datawidth": data.bits}})
-    return Node("!Component", {"name": level.name, "class": CLASSES[level.kind], "attributes": _storage(level, data)})
+        return Node(
+            "!Component",
+            {"name": level.name, "class": kind, "attributes": {"datawidth": data.bits}},
+        )
+    return Node(
+        "!Component",
+        {"name": level.name, "class": CLASSES[level.kind], "attributes": _storage(level, data)},
+    )
 
 
 def _storage(level: Level, data: DataType) -> dict[str, Any]:
@@ -93,12 +114,17 @@ def _storage(level: Level, data: DataType) -> dict[str, Any]:
     limited = {f"{name}_bandwidth": _rate(words) for name, words in level.rates.items()}
     if level.kind is Kind.DRAM:
         return {"width": 8 * DRAM_PORT_BYTES, "datawidth": data.bits, **limited}
-    attributes = {"depth": -(-level.words // level.width), "width": level.width * data.bits, "datawidth": data.bits}
+    attributes = {
+        "depth": -(-level.words // level.width),
+        "width": level.width * data.bits,
+        "datawidth": data.bits,
+    }
     return {**attributes, **({"multiple_buffering": 2} if level.double_buffered else {}), **limited}
 
 
 def _rate(words: Fraction) -> float:
-    """Words per cycle, rounded up in the twelfth digit: Timeloop rounds cycles up, and shall not count one too many."""
+    """Words per cycle, rounded up in the twelfth digit: Timeloop rounds cycles up, and shall not
+    count one too many."""
     scale = Fraction(10) ** (12 - len(str(int(words))))
     return float(-(-words * scale // 1) / scale)
 
@@ -108,7 +134,13 @@ def _rate(words: Fraction) -> float:
 
 def mapping(hierarchy: Hierarchy) -> dict[str, Any]:
     """What every level keeps, and its loops; permutations name the innermost loop first."""
-    return {"mapping": [entry for level in hierarchy.levels for entry in _entries(hierarchy.configuration.nest, level)]}
+    return {
+        "mapping": [
+            entry
+            for level in hierarchy.levels
+            for entry in _entries(hierarchy.configuration.nest, level)
+        ]
+    }
 
 
 def _entries(nest: LoopNest, level: Level) -> list[dict[str, Any]]:
@@ -118,7 +150,14 @@ def _entries(nest: LoopNest, level: Level) -> list[dict[str, Any]]:
     if level.kind is not Kind.LANES:
         bypass = [access.tensor for access in nest.accesses if access.tensor not in level.keeps]
         kept = {"keep": list(level.keeps)} if level.keeps else {}
-        entries.append({"target": level.name, "type": "dataspace", **kept, **({"bypass": bypass} if bypass else {})})
+        entries.append(
+            {
+                "target": level.name,
+                "type": "dataspace",
+                **kept,
+                **({"bypass": bypass} if bypass else {}),
+            }
+        )
     trips = dict(level.loops)
     inside = [loop for loop, _ in reversed(level.loops)]
     entries.append(
@@ -129,7 +168,11 @@ def _entries(nest: LoopNest, level: Level) -> list[dict[str, Any]]:
             "permutation": [*inside, *(loop for loop in reversed(nest.loops) if loop not in trips)],
             **({"no_reuse": list(level.no_reuse)} if level.no_reuse else {}),
             # what lanes hand to each other is not counted beside what they load
-            **({"no_link_transfer": [access.tensor for access in nest.accesses]} if level.kind is Kind.LANES else {}),
+            **(
+                {"no_link_transfer": [access.tensor for access in nest.accesses]}
+                if level.kind is Kind.LANES
+                else {}
+            ),
         }
     )
     return entries
@@ -139,14 +182,18 @@ def _entries(nest: LoopNest, level: Level) -> list[dict[str, Any]]:
 
 
 def nest_obstacles(nest: LoopNest) -> tuple[str, ...]:
-    """Every reason, in plain words, why Timeloop cannot express a nest; designs and tilings are no obstacle."""
+    """Every reason, in plain words, why Timeloop cannot express a nest; designs and tilings are no
+    obstacle."""
     return (*_of_names(nest), *_of_subscripts(nest))
 
 
 def _of_names(nest: LoopNest) -> Iterator[str]:
     for loop in nest.loops:
         if not (len(loop) == 1 and loop.isascii() and loop.isalpha()):
-            yield f"loop '{loop}': dimensions are single letters, because Timeloop joins them to permutations"
+            yield (
+                f"loop '{loop}': dimensions are single letters, because "
+                "Timeloop joins them to permutations"
+            )
 
 
 def _of_subscripts(nest: LoopNest) -> Iterator[str]:
@@ -155,21 +202,27 @@ def _of_subscripts(nest: LoopNest) -> Iterator[str]:
             if subscript.constant or not subscript.terms:
                 yield f"subscript {subscript} of {access}: projections have no constants"
             elif any(coefficient < 0 for _, coefficient in subscript.terms):
-                yield f"subscript {subscript} of {access}: projections have no negative coefficients"
+                yield (
+                    f"subscript {subscript} of {access}: projections have no negative coefficients"
+                )
 
 
 def _written(configuration: ArrayConfiguration) -> Mapping[str, str]:
     hierarchy = Hierarchy(configuration)
     title = f"{configuration.nest}, design {configuration.design.name}"
     return {
-        "problem.yaml": yaml_text(problem(configuration.nest, hierarchy.accesses, configuration.padded), title),
+        "problem.yaml": yaml_text(
+            problem(configuration.nest, hierarchy.accesses, configuration.padded), title
+        ),
         "architecture.yaml": yaml_text(architecture(hierarchy), title),
         "mapping.yaml": yaml_text(mapping(hierarchy), title),
         "README.md": _readme(hierarchy),
     }
 
 
-TIMELOOP = Tool("Timeloop cannot express", nest_obstacles, lambda chosen: nest_obstacles(chosen.nest), _written)
+TIMELOOP = Tool(
+    "Timeloop cannot express", nest_obstacles, lambda chosen: nest_obstacles(chosen.nest), _written
+)
 
 
 def yaml_text(document: dict[str, Any], title: str) -> str:
@@ -182,7 +235,9 @@ def yaml_text(document: dict[str, Any], title: str) -> str:
         def ignore_aliases(self, data: object) -> bool:
             return True
 
-    Dumper.add_representer(Node, lambda dumper, node: dumper.represent_mapping(node.tag, node.content))
+    Dumper.add_representer(
+        Node, lambda dumper, node: dumper.represent_mapping(node.tag, node.content)
+    )
     text: str = dump(document, Dumper=Dumper, sort_keys=False, default_flow_style=None, width=1000)
     return f"# {title}; written by Ithaca for Timeloop v0.4.\n{text}"
 
@@ -194,19 +249,28 @@ def _readme(hierarchy: Hierarchy) -> str:
     words = tensor_words(configuration.design, costs)
     counts = {
         **{f"off-chip words of {tensor}": n for tensor, n in words.items()},
-        "cycles of the PEs": costs.point.value(configuration.design.pe.trips * configuration.design.pe.tiles),
+        "cycles of the PEs": costs.point.value(
+            configuration.design.pe.trips * configuration.design.pe.tiles
+        ),
         "multiply-accumulates, padding included": prod(padded.values()),
         "multipliers": costs.comp,
     }
-    unstated = " and ".join(tensor for tensor, stated in hierarchy.kept_longer.items() if not stated)
-    fewer = f" Of {unstated} Timeloop counts fewer words: no directive says how long Ithaca keeps its tiles."
+    unstated = " and ".join(
+        tensor for tensor, stated in hierarchy.kept_longer.items() if not stated
+    )
+    fewer = (
+        f" Of {unstated} Timeloop counts fewer words: no directive says "
+        "how long Ithaca keeps its tiles."
+    )
     return template("timeloop/readme.md.txt").format(
         statement=configuration.nest,
         design=configuration.design.name,
         counts="\n".join(f"| {what} | {number(n)} |" for what, n in counts.items()),
         main=number(costs.main),
         inexact=fewer if unstated else "",
-        loops="\n".join(f"| {loop} | {extent} | {padded[loop]} |" for loop, extent in configuration.nest.extents),
+        loops="\n".join(
+            f"| {loop} | {extent} | {padded[loop]} |" for loop, extent in configuration.nest.extents
+        ),
         levels="\n".join(_row(level) for level in hierarchy.levels),
     )
 

@@ -1,7 +1,9 @@
-"""A mapping onto a memory hierarchy as files for ``timeloop-model`` (format v0.4): nothing has to be translated.
+"""A mapping onto a memory hierarchy as files for ``timeloop-model`` (format v0.4): nothing has to
+be translated.
 
-What its parser demands: one directive a level for time and, where a mesh lies inside, one for space; permutations name single
-letters, the innermost loop first; of a spatial one the first ``split`` loops run along X; factors multiply to the extents.
+What its parser demands: one directive a level for time and, where a mesh lies inside, one for
+space; permutations name single letters, the innermost loop first; of a spatial one the first
+``split`` loops run along X; factors multiply to the extents.
 """
 
 from __future__ import annotations
@@ -44,12 +46,20 @@ def obstacles(mapped: MappedNest) -> Iterator[str]:
     yield from nest_obstacles(mapped.nest)
     for level in mapped.architecture.levels:
         for tensor, _ in level.resident:
-            yield f"{level.name}: {tensor} stays there between layers, and the tool keeps every tensor in the outermost level"
+            yield (
+                f"{level.name}: {tensor} stays there between layers, and the tool keeps "
+                "every tensor in the outermost level"
+            )
         if level.tensor_words:
             yield f"{level.name}: the tool has one capacity for all tensors of a level"
         for loop in mapped.nest.loops:
-            if all(mapped.mapping.factor(Slot(level.name, direction), loop) > 1 for direction in "xy"):
-                yield f"{level.name}: loop {loop} runs along X and Y, and the tool takes it along one of them"
+            if all(
+                mapped.mapping.factor(Slot(level.name, direction), loop) > 1 for direction in "xy"
+            ):
+                yield (
+                    f"{level.name}: loop {loop} runs along X and Y, and the "
+                    "tool takes it along one of them"
+                )
 
 
 def files(mapped: MappedNest) -> dict[str, str]:
@@ -62,7 +72,10 @@ def files(mapped: MappedNest) -> dict[str, str]:
         "ert.yaml": yaml_text(_energies(mapped.architecture), title),
         "mapping.yaml": yaml_text({"mapping": [*_directives(mapped)]}, title),
         "README.md": template("timeloop/mapping.md.txt").format(
-            title=title, counts="\n".join(f"| {name} | {number(value)} |" for name, value in mapped.metrics.items())
+            title=title,
+            counts="\n".join(
+                f"| {name} | {number(value)} |" for name, value in mapped.metrics.items()
+            ),
         ),
     }
 
@@ -95,7 +108,8 @@ def _parts(architecture: Architecture) -> tuple[Level | Compute, ...]:
 
 
 def architecture_text(architecture: Architecture) -> str:
-    """The architecture alone, with its energies and what its levels keep, as a file that is read back as it is."""
+    """The architecture alone, with its energies and what its levels keep, as a file that is read
+    back as it is."""
     nodes: list[Node] = []
     x = y = 1
     for part in _parts(architecture):
@@ -104,12 +118,19 @@ def architecture_text(architecture: Architecture) -> str:
             nodes.append(Node("!Container", {"name": f"{part.name}_mesh", "spatial": mesh}))
             x, y = part.mesh_x, part.mesh_y
         stated = _storage(part) if isinstance(part, Level) else _multipliers(part)
-        own = {name: value for name, value in stated["attributes"].items() if name not in _mesh(part)}
-        own |= {"energy" if action == "compute" else f"{action}_energy": json_number(e) for action, e in _actions(part).items()}
+        own = {
+            name: value for name, value in stated["attributes"].items() if name not in _mesh(part)
+        }
+        own |= {
+            "energy" if action == "compute" else f"{action}_energy": json_number(e)
+            for action, e in _actions(part).items()
+        }
         keeps = None if isinstance(part, Compute) else part.keeps
         kept = {} if keeps is None else {"constraints": {"dataspace": {"keep": sorted(keeps)}}}
         nodes.append(Node("!Component", stated | {"attributes": own} | kept))
-    told = {name: text for name in ("description", "source") if (text := getattr(architecture, name))}
+    told = {
+        name: text for name in ("description", "source") if (text := getattr(architecture, name))
+    }
     tree = {"architecture": {"version": VERSION, "nodes": nodes}}
     network = {} if architecture.network is None else {"network": asdict(architecture.network)}
     own = _bursts(architecture) | _tensorized(architecture) | network
@@ -121,9 +142,17 @@ def _bursts(architecture: Architecture) -> dict[str, Any]:
     bursts = architecture.bursts
     if bursts is None:
         return {}
-    energies = {level: {words: json_number(pj) for words, pj in sizes} for level, sizes in bursts.energies}
-    timed = {"setup_cycles": bursts.setup, "word_cycles": bursts.word, "network_energy": bursts.network_energy}
-    stated = {"bank_words": bursts.bank_words} | {name: json_number(value) for name, value in timed.items()}
+    energies = {
+        level: {words: json_number(pj) for words, pj in sizes} for level, sizes in bursts.energies
+    }
+    timed = {
+        "setup_cycles": bursts.setup,
+        "word_cycles": bursts.word,
+        "network_energy": bursts.network_energy,
+    }
+    stated = {"bank_words": bursts.bank_words} | {
+        name: json_number(value) for name, value in timed.items()
+    }
     return {"dmazerunner": stated | ({"energies": energies} if energies else {})}
 
 
@@ -133,7 +162,11 @@ def _tensorized(architecture: Architecture) -> dict[str, Any]:
     if known is None:
         return {}
     flows = {name: list(sides) for name, *sides in known.dataflows}
-    stated = asdict(known) | {"sizes": dict(known.sizes), "dataflows": flows, "dataflow": list(flows)[known.dataflow - 1]}
+    stated = asdict(known) | {
+        "sizes": dict(known.sizes),
+        "dataflows": flows,
+        "dataflow": list(flows)[known.dataflow - 1],
+    }
     return {"tensorized": stated}
 
 
@@ -154,7 +187,11 @@ def _storage(level: Level) -> dict[str, Any]:
 
 
 def _multipliers(compute: Compute) -> dict[str, Any]:
-    return {"name": compute.name, "class": "intmac", "attributes": {"word_bits": 16, **_mesh(compute)}}
+    return {
+        "name": compute.name,
+        "class": "intmac",
+        "attributes": {"word_bits": 16, **_mesh(compute)},
+    }
 
 
 def _mesh(part: Level | Compute) -> dict[str, int]:
@@ -165,14 +202,22 @@ def _actions(part: Level | Compute) -> dict[str, Fraction]:
     """The energies of its actions (pJ)."""
     if isinstance(part, Compute):
         return {"compute": part.energy}
-    return {"read": part.read_energy, "write": part.write_energy, "update": part.update_energy, "leak": part.leak}
+    return {
+        "read": part.read_energy,
+        "write": part.write_energy,
+        "update": part.update_energy,
+        "leak": part.leak,
+    }
 
 
 def _energies(architecture: Architecture) -> dict[str, Any]:
     """The energies of every action (pJ)."""
     tables, nothing = [], dict[str, Any]()
     for part in _parts(architecture):
-        actions = [{"name": name, "arguments": nothing, "energy": json_number(pj)} for name, pj in _actions(part).items()]
+        actions = [
+            {"name": name, "arguments": nothing, "energy": json_number(pj)}
+            for name, pj in _actions(part).items()
+        ]
         tables.append({"name": part.name, "actions": actions})
     return {"ERT": {"version": VERSION, "tables": tables}}
 
@@ -189,12 +234,27 @@ def _directives(mapped: MappedNest) -> Iterator[dict[str, Any]]:
         yield {"target": level.name, "type": "temporal", **_loops(trips, inside)}
         if mapped.architecture.inner_mesh(place) is None:
             continue
-        x, y = ({loop: mapping.factor(Slot(level.name, axis), loop) for loop in nest.loops} for axis in "xy")
+        x, y = (
+            {loop: mapping.factor(Slot(level.name, axis), loop) for loop in nest.loops}
+            for axis in "xy"
+        )
         along = [loop for loop in nest.loops if x[loop] > 1]
-        both = _loops({loop: x[loop] * y[loop] for loop in nest.loops}, [*along, *(n for n in nest.loops if n not in along)])
+        both = _loops(
+            {loop: x[loop] * y[loop] for loop in nest.loops},
+            [*along, *(n for n in nest.loops if n not in along)],
+        )
         # the edition counts what lanes load, not what they could hand to each other
-        yield {"target": level.name, "type": "spatial", **both, "split": len(along), "no_link_transfer": tensors}
+        yield {
+            "target": level.name,
+            "type": "spatial",
+            **both,
+            "split": len(along),
+            "no_link_transfer": tensors,
+        }
 
 
 def _loops(trips: Mapping[str, int], order: Sequence[str]) -> dict[str, str]:
-    return {"factors": " ".join(f"{loop}={n}" for loop, n in trips.items()), "permutation": "".join(order)}
+    return {
+        "factors": " ".join(f"{loop}={n}" for loop, n in trips.items()),
+        "permutation": "".join(order),
+    }

@@ -18,14 +18,16 @@ Level                     Ithaca                              loops it runs
 ``MAC``                   multiply-accumulate                 none
 ========================  ==================================  ======================================
 
-A level stands for all I/O modules of a tensor's buffer; its name is that module's. Timeloop nests storage in one way only, so
-the buffers of an exterior group are one level above all lanes, as large as all of them together; unless they hold some words
-twice (neighbouring windows overlap, or no space loop indexes the tensor): those stand between the lanes, one per lane of the
-first. What copies partial sums in and out shares a level with the drain.
+A level stands for all I/O modules of a tensor's buffer; its name is that module's. Timeloop nests
+storage in one way only, so the buffers of an exterior group are one level above all lanes, as large
+as all of them together; unless they hold some words twice (neighbouring windows overlap, or no
+space loop indexes the tensor): those stand between the lanes, one per lane of the first. What
+copies partial sums in and out shares a level with the drain.
 
-Timeloop never loads what it can keep: a tile stays until a loop with more than one trip that indexes the tensor moves on, and
-what neighbouring tiles share stays too. Ithaca's buffers are filled anew with every tile, so where the two differ a level
-says ``no_reuse``. `tests.exports.timeloop_rules` counts as Timeloop does.
+Timeloop never loads what it can keep: a tile stays until a loop with more than one trip that
+indexes the tensor moves on, and what neighbouring tiles share stays too. Ithaca's buffers are
+filled anew with every tile, so where the two differ a level says ``no_reuse``.
+`tests.exports.timeloop_rules` counts as Timeloop does.
 """
 
 from __future__ import annotations
@@ -70,19 +72,26 @@ class Level:
     name: str
     kind: Kind
     keeps: tuple[str, ...] = ()
-    loops: tuple[tuple[str, int], ...] = ()  #: Loops it runs, outermost first, with their trips; in space for lanes
-    words: int = 0  #: Capacity of an instance (words), doubled if double-buffered; 0 where there is none or no limit
+    loops: tuple[
+        tuple[str, int], ...
+    ] = ()  #: Loops it runs, outermost first, with their trips; in space for lanes
+    #: Capacity of an instance (words), doubled if double-buffered; 0 where there is none or no
+    #: limit
+    words: int = 0
     width: int = 1  #: Words moved at once
     double_buffered: bool = False  #: Whether half of the capacity is being refilled
-    #: Tensors that are loaded anew for every tile, or by lanes for every lane, though Timeloop would keep or share them.
+    #: Tensors that are loaded anew for every tile, or by lanes for every lane, though Timeloop
+    #: would keep or share them.
     no_reuse: tuple[str, ...] = ()
-    #: Words that an instance reads, writes, or both together (shared) per cycle at most; nothing limits what is not here.
+    #: Words that an instance reads, writes, or both together (shared) per cycle at most; nothing
+    #: limits what is not here.
     rates: Mapping[str, Fraction] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Hierarchy:
-    """A configuration in Timeloop's terms. Raises `InputError` if the tiling is none of the design's."""
+    """A configuration in Timeloop's terms. Raises `InputError` if the tiling is none of the
+    design's."""
 
     configuration: ArrayConfiguration
 
@@ -99,19 +108,29 @@ class Hierarchy:
 
     @cached_property
     def tile(self) -> dict[str, int]:
-        """Iterations of each loop that a buffer covers: t2 of a space loop, t1 of another band loop, all of an untiled one."""
+        """Iterations of each loop that a buffer covers: t2 of a space loop, t1 of another band
+        loop, all of an untiled one."""
         design = self.configuration.design
-        kinds = dict.fromkeys(design.band, quantities.t1) | dict.fromkeys(design.dataflow, quantities.t2)
-        return {loop: int(self.values[kinds.get(loop, quantities.extent)(loop).name]) for loop in self.configuration.nest.loops}
+        kinds = dict.fromkeys(design.band, quantities.t1) | dict.fromkeys(
+            design.dataflow, quantities.t2
+        )
+        return {
+            loop: int(self.values[kinds.get(loop, quantities.extent)(loop).name])
+            for loop in self.configuration.nest.loops
+        }
 
     @cached_property
     def accesses(self) -> tuple[Access, ...]:
-        """The nest's accesses, without strides that only name elements: no tile has the elements in between."""
+        """The nest's accesses, without strides that only name elements: no tile has the elements in
+        between."""
         nest = self.configuration.nest
 
         def named(subscript: Affine) -> Affine:
             stored = subscript.without_gaps(nest.once)
-            return replace(subscript, terms=tuple((loop, stored.coefficient(loop) or c) for loop, c in subscript.terms))
+            return replace(
+                subscript,
+                terms=tuple((loop, stored.coefficient(loop) or c) for loop, c in subscript.terms),
+            )
 
         return tuple(Access(access.tensor, tuple(map(named, access))) for access in nest.accesses)
 
@@ -122,9 +141,11 @@ class Hierarchy:
 
     @cached_property
     def kept_longer(self) -> Mapping[str, bool]:
-        """Tensors of which Timeloop would keep more than Ithaca, a whole tile or what two neighbours share.
+        """Tensors of which Timeloop would keep more than Ithaca, a whole tile or what two
+        neighbours share.
 
-        And whether ``no_reuse`` says so: Ithaca loads every tile. It cannot where Ithaca keeps a tile in inner loops.
+        And whether ``no_reuse`` says so: Ithaca loads every tile. It cannot where Ithaca keeps a
+        tile in inner loops.
         """
         found = {}
         for access in self.accesses:
@@ -132,7 +153,9 @@ class Hierarchy:
             moving = [loop for loop, trips in self.tiles if trips > 1 and loop not in stays]
             last = [subscript for subscript in access if moving and moving[-1] in subscript.loops]
             if moving and (not last or any(len(subscript.terms) > 1 for subscript in last)):
-                found[access.tensor] = all(trips == 1 for loop, trips in self.tiles if loop in stays)
+                found[access.tensor] = all(
+                    trips == 1 for loop, trips in self.tiles if loop in stays
+                )
         return found
 
     @cached_property
@@ -161,25 +184,41 @@ class Hierarchy:
             Level(
                 "PE_loops",
                 Kind.LOOPS,
-                loops=self._trips(quantities.lanes, others) + self._trips(quantities.extent, design.untiled),
+                loops=self._trips(quantities.lanes, others)
+                + self._trips(quantities.extent, design.untiled),
             ),
-            Level("latency_hiding", Kind.LOOPS, loops=self._trips(quantities.t2, design.latency_hiding_loops)),
+            Level(
+                "latency_hiding",
+                Kind.LOOPS,
+                loops=self._trips(quantities.t2, design.latency_hiding_loops),
+            ),
             Level("simd_lanes", Kind.LANES, loops=((design.simd_loop, chosen.tiling.simd),)),
             Level("MAC", Kind.COMPUTE),
         )
 
-    def _trips(self, quantity: Callable[[str], Symbol], loops: Iterable[str]) -> tuple[tuple[str, int], ...]:
+    def _trips(
+        self, quantity: Callable[[str], Symbol], loops: Iterable[str]
+    ) -> tuple[tuple[str, int], ...]:
         return tuple((loop, int(self.values[quantity(loop).name])) for loop in loops)
 
     def _chained(self, access: Access) -> str:
-        """The loop along which the buffers of an exterior group are chained; of a 1-D array the only one."""
-        direction = next(loop for loop in self.configuration.design.dataflow if not access.indexed_by(loop))
-        return next((loop for loop in self.configuration.design.dataflow if loop != direction), direction)
+        """The loop along which the buffers of an exterior group are chained; of a 1-D array the
+        only one."""
+        direction = next(
+            loop for loop in self.configuration.design.dataflow if not access.indexed_by(loop)
+        )
+        return next(
+            (loop for loop in self.configuration.design.dataflow if loop != direction), direction
+        )
 
     def _all_lanes(self, access: Access) -> int:
         """Words of the box around the tiles of all lanes."""
-        covered = self.tile | {x: int(self.values[quantities.t1(x).name]) for x in self.configuration.design.dataflow}
-        return prod(1 + sum(c * (covered[loop] - 1) for loop, c in subscript.terms) for subscript in access)
+        covered = self.tile | {
+            x: int(self.values[quantities.t1(x).name]) for x in self.configuration.design.dataflow
+        }
+        return prod(
+            1 + sum(c * (covered[loop] - 1) for loop, c in subscript.terms) for subscript in access
+        )
 
     def _together(self, access: Access) -> bool:
         """Whether the buffers of a tensor, as one, hold every word once and nothing else."""
@@ -189,14 +228,22 @@ class Hierarchy:
     def _dram(self, tensors: tuple[str, ...]) -> Level:
         chosen = self.configuration
         modules = [(group, module) for group, module in chosen.design.modules if module.dram]
-        read = sum(module.direction is Direction.IN for _, module in modules) * chosen.data.port_words
+        read = (
+            sum(module.direction is Direction.IN for _, module in modules) * chosen.data.port_words
+        )
         # an output's way is timed here: Timeloop counts no reads of the buffers that it leaves
-        written = sum(self._moved_per_cycle(group) for group, module in modules if module.direction is Direction.OUT)
+        written = sum(
+            self._moved_per_cycle(group)
+            for group, module in modules
+            if module.direction is Direction.OUT
+        )
         rates = {"read": Fraction(read), "write": Fraction(written)}
         if chosen.bandwidth is not None:
             shared = chosen.bandwidth * 1000 / chosen.technology.clock_mhz / chosen.data.bytes
             rates = {name: min(rate, shared) for name, rate in rates.items()} | {"shared": shared}
-        return Level("DRAM", Kind.DRAM, tensors, self.tiles, width=chosen.data.port_words, rates=rates)
+        return Level(
+            "DRAM", Kind.DRAM, tensors, self.tiles, width=chosen.data.port_words, rates=rates
+        )
 
     def _buffer(self, access: Access, *, together: bool = False) -> Level:
         group = self.configuration.moved_group(access.tensor)
@@ -205,7 +252,9 @@ class Hierarchy:
             words = max(self.configuration.whole(group.size * group.count), self._all_lanes(access))
         rates = {}
         if group.role is Role.READ:
-            rates["write"] = self._moved_per_cycle(group) / (1 if together else self.configuration.whole(group.count))
+            rates["write"] = self._moved_per_cycle(group) / (
+                1 if together else self.configuration.whole(group.count)
+            )
         return Level(
             group.buffers[-1].name,
             Kind.BUFFER,
@@ -218,7 +267,8 @@ class Hierarchy:
         )
 
     def _moved_per_cycle(self, group: IOGroup) -> Fraction:
-        """Words per cycle between the buffers of a group and DRAM: packs along a chain, and the DRAM module's bursts."""
+        """Words per cycle between the buffers of a group and DRAM: packs along a chain, and the
+        DRAM module's bursts."""
         cycles: Fraction = max(self.costs.modules[module.name].transfer for module in group.modules)
         return self.configuration.whole(group.size * group.count) / cycles
 
@@ -227,4 +277,6 @@ class Hierarchy:
         if pe.accumulators is None:
             return ()
         words, width = map(self.configuration.whole, (pe.accumulators, pe.outputs))
-        return (Level("PE_accumulators", Kind.REGISTERS, (output.tensor,), words=words, width=width),)
+        return (
+            Level("PE_accumulators", Kind.REGISTERS, (output.tensor,), words=words, width=width),
+        )

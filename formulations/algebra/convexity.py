@@ -1,7 +1,8 @@
 """Whether a design's nonlinear program is convex in the logarithms of its quantities.
 
-It is if everything in it is posynomial: the one cost model is evaluated in the number system of posynomials,
-where a maximum is a quantity of its own. What is refused there (subtraction, division by a sum) is not convex.
+It is if everything in it is posynomial: the one cost model is evaluated in the number system of
+posynomials, where a maximum is a quantity of its own. What is refused there (subtraction, division
+by a sum) is not convex.
 """
 
 from __future__ import annotations
@@ -9,7 +10,13 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import count
 
-from ithaca.formulations.algebra.expression import ZERO, Expression, gains_and_losses, multiply, power
+from ithaca.formulations.algebra.expression import (
+    ZERO,
+    Expression,
+    gains_and_losses,
+    multiply,
+    power,
+)
 from ithaca.formulations.algebra.number_systems import NumberSystem
 from ithaca.formulations.algebra.posynomial import NotPosynomialError, Posynomial
 
@@ -45,12 +52,14 @@ def is_posynomial(expression: Expression) -> bool:
 
 
 def is_convex_goal(objective: Expression) -> bool:
-    """Whether minimising an expression is convex: it is posynomial, or minus one over such an expression."""
+    """Whether minimising an expression is convex: it is posynomial, or minus one over such an
+    expression."""
     return is_posynomial(objective) or is_posynomial(power(multiply(-1, objective), -1))
 
 
 def is_convex_limit(expression: Expression, bound: Fraction) -> bool:
-    """Whether ``expression ≤ bound`` holds on a convex set: what is subtracted moves to the other side.
+    """Whether ``expression ≤ bound`` holds on a convex set: what is subtracted moves to the other
+    side.
 
     There it must be a single product, by which the rest can be divided.
     """

@@ -23,7 +23,8 @@ Operand: TypeAlias = "Expression | int | Fraction"
 class Expression:
     """Base of all expression nodes; supports ordinary arithmetic."""
 
-    #: Trees are hashed again and again as keys; a node's hash is computed once. It is no field, so pickling leaves it out.
+    #: Trees are hashed again and again as keys; a node's hash is computed once. It is no field, so
+    #: pickling leaves it out.
     __slots__ = ("_hash",)
 
     _hash: int
@@ -33,7 +34,9 @@ class Expression:
         try:
             return self._hash
         except AttributeError:
-            found = hash((type(self).__name__, *(getattr(self, name) for name in self.__match_args__)))
+            found = hash(
+                (type(self).__name__, *(getattr(self, name) for name in self.__match_args__))
+            )
             object.__setattr__(self, "_hash", found)
             return found
 
@@ -73,14 +76,18 @@ class Expression:
         return frozenset(node.name for node in walk(self) if isinstance(node, Symbol))
 
     def evaluate(self, values: Mapping[str, Any], numbers: NumberSystem) -> Any:
-        """Value of the expression in a number system, given a number of it per symbol; `KeyError` if one is missing."""
+        """Value of the expression in a number system, given a number of it per symbol; `KeyError`
+        if one is missing."""
         return _Evaluation(values, numbers)(self)
 
     def substitute(self, values: Mapping[str, Operand]) -> Expression:
         """Replace symbols by expressions or numbers."""
         from ithaca.formulations.algebra.number_systems import SYMBOLIC
 
-        table = {name: as_expression(values[name]) if name in values else Symbol(name) for name in self.symbols}
+        table = {
+            name: as_expression(values[name]) if name in values else Symbol(name)
+            for name in self.symbols
+        }
         result: Expression = self.evaluate(table, SYMBOLIC)
         return result
 
@@ -91,7 +98,8 @@ class Expression:
 class _Evaluation:
     """Values of expressions, each computed once.
 
-    No closure: one that calls itself is a cycle, which would keep all arrays until Python looks for cycles.
+    No closure: one that calls itself is a cycle, which would keep all arrays until Python looks for
+    cycles.
     """
 
     def __init__(self, values: Mapping[str, Any], numbers: NumberSystem) -> None:
@@ -231,7 +239,8 @@ class _Extreme(Expression):
         return pick(*map(at, self.arguments))
 
     def __str__(self) -> str:
-        return f"{'max' if isinstance(self, Maximum) else 'min'}({', '.join(str(a) for a in self.arguments)})"
+        name = "max" if isinstance(self, Maximum) else "min"
+        return f"{name}({', '.join(str(a) for a in self.arguments)})"
 
 
 class Maximum(_Extreme):
@@ -317,7 +326,9 @@ def power(base: Operand, exponent: int) -> Expression:
     node = as_expression(base)
     if isinstance(node, Constant):
         return Constant(node.value**exponent)
-    coefficient, factors = (node.coefficient, node.factors) if isinstance(node, Product) else (UNIT, ((node, 1),))
+    coefficient, factors = (
+        (node.coefficient, node.factors) if isinstance(node, Product) else (UNIT, ((node, 1),))
+    )
     scaled = tuple((b, e * exponent) for b, e in factors if exponent)
     return _product(UNIT if coefficient is UNIT else coefficient**exponent, scaled)
 
@@ -343,7 +354,9 @@ def minimum(*values: Operand) -> Expression:
 
 
 def _extreme(
-    values: Iterable[Operand], kind: type[Maximum] | type[Minimum], pick: Callable[[Fraction, Fraction], Fraction]
+    values: Iterable[Operand],
+    kind: type[Maximum] | type[Minimum],
+    pick: Callable[[Fraction, Fraction], Fraction],
 ) -> tuple[Expression, ...]:
     kept: dict[Expression, None] = {}
     constant: Fraction | None = None
@@ -370,15 +383,25 @@ def split_coefficient(node: Expression) -> tuple[Fraction, Expression]:
 
 def summands(node: Expression) -> list[Expression]:
     """Terms of a sum, a constant times a sum multiplied out; of anything else itself."""
-    if isinstance(node, Product) and len(node.factors) == 1 and isinstance(node.factors[0][0], Sum) and node.factors[0][1] == 1:
+    if (
+        isinstance(node, Product)
+        and len(node.factors) == 1
+        and isinstance(node.factors[0][0], Sum)
+        and node.factors[0][1] == 1
+    ):
         return [multiply(node.coefficient, t) for t in node.factors[0][0].terms]
     if isinstance(node, Sum):
-        return [t for term in node.terms for t in (summands(term) if isinstance(term, Product) else [term])]
+        return [
+            t
+            for term in node.terms
+            for t in (summands(term) if isinstance(term, Product) else [term])
+        ]
     return [node]
 
 
 def gains_and_losses(node: Expression) -> tuple[Expression, Expression]:
-    """The terms of a sum that are added, and those that are subtracted: it is the former less the latter."""
+    """The terms of a sum that are added, and those that are subtracted: it is the former less the
+    latter."""
     terms = summands(node)
     gains = add(*(t for t in terms if split_coefficient(t)[0] >= 0))
     return gains, multiply(-1, add(*(t for t in terms if split_coefficient(t)[0] < 0)))

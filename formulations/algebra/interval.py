@@ -37,7 +37,12 @@ class Interval:
 
     def __mul__(self, other: Any) -> Interval:
         that = as_interval(other)
-        corners = (self.low * that.low, self.low * that.high, self.high * that.low, self.high * that.high)
+        corners = (
+            self.low * that.low,
+            self.low * that.high,
+            self.high * that.low,
+            self.high * that.high,
+        )
         return Interval(least(*corners), greatest(*corners))
 
     __rmul__ = __mul__
@@ -45,7 +50,9 @@ class Interval:
     def __truediv__(self, other: Any) -> Interval:
         that = as_interval(other)
         if np.any((that.low <= 0) & (that.high >= 0)):
-            raise ZeroDivisionError(f"division by the interval [{that.low}, {that.high}], which contains 0")
+            raise ZeroDivisionError(
+                f"division by the interval [{that.low}, {that.high}], which contains 0"
+            )
         return self * Interval(1 / that.high, 1 / that.low)
 
     def __rtruediv__(self, other: Any) -> Interval:

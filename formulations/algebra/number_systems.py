@@ -3,16 +3,16 @@
 The model is plain arithmetic. The few operations that differ between systems (constants,
 ceiling division, maximum, minimum) come from one of the objects below:
 
-=================  ==============================  =====================================================
+=================  ==============================  ================================================
 object             numbers                         what it is for
-=================  ==============================  =====================================================
+=================  ==============================  ================================================
 `FRACTION`         `fractions.Fraction`            the exact reference that verifies all others
 `RATIONAL_ARRAYS`  `rational_arrays.Rationals`     the same for many points at once
-`NUMPY`            NumPy arrays or floats, or      scores many candidates at once; NumPy's ufuncs dispatch to labelled
-                   `xarray.DataArray`              grids, which are broadcast by name
+`NUMPY`            NumPy arrays or floats, or      scores many candidates at once; NumPy's ufuncs
+                   `xarray.DataArray`              dispatch to labelled grids, broadcast by name
 `INTERVAL`         `Interval`                      bounds whole regions
 `SYMBOLIC`         `Expression`                    writes the metrics down as expressions
-=================  ==============================  =====================================================
+=================  ==============================  ================================================
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ NumbersByName: TypeAlias = Mapping[str, Any]
 class NumberSystem:
     """The operations in which number systems differ.
 
-    ``number`` converts an exact rational constant, ``ceil_div`` is ``ceil(a / b)`` for ``b > 0``; ``maximum`` and ``minimum``
-    take one or more numbers, entrywise for arrays.
+    ``number`` converts an exact rational constant, ``ceil_div`` is ``ceil(a / b)`` for ``b > 0``;
+    ``maximum`` and ``minimum`` take one or more numbers, entrywise for arrays.
     """
 
     name: str
@@ -60,7 +60,9 @@ def _ceil_div(a: Any, b: Any) -> Any:
 def _ceil_div_interval(a: Any, b: Any) -> Interval:
     top, bottom = as_interval(a), as_interval(b)
     if np.any(bottom.low <= 0):
-        raise ZeroDivisionError(f"ceiling division by the interval [{bottom.low}, {bottom.high}], which is not positive")
+        raise ZeroDivisionError(
+            f"ceiling division by the interval [{bottom.low}, {bottom.high}], which is not positive"
+        )
     lows = least(_ceil_div(top.low, bottom.low), _ceil_div(top.low, bottom.high))
     highs = greatest(_ceil_div(top.high, bottom.low), _ceil_div(top.high, bottom.high))
     return Interval(lows, highs)
@@ -74,7 +76,13 @@ def _interval_extreme(pick: Callable[..., Any]) -> Callable[..., Interval]:
     return extreme
 
 
-FRACTION = NumberSystem("fraction", Fraction, lambda a, b: Fraction(_ceil_div(a, b)), lambda *v: max(v), lambda *v: min(v))
+FRACTION = NumberSystem(
+    "fraction",
+    Fraction,
+    lambda a, b: Fraction(_ceil_div(a, b)),
+    lambda *v: max(v),
+    lambda *v: min(v),
+)
 NUMPY = NumberSystem(
     "numpy",
     _float_or_int,
@@ -82,5 +90,11 @@ NUMPY = NumberSystem(
     lambda *values: reduce(np.maximum, values),
     lambda *values: reduce(np.minimum, values),
 )
-INTERVAL = NumberSystem("interval", as_interval, _ceil_div_interval, _interval_extreme(greatest), _interval_extreme(least))
+INTERVAL = NumberSystem(
+    "interval",
+    as_interval,
+    _ceil_div_interval,
+    _interval_extreme(greatest),
+    _interval_extreme(least),
+)
 SYMBOLIC = NumberSystem("symbolic", Constant, ceiling_division, symbolic_maximum, symbolic_minimum)

@@ -1,8 +1,8 @@
 """Read arithmetic over names, from files and the command line, into expressions.
 
-The text may come from anywhere, so nothing here evaluates it: a small tokenizer and a
-recursive descent build the tree through the constructors of `ithaca.formulations.algebra.expression`.
-Length, nesting and the size of numbers are bounded, so hostile text costs no more than an error.
+The text may come from anywhere, so nothing here evaluates it: a small tokenizer and a recursive
+descent build the tree through the constructors of `ithaca.formulations.algebra.expression`. Length,
+nesting and the size of numbers are bounded, so hostile text costs no more than an error.
 """
 
 from __future__ import annotations
@@ -50,14 +50,20 @@ _NOT_NUMBERS = frozenset({"nan", "inf", "infinity"})
 
 
 def parse_expression(
-    text: str, *, where: str, allowed: Collection[str] | None, functions: Collection[str] = FUNCTIONS
+    text: str,
+    *,
+    where: str,
+    allowed: Collection[str] | None,
+    functions: Collection[str] = FUNCTIONS,
 ) -> Expression:
-    """Parse an arithmetic expression; `InputError` if the text is none, is unreasonably large or divides by zero.
+    """Parse an arithmetic expression; `InputError` if the text is none, is unreasonably large or
+    divides by zero.
 
-    Understood are numbers (decimals are exact: ``0.1`` is 1/10), names, also with dots, ``+ - * /``, parentheses,
-    ``max(...)``, ``min(...)`` and ``ceil(...)``; ``ceil(a/b)`` is the ceiling division of ``a`` by ``b``. It may use names
-    that are ``allowed`` (None: any) and some of the `FUNCTIONS`; ``where`` says in messages what the text is: an option, or the
-    path inside a document.
+    Understood are numbers (decimals are exact: ``0.1`` is 1/10), names, also with dots, ``+ - *
+    /``, parentheses, ``max(...)``, ``min(...)`` and ``ceil(...)``; ``ceil(a/b)`` is the ceiling
+    division of ``a`` by ``b``. It may use names that are ``allowed`` (None: any) and some of the
+    `FUNCTIONS`; ``where`` says in messages what the text is: an option, or the path inside a
+    document.
     """
     parser = _Parser(text, where, allowed, tuple(f for f in FUNCTIONS if f in functions))
     if len(text) > MAX_TEXT:
@@ -67,7 +73,13 @@ def parse_expression(
     if parser.current:
         parser.refuse(f"cannot be read at {quoted(parser.current)}")
     for node in walk(expression):
-        number = node.value if isinstance(node, Constant) else node.coefficient if isinstance(node, Product) else Fraction(1)
+        number = (
+            node.value
+            if isinstance(node, Constant)
+            else node.coefficient
+            if isinstance(node, Product)
+            else Fraction(1)
+        )
         if max(number.numerator.bit_length(), number.denominator.bit_length()) > MAX_BITS:
             parser.refuse("computes a constant that is too large or too small")
     return expression
@@ -79,14 +91,18 @@ def written(expression: Expression) -> str:
         case Sum():
             return " + ".join(map(written, expression.terms))
         case Product():
-            powers = [(f"({written(base)})" if isinstance(base, Sum) else written(base), n) for base, n in expression.factors]
+            powers = [
+                (f"({written(base)})" if isinstance(base, Sum) else written(base), n)
+                for base, n in expression.factors
+            ]
             over = [text for text, exponent in powers for _ in range(exponent)]
             under = [text for text, exponent in powers for _ in range(-exponent)]
             return "/".join(["*".join([str(expression.coefficient), *over]), *under])
         case CeilingDivision():
             return f"ceil(({written(expression.numerator)})/({written(expression.denominator)}))"
         case Maximum() | Minimum():
-            return f"{'max' if isinstance(expression, Maximum) else 'min'}({', '.join(map(written, expression.arguments))})"
+            name = "max" if isinstance(expression, Maximum) else "min"
+            return f"{name}({', '.join(map(written, expression.arguments))})"
     return str(expression)
 
 
@@ -116,7 +132,10 @@ class _Parser:
     def refuse(self, problem: str) -> NoReturn:
         names = "names" if self.allowed is None else f"the names {', '.join(sorted(self.allowed))}"
         calls = "".join(f", {f}()" for f in self.functions)
-        raise InputError(f"{self.where}: {quoted(self.text)} {problem}; allowed: numbers, {names}, + - * /, parentheses{calls}")
+        raise InputError(
+            f"{self.where}: {quoted(self.text)} {problem}; allowed: numbers, "
+            f"{names}, + - * /, parentheses{calls}"
+        )
 
     def tokenize(self) -> None:
         for match in _TOKEN.finditer(self.text.rstrip()):
@@ -210,10 +229,14 @@ class _Parser:
             arguments.append(self.sum(depth + 1))
         self.expect(")")
         if function != "ceil":
-            return _Ratio((maximum if function == "max" else minimum)(*(a.value for a in arguments)))
+            return _Ratio(
+                (maximum if function == "max" else minimum)(*(a.value for a in arguments))
+            )
         if len(arguments) > 1:
             self.refuse(f"gives ceil {len(arguments)} arguments instead of one")
         over, under = arguments[0].over, arguments[0].under
-        if isinstance(under, Constant) and under.value < 0:  # number systems want a positive divisor
+        if (
+            isinstance(under, Constant) and under.value < 0
+        ):  # number systems want a positive divisor
             over, under = multiply(-1, over), multiply(-1, under)
         return _Ratio(ceiling_division(over, under))

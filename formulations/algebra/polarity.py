@@ -1,8 +1,9 @@
 """Which way an expression moves when a part of it grows.
 
-A smooth model states a maximum by a variable that is at least each argument. That is right only where the
-model has no use for a larger one: where what is minimised or limited grows with the maximum. The same holds
-for ceilings, for a quantity that is defined as one, and the other way round for minima.
+A smooth model states a maximum by a variable that is at least each argument. That is right only
+where the model has no use for a larger one: where what is minimised or limited grows with the
+maximum. The same holds for ceilings, for a quantity that is defined as one, and the other way round
+for minima.
 """
 
 from __future__ import annotations
@@ -11,7 +12,15 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from ithaca.formulations.algebra.expression import CeilingDivision, Expression, Maximum, Minimum, Product, Sum, Symbol
+from ithaca.formulations.algebra.expression import (
+    CeilingDivision,
+    Expression,
+    Maximum,
+    Minimum,
+    Product,
+    Sum,
+    Symbol,
+)
 from ithaca.formulations.algebra.interval import Interval, as_interval
 from ithaca.formulations.algebra.number_systems import INTERVAL
 
@@ -25,7 +34,8 @@ def bounds(node: Expression, ranges: Mapping[str, Interval]) -> Interval | None:
 
 
 def trends(expression: Expression, ranges: Mapping[str, Interval]) -> dict[Expression, int]:
-    """The direction in which an expression moves when one of its parts grows, for quantities in these ranges.
+    """The direction in which an expression moves when one of its parts grows, for quantities in
+    these ranges.
 
     For every part: 1 if the expression never falls, -1 if it never rises, 0 if neither is known.
     """
@@ -44,7 +54,8 @@ def trends(expression: Expression, ranges: Mapping[str, Interval]) -> dict[Expre
     return found
 
 
-#: Where metrics are, for all that is known of them when it is asked which way expressions over them move.
+#: Where metrics are, for all that is known of them when it is asked which way expressions over them
+#: move.
 POSITIVE = Interval(Fraction(1, 10**30), Fraction(10**60))
 
 
@@ -58,16 +69,24 @@ def falling(*expressions: Expression) -> frozenset[str]:
 
 
 def misplaced(directions: Mapping[Expression, int]) -> tuple[Expression, ...]:
-    """Ceilings and maxima that an expression may fall with, and minima that it may grow with, by its `trends`."""
+    """Ceilings and maxima that an expression may fall with, and minima that it may grow with, by
+    its `trends`."""
     wanted = {Maximum: 1, CeilingDivision: 1, Minimum: -1}
-    return tuple(node for node, trend in directions.items() if trend != wanted.get(type(node), trend))
+    return tuple(
+        node for node, trend in directions.items() if trend != wanted.get(type(node), trend)
+    )
 
 
 def _directions(node: Expression, ranges: Mapping[str, Interval]) -> list[tuple[Expression, int]]:
     """The direct parts of a node, and how the node moves with each."""
     if isinstance(node, CeilingDivision):
-        side = _sign(node.denominator, ranges)  # divided by what may be on either side of 0, it may do either
-        return [(node.numerator, side), (node.denominator, -_sign(node.numerator, ranges) * abs(side))]
+        side = _sign(
+            node.denominator, ranges
+        )  # divided by what may be on either side of 0, it may do either
+        return [
+            (node.numerator, side),
+            (node.denominator, -_sign(node.numerator, ranges) * abs(side)),
+        ]
     if isinstance(node, Product):
         signs = [_sign(base, ranges) ** (abs(exponent) % 2 or 2) for base, exponent in node.factors]
         found = []
@@ -80,7 +99,9 @@ def _directions(node: Expression, ranges: Mapping[str, Interval]) -> list[tuple[
                 direction *= other
             found.append((base, direction))
         return found
-    return [(child, 1) for child in node.children] if isinstance(node, Sum | Maximum | Minimum) else []
+    return (
+        [(child, 1) for child in node.children] if isinstance(node, Sum | Maximum | Minimum) else []
+    )
 
 
 def _sign(node: Expression, ranges: Mapping[str, Interval]) -> int:

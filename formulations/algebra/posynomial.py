@@ -24,7 +24,8 @@ class NotPosynomialError(InputError):
 
 @dataclass(frozen=True)
 class Posynomial:
-    """A sum of monomials by their exponents, with positive coefficients; without terms it is zero."""
+    """A sum of monomials by their exponents, with positive coefficients; without terms it is
+    zero."""
 
     terms: Mapping[Exponents, Fraction]
 
@@ -85,13 +86,22 @@ class Posynomial:
 
 
 def as_product(node: Expression) -> Posynomial | None:
-    """A positive constant times powers of quantities, as a posynomial of one term; None of anything else."""
+    """A positive constant times powers of quantities, as a posynomial of one term; None of anything
+    else."""
     if isinstance(node, Constant):
         return Posynomial.constant(node.value) if node.value > 0 else None
     if isinstance(node, Symbol):
         return Posynomial.quantity(node.name)
-    if isinstance(node, Product) and node.coefficient > 0 and all(isinstance(base, Symbol) for base, _ in node.factors):
-        powers = tuple(sorted((base.name, exponent) for base, exponent in node.factors if isinstance(base, Symbol)))
+    if (
+        isinstance(node, Product)
+        and node.coefficient > 0
+        and all(isinstance(base, Symbol) for base, _ in node.factors)
+    ):
+        powers = tuple(
+            sorted(
+                (base.name, exponent) for base, exponent in node.factors if isinstance(base, Symbol)
+            )
+        )
         return Posynomial({powers: node.coefficient})
     return None
 

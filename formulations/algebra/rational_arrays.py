@@ -1,7 +1,9 @@
-"""Arrays of exact rationals: the reference for many points, and for whole columns of tables, at once.
+"""Arrays of exact rationals: the reference for many points, and for whole columns of tables, at
+once.
 
-Numerators and denominators are NumPy arrays of Python integers, which neither round nor overflow, or single integers where all
-entries agree. Fractions are never reduced on the way: that costs more than the longer integers do.
+Numerators and denominators are NumPy arrays of Python integers, which neither round nor overflow,
+or single integers where all entries agree. Fractions are never reduced on the way: that costs more
+than the longer integers do.
 """
 
 from __future__ import annotations
@@ -23,7 +25,8 @@ Integers: TypeAlias = Any
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rationals:
-    """Exact rationals ``over / under``, entry by entry, with the arithmetic that expressions need; ``under`` is positive."""
+    """Exact rationals ``over / under``, entry by entry, with the arithmetic that expressions need;
+    ``under`` is positive."""
 
     over: Integers
     under: Integers = 1
@@ -62,7 +65,11 @@ class Rationals:
         if np.any(divisor.over == 0):
             raise ZeroDivisionError("a column divides by 0")
         if np.any(divisor.over < 0):
-            return self * Rationals(np.sign(np.asarray(divisor.over, object))) / Rationals(abs(divisor.over), divisor.under)
+            return (
+                self
+                * Rationals(np.sign(np.asarray(divisor.over, object)))
+                / Rationals(abs(divisor.over), divisor.under)
+            )
         return Rationals(_times(self.over, divisor.under), _times(self.under, divisor.over))
 
     def __rtruediv__(self, other: int) -> Rationals:
@@ -73,12 +80,17 @@ class Rationals:
 
     def entries(self, count: int) -> list[tuple[int, int]]:
         """Numerator and denominator of every one of ``count`` entries, in lowest terms or not."""
-        over, under = (np.broadcast_to(np.asarray(v, object), (count,)).tolist() for v in (self.over, self.under))
+        over, under = (
+            np.broadcast_to(np.asarray(v, object), (count,)).tolist()
+            for v in (self.over, self.under)
+        )
         return list(zip(over, under, strict=True))
 
     def over_one_denominator(self, count: int) -> tuple[NDArray[np.object_], int]:
         """Numerators of ``count`` entries over one common denominator."""
-        over, under = (np.broadcast_to(np.asarray(v, object), (count,)) for v in (self.over, self.under))
+        over, under = (
+            np.broadcast_to(np.asarray(v, object), (count,)) for v in (self.over, self.under)
+        )
         if isinstance(self.under, int) or not count:
             return over, self.under if isinstance(self.under, int) else 1
         shared = np.gcd(over, under)

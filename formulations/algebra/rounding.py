@@ -1,9 +1,9 @@
 """Every directed rounding that a proof rests on, each with the argument why it is safe.
 
-A float operation errs by at most 2**-53 of its result. What is computed here takes at most a few thousand of them
-(a bound some dozen, a sum over layers one for each), hence errs by less than 2**-41 relative to its largest
-intermediate result. Margins are at least twice that, and each goes in the direction that keeps a region open, a
-configuration in, a bound too weak.
+A float operation errs by at most 2**-53 of its result. What is computed here takes at most a few
+thousand of them (a bound some dozen, a sum over layers one for each), hence errs by less than
+2**-41 relative to its largest intermediate result. Margins are at least twice that, and each goes
+in the direction that keeps a region open, a configuration in, a bound too weak.
 """
 
 from __future__ import annotations
@@ -40,21 +40,23 @@ Logarithms = TypeVar("Logarithms", float, Floats)
 #: Relative rounding of a bound: a few dozen operations of 2**-53 each, with a wide margin.
 ROUNDING = 2.0**-40
 
-#: Doubles hold all integers up to this, and sums, products and maxima of integers that stay below it do not round.
+#: Doubles hold all integers up to this, and sums, products and maxima of integers that stay below
+#: it do not round.
 EXACT = 2.0**53
 
-#: Quotients a/b and c/d of integers differ by 1/(b·d) at least, 1/(a·d) of either: more than a double's rounding where a·d
-#: stays below this, so that different ones are different doubles.
+#: Quotients a/b and c/d of integers differ by 1/(b·d) at least, 1/(a·d) of either: more than a
+#: double's rounding where a·d stays below this, so that different ones are different doubles.
 DISTINCT = 2.0**51
 
 # -- values and bounds ---------------------------------------------------------------------
 
 
 def below(value: float | Fraction) -> float:
-    """A float that is not above an exact value, or above the exact value of what was computed in floats.
+    """A float that is not above an exact value, or above the exact value of what was computed in
+    floats.
 
-    Nothing in the computation was larger than its result, or what was has been subtracted (`without_cancellation`);
-    so its error is less than `ROUNDING` of the result. Infinities stay.
+    Nothing in the computation was larger than its result, or what was has been subtracted
+    (`without_cancellation`); so its error is less than `ROUNDING` of the result. Infinities stay.
     """
     return float(value) * (1 - copysign(ROUNDING, value))
 
@@ -66,11 +68,13 @@ def all_below(bounds: Floats) -> Floats:
 
 
 def sum_below(terms: Floats) -> Floats:
-    """A float that the exact sum of each column is not below, if its terms are lower bounds, infinite where there is nothing.
+    """A float that the exact sum of each column is not below, if its terms are lower bounds,
+    infinite where there is nothing.
 
-    Terms have been lowered by `ROUNDING` already, each by more than it needs. Adding n of equal sign errs by n·2**-53 of
-    the sum; 2**-45 covers 256 distinct layers. Infinity means that a term has no configuration: then neither has the sum,
-    also where another term is bounded by nothing (inf − inf is no number).
+    Terms have been lowered by `ROUNDING` already, each by more than it needs. Adding n of equal
+    sign errs by n·2**-53 of the sum; 2**-45 covers 256 distinct layers. Infinity means that a term
+    has no configuration: then neither has the sum, also where another term is bounded by nothing
+    (inf − inf is no number).
     """
     with np.errstate(invalid="ignore"):
         sums = terms.sum(axis=0)
@@ -81,32 +85,36 @@ def sum_below(terms: Floats) -> Floats:
 def cutoff(target: Fraction) -> float:
     """A float such that what is bounded by more is worse than the target.
 
-    A bound in floats exceeds the exact one by less than `ROUNDING`, and so does the target's float the target: a bound
-    above the target by twice that is above it in truth.
+    A bound in floats exceeds the exact one by less than `ROUNDING`, and so does the target's float
+    the target: a bound above the target by twice that is above it in truth.
     """
     nearest = float(target)
     return nearest + 2 * ROUNDING * abs(nearest)
 
 
 def may_be_tied(bounds: Floats, target: Fraction) -> Mask:
-    """Which bounds floats cannot tell from the target: the others are below it in truth, or above `cutoff`."""
+    """Which bounds floats cannot tell from the target: the others are below it in truth, or above
+    `cutoff`."""
     nearest = float(target)
     found: Mask = bounds >= nearest - 2 * ROUNDING * abs(nearest)
     return found
 
 
 def finer_than_floats(step: Fraction, target: Fraction) -> bool:
-    """Whether bounds on either side of a grid's step may be the same to floats: the reach of `cutoff` and `may_be_tied`."""
+    """Whether bounds on either side of a grid's step may be the same to floats: the reach of
+    `cutoff` and `may_be_tied`."""
     return step <= 4 * Fraction(ROUNDING) * abs(target)
 
 
 def loosened(bound: Fraction) -> float:
-    """An upper limit in floats that excludes nothing which meets the exact one: values err by less than `ROUNDING`."""
+    """An upper limit in floats that excludes nothing which meets the exact one: values err by less
+    than `ROUNDING`."""
     return float(bound) + ROUNDING * max(1.0, float(abs(bound)))
 
 
 def largest_double(bound: Fraction) -> float:
-    """The largest double that is not above a bound, so that doubles compare with it as exactly as Fractions."""
+    """The largest double that is not above a bound, so that doubles compare with it as exactly as
+    Fractions."""
     nearest = float(bound)
     return nearest if Fraction(nearest) <= bound else nextafter(nearest, -inf)
 
@@ -117,7 +125,8 @@ def next_below(value: float) -> float:
 
 
 def least_double(bound: Fraction | None) -> float:
-    """The smallest double that is not below a bound, so that doubles compare with it as exactly as Fractions; inf for None."""
+    """The smallest double that is not below a bound, so that doubles compare with it as exactly as
+    Fractions; inf for None."""
     if bound is None:
         return inf
     nearest = float(bound)
@@ -127,18 +136,24 @@ def least_double(bound: Fraction | None) -> float:
 def near_extreme(values: Floats, *, high: bool) -> tuple[float, Mask]:
     """A number beyond the smallest (or largest) exact value, and which entries may hold that value.
 
-    Entries err by less than `ROUNDING`: one that is further than twice that from the extreme in floats is not extreme.
+    Entries err by less than `ROUNDING`: one that is further than twice that from the extreme in
+    floats is not extreme.
     """
     extreme = float(values.max() if high else values.min())
     margin = 2 * ROUNDING * abs(extreme)
-    return (extreme + margin, values >= extreme - margin) if high else (extreme - margin, values <= extreme + margin)
+    return (
+        (extreme + margin, values >= extreme - margin)
+        if high
+        else (extreme - margin, values <= extreme + margin)
+    )
 
 
 # -- expressions ---------------------------------------------------------------------------
 
 
 def subtracts(node: Expression, signed: Collection[str] = ()) -> bool:
-    """Whether evaluating the expression may cancel digits: whether anything in it is negative, or a signed symbol."""
+    """Whether evaluating the expression may cancel digits: whether anything in it is negative, or a
+    signed symbol."""
     return any(_is_negative(n, signed) for n in walk(node))
 
 
@@ -146,14 +161,19 @@ def _is_negative(node: Expression, signed: Collection[str]) -> bool:
     """Whether an operation by itself makes an expression one that `subtracts`."""
     if isinstance(node, Product):
         return node.coefficient < 0
-    return node.value < 0 if isinstance(node, Constant) else isinstance(node, Symbol) and node.name in signed
+    return (
+        node.value < 0
+        if isinstance(node, Constant)
+        else isinstance(node, Symbol) and node.name in signed
+    )
 
 
 def magnitude(node: Expression, signed: Collection[str] = ()) -> Expression:
     """An expression no smaller than any intermediate result of evaluating ``node``.
 
     Rounding is relative to intermediate results. Where terms of opposite sign cancel, those are
-    larger than the final one; their sum of absolute values bounds them. Symbols are positive, but for the signed ones.
+    larger than the final one; their sum of absolute values bounds them. Symbols are positive, but
+    for the signed ones.
     """
     known: dict[Expression, Expression] = {}  # bounds share most of their parts
 
@@ -165,7 +185,9 @@ def magnitude(node: Expression, signed: Collection[str] = ()) -> Expression:
     return of(node)
 
 
-def _magnitude(node: Expression, signed: Collection[str], of: Callable[[Expression], Expression]) -> Expression:
+def _magnitude(
+    node: Expression, signed: Collection[str], of: Callable[[Expression], Expression]
+) -> Expression:
     """The magnitude of a node, from those of its parts."""
     if isinstance(node, Constant):
         return Constant(abs(node.value))
@@ -176,17 +198,22 @@ def _magnitude(node: Expression, signed: Collection[str], of: Callable[[Expressi
     if isinstance(node, Maximum | Minimum):
         return maximum(*(of(a) for a in node.arguments))
     if isinstance(node, Product):
-        # a divisor that cancels would need its own analysis: bounds divide by what is positive, and moved (`bound_of_divisor`)
+        # a divisor that cancels would need its own analysis: bounds divide by what is positive, and
+        # moved (`bound_of_divisor`)
         factors = (power(of(b) if e > 0 else b, e) for b, e in node.factors)
         return multiply(abs(node.coefficient), *factors)
     return node
 
 
-def without_cancellation(bound: Expression, signed: Collection[str] = (), *, upper: bool = False) -> Expression:
-    """A bound moved outwards by the rounding of what it subtracts, so that its error is relative to itself.
+def without_cancellation(
+    bound: Expression, signed: Collection[str] = (), *, upper: bool = False
+) -> Expression:
+    """A bound moved outwards by the rounding of what it subtracts, so that its error is relative to
+    itself.
 
-    The error of an extremum is that of an argument; sums and products of what is not negative are no smaller than their
-    terms, and their errors relative to themselves where those of terms and factors are: only these are moved.
+    The error of an extremum is that of an argument; sums and products of what is not negative are
+    no smaller than their terms, and their errors relative to themselves where those of terms and
+    factors are: only these are moved.
     """
     known: dict[Expression, Expression] = {}  # bounds share most of their parts
 
@@ -205,7 +232,11 @@ def without_cancellation(bound: Expression, signed: Collection[str] = (), *, upp
             return maximum(*parts) if isinstance(node, Maximum) else minimum(*parts)
         if isinstance(node, Sum) and all(_not_negative(term, signed) for term in node.terms):
             return add(*(moved(term) for term in node.terms))
-        if isinstance(node, Product) and _not_negative(node, signed) and all(e > 0 for _, e in node.factors):
+        if (
+            isinstance(node, Product)
+            and _not_negative(node, signed)
+            and all(e > 0 for _, e in node.factors)
+        ):
             return multiply(node.coefficient, *(power(moved(b), e) for b, e in node.factors))
         return node + (1 if upper else -1) * Fraction(ROUNDING) * magnitude(node, signed)
 
@@ -220,14 +251,17 @@ def _not_negative(node: Expression, signed: Collection[str]) -> bool:
         return node.name not in signed
     if isinstance(node, Product):
         return node.coefficient > 0 and all(_not_negative(base, signed) for base, _ in node.factors)
-    return (any if isinstance(node, Maximum) else all)(_not_negative(part, signed) for part in node.children)
+    return (any if isinstance(node, Maximum) else all)(
+        _not_negative(part, signed) for part in node.children
+    )
 
 
 def bound_of_divisor(bound: Expression, signed: Collection[str], *, upper: bool) -> Expression:
-    """A bound of what is positive, moved by the rounding of what it subtracts, for expressions that divide by it.
+    """A bound of what is positive, moved by the rounding of what it subtracts, for expressions that
+    divide by it.
 
-    Differences within extrema are moved by themselves: they may be much larger than the extremum. Ceilings are whole, and
-    moved already.
+    Differences within extrema are moved by themselves: they may be much larger than the extremum.
+    Ceilings are whole, and moved already.
     """
     if not subtracts(bound, signed) or isinstance(bound, CeilingDivision):
         return bound
@@ -235,18 +269,23 @@ def bound_of_divisor(bound: Expression, signed: Collection[str], *, upper: bool)
         parts = (bound_of_divisor(argument, signed, upper=upper) for argument in bound.arguments)
         return (maximum if isinstance(bound, Maximum) else minimum)(*parts)
     whole = (Maximum, Minimum, CeilingDivision)
-    if isinstance(bound, Sum) and all(isinstance(term, whole) or not subtracts(term, signed) for term in bound.terms):
+    if isinstance(bound, Sum) and all(
+        isinstance(term, whole) or not subtracts(term, signed) for term in bound.terms
+    ):
         return add(*(bound_of_divisor(term, signed, upper=upper) for term in bound.terms))
     return without_cancellation(bound, signed, upper=upper)
 
 
-def ceiling_of_bound(bound: Expression, signed: Collection[str], *, upper: bool, nonnegative: bool) -> Expression:
+def ceiling_of_bound(
+    bound: Expression, signed: Collection[str], *, upper: bool, nonnegative: bool
+) -> Expression:
     """The ceiling of a bound, evaluated in floats.
 
-    A float just above a whole number must not be taken for the next one (below it, for an upper bound): the bound is moved
-    by 2**-40 first, away from zero for an upper bound that is not negative and towards it for such a lower one. For
-    negative numbers the directions change places; where the sign is not known, the further of both is taken. What the bound
-    subtracts may cancel: it is moved before by the rounding of its largest intermediate result (`without_cancellation`).
+    A float just above a whole number must not be taken for the next one (below it, for an upper
+    bound): the bound is moved by 2**-40 first, away from zero for an upper bound that is not
+    negative and towards it for such a lower one. For negative numbers the directions change places;
+    where the sign is not known, the further of both is taken. What the bound subtracts may cancel:
+    it is moved before by the rounding of its largest intermediate result (`without_cancellation`).
     """
     bound = without_cancellation(bound, signed, upper=upper)
     towards_zero = 1 - Fraction(1, 2**40)
@@ -258,12 +297,14 @@ def ceiling_of_bound(bound: Expression, signed: Collection[str], *, upper: bool,
 
 # -- logarithms: geometric programs ----------------------------------------------------------
 
-#: Outward rounding of every derived bound of a logarithm, beside 1. Logarithms of quantities are below 700, which floats
-#: hold to 2**-44; sums of exponentials have at most a few hundred terms: together less than 1e-12.
+#: Outward rounding of every derived bound of a logarithm, beside 1. Logarithms of quantities are
+#: below 700, which floats hold to 2**-44; sums of exponentials have at most a few hundred terms:
+#: together less than 1e-12.
 LOG_MARGIN = 1e-11
 
-#: How far a value may be from a whole number and still count as that number (relative). Ranges are off by a few
-#: `LOG_MARGIN`, hundred times less; the largest quantity is 131,072, whose neighbours are 7.6e-6 of it away.
+#: How far a value may be from a whole number and still count as that number (relative). Ranges are
+#: off by a few `LOG_MARGIN`, hundred times less; the largest quantity is 131,072, whose neighbours
+#: are 7.6e-6 of it away.
 WHOLE = 1e-9
 
 
@@ -278,29 +319,36 @@ def log_below(logarithm: Logarithms) -> Logarithms:
 
 
 def log_room(room: Floats, least: Floats) -> Floats:
-    """How far terms of a sum may grow from ``least`` (logarithms) if the others leave them ``room``."""
-    found: Floats = np.log(np.maximum(room, 0) + LOG_MARGIN) - least + LOG_MARGIN * (1 + np.abs(least))
+    """How far terms of a sum may grow from ``least`` (logarithms) if the others leave them
+    ``room``."""
+    found: Floats = (
+        np.log(np.maximum(room, 0) + LOG_MARGIN) - least + LOG_MARGIN * (1 + np.abs(least))
+    )
     return found
 
 
 def hull_below(offset: float) -> float:
-    """The offset of a line below a curve's points, or of a constraint that repeats a range: logarithms of one operation."""
+    """The offset of a line below a curve's points, or of a constraint that repeats a range:
+    logarithms of one operation."""
     return offset - 1e-12
 
 
 def exceeds(low: Floats | float, high: Floats | float) -> Mask:
-    """Whether a lower bound is above an upper one by more than rounding: then nothing lies between."""
+    """Whether a lower bound is above an upper one by more than rounding: then nothing lies
+    between."""
     return np.asarray(low > np.add(high, WHOLE))
 
 
 def whole_up(values: Floats | float) -> Floats:
-    """The least whole numbers in ranges that begin at positive values; one just below a value counts as in its range."""
+    """The least whole numbers in ranges that begin at positive values; one just below a value
+    counts as in its range."""
     found: Floats = np.ceil(np.asarray(values) * (1 - WHOLE))
     return found
 
 
 def whole_down(values: Floats | float) -> Floats:
-    """The greatest whole numbers in ranges that end at positive values; one just above a value counts as in its range."""
+    """The greatest whole numbers in ranges that end at positive values; one just above a value
+    counts as in its range."""
     found: Floats = np.floor(np.asarray(values) * (1 + WHOLE))
     return found
 
@@ -318,21 +366,23 @@ def exponent_down(exponents: Floats | float) -> Floats:
 
 
 def value_above(value: float | Fraction) -> float:
-    """An upper end for values that are kept as logarithms and come back with their rounding (`WHOLE`)."""
+    """An upper end for values that are kept as logarithms and come back with their rounding
+    (`WHOLE`)."""
     return float(value) * (1 + WHOLE)
 
 
 def duality_below(bound: float, magnitude: float) -> float:
     """A bound from weak duality less its rounding.
 
-    It is a sum of a few hundred products: each operation errs by 2**-53, logarithms by a few times that, relative to the
-    sum of magnitudes.
+    It is a sum of a few hundred products: each operation errs by 2**-53, logarithms by a few times
+    that, relative to the sum of magnitudes.
     """
     return bound - 2.0**-42 * magnitude
 
 
 def exponential_below(logarithm: float) -> Fraction:
-    """A number that the exponential of a certified logarithm is not below: `exp` errs by a few units in the last place."""
+    """A number that the exponential of a certified logarithm is not below: `exp` errs by a few
+    units in the last place."""
     return Fraction(exp(logarithm)) * (1 - Fraction(1, 2**40))
 
 
@@ -340,11 +390,13 @@ def exponential_below(logarithm: float) -> Fraction:
 
 
 def integer_bound(bound: float, reach: int) -> int | None:
-    """The lower bound of an integer objective that a solver reports in floats; None if it says nothing.
+    """The lower bound of an integer objective that a solver reports in floats; None if it says
+    nothing.
 
-    Where the objective cannot reach 2**52, a float holds it exactly, and what the solver adds in its own floats is far below
-    1e-3: a bound less than that above an integer is not taken for the next one. Beyond, the solver has added an offset to
-    what it bounds, either as large as the objective's reach, and a few roundings of 2**-53 of that may be all that is left.
+    Where the objective cannot reach 2**52, a float holds it exactly, and what the solver adds in
+    its own floats is far below 1e-3: a bound less than that above an integer is not taken for the
+    next one. Beyond, the solver has added an offset to what it bounds, either as large as the
+    objective's reach, and a few roundings of 2**-53 of that may be all that is left.
     """
     exact = 2**52
     if not isfinite(bound):

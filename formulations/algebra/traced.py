@@ -1,7 +1,8 @@
-"""Numbers that remember how they came about: a model run on them at a point says what its costs are made of.
+"""Numbers that remember how they came about: a model run on them at a point says what its costs are
+made of.
 
-Unlike expressions, they keep the order in which the model computes, so that a number inside (a level's cycles, say) is met
-again where it was used, as the same object.
+Unlike expressions, they keep the order in which the model computes, so that a number inside (a
+level's cycles, say) is met again where it was used, as the same object.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ class How(Enum):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Traced:
-    """A number with the numbers that it was made of; one is another one only if it is the same object."""
+    """A number with the numbers that it was made of; one is another one only if it is the same
+    object."""
 
     value: Fraction  #: The number
     how: How = How.GIVEN  #: How it came about
@@ -40,7 +42,9 @@ class Traced:
 
     def __add__(self, other: Operand) -> Traced:
         right = traced(other)
-        return Traced(self.value + right.value, How.SUM, tuple(part for part in (self, right) if part.value))
+        return Traced(
+            self.value + right.value, How.SUM, tuple(part for part in (self, right) if part.value)
+        )
 
     __radd__ = __add__
 
@@ -85,7 +89,9 @@ def _ceil_div(top: Operand, bottom: Operand) -> Traced:
 
 def _maximum(*values: Operand) -> Traced:
     parts = tuple(traced(value) for value in values)
-    return Traced(max(part.value for part in parts), How.MAX, tuple(part for part in parts if part.value > 0))
+    return Traced(
+        max(part.value for part in parts), How.MAX, tuple(part for part in parts if part.value > 0)
+    )
 
 
 def _minimum(*values: Operand) -> Traced:

@@ -1,1 +1,2 @@
-"""Hardware as an unknown: spaces of accelerators, what a box of them is at best, and what it costs."""
+"""Hardware as an unknown: spaces of accelerators, what a box of them is at best, and what it
+costs."""

@@ -1,4 +1,5 @@
-"""What families know of hardware spaces: how figures turn into problems of layers, and which way each figure helps."""
+"""What families know of hardware spaces: how figures turn into problems of layers, and which way
+each figure helps."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ from ithaca.workloads.nest import LoopNest, Stored
 
 
 class Trend(Enum):
-    """What more of a figure does to the least objective of any layer, whichever metrics of layers that is made of."""
+    """What more of a figure does to the least objective of any layer, whichever metrics of layers
+    that is made of."""
 
     HELPS = "never hurts"
     """Capacities, bandwidths, PEs: the best of a box is the largest."""
@@ -44,7 +46,8 @@ class Work:
 
 
 class Accelerator(Protocol):
-    """A kind of accelerator with free figures, such as capacities of levels. Picklable and comparable."""
+    """A kind of accelerator with free figures, such as capacities of levels. Picklable and
+    comparable."""
 
     @property
     def metrics(self) -> Mapping[str, Metric]:
@@ -54,9 +57,11 @@ class Accelerator(Protocol):
     def trends(self) -> Mapping[str, Trend]:
         """The figures that spaces may set, by name, with what more of each does."""
 
-    def problems(self, work: Work, figures: Mapping[str, Fraction], objective: Objective) -> tuple[Problem, ...]:
+    def problems(
+        self, work: Work, figures: Mapping[str, Fraction], objective: Objective
+    ) -> tuple[Problem, ...]:
         """The problems of a layer, one for each design that may run it: the best of them counts.
 
-        Figures may be those of no accelerator (a box's largest capacities at its smallest energies). Raises `InputError` if the
-        layer cannot run at all, whatever the figures.
+        Figures may be those of no accelerator (a box's largest capacities at its smallest
+        energies). Raises `InputError` if the layer cannot run at all, whatever the figures.
         """

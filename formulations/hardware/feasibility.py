@@ -11,7 +11,8 @@ LOOKED_AT = 1_000
 
 
 def contradiction(space: HardwareSpace) -> tuple[Rule, ...]:
-    """Rules of which some accelerator breaks one, whichever it is, but that could all be kept without any one of them.
+    """Rules of which some accelerator breaks one, whichever it is, but that could all be kept
+    without any one of them.
 
     Empty if some accelerator keeps all rules, or none is proven to break one within so many boxes.
     """

@@ -1,4 +1,5 @@
-"""Space files: hardware spaces as data, Ithaca's own and a user's (``docs/hardware-spaces.md``), YAML or JSON documents.
+"""Space files: hardware spaces as data, Ithaca's own and a user's (``docs/hardware-spaces.md``),
+YAML or JSON documents.
 
 How YAML is read stands in `ithaca.files.yaml_documents`.
 """
@@ -31,7 +32,8 @@ from ithaca.formulations.hardware.space import HardwareSpace, Rule
 from ithaca.formulations.schema import Document, Note, Number, Positive
 from ithaca.formulations.space import Link, Relation
 
-#: Largest space file (bytes); nesting of it, with an architecture inside; most values of a quantity.
+#: Largest space file (bytes); nesting of it, with an architecture inside; most values of a
+#: quantity.
 MAX_BYTES, MAX_DEPTH, MAX_VALUES = 1 << 20, 48, 4096
 
 _PACKAGE = "ithaca.formulations.hardware.spaces"
@@ -54,20 +56,38 @@ class QuantityDocument(Document):
 
     def quantity(self, name: str) -> HardwareQuantity:
         """The quantity. Raises `InputError` if it may be nothing."""
-        given = [k for k in ("values", "range", "powers_of_two", "choices") if getattr(self, k) is not None]
+        given = [
+            k
+            for k in ("values", "range", "powers_of_two", "choices")
+            if getattr(self, k) is not None
+        ]
         if len(given) != 1 or (self.step is not None and given != ["range"]):
             found = " and ".join(given if self.step is None else [*given, "step"]) or "nothing"
-            raise InputError(f"has {found}; allowed: one of values, range (with step, perhaps), powers_of_two, choices")
+            raise InputError(
+                f"has {found}; allowed: one of values, range (with step, "
+                "perhaps), powers_of_two, choices"
+            )
         if self.choices is not None:
             if len(set(self.choices)) < len(self.choices):
-                raise InputError(f"choices are {', '.join(self.choices)}; allowed: names that differ")
-            return HardwareQuantity(name, tuple(range(1, len(self.choices) + 1)), tuple(self.choices), self.unit)
+                raise InputError(
+                    f"choices are {', '.join(self.choices)}; allowed: names that differ"
+                )
+            return HardwareQuantity(
+                name, tuple(range(1, len(self.choices) + 1)), tuple(self.choices), self.unit
+            )
         if self.values is not None:
             return HardwareQuantity(name, tuple(sorted(set(self.values))), unit=self.unit)
         low, high = self.range or self.powers_of_two or (1, 0)
-        span = range(low, high + 1, self.step or 1) if self.range else [2**k for k in range(high.bit_length()) if low <= 2**k]
+        span = (
+            range(low, high + 1, self.step or 1)
+            if self.range
+            else [2**k for k in range(high.bit_length()) if low <= 2**k]
+        )
         if not 1 <= len(span) <= MAX_VALUES:
-            raise InputError(f"{given[0]} is [{low}, {high}], which holds {len(span)} values; allowed: 1 to {MAX_VALUES}")
+            raise InputError(
+                f"{given[0]} is [{low}, {high}], which holds {len(span)} "
+                f"values; allowed: 1 to {MAX_VALUES}"
+            )
         return HardwareQuantity(name, tuple(span), unit=self.unit)
 
 
@@ -92,7 +112,8 @@ class FigureDocument(Document):
 
 
 class AccelergyDocument(Document):
-    """Files of Accelergy's by the value of an expression over quantities: what of some parts they say (default: of all)."""
+    """Files of Accelergy's by the value of an expression over quantities: what of some parts they
+    say (default: of all)."""
 
     of: Formula
     ert: dict[str, str] = Field(default_factory=dict)
@@ -106,9 +127,12 @@ class CostDocument(FigureDocument):
     unit: Annotated[str, Field(max_length=40)] = ""
 
 
-#: A platform with regressions of area and power, and what they are functions of where the accelerator does not say.
+#: A platform with regressions of area and power, and what they are functions of where the
+#: accelerator does not say.
 _PARTS: Any = dict.fromkeys(PARTS, (Formula | None, None))
-TechnologyDocument: Any = create_model("TechnologyDocument", __base__=Document, name=(str, ...), **_PARTS)
+TechnologyDocument: Any = create_model(
+    "TechnologyDocument", __base__=Document, name=(str, ...), **_PARTS
+)
 
 
 class SpaceDocument(Document):
@@ -117,13 +141,19 @@ class SpaceDocument(Document):
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
     description: Note = ""
     source: Annotated[str, Field(max_length=2000)] = ""
-    quantities: Annotated[dict[Name, Annotated[QuantityDocument, _short(list, "values")]], Field(min_length=1)]
-    figures: dict[str, Annotated[FigureDocument, _short(str | int | float, "of")]] = Field(default_factory=dict)
+    quantities: Annotated[
+        dict[Name, Annotated[QuantityDocument, _short(list, "values")]], Field(min_length=1)
+    ]
+    figures: dict[str, Annotated[FigureDocument, _short(str | int | float, "of")]] = Field(
+        default_factory=dict
+    )
     tables: dict[str, FigureDocument] = Field(default_factory=dict)
     accelergy: list[AccelergyDocument] = Field(default_factory=list)
     rules: list[str] = Field(default_factory=list)
     technology: Annotated[TechnologyDocument | None, _short(str, "name")] = None
-    costs: dict[Name, Annotated[CostDocument, _short(str | int | float, "of")]] = Field(default_factory=dict)
+    costs: dict[Name, Annotated[CostDocument, _short(str | int | float, "of")]] = Field(
+        default_factory=dict
+    )
     workloads: list[str] = Field(default_factory=list)
     objective: str | None = None
     limits: dict[str, Positive] = Field(default_factory=dict)
@@ -137,20 +167,26 @@ def space_names() -> tuple[str, ...]:
 def find_space(text: str) -> HardwareSpace:
     """A space by its name, or of a file.
 
-    Raises `InputError`, one line that names the field, its value and what is allowed, if there is none, or it is empty.
+    Raises `InputError`, one line that names the field, its value and what is allowed, if there is
+    none, or it is empty.
     """
     tags = [tag for kind in ACCELERATORS.values() for tag in kind.tags]
     document, where = find_document("space", text, _PACKAGE, MAX_BYTES, tags=tags, depth=MAX_DEPTH)
     if isinstance(document, dict) and "schema" in document:
         study = f" of study {quoted(document['study'])}" if "study" in document else ""
         taking = "results go with ithaca verify, explain, report and export"
-        raise refuse(where, f"is a result{study}, not a hardware space; allowed: a space ({taking})")
+        raise refuse(
+            where, f"is a result{study}, not a hardware space; allowed: a space ({taking})"
+        )
     return read_space(document, where)
 
 
 def read_space(document: Any, where: object) -> HardwareSpace:
-    """The space that a document states; error lines start with ``where``, from whose folder paths are read, too."""
-    family = document.get("family", next(iter(ACCELERATORS))) if isinstance(document, dict) else None
+    """The space that a document states; error lines start with ``where``, from whose folder paths
+    are read, too."""
+    family = (
+        document.get("family", next(iter(ACCELERATORS))) if isinstance(document, dict) else None
+    )
     if family is not None and (not isinstance(family, str) or family not in ACCELERATORS):
         raise refuse(where, f"family is {quoted(family)}; allowed: {', '.join(ACCELERATORS)}")
     kind = ACCELERATORS[family or next(iter(ACCELERATORS))]
@@ -159,7 +195,9 @@ def read_space(document: Any, where: object) -> HardwareSpace:
         space = _space(validated(model, document, where), kind, where)
         if rules := contradiction(space):
             texts = " and ".join(quoted(rule.text) for rule in rules)
-            raise InputError(f"rules: no accelerator keeps {texts}; allowed: rules that some accelerator keeps")
+            raise InputError(
+                f"rules: no accelerator keeps {texts}; allowed: rules that some accelerator keeps"
+            )
     except InputError as error:
         raise error if str(error).startswith(f"{where}: ") else refuse(where, error) from None
     return space
@@ -169,7 +207,9 @@ def _space(read: Any, kind: AcceleratorKind, where: object) -> HardwareSpace:
     quantities = []
     for name, stated in read.quantities.items():
         if name in FUNCTIONS:
-            raise InputError(f"quantities has {quoted(name)}, the name of a function; allowed: other names")
+            raise InputError(
+                f"quantities has {quoted(name)}, the name of a function; allowed: other names"
+            )
         try:
             quantities.append(stated.quantity(name))
         except InputError as error:
@@ -181,44 +221,80 @@ def _space(read: Any, kind: AcceleratorKind, where: object) -> HardwareSpace:
     tables = {name: _figure(table, box, f"tables.{name}") for name, table in read.tables.items()}
     for place, files in enumerate(read.accelergy):
         at = f"accelergy[{place}]"
-        stated = _joined(stated, _measured(files, files.ert, lambda path: kind.energies(accelerator, path), where, f"{at}.ert"))
-        found = _measured(files, files.art, lambda path: kind.areas(accelerator, path), where, f"{at}.art")
-        tables = _joined(tables, {f"{part}.area": _figure(area, box, f"{at}.art") for part, area in found.items()})
+        stated = _joined(
+            stated,
+            _measured(
+                files, files.ert, lambda path: kind.energies(accelerator, path), where, f"{at}.ert"
+            ),
+        )
+        found = _measured(
+            files, files.art, lambda path: kind.areas(accelerator, path), where, f"{at}.art"
+        )
+        tables = _joined(
+            tables,
+            {f"{part}.area": _figure(area, box, f"{at}.art") for part, area in found.items()},
+        )
     names = [quantity.name for quantity in quantities]
     for table in tables:
         if table in names:
-            raise InputError(f"tables has {quoted(table)}, the name of a quantity; allowed: other names")
+            raise InputError(
+                f"tables has {quoted(table)}, the name of a quantity; allowed: other names"
+            )
     for figure in stated:
         if figure not in accelerator.trends:
-            raise InputError(f"figures.{figure} is unknown; allowed: {', '.join(accelerator.trends)}")
+            raise InputError(
+                f"figures.{figure} is unknown; allowed: {', '.join(accelerator.trends)}"
+            )
     own = {name: _figure(one, box, f"figures.{name}", tables) for name, one in stated.items()}
     accelerator, figures = kind.completed(accelerator, own)
     costs, units = {}, {}
     named, known = {**tables, **figures}, dict[str, Expression]()
     if read.technology is not None:
-        formulas = {name: Symbol(name) if figure.table else figure.expression for name, figure in figures.items()}
+        formulas = {
+            name: Symbol(name) if figure.table else figure.expression
+            for name, figure in figures.items()
+        }
         known = regressions(read.technology, kind.sized(accelerator, formulas), [*names, *named])
     for name, cost in (read.costs or {name: CostDocument(of=name) for name in known}).items():
         costs[name] = _figure(cost, box, f"costs.{name}", named, known)
         units[name] = Metric(name, cost.unit or UNITS.get(cost.of, ""), "of the hardware")
         if name in accelerator.metrics:
-            raise InputError(f"costs.{name} is a metric of layers; allowed: other names than {', '.join(accelerator.metrics)}")
+            raise InputError(
+                f"costs.{name} is a metric of layers; allowed: other names than "
+                f"{', '.join(accelerator.metrics)}"
+            )
     for one, check in ((tables, None), (figures, partial(kind.check, accelerator)), (costs, None)):
         _check(one, box, rules, check)
     metrics = [*accelerator.metrics, *costs]
-    for at, text in (("objective", read.objective), *((f"limits.{name}", name) for name in read.limits)):
+    for at, text in (
+        ("objective", read.objective),
+        *((f"limits.{name}", name) for name in read.limits),
+    ):
         if text is not None:
             parse_expression(text, where=at, allowed=metrics)
-    asked = (read.description, read.source, tuple(read.workloads), read.objective, dict(read.limits))
-    return HardwareSpace(read.name, box.quantities, accelerator, figures, rules, costs, units, *asked)
+    asked = (
+        read.description,
+        read.source,
+        tuple(read.workloads),
+        read.objective,
+        dict(read.limits),
+    )
+    return HardwareSpace(
+        read.name, box.quantities, accelerator, figures, rules, costs, units, *asked
+    )
 
 
 def _rule(text: str, box: Box, where: str) -> Rule:
     parts = re.split(r"(<=|>=|=|\bdivides\b)", text)
     if len(parts) != 3:
-        raise InputError(f"{where} is {quoted(text)}; allowed: two expressions with <=, >=, = or divides between them")
+        raise InputError(
+            f"{where} is {quoted(text)}; allowed: two expressions with "
+            "<=, >=, = or divides between them"
+        )
     names = [quantity.name for quantity in box.quantities]
-    left, right = (parse_expression(part.strip(), where=where, allowed=names) for part in (parts[0], parts[2]))
+    left, right = (
+        parse_expression(part.strip(), where=where, allowed=names) for part in (parts[0], parts[2])
+    )
     if parts[1] == ">=":
         left, right = right, left
     relation = {"=": Relation.EQUAL, "divides": Relation.DIVIDES}.get(parts[1], Relation.AT_MOST)
@@ -233,7 +309,11 @@ def _joined(some: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _measured(
-    read: AccelergyDocument, files: Mapping[str, str], measure: Callable[[Path], Mapping[str, Fraction]], where: object, at: str
+    read: AccelergyDocument,
+    files: Mapping[str, str],
+    measure: Callable[[Path], Mapping[str, Fraction]],
+    where: object,
+    at: str,
 ) -> dict[str, FigureDocument]:
     """What files say of parts, by the values of an expression that each is for."""
     found: dict[str, dict[str, Fraction]] = {}
@@ -243,7 +323,10 @@ def _measured(
                 found.setdefault(figure, {})[key] = value
     for part in read.parts or () if files else ():
         if not any(figure.partition(".")[0] == part for figure in found):
-            raise InputError(f"{at} says nothing of {quoted(part)}; allowed in parts: those that files have tables of")
+            raise InputError(
+                f"{at} says nothing of {quoted(part)}; allowed in parts: "
+                "those that files have tables of"
+            )
     return {figure: FigureDocument(of=read.of, table=table) for figure, table in found.items()}
 
 
@@ -257,43 +340,69 @@ def _figure(
     """A figure over quantities, others that are ``named``, and what is ``known`` of all of them."""
     names = [*(quantity.name for quantity in box.quantities), *(named or {}), *(known or {})]
     expression = parse_expression(read.of, where=where, allowed=names).substitute(known or {})
-    others = tuple((name, figure) for name, figure in (named or {}).items() if name in expression.symbols)
+    others = tuple(
+        (name, figure) for name, figure in (named or {}).items() if name in expression.symbols
+    )
     if not read.table:
         return Figure(expression, others=others)
     if box.combinations(Figure(expression, others=others).symbols) is None:
-        raise InputError(f"{where}.of is of too many accelerators for a table; allowed: at most {TRIED} combinations")
-    quantity = next((quantity for quantity in box.quantities if expression == Symbol(quantity.name)), None)
+        raise InputError(
+            f"{where}.of is of too many accelerators for a table; "
+            f"allowed: at most {TRIED} combinations"
+        )
+    quantity = next(
+        (quantity for quantity in box.quantities if expression == Symbol(quantity.name)), None
+    )
     labels = {label: place for place, label in enumerate(quantity.labels if quantity else (), 1)}
     table = []
     for key, value in read.table.items():
         if key not in labels and not re.fullmatch(r"[0-9]+(\.[0-9]+)?", key):
-            raise InputError(f"{where}.table has {quoted(key)}; allowed: {', '.join(labels) or 'numbers'}")
+            raise InputError(
+                f"{where}.table has {quoted(key)}; allowed: {', '.join(labels) or 'numbers'}"
+            )
         table.append((Fraction(labels.get(key, key)), value))
     return Figure(expression, tuple(table), others)
 
 
 def _check(
-    figures: Mapping[str, Figure], box: Box, rules: tuple[Rule, ...], check: Callable[[str, Fraction], None] | None
+    figures: Mapping[str, Figure],
+    box: Box,
+    rules: tuple[Rule, ...],
+    check: Callable[[str, Fraction], None] | None,
 ) -> None:
-    """Refuse figures that some accelerator cannot have: no entry in a table, a division by 0, a value that is not allowed."""
+    """Refuse figures that some accelerator cannot have: no entry in a table, a division by 0, a
+    value that is not allowed."""
     for name, figure in figures.items():
         options = box.combinations(figure.symbols)
         if options is None:
             try:
                 figure.range(box)
             except ZeroDivisionError:
-                raise InputError(f"{name} may divide by 0; allowed: divisors that are positive") from None
+                raise InputError(
+                    f"{name} may divide by 0; allowed: divisors that are positive"
+                ) from None
         corners = [dict(box.corner(high=high)) for high in (False, True)]
         for values in corners if options is None else options:
-            shown = ", ".join(f"{q.name}={q.shown(int(values[q.name]))}" for q in box.quantities if q.name in values)
+            shown = ", ".join(
+                f"{q.name}={q.shown(int(values[q.name]))}"
+                for q in box.quantities
+                if q.name in values
+            )
             try:
                 found = figure.at(values)
             except KeyError as missing:
                 keys = ", ".join(f"{float(key):g}" for key, _ in figure.table)
-                raise InputError(f"{name} has no entry for {missing.args[0]} ({shown}); allowed by its table: {keys}") from None
+                raise InputError(
+                    f"{name} has no entry for {missing.args[0]} ({shown}); "
+                    f"allowed by its table: {keys}"
+                ) from None
             except ZeroDivisionError:
-                raise InputError(f"{name} divides by 0 at {shown}; allowed: divisors that are positive") from None
-            if check is not None and all(rule.holds(values) for rule in rules if rule.link.symbols <= values.keys()):
+                raise InputError(
+                    f"{name} divides by 0 at {shown}; allowed: divisors that are positive"
+                ) from None
+            if check is not None and all(
+                rule.holds(values) for rule in rules if rule.link.symbols <= values.keys()
+            ):
                 try:
                     check(name, found)
                 except InputError as error:
@@ -301,9 +410,12 @@ def _check(
 
 
 def space_fields(space: HardwareSpace) -> dict[str, Any]:
-    """A space as a document that `read_space` takes back, whole: it names no file and no platform."""
+    """A space as a document that `read_space` takes back, whole: it names no file and no
+    platform."""
     family, own = next(
-        (name, own) for name, kind in ACCELERATORS.items() if (own := kind.fields(space.accelerator)) is not None
+        (name, own)
+        for name, kind in ACCELERATORS.items()
+        if (own := kind.fields(space.accelerator)) is not None
     )
 
     def figure(own: Figure) -> dict[str, Any]:
@@ -331,9 +443,17 @@ def space_fields(space: HardwareSpace) -> dict[str, Any]:
         "tables": tables,
         "figures": {name: figure(stated) for name, stated in space.figures.items()},
         "rules": [rule.text for rule in space.rules],
-        "costs": {name: figure(stated) | {"unit": space.units[name].unit} for name, stated in space.costs.items()},
+        "costs": {
+            name: figure(stated) | {"unit": space.units[name].unit}
+            for name, stated in space.costs.items()
+        },
         "workloads": list(space.workloads),
         "objective": space.objective,
         "limits": {name: json_number(bound) for name, bound in space.limits.items()},
     }
-    return {"name": space.name, "family": family, **own, **{name: part for name, part in parts.items() if part}}
+    return {
+        "name": space.name,
+        "family": family,
+        **own,
+        **{name: part for name, part in parts.items() if part},
+    }

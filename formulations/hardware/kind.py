@@ -1,4 +1,5 @@
-"""What hardware spaces need of the family that their accelerators are of: how files state one, what follows from figures."""
+"""What hardware spaces need of the family that their accelerators are of: how files state one, what
+follows from figures."""
 
 from __future__ import annotations
 
@@ -31,20 +32,28 @@ class AcceleratorKind(Protocol):
     def fields(self, accelerator: Any) -> dict[str, Any] | None:
         """An accelerator as such a document, whole; None if it is none of the family."""
 
-    def completed(self, accelerator: Any, figures: Mapping[str, Figure]) -> tuple[Accelerator, Mapping[str, Figure]]:
-        """The accelerator of a space with such figures, and those that follow from them, too: energies from capacities, say."""
+    def completed(
+        self, accelerator: Any, figures: Mapping[str, Figure]
+    ) -> tuple[Accelerator, Mapping[str, Figure]]:
+        """The accelerator of a space with such figures, and those that follow from them, too:
+        energies from capacities, say."""
         return accelerator, figures
 
     def energies(self, accelerator: Any, path: Path) -> Mapping[str, Fraction]:
-        """Figures by an ERT file of Accelergy's. Raises `InputError` if it is none, or says nothing of the accelerator."""
+        """Figures by an ERT file of Accelergy's. Raises `InputError` if it is none, or says nothing
+        of the accelerator."""
 
     def areas(self, accelerator: Any, path: Path) -> Mapping[str, Fraction]:
-        """Areas of an instance by part (µm²), by an ART file of Accelergy's. Raises `InputError` likewise."""
+        """Areas of an instance by part (µm²), by an ART file of Accelergy's. Raises `InputError`
+        likewise."""
 
     def check(self, accelerator: Any, figure: str, value: Fraction) -> None:
         """Raise `InputError` if a figure cannot have a value."""
         return
 
-    def sized(self, accelerator: Any, figures: Mapping[str, Expression]) -> Mapping[str, Expression]:
-        """What regressions of area and power are functions of, as far as the accelerator says (`silicon.Silicon.of`)."""
+    def sized(
+        self, accelerator: Any, figures: Mapping[str, Expression]
+    ) -> Mapping[str, Expression]:
+        """What regressions of area and power are functions of, as far as the accelerator says
+        (`silicon.Silicon.of`)."""
         return {}

@@ -1,4 +1,5 @@
-"""Hardware quantities, and figures that follow from them: over single accelerators and over boxes of them."""
+"""Hardware quantities, and figures that follow from them: over single accelerators and over boxes
+of them."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ from ithaca.formulations.algebra.number_systems import FRACTION, INTERVAL
 from ithaca.formulations.algebra.polarity import trends
 from ithaca.formulations.configuration import Configuration
 
-#: Combinations of values over which a figure's range is found by trying all of them; beyond, by interval arithmetic.
+#: Combinations of values over which a figure's range is found by trying all of them; beyond, by
+#: interval arithmetic.
 TRIED = 256
 
 
@@ -35,7 +37,8 @@ class HardwareQuantity:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """The accelerators whose quantities are between two places of the values each; rules may exclude some of them."""
+    """The accelerators whose quantities are between two places of the values each; rules may
+    exclude some of them."""
 
     quantities: tuple[HardwareQuantity, ...]  #: The quantities of the space
     spans: tuple[tuple[int, int], ...]  #: First and last place of each
@@ -47,7 +50,9 @@ class Box:
 
     def values(self, name: str) -> tuple[int, ...]:
         """What a quantity may be."""
-        found = ((q, span) for q, span in zip(self.quantities, self.spans, strict=True) if q.name == name)
+        found = (
+            (q, span) for q, span in zip(self.quantities, self.spans, strict=True) if q.name == name
+        )
         quantity, (first, last) = next(found)
         return quantity.values[first : last + 1]
 
@@ -67,14 +72,22 @@ class Box:
         """The only accelerator; None if there are several."""
         if self.count > 1:
             return None
-        return Configuration({q.name: q.values[first] for q, (first, _) in zip(self.quantities, self.spans, strict=True)})
+        return Configuration(
+            {
+                q.name: q.values[first]
+                for q, (first, _) in zip(self.quantities, self.spans, strict=True)
+            }
+        )
 
     def combinations(self, names: Collection[str]) -> Iterator[dict[str, Fraction]] | None:
         """All that some quantities may be together; None if that is more than `TRIED`."""
         options = {name: self.values(name) for name in sorted(names)}
         if prod(map(len, options.values())) > TRIED:
             return None
-        return (dict(zip(options, map(Fraction, each), strict=True)) for each in product(*options.values()))
+        return (
+            dict(zip(options, map(Fraction, each), strict=True))
+            for each in product(*options.values())
+        )
 
     def corner(self, *, high: bool) -> Configuration:
         """The accelerator with the largest, or the smallest, value of every quantity."""
@@ -87,39 +100,60 @@ class Box:
         first, last = self.spans[place]
         middle = (first + last) // 2
         parts = ((first, middle), (middle + 1, last))
-        lower, upper = (Box(self.quantities, (*self.spans[:place], part, *self.spans[place + 1 :])) for part in parts)
+        lower, upper = (
+            Box(self.quantities, (*self.spans[:place], part, *self.spans[place + 1 :]))
+            for part in parts
+        )
         return lower, upper
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A number that follows from quantities: an expression, perhaps looked up in a table of steps."""
+    """A number that follows from quantities: an expression, perhaps looked up in a table of
+    steps."""
 
     expression: Expression  #: Over quantities and other figures
-    table: tuple[tuple[Fraction, Fraction], ...] = ()  #: What values of the expression stand for; empty: for themselves
-    others: tuple[tuple[str, Figure], ...] = ()  #: The other figures that the expression speaks of, by name
+    table: tuple[
+        tuple[Fraction, Fraction], ...
+    ] = ()  #: What values of the expression stand for; empty: for themselves
+    others: tuple[
+        tuple[str, Figure], ...
+    ] = ()  #: The other figures that the expression speaks of, by name
 
     @cached_property
     def symbols(self) -> frozenset[str]:
         """The quantities that it follows from."""
         others = dict(self.others)
-        return (self.expression.symbols - others.keys()).union(*(figure.symbols for figure in others.values()))
+        return (self.expression.symbols - others.keys()).union(
+            *(figure.symbols for figure in others.values())
+        )
 
     def at(self, values: Mapping[str, int | Fraction]) -> Fraction:
         """Its value for an accelerator. A `KeyError` if a table has no such entry."""
-        known = {name: Fraction(value) for name, value in values.items()} | {n: figure.at(values) for n, figure in self.others}
+        known = {name: Fraction(value) for name, value in values.items()} | {
+            n: figure.at(values) for n, figure in self.others
+        }
         found = Fraction(self.expression.evaluate(known, FRACTION))
         return dict(self.table)[found] if self.table else found
 
     def range(self, box: Box) -> Interval:
-        """Bounds of its values over a box: the tightest ones if it depends on few quantities but those that it moves with."""
+        """Bounds of its values over a box: the tightest ones if it depends on few quantities but
+        those that it moves with."""
         known = {} if self.table or self.others else moves(self.expression, box.quantities)
-        if (options := box.combinations([name for name in self.symbols if not known.get(name)])) is not None:
+        if (
+            options := box.combinations([name for name in self.symbols if not known.get(name)])
+        ) is not None:
             ends = [box.corner(high=high) for high in (False, True)]
             least = {name: ends[move < 0][name] for name, move in known.items() if move}
             most = {name: ends[move > 0][name] for name, move in known.items() if move}
-            found = [(self.at({**values, **least}), self.at({**values, **most}) if most else None) for values in options]
-            return Interval(min(low for low, _ in found), max(low if high is None else high for low, high in found))
+            found = [
+                (self.at({**values, **least}), self.at({**values, **most}) if most else None)
+                for values in options
+            ]
+            return Interval(
+                min(low for low, _ in found),
+                max(low if high is None else high for low, high in found),
+            )
         spans = box.intervals | {name: figure.range(box) for name, figure in self.others}
         reached = as_interval(self.expression.evaluate(spans, INTERVAL))
         if not self.table:
@@ -130,6 +164,7 @@ class Figure:
 
 @lru_cache(256)
 def moves(expression: Expression, quantities: tuple[HardwareQuantity, ...]) -> Mapping[str, int]:
-    """Whether an expression never falls (1) or never rises (-1) with quantities, wherever the others are; else 0."""
+    """Whether an expression never falls (1) or never rises (-1) with quantities, wherever the
+    others are; else 0."""
     found = trends(expression, Box.whole(quantities).intervals)
     return {name: found.get(Symbol(name), 0) for name in expression.symbols}

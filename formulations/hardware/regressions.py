@@ -16,12 +16,16 @@ from ithaca.formulations.platform_files import load_platform
 #: What they give, with its unit.
 UNITS = {"area": "mm²", "power": "W"}
 
-#: What regressions are functions of: PEs, multipliers of each, bytes of memory private to a PE and of all, words a cycle.
+#: What regressions are functions of: PEs, multipliers of each, bytes of memory private to a PE and
+#: of all, words a cycle.
 PARTS = ("pes", "lanes", "private_bytes", "shared_bytes", "bandwidth")
 
 
-def regressions(stated: Any, sized: Mapping[str, Expression], names: Collection[str]) -> dict[str, Expression]:
-    """Area and power by the technology that a file states; what it does not say of the parts is as the accelerator is sized.
+def regressions(
+    stated: Any, sized: Mapping[str, Expression], names: Collection[str]
+) -> dict[str, Expression]:
+    """Area and power by the technology that a file states; what it does not say of the parts is as
+    the accelerator is sized.
 
     Expressions may use ``names``.
 
@@ -29,7 +33,10 @@ def regressions(stated: Any, sized: Mapping[str, Expression], names: Collection[
     """
     platform = load_platform(stated.name)
     if platform.technology.cost_tables is None:
-        raise InputError(f"technology.name is {stated.name}, which has no cost tables; allowed: platforms that do (asic-28nm)")
+        raise InputError(
+            f"technology.name is {stated.name}, which has no cost tables; "
+            "allowed: platforms that do (asic-28nm)"
+        )
     parts = {}
     for part in PARTS:
         if (text := getattr(stated, part)) is not None:
@@ -37,6 +44,14 @@ def regressions(stated: Any, sized: Mapping[str, Expression], names: Collection[
         elif part in sized:
             parts[part] = sized[part]
         else:
-            raise InputError(f"technology.{part} is missing; allowed: it, as the accelerator does not say")
+            raise InputError(
+                f"technology.{part} is missing; allowed: it, as the accelerator does not say"
+            )
     silicon = Silicon.of(SYMBOLIC, *(parts[part] for part in PARTS))
-    return dict(zip(UNITS, (silicon.area * Fraction(1, 10**6), silicon.power * Fraction(1, 1000)), strict=True))
+    return dict(
+        zip(
+            UNITS,
+            (silicon.area * Fraction(1, 10**6), silicon.power * Fraction(1, 1000)),
+            strict=True,
+        )
+    )

@@ -1,9 +1,11 @@
-"""What to raise of a figure of the hardware where a part of a design's costs binds: the rules of guided search.
+"""What to raise of a figure of the hardware where a part of a design's costs binds: the rules of
+guided search.
 
-From S. Dave, T. Nowatzki, A. Shrivastava, "Explainable-DSE" (ASPLOS 2023). With s, the binding part over the next one: PEs and
-bandwidths times s; widths and links the same up to what one transfer can use; capacities by the data that has to stay for a
-tensor to be reused s times as often. Where a tensor is a share f of what binds, it has to be reused A times as often for the
-whole to shrink s times, s = 1 / (1 − f + f / A).
+From S. Dave, T. Nowatzki, A. Shrivastava, "Explainable-DSE" (ASPLOS 2023). With s, the binding part
+over the next one: PEs and bandwidths times s; widths and links the same up to what one transfer can
+use; capacities by the data that has to stay for a tensor to be reused s times as often. Where a
+tensor is a share f of what binds, it has to be reused A times as often for the whole to shrink s
+times, s = 1 / (1 − f + f / A).
 """
 
 from __future__ import annotations
@@ -16,8 +18,9 @@ from fractions import Fraction
 class Remedy:
     """A figure to raise.
 
-    A plain one grows s times. One with ``grows`` is a capacity: Σ data(i) · target / available reuse(i), where the loops that
-    reuse the binding tensor grow by the target; they reuse that one as much (its data stays) and index all others.
+    A plain one grows s times. One with ``grows`` is a capacity: Σ data(i) · target / available
+    reuse(i), where the loops that reuse the binding tensor grow by the target; they reuse that one
+    as much (its data stays) and index all others.
     """
 
     figure: str  #: Its name, as of the accelerator's figures
@@ -27,20 +30,25 @@ class Remedy:
     reuse: Fraction | None = None  #: The largest reuse that is left for the tensor; None: no end
 
     def predicted(self, now: Fraction, ratio: Fraction | None, share: Fraction) -> Fraction | None:
-        """What the figure should be for the part to shrink ``ratio`` times (s); None where that has no end.
+        """What the figure should be for the part to shrink ``ratio`` times (s); None where that has
+        no end.
 
-        ``share`` is f of the tensor that a capacity is for. Where A diverges (nothing that this tensor does suffices) all its
-        reuse is asked for; where f is 1, A is s.
+        ``share`` is f of the tensor that a capacity is for. Where A diverges (nothing that this
+        tensor does suffices) all its reuse is asked for; where f is 1, A is s.
         """
         if self.grows is not None:
-            target = min((bound for bound in (self.reuse, amdahl(ratio, share)) if bound is not None), default=None)
+            target = min(
+                (bound for bound in (self.reuse, amdahl(ratio, share)) if bound is not None),
+                default=None,
+            )
             return None if target is None else self.stays + self.grows * target
         raised = None if ratio is None else now * ratio
         return min((bound for bound in (raised, self.most) if bound is not None), default=None)
 
 
 def amdahl(ratio: Fraction | None, share: Fraction) -> Fraction | None:
-    """A = s·f / (1 − s + s·f); None where it diverges: the rest alone is more than the whole may be."""
+    """A = s·f / (1 − s + s·f); None where it diverges: the rest alone is more than the whole may
+    be."""
     if ratio is None or (left := 1 - ratio + ratio * share) <= 0:
         return None
     return ratio * share / left

@@ -1,9 +1,10 @@
 """Area and power of an ASIC, from published regressions.
 
-MAESTRO's cost tables (Kwon et al., MICRO 2019; regressions over synthesised blocks in 28 nm at 1 GHz): the PEs with
-their private (L1) memories grow with the number of PEs and lanes, the shared (L2) memory with its size, the bus with
-bandwidth and PEs, the arbiter with the square of the PEs. They were fitted for up to a few thousand PEs with memories in
-whole 64-byte and 32-KiB blocks; outside of that, and for other technologies, they extrapolate.
+MAESTRO's cost tables (Kwon et al., MICRO 2019; regressions over synthesised blocks in 28 nm at 1
+GHz): the PEs with their private (L1) memories grow with the number of PEs and lanes, the shared
+(L2) memory with its size, the bus with bandwidth and PEs, the arbiter with the square of the PEs.
+They were fitted for up to a few thousand PEs with memories in whole 64-byte and 32-KiB blocks;
+outside of that, and for other technologies, they extrapolate.
 """
 
 from __future__ import annotations
@@ -32,10 +33,13 @@ class Silicon:
     bandwidth: Any  #: Words that the bus moves per cycle
 
     @staticmethod
-    def of(numbers: NumberSystem, pes: Any, lanes: Any, private: Any, shared: Any, bandwidth: Any) -> Silicon:
+    def of(
+        numbers: NumberSystem, pes: Any, lanes: Any, private: Any, shared: Any, bandwidth: Any
+    ) -> Silicon:
         """That of memories of so many bytes: private ones of a PE, and those that all share."""
         l1, l2 = (
-            numbers.ceil_div(held, numbers.number(Fraction(block))) for held, block in ((private, L1_BLOCK), (shared, L2_BLOCK))
+            numbers.ceil_div(held, numbers.number(Fraction(block)))
+            for held, block in ((private, L1_BLOCK), (shared, L2_BLOCK))
         )
         return Silicon(numbers, pes, lanes, l1, l2, bandwidth)
 

@@ -1,4 +1,5 @@
-"""A hardware space: quantities, rules between them, what they cost, and the kind of accelerator that they are figures of."""
+"""A hardware space: quantities, rules between them, what they cost, and the kind of accelerator
+that they are figures of."""
 
 from __future__ import annotations
 
@@ -25,7 +26,9 @@ class Rule:
     def holds(self, values: Mapping[str, int | Fraction]) -> bool:
         """Whether values of quantities keep it; where it divides by 0 none do."""
         try:
-            return bool(self.link.holds({name: Fraction(value) for name, value in values.items()}, FRACTION))
+            return bool(
+                self.link.holds({name: Fraction(value) for name, value in values.items()}, FRACTION)
+            )
         except ZeroDivisionError:
             return False
 
@@ -34,12 +37,17 @@ class Rule:
         if (options := box.combinations(self.link.symbols)) is not None:
             return any(map(self.holds, options))
         try:
-            left, right = (as_interval(side.evaluate(box.intervals, INTERVAL)) for side in (self.link.left, self.link.right))
+            left, right = (
+                as_interval(side.evaluate(box.intervals, INTERVAL))
+                for side in (self.link.left, self.link.right)
+            )
         except ZeroDivisionError:
             return True
         if self.link.relation is Relation.AT_MOST:
             return bool(left.low <= right.high)
-        return self.link.relation is Relation.DIVIDES or bool(left.low <= right.high and right.low <= left.high)
+        return self.link.relation is Relation.DIVIDES or bool(
+            left.low <= right.high and right.low <= left.high
+        )
 
 
 @dataclass(frozen=True)
@@ -51,13 +59,17 @@ class HardwareSpace:
     accelerator: Accelerator  #: What figures are of
     figures: Mapping[str, Figure]  #: Figures of the accelerator, over quantities
     rules: tuple[Rule, ...] = ()  #: What quantities must keep
-    costs: Mapping[str, Figure] = field(default_factory=dict)  #: Metrics of the hardware itself, such as area and power
+    costs: Mapping[str, Figure] = field(
+        default_factory=dict
+    )  #: Metrics of the hardware itself, such as area and power
     units: Mapping[str, Metric] = field(default_factory=dict)  #: What those metrics are, by name
     description: str = ""  #: One line for people
     source: str = ""  #: Where its figures are from
     workloads: tuple[str, ...] = ()  #: What is run unless something else is asked for
     objective: str | None = None  #: What is minimised unless something else is asked for
-    limits: Mapping[str, Fraction] = field(default_factory=dict)  #: Upper limits unless others are asked for
+    limits: Mapping[str, Fraction] = field(
+        default_factory=dict
+    )  #: Upper limits unless others are asked for
 
     @property
     def box(self) -> Box:
@@ -66,9 +78,15 @@ class HardwareSpace:
 
     @property
     def mixed(self) -> tuple[str, ...]:
-        """The quantities that some figure of trend `Trend.MIXED` follows from: boxes must have one value of each."""
+        """The quantities that some figure of trend `Trend.MIXED` follows from: boxes must have one
+        value of each."""
         trends = self.accelerator.trends
-        found = {s for name, figure in self.figures.items() if trends[name] is Trend.MIXED for s in figure.symbols}
+        found = {
+            s
+            for name, figure in self.figures.items()
+            if trends[name] is Trend.MIXED
+            for s in figure.symbols
+        }
         return tuple(quantity.name for quantity in self.quantities if quantity.name in found)
 
     def allows(self, point: Configuration) -> bool:
@@ -84,7 +102,8 @@ class HardwareSpace:
         return {name: figure.at(point) for name, figure in self.figures.items()}
 
     def best(self, box: Box) -> dict[str, Fraction]:
-        """Figures that no accelerator of a box surpasses: each is at its best end, whatever the others are.
+        """Figures that no accelerator of a box surpasses: each is at its best end, whatever the
+        others are.
 
         Those of trend `Trend.MIXED` must have one value.
         """

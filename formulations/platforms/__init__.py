@@ -1,1 +1,2 @@
-"""The devices that come with Ithaca, one YAML file each (see `ithaca.formulations.platform_files`)."""
+"""The devices that come with Ithaca, one YAML file each (see
+`ithaca.formulations.platform_files`)."""

@@ -1,1 +1,2 @@
-"""Loop nests on multipliers below storage levels: memory hierarchies, and what a mapping onto them costs."""
+"""Loop nests on multipliers below storage levels: memory hierarchies, and what a mapping onto them
+costs."""

@@ -21,9 +21,18 @@ from ithaca.formulations.problem import Objective, Problem
 from ithaca.formulations.spatial.architecture import Architecture, Level
 from ithaca.formulations.spatial.architecture_files import TAGS, architecture_of, load
 from ithaca.formulations.spatial.design import MappingOptions
-from ithaca.formulations.spatial.documents import ArchitectureDocument, architecture_fields, read_architecture_document
+from ithaca.formulations.spatial.documents import (
+    ArchitectureDocument,
+    architecture_fields,
+    read_architecture_document,
+)
 from ithaca.formulations.spatial.editions import EDITIONS, TIMELOOP, Setting
-from ithaca.formulations.spatial.energy_files import access_energies, areas, compute_energy, energy_tables
+from ithaca.formulations.spatial.energy_files import (
+    access_energies,
+    areas,
+    compute_energy,
+    energy_tables,
+)
 from ithaca.formulations.spatial.family import MappingSpaceDocument
 from ithaca.formulations.spatial.library import architecture_names, find_architecture, fitted
 from ithaca.formulations.spatial.variation import WHOLE, WORD_BITS, with_figures
@@ -31,7 +40,8 @@ from ithaca.formulations.spatial.variation import WHOLE, WORD_BITS, with_figures
 
 @dataclass(frozen=True)
 class HierarchyAccelerator:
-    """An architecture and how layers are mapped onto it (see `ithaca.formulations.hardware.accelerator.Accelerator`)."""
+    """An architecture and how layers are mapped onto it (see
+    `ithaca.formulations.hardware.accelerator.Accelerator`)."""
 
     architecture: Architecture  #: The architecture, with the figures that stay
     edition: str = TIMELOOP  #: Edition of the model
@@ -48,13 +58,16 @@ class HierarchyAccelerator:
         return EDITIONS[self.edition].trends(self.architecture)
 
     def architecture_with(self, figures: Mapping[str, Fraction]) -> Architecture:
-        """The architecture with other figures, without fractions of words and instances, as bounds over boxes may have.
+        """The architecture with other figures, without fractions of words and instances, as bounds
+        over boxes may have.
 
         Raises `InputError` if one cannot have its value.
         """
         return _architecture_with(self.architecture, tuple(figures.items()))
 
-    def problems(self, work: Work, figures: Mapping[str, Fraction], objective: Objective) -> tuple[Problem, ...]:
+    def problems(
+        self, work: Work, figures: Mapping[str, Fraction], objective: Objective
+    ) -> tuple[Problem, ...]:
         """The mappings of a layer, of each way to run it."""
         architecture = fitted(self.architecture_with(figures), work.nest)
         setting = Setting(architecture, work.nest, self.edition, self.options, memory=work.stored)
@@ -62,8 +75,13 @@ class HierarchyAccelerator:
 
 
 @lru_cache(64)  # layers are asked for one after the other, on the same figures
-def _architecture_with(architecture: Architecture, figures: tuple[tuple[str, Fraction], ...]) -> Architecture:
-    whole = ((name, Fraction(floor(value)) if name.rpartition(".")[2] in WHOLE else value) for name, value in figures)
+def _architecture_with(
+    architecture: Architecture, figures: tuple[tuple[str, Fraction], ...]
+) -> Architecture:
+    whole = (
+        (name, Fraction(floor(value)) if name.rpartition(".")[2] in WHOLE else value)
+        for name, value in figures
+    )
     return with_figures(architecture, dict(whole))
 
 
@@ -76,22 +94,33 @@ class HierarchyDocument(MappingSpaceDocument):
 
 
 class Hierarchies:
-    """How spaces state memory hierarchies (see `ithaca.formulations.hardware.kind.AcceleratorKind`)."""
+    """How spaces state memory hierarchies (see
+    `ithaca.formulations.hardware.kind.AcceleratorKind`)."""
 
     document = HierarchyDocument
     tags = TAGS
 
     def read(self, document: HierarchyDocument, where: object) -> HierarchyAccelerator:
-        """The architecture is a name, a path (from the space's folder, too), or a document of Timeloop's or Ithaca's."""
+        """The architecture is a name, a path (from the space's folder, too), or a document of
+        Timeloop's or Ithaca's."""
         if document.edition not in EDITIONS:
-            raise refuse(where, f"edition is {quoted(document.edition)}; allowed: {', '.join(EDITIONS)}")
-        options = MappingOptions(document.divisors_only, document.free_bypass, document.within_parent)
-        return HierarchyAccelerator(_architecture(document.architecture, where), document.edition, options)
+            raise refuse(
+                where, f"edition is {quoted(document.edition)}; allowed: {', '.join(EDITIONS)}"
+            )
+        options = MappingOptions(
+            document.divisors_only, document.free_bypass, document.within_parent
+        )
+        return HierarchyAccelerator(
+            _architecture(document.architecture, where), document.edition, options
+        )
 
     def fields(self, accelerator: Any) -> dict[str, Any] | None:
         if not isinstance(accelerator, HierarchyAccelerator):
             return None
-        found: dict[str, Any] = {"architecture": architecture_fields(accelerator.architecture), "edition": accelerator.edition}
+        found: dict[str, Any] = {
+            "architecture": architecture_fields(accelerator.architecture),
+            "edition": accelerator.edition,
+        }
         found["architecture"] = ArchitectureDocument.model_validate(found["architecture"]).written()
         return HierarchyDocument(**found, **asdict(accelerator.options)).written()
 
@@ -100,14 +129,20 @@ class Hierarchies:
     ) -> tuple[HierarchyAccelerator, Mapping[str, Figure]]:
         """With energies of accesses that the architecture tabulates by capacity.
 
-        Raises `InputError` if a mesh is given and so is one around it: more instances around would leave fewer inside each.
+        Raises `InputError` if a mesh is given and so is one around it: more instances around would
+        leave fewer inside each.
         """
         parts = [part.name for part in accelerator.architecture.parts]
         for place, part in enumerate(parts):
             for along in ("x", "y"):
                 around = [f"{p}.{n}_{along}" for p in parts[:place] for n in ("mesh", "fanout")]
-                if f"{part}.mesh_{along}" in figures and (other := next((n for n in around if n in figures), None)):
-                    raise InputError(f"figures.{part}.mesh_{along} is beside {other}; allowed: {part}.fanout_{along}")
+                if f"{part}.mesh_{along}" in figures and (
+                    other := next((n for n in around if n in figures), None)
+                ):
+                    raise InputError(
+                        f"figures.{part}.mesh_{along} is beside {other}; "
+                        f"allowed: {part}.fanout_{along}"
+                    )
         bursts, found = accelerator.architecture.bursts, dict(figures)
         for level, sizes in () if bursts is None else bursts.energies:
             words, energy = figures.get(f"{level}.words"), f"{level}.read_energy"
@@ -125,15 +160,28 @@ class Hierarchies:
             if name == architecture.compute.name:
                 found[f"{name}.energy"] = compute_energy(actions)
             else:
-                found |= {f"{name}.{of}{'_energy' * (of != 'leak')}": pj for of, pj in access_energies(actions).items()}
-        known = {name: pj for name, pj in found.items() if pj is not None and name in accelerator.trends}
+                found |= {
+                    f"{name}.{of}{'_energy' * (of != 'leak')}": pj
+                    for of, pj in access_energies(actions).items()
+                }
+        known = {
+            name: pj for name, pj in found.items() if pj is not None and name in accelerator.trends
+        }
         if not known:
-            raise refuse(path, f"ERT has no energy of {', '.join(part.name for part in architecture.parts)}; allowed: some")
+            raise refuse(
+                path,
+                "ERT has no energy of "
+                f"{', '.join(part.name for part in architecture.parts)}; allowed: some",
+            )
         return known
 
     def areas(self, accelerator: HierarchyAccelerator, path: Path) -> Mapping[str, Fraction]:
         parts = [part.name for part in accelerator.architecture.parts]
-        found = {name: area for name, area in areas(_accelergy(path, "ART"), path).items() if name in parts}
+        found = {
+            name: area
+            for name, area in areas(_accelergy(path, "ART"), path).items()
+            if name in parts
+        }
         if not found:
             raise refuse(path, f"ART has no area of {', '.join(parts)}; allowed: some")
         return found
@@ -141,8 +189,11 @@ class Hierarchies:
     def check(self, accelerator: HierarchyAccelerator, figure: str, value: Fraction) -> None:
         with_figures(accelerator.architecture, {figure: value})
 
-    def sized(self, accelerator: HierarchyAccelerator, figures: Mapping[str, Expression]) -> Mapping[str, Expression]:
-        """A PE is an instance of the outermost level that has several, with what is inside; words come from around it."""
+    def sized(
+        self, accelerator: HierarchyAccelerator, figures: Mapping[str, Expression]
+    ) -> Mapping[str, Expression]:
+        """A PE is an instance of the outermost level that has several, with what is inside; words
+        come from around it."""
         architecture, one = accelerator.architecture, Constant(Fraction(1))
         x: Expression = one
         y: Expression = one
@@ -159,7 +210,10 @@ class Hierarchies:
                 if pes is not None:
                     private = private + held * x * y / pes
                 else:
-                    shared, read = shared + held, figures.get(f"{part.name}.read_bandwidth", part.read_bandwidth)
+                    shared, read = (
+                        shared + held,
+                        figures.get(f"{part.name}.read_bandwidth", part.read_bandwidth),
+                    )
         pes = x * y if pes is None else pes
         found = {"pes": pes, "lanes": x * y / pes, "private_bytes": private, "shared_bytes": shared}
         return found if read is None else found | {"bandwidth": as_expression(read)}
@@ -176,7 +230,9 @@ def _accelergy(path: Path, what: str) -> Any:
     return document[what]
 
 
-def _along(name: str, figures: Mapping[str, Expression], outer: Expression, inside: int) -> Expression:
+def _along(
+    name: str, figures: Mapping[str, Expression], outer: Expression, inside: int
+) -> Expression:
     """Instances along a direction."""
     mesh = figures.get(name.format("mesh"))
     return outer * figures.get(name.format("fanout"), inside) if mesh is None else mesh
@@ -186,19 +242,27 @@ def _bytes(level: Level, figures: Mapping[str, Expression]) -> Expression:
     """Bytes of an instance; of what is outside the chip, which has no capacity, none."""
     words = figures.get(f"{level.name}.words")
     if words is None:
-        return Constant(Fraction(((level.words or 0) + sum(n for _, n in level.tensor_words)) * level.word_bits, 8))
+        return Constant(
+            Fraction(
+                ((level.words or 0) + sum(n for _, n in level.tensor_words)) * level.word_bits, 8
+            )
+        )
     return words * figures.get(WORD_BITS.name, level.word_bits) / 8
 
 
 def _architecture(given: Any, where: object) -> Architecture:
     if isinstance(given, str):
         beside = Path(str(where)).parent / given
-        return find_architecture(str(beside) if given not in architecture_names() and beside.exists() else given)
+        return find_architecture(
+            str(beside) if given not in architecture_names() and beside.exists() else given
+        )
     if isinstance(given, dict) and "levels" in given:
         document = validated(ArchitectureDocument, given, f"{where}: architecture")
         try:
             return read_architecture_document(document)
         except InputError as error:
             raise refuse(where, f"architecture: {error}") from None
-    document = given if isinstance(given, dict) and "architecture" in given else {"architecture": given}
+    document = (
+        given if isinstance(given, dict) and "architecture" in given else {"architecture": given}
+    )
     return architecture_of(document, None, Path(str(where)).stem, where)

@@ -21,12 +21,16 @@ NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """A storage level: equal instances on a mesh. Words are those of the level; None is no limit."""
+    """A storage level: equal instances on a mesh. Words are those of the level; None is no
+    limit."""
 
     name: str  #: Its name
     words: int | None = None  #: Capacity of an instance (words)
-    tensor_words: Sizes = ()  #: Capacities of parts of an instance that hold one tensor each (words)
-    buffering: Fraction = Fraction(1)  #: How often a tile is held: tiles may fill a capacity divided by it (2: double-buffered)
+    #: Capacities of parts of an instance that hold one tensor each (words)
+    tensor_words: Sizes = ()
+    buffering: Fraction = Fraction(
+        1
+    )  #: How often a tile is held: tiles may fill a capacity divided by it (2: double-buffered)
     keeps: frozenset[str] | None = None  #: The tensors it may hold; the others pass by. None: all
     read_bandwidth: Fraction | None = None  #: Words that an instance reads a cycle
     write_bandwidth: Fraction | None = None  #: Words that it takes a cycle, as fills and updates
@@ -41,7 +45,8 @@ class Level:
     instances: int = 1  #: Instances in all
     mesh_x: int = 1  #: Instances along the first direction
     mesh_y: int = 1  #: Instances along the second one
-    #: Tensors that it holds all of, with their words, whatever the tiles: nothing comes from, or goes to, levels around it
+    #: Tensors that it holds all of, with their words, whatever the tiles: nothing comes from, or
+    #: goes to, levels around it
     resident: Sizes = ()
 
     @property
@@ -51,7 +56,8 @@ class Level:
 
     @property
     def share(self) -> Fraction:
-        """Accesses that a word of an instance costs at least, however many instances and words share them."""
+        """Accesses that a word of an instance costs at least, however many instances and words
+        share them."""
         return Fraction(self.charged, self.instances * self.block)
 
     def usable(self, words: int) -> int:
@@ -82,7 +88,8 @@ class Bursts:
     setup: Fraction  #: Cycles to begin a burst
     word: Fraction  #: Cycles of every word of a burst
     network_energy: Fraction  #: Energy of a word over the network (pJ)
-    #: Energy of an access (pJ) by level and capacity (words), which takes the place of the level's where it is given
+    #: Energy of an access (pJ) by level and capacity (words), which takes the place of the level's
+    #: where it is given
     energies: tuple[tuple[str, tuple[tuple[int, Fraction], ...]], ...] = ()
 
 
@@ -92,10 +99,12 @@ NETWORKS = ("input", "weight", "read", "write")
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """What edition `explainable` reads beside levels: networks between scratchpad and PEs, one an operand, and banks.
+    """What edition `explainable` reads beside levels: networks between scratchpad and PEs, one an
+    operand, and banks.
 
-    Outputs have two: ``write`` takes them from the PEs, ``read`` brings partial sums back. Links are unicast: each goes to one
-    group of PEs at a time; ``virtual`` is how many groups may take turns at one.
+    Outputs have two: ``write`` takes them from the PEs, ``read`` brings partial sums back. Links
+    are unicast: each goes to one group of PEs at a time; ``virtual`` is how many groups may take
+    turns at one.
     """
 
     width: int  #: Bits that a link moves a cycle
@@ -122,10 +131,14 @@ class Network:
 
 @dataclass(frozen=True, slots=True)
 class Tensorized:
-    """What edition `intrinsic` reads beside levels: the operation that the multipliers run, and what feeds them."""
+    """What edition `intrinsic` reads beside levels: the operation that the multipliers run, and
+    what feeds them."""
 
-    intrinsic: str  #: What a call computes: a name, or a statement (`ithaca.formulations.intrinsics`)
-    #: Name, and the loops along one side or both of the multipliers' mesh, as many iterations as that has
+    intrinsic: (
+        str  #: What a call computes: a name, or a statement (`ithaca.formulations.intrinsics`)
+    )
+    #: Name, and the loops along one side or both of the multipliers' mesh, as many iterations as
+    #: that has
     dataflows: tuple[tuple[str, ...], ...]
     sizes: Sizes = ()  #: Iterations of a call along loops on no side
     dataflow: int = 1  #: Which of the dataflows is built, from 1
@@ -136,7 +149,8 @@ class Tensorized:
 
 @dataclass(frozen=True, slots=True)
 class Architecture:
-    """Storage levels, and the multipliers inside them. An `InputError` says what contradicts itself."""
+    """Storage levels, and the multipliers inside them. An `InputError` says what contradicts
+    itself."""
 
     name: str  #: Its name
     levels: tuple[Level, ...]  #: Outermost first; the outermost keeps every tensor
@@ -149,7 +163,9 @@ class Architecture:
 
     def __post_init__(self) -> None:
         if not 1 <= len(self.levels) <= MAX_LEVELS:
-            raise InputError(f"{self.name}: has {len(self.levels)} storage levels; allowed: 1 to {MAX_LEVELS}")
+            raise InputError(
+                f"{self.name}: has {len(self.levels)} storage levels; allowed: 1 to {MAX_LEVELS}"
+            )
         for complaint in self._complaints():
             raise refuse(self.name, complaint)
 
@@ -158,20 +174,29 @@ class Architecture:
         names = [part.name for part in parts]
         for name in names:
             if not NAME.fullmatch(name):
-                yield f"{quoted(name)} is no name of a level; allowed: up to 64 letters, digits and _"
+                yield (
+                    f"{quoted(name)} is no name of a level; allowed: up to 64 letters, digits and _"
+                )
             if names.count(name) > 1:
                 yield f"the name {quoted(name)} occurs twice; allowed: names that differ"
         for part in parts:
             for field in ("instances", "mesh_x", "mesh_y"):
                 if getattr(part, field) < 1:
-                    yield f"{part.name}.{field} is {getattr(part, field)}; allowed: a positive integer"
+                    yield (
+                        f"{part.name}.{field} is {getattr(part, field)}; "
+                        "allowed: a positive integer"
+                    )
             if part.mesh_x * part.mesh_y != part.instances:
-                yield f"{part.name}.instances is {part.instances}; allowed: {part.mesh_x}·{part.mesh_y}, as its mesh has"
+                yield (
+                    f"{part.name}.instances is {part.instances}; allowed: "
+                    f"{part.mesh_x}·{part.mesh_y}, as its mesh has"
+                )
         for outer, inner in pairwise(parts):
             for field in ("mesh_x", "mesh_y"):
                 if getattr(inner, field) % getattr(outer, field):
                     yield (
-                        f"{inner.name}.{field} is {getattr(inner, field)}; allowed: a multiple of {getattr(outer, field)}, "
+                        f"{inner.name}.{field} is {getattr(inner, field)}; allowed: a "
+                        f"multiple of {getattr(outer, field)}, "
                         f"that of {outer.name} around it"
                     )
         for level in self.levels:
@@ -180,7 +205,10 @@ class Architecture:
             if (value := getattr(self.network, each.name)) < 1:
                 yield f"network.{each.name} is {value}; allowed: a positive integer"
         if self.compute.energy < 0:
-            yield f"{self.compute.name}.energy is {self.compute.energy}; allowed: a number that is not negative"
+            yield (
+                f"{self.compute.name}.energy is {self.compute.energy}; "
+                "allowed: a number that is not negative"
+            )
 
     @property
     def parts(self) -> tuple[Level | Compute, ...]:
@@ -194,15 +222,21 @@ class Architecture:
 
     def keeping(self, keeps: dict[str, frozenset[str]]) -> Architecture:
         """The same with other tensors kept; levels that are not named stay as they are."""
-        levels = tuple(replace(level, keeps=keeps.get(level.name, level.keeps)) for level in self.levels)
+        levels = tuple(
+            replace(level, keeps=keeps.get(level.name, level.keeps)) for level in self.levels
+        )
         return replace(self, levels=levels)
 
-    def retaining(self, kept: Sequence[tuple[str, int]], tensors: Collection[str]) -> Architecture | None:
-        """The same where some of a nest's tensors, with their words, stay in the outermost level inside the first that may keep
-        them; None if there is none of one instance."""
+    def retaining(
+        self, kept: Sequence[tuple[str, int]], tensors: Collection[str]
+    ) -> Architecture | None:
+        """The same where some of a nest's tensors, with their words, stay in the outermost level
+        inside the first that may keep them; None if there is none of one instance."""
         levels = [replace(level, keeps=level.kept(tensors)) for level in self.levels]
         for tensor, words in kept:
-            home = next((n for n, level in enumerate(levels) if n and tensor in level.kept(tensors)), None)
+            home = next(
+                (n for n, level in enumerate(levels) if n and tensor in level.kept(tensors)), None
+            )
             if home is None or levels[home].instances > 1 or tensor not in levels[0].kept(tensors):
                 return None
             levels[0] = replace(levels[0], keeps=levels[0].kept(tensors) - {tensor})
@@ -210,19 +244,28 @@ class Architecture:
         return replace(self, levels=tuple(levels))
 
     def inner_mesh(self, level: int) -> tuple[int, int] | None:
-        """The mesh that lies directly inside a level: X and Y up to there; None where there are no more instances inside."""
+        """The mesh that lies directly inside a level: X and Y up to there; None where there are no
+        more instances inside."""
         inner = self.levels[level + 1] if level + 1 < len(self.levels) else self.compute
-        return (inner.mesh_x, inner.mesh_y) if inner.instances > self.levels[level].instances else None
+        return (
+            (inner.mesh_x, inner.mesh_y) if inner.instances > self.levels[level].instances else None
+        )
 
     def check_tensors(self, nest: LoopNest) -> None:
-        """Refuse levels that keep tensors that a nest does not have, and an outermost one that does not keep all it has."""
+        """Refuse levels that keep tensors that a nest does not have, and an outermost one that does
+        not keep all it has."""
         tensors = [access.tensor for access in nest.accesses]
         for level in self.levels:
-            named = {*(level.keeps or ()), *(tensor for tensor, _ in (*level.tensor_words, *level.resident))}
+            named = {
+                *(level.keeps or ()),
+                *(tensor for tensor, _ in (*level.tensor_words, *level.resident)),
+            }
             if unknown := min(named - set(tensors), default=None):
                 known = ", ".join(tensors)
                 raise refuse(
-                    self.name, f"{level.name} keeps the unknown tensor {quoted(unknown)}; allowed: {known} of {nest.name}"
+                    self.name,
+                    f"{level.name} keeps the unknown tensor {quoted(unknown)}; "
+                    f"allowed: {known} of {nest.name}",
                 )
 
 
@@ -241,4 +284,7 @@ def _of_level(level: Level) -> Iterator[str]:
             yield f"{level.name}.{field} is {value}; allowed: a positive number"
     for field in ("read_energy", "write_energy", "update_energy", "leak"):
         if getattr(level, field) < 0:
-            yield f"{level.name}.{field} is {getattr(level, field)}; allowed: a number that is not negative"
+            yield (
+                f"{level.name}.{field} is {getattr(level, field)}; allowed: "
+                "a number that is not negative"
+            )

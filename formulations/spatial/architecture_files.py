@@ -1,7 +1,8 @@
 """Read architectures from Timeloop's files (format v0.4), with their energies.
 
-They come as ``subtree``/``local`` or as ``nodes`` with the tags ``!Container`` and ``!Component``. What a file says and this
-reader does not know is refused with its path, never ignored: costs would not be the tool's.
+They come as ``subtree``/``local`` or as ``nodes`` with the tags ``!Container`` and ``!Component``.
+What a file says and this reader does not know is refused with its path, never ignored: costs would
+not be the tool's.
 """
 
 from __future__ import annotations
@@ -44,19 +45,32 @@ TAGS = ("!Container", "!Component")
 #: Names of files in a folder that has an architecture.
 ARCHITECTURE_FILES, ENERGY_FILES = ("arch.yaml", "architecture.yaml"), ("ert.yaml", "ERT.yaml")
 
-#: Attributes that nothing counted here depends on: they describe a component to Accelergy, whose energies are given.
+#: Attributes that nothing counted here depends on: they describe a component to Accelergy, whose
+#: energies are given.
 DESCRIPTIVE = frozenset(
-    """technology cell_technology voltage temperature latency cycle_time global_cycle_seconds n_banks num_banks num-banks
-    n_ports num_ports num-ports n_rd_ports n_wr_ports n_rdwr_ports type area cluster-area cluster_area size_unit
-    has_power_gating data_storage_width version exponent mantissa""".split()  # noqa: SIM905
+    """technology cell_technology voltage temperature latency cycle_time global_cycle_seconds
+    n_banks num_banks num-banks n_ports num_ports num-ports n_rd_ports n_wr_ports n_rdwr_ports type
+    area cluster-area cluster_area size_unit has_power_gating data_storage_width version exponent
+    mantissa""".split()  # noqa: SIM905
 )
 
 #: Attributes that may be given only with the value by which they change nothing.
 NEUTRAL: Mapping[str, tuple[Any, ...]] = {
-    **dict.fromkeys(("min-utilization", "min_utilization", "metadata_datawidth", "metadata-word-bits"), (0,)),
+    **dict.fromkeys(
+        ("min-utilization", "min_utilization", "metadata_datawidth", "metadata-word-bits"), (0,)
+    ),
     **dict.fromkeys(("addr-gen-energy", "addr_gen_energy"), (0,)),
-    **dict.fromkeys(("allow_overbooking", "allow-overbooking", "power_gating", "reduction_supported"), (False,)),
-    **dict.fromkeys(("concordant_compressed_tile_traversal", "tile_partition_supported", "decompression_supported"), (False,)),
+    **dict.fromkeys(
+        ("allow_overbooking", "allow-overbooking", "power_gating", "reduction_supported"), (False,)
+    ),
+    **dict.fromkeys(
+        (
+            "concordant_compressed_tile_traversal",
+            "tile_partition_supported",
+            "decompression_supported",
+        ),
+        (False,),
+    ),
     "is_sparse": (False,),
     "multicast_supported": (True,),
 }
@@ -65,19 +79,28 @@ NEUTRAL: Mapping[str, tuple[Any, ...]] = {
 def load(path: Path) -> Any:
     """The document of a YAML or JSON file."""
     text = read_text(path, MAX_BYTES)
-    return parse_json(text, path) if path.suffix.lower() == ".json" else parse_yaml(text, path, TAGS, MAX_DEPTH)
+    return (
+        parse_json(text, path)
+        if path.suffix.lower() == ".json"
+        else parse_yaml(text, path, TAGS, MAX_DEPTH)
+    )
 
 
 def read_architecture(path: str | Path) -> Architecture:
-    """The architecture of a file, or of a folder with ``arch.yaml``; its energies are its own or in ``ert.yaml`` beside it.
+    """The architecture of a file, or of a folder with ``arch.yaml``; its energies are its own or in
+    ``ert.yaml`` beside it.
 
-    Raises `InputError`, one line that names the path, if it cannot be read or says what is not supported.
+    Raises `InputError`, one line that names the path, if it cannot be read or says what is not
+    supported.
     """
     file = Path(path)
     if file.is_dir():
         found = [each for name in ARCHITECTURE_FILES if (each := file / name).is_file()]
         if not found:
-            raise refuse(path, f"has no architecture; allowed: a folder with {' or '.join(ARCHITECTURE_FILES)}")
+            raise refuse(
+                path,
+                f"has no architecture; allowed: a folder with {' or '.join(ARCHITECTURE_FILES)}",
+            )
         file = found[0]
     document = load(file)
     name = file.stem if file.name not in ARCHITECTURE_FILES else file.resolve().parent.name
@@ -86,29 +109,48 @@ def read_architecture(path: str | Path) -> Architecture:
         return architecture_of(document, None, name, file)
     energies = load(beside)
     if not isinstance(energies, dict) or energies.keys() != {"ERT"}:
-        raise refuse(beside, "has not the field 'ERT' alone; allowed: a table of energies of Timeloop v0.4")
+        raise refuse(
+            beside, "has not the field 'ERT' alone; allowed: a table of energies of Timeloop v0.4"
+        )
     return architecture_of(document, energies["ERT"], name, file)
 
 
 def architecture_of(document: Any, energies: Any, name: str, where: object) -> Architecture:
-    """The architecture of a document, with energies of its own or of a table; error lines start with ``where``."""
+    """The architecture of a document, with energies of its own or of a table; error lines start
+    with ``where``."""
     read = validated(_File, document, where)
     table = energy_tables(read.ERT if energies is None else energies, where)
     parts = list(_parts(read.architecture, f"{where}: architecture"))
     if not parts:
-        raise refuse(where, "architecture has no component; allowed: storage levels and multipliers")
+        raise refuse(
+            where, "architecture has no component; allowed: storage levels and multipliers"
+        )
     *storage, last = parts
     if (inner := next((part for part in storage if part.is_compute), None)) is not None:
-        raise refuse(inner.where, f"{inner.name} computes, but is not innermost; allowed: multipliers inside all storage")
+        raise refuse(
+            inner.where,
+            f"{inner.name} computes, but is not innermost; allowed: multipliers inside all storage",
+        )
     if not last.is_compute:
         allowed = "one with mac, multiplier or compute in it"
-        raise refuse(last.where, f"{last.name} is innermost and of class {quoted(last.kind)}; allowed: {allowed}")
+        raise refuse(
+            last.where,
+            f"{last.name} is innermost and of class {quoted(last.kind)}; allowed: {allowed}",
+        )
     levels, compute = tuple(_level(part, table) for part in storage), _compute(last, table)
-    bursts = None if read.dmazerunner is None else read_bursts(read.dmazerunner, f"{where}: dmazerunner")
-    tensorized = None if read.tensorized is None else read_tensorized(read.tensorized, f"{where}: tensorized")
+    bursts = (
+        None if read.dmazerunner is None else read_bursts(read.dmazerunner, f"{where}: dmazerunner")
+    )
+    tensorized = (
+        None
+        if read.tensorized is None
+        else read_tensorized(read.tensorized, f"{where}: tensorized")
+    )
     network = None if read.network is None else read_network(read.network, f"{where}: network")
     try:
-        return Architecture(name, levels, compute, read.description, read.source, bursts, tensorized, network)
+        return Architecture(
+            name, levels, compute, read.description, read.source, bursts, tensorized, network
+        )
     except InputError as error:
         raise refuse(where, str(error).removeprefix(f"{name}: ")) from None
 
@@ -185,21 +227,31 @@ class _Part:
     name: str
     kind: str
     attributes: dict[str, Any]
-    mesh: tuple[int, int] | int  #: Instances along X and Y, or in all, that containers say there are
-    width_is_block: bool  #: Whether a width says how many words a block has (``nodes``), else how many blocks a cluster
+    mesh: (
+        tuple[int, int] | int
+    )  #: Instances along X and Y, or in all, that containers say there are
+    #: Whether a width says how many words a block has (``nodes``), else how many blocks a cluster
+    width_is_block: bool
     where: str
     keeps: frozenset[str] | None = None
 
     @property
     def is_compute(self) -> bool:
-        kind, sized = self.kind.lower(), self.attributes.keys() & {"entries", "bytes", "depth", "memory_depth", "sizeKB"}
-        return not sized and any(word in kind for word in ("mac", "multiplier", "compute", "arithmetic"))
+        kind, sized = (
+            self.kind.lower(),
+            self.attributes.keys() & {"entries", "bytes", "depth", "memory_depth", "sizeKB"},
+        )
+        return not sized and any(
+            word in kind for word in ("mac", "multiplier", "compute", "arithmetic")
+        )
 
     def take(self, *names: str) -> Any:
         """The value of an attribute under any of its names; None where it has none."""
         found = [name for name in names if name in self.attributes]
         if len(found) > 1:
-            raise refuse(self.where, f"{self.name} has {found[0]} and {found[1]}; allowed: one of them")
+            raise refuse(
+                self.where, f"{self.name} has {found[0]} and {found[1]}; allowed: one of them"
+            )
         return self.attributes.pop(found[0]) if found else None
 
     def number(self, *names: str, least: int = 0) -> Fraction | None:
@@ -207,18 +259,28 @@ class _Part:
         if value is None:
             return None
         if isinstance(value, bool) or not isinstance(value, int | float) or value < least:
-            raise refuse(self.where, f"{self.name}.{names[0]} is {quoted(value)}; allowed: a number of at least {least}")
+            raise refuse(
+                self.where,
+                f"{self.name}.{names[0]} is {quoted(value)}; allowed: a number of at least {least}",
+            )
         return fraction(value)
 
     def integer(self, *names: str) -> int | None:
         value = self.number(*names, least=1)
         if value is not None and value.denominator != 1:
-            raise refuse(self.where, f"{self.name}.{names[0]} is {quoted(float(value))}; allowed: a positive integer")
+            raise refuse(
+                self.where,
+                f"{self.name}.{names[0]} is {quoted(float(value))}; allowed: a positive integer",
+            )
         return None if value is None else int(value)
 
     def instances(self) -> dict[str, Any]:
         """Instances and mesh: the attributes' own, else what the containers around it say."""
-        stated, x, y = self.integer("instances"), self.integer("meshX", "mesh_x"), self.integer("meshY", "mesh_y")
+        stated, x, y = (
+            self.integer("instances"),
+            self.integer("meshX", "mesh_x"),
+            self.integer("meshY", "mesh_y"),
+        )
         if isinstance(self.mesh, tuple) and (stated, x, y) == (None, None, None):
             return {"instances": prod(self.mesh), "mesh_x": self.mesh[0], "mesh_y": self.mesh[1]}
         around = self.mesh if isinstance(self.mesh, int) else prod(self.mesh)
@@ -226,7 +288,11 @@ class _Part:
         x = x if x is not None else count // y if y else count
         y = y if y is not None else count // x
         if x * y != count:
-            raise refuse(self.where, f"{self.name} has {count} instances on a mesh of {x}·{y}; allowed: a mesh of as many")
+            raise refuse(
+                self.where,
+                f"{self.name} has {count} instances on a mesh of "
+                f"{x}·{y}; allowed: a mesh of as many",
+            )
         return {"instances": count, "mesh_x": x, "mesh_y": y}
 
     def finish(self) -> None:
@@ -236,15 +302,26 @@ class _Part:
                 continue
             if name.startswith("network") and value == 0:  # an energy, for one
                 continue
-            allowed = f"{name}: {str(NEUTRAL[name][0]).lower()}" if name in NEUTRAL else "attributes that the model counts"
-            raise refuse(self.where, f"attribute {quoted(name)} of {self.name} is not supported; allowed: {allowed}")
+            allowed = (
+                f"{name}: {str(NEUTRAL[name][0]).lower()}"
+                if name in NEUTRAL
+                else "attributes that the model counts"
+            )
+            raise refuse(
+                self.where,
+                f"attribute {quoted(name)} of {self.name} is not supported; allowed: {allowed}",
+            )
 
 
 def _parts(tree: _Tree, where: str) -> Iterator[_Part]:
     if str(tree.version) not in ("0.2", "0.3", "0.4"):
         raise refuse(where, f"version is {quoted(tree.version)}; allowed: 0.4")
     if bool(tree.subtree) == bool(tree.nodes):
-        raise refuse(where, f"has {'both' if tree.nodes else 'no'} subtree and nodes; allowed: one of them, written out")
+        raise refuse(
+            where,
+            f"has {'both' if tree.nodes else 'no'} subtree and nodes; "
+            "allowed: one of them, written out",
+        )
     if tree.nodes:
         yield from _of_nodes(tree.nodes, f"{where}.nodes")
     else:
@@ -269,12 +346,17 @@ def _of_nodes(nodes: list[_Node], where: str) -> Iterator[_Part]:
         name, times = _named(node.name)
         x, y = x * node.spatial.meshX * times, y * node.spatial.meshY
         kept = node.constraints.dataspace
-        part = _Part(name, node.kind, dict(node.attributes or {}), (x, y), True, f"{where}[{place}]")
+        part = _Part(
+            name, node.kind, dict(node.attributes or {}), (x, y), True, f"{where}[{place}]"
+        )
         if node.tag == "Component":
             part.keeps = None if kept is None else frozenset(kept.keep)
             yield part
         elif kept is not None:
-            raise refuse(part.where, f"{name} is a container, which keeps nothing; allowed: constraints of components")
+            raise refuse(
+                part.where,
+                f"{name} is a container, which keeps nothing; allowed: constraints of components",
+            )
         else:
             part.finish()
 
@@ -288,12 +370,17 @@ def _named(text: str) -> tuple[str, int]:
 
 def _level(part: _Part, table: Mapping[str, Mapping[str, Fraction]]) -> Level:
     bits = part.integer("word_bits", "word-bits", "word_width", "datawidth") or 16
-    block, cluster = part.integer("block_size", "block-size", "n_words"), part.integer("cluster_size", "cluster-size")
+    block, cluster = (
+        part.integer("block_size", "block-size", "n_words"),
+        part.integer("cluster_size", "cluster-size"),
+    )
     width = part.integer("width", "memory_width")
     if width is not None:
         if width % (bits * (block or cluster or 1)):
             raise refuse(
-                part.where, f"{part.name}.width is {width}; allowed: a multiple of {bits * (block or cluster or 1)} bits"
+                part.where,
+                f"{part.name}.width is {width}; allowed: a multiple of "
+                f"{bits * (block or cluster or 1)} bits",
             )
         if block is None and (part.width_is_block or cluster is not None):
             block = width // (bits * (cluster or 1))
@@ -324,14 +411,20 @@ def _level(part: _Part, table: Mapping[str, Mapping[str, Fraction]]) -> Level:
 
 
 def _capacity(part: _Part, bits: int, row: int) -> tuple[int | None, tuple[tuple[str, int], ...]]:
-    """Words of an instance, and of its parts for one tensor each, where sizes name tensors; a row has ``row`` words."""
+    """Words of an instance, and of its parts for one tensor each, where sizes name tensors; a row
+    has ``row`` words."""
     names = (("entries",), ("bytes",), ("depth", "memory_depth"), ("sizeKB", "size_kb"))
     given = [(name[0], part.take(*name)) for name in names if part.attributes.keys() & set(name)]
     if len(given) > 1:
-        raise refuse(part.where, f"{part.name} has two sizes; allowed: one of entries, bytes, depth, sizeKB")
+        raise refuse(
+            part.where, f"{part.name} has two sizes; allowed: one of entries, bytes, depth, sizeKB"
+        )
     if not given:
         return None, ()
-    (unit, value), per_unit = given[0], {"entries": 1, "bytes": Fraction(8, bits), "depth": row, "sizeKB": Fraction(8192, bits)}
+    (unit, value), per_unit = (
+        given[0],
+        {"entries": 1, "bytes": Fraction(8, bits), "depth": row, "sizeKB": Fraction(8192, bits)},
+    )
     named = value if isinstance(value, dict) and unit in ("entries", "bytes") else {"": value}
     for tensor, size in named.items():
         if isinstance(size, bool) or not isinstance(size, int) or size < 1:
@@ -344,17 +437,27 @@ def _capacity(part: _Part, bits: int, row: int) -> tuple[int | None, tuple[tuple
 def _costs(part: _Part, table: Mapping[str, Mapping[str, Fraction]]) -> dict[str, Any]:
     """Energies of accesses: the table's, else the attributes'."""
     access = part.number("vector-access-energy", "vector_access_energy")
-    own = {name: part.number(f"{name}_energy", f"energy_{name}") for name in ("read", "write", "update", "leak")}
+    own = {
+        name: part.number(f"{name}_energy", f"energy_{name}")
+        for name in ("read", "write", "update", "leak")
+    }
     stated = table.get(part.name)
     if stated is not None:
         own = access_energies(stated, access)
     read, write = (value if value is not None else access for value in (own["read"], own["write"]))
     if read is None or write is None:
         raise refuse(
-            part.where, f"{part.name} has no energy of reads and writes; allowed: an ERT, or read_energy and write_energy"
+            part.where,
+            f"{part.name} has no energy of reads and writes; allowed: an "
+            "ERT, or read_energy and write_energy",
         )
     update = own["update"] if own["update"] is not None else write
-    return {"read_energy": read, "write_energy": write, "update_energy": update, "leak": own["leak"] or Fraction(0)}
+    return {
+        "read_energy": read,
+        "write_energy": write,
+        "update_energy": update,
+        "leak": own["leak"] or Fraction(0),
+    }
 
 
 def _compute(part: _Part, table: Mapping[str, Mapping[str, Fraction]]) -> Compute:
@@ -364,7 +467,10 @@ def _compute(part: _Part, table: Mapping[str, Mapping[str, Fraction]]) -> Comput
     tabled = compute_energy(table.get(part.name, {}))
     energy = energy if tabled is None else tabled
     if energy is None:
-        raise refuse(part.where, f"{part.name} has no energy of a computation; allowed: an ERT, or the attribute energy")
+        raise refuse(
+            part.where,
+            f"{part.name} has no energy of a computation; allowed: an ERT, or the attribute energy",
+        )
     found = Compute(part.name, **part.instances(), energy=energy)
     part.finish()
     return found

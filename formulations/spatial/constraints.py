@@ -1,4 +1,5 @@
-"""Constraints files of Timeloop (format v0.4): which factors, orders, directions and bypasses mappings may have."""
+"""Constraints files of Timeloop (format v0.4): which factors, orders, directions and bypasses
+mappings may have."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ from ithaca.workloads.nest import LoopNest
 
 _FACTOR = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)\s*(<=|>=|=)?\s*([0-9]{1,6})\s*")
 
-#: What entries of a file may hold beside their target and type. Link transfers are off whatever a file says of them.
+#: What entries of a file may hold beside their target and type. Link transfers are off whatever a
+#: file says of them.
 _FIELDS = {
     "temporal": {"factors", "permutation"},
     "spatial": {"factors", "permutation", "split", "no_link_transfer"},
@@ -45,9 +47,15 @@ class Asked:
 class Constraints:
     """What mappings are restricted to. An `InputError` names what contradicts itself."""
 
-    factors: tuple[tuple[str, str, str, Asked], ...] = ()  #: Ranges of factors, by level, ``temporal`` or ``spatial``, and loop
-    directions: tuple[tuple[str, str, str], ...] = ()  #: Whether spatial loops lie along ``x`` or ``y``, by level and loop
-    orders: tuple[tuple[str, tuple[str, ...]], ...] = ()  #: The innermost loops of levels, the innermost last
+    factors: tuple[
+        tuple[str, str, str, Asked], ...
+    ] = ()  #: Ranges of factors, by level, ``temporal`` or ``spatial``, and loop
+    directions: tuple[
+        tuple[str, str, str], ...
+    ] = ()  #: Whether spatial loops lie along ``x`` or ``y``, by level and loop
+    orders: tuple[
+        tuple[str, tuple[str, ...]], ...
+    ] = ()  #: The innermost loops of levels, the innermost last
     keep: tuple[tuple[str, frozenset[str]], ...] = ()  #: Tensors that levels keep
     bypass: tuple[tuple[str, frozenset[str]], ...] = ()  #: Tensors that pass by levels
     least_used: Fraction = Fraction(0)  #: The least share of the multipliers that works
@@ -78,7 +86,8 @@ class Constraints:
 
     @property
     def asks_for_more(self) -> bool:
-        """Whether larger factors, or more multipliers that work, are asked for than mappings may have of themselves."""
+        """Whether larger factors, or more multipliers that work, are asked for than mappings may
+        have of themselves."""
         return self.least_used > 0 or any(found.low > 1 for *_, found in self.factors)
 
     def check(self, nest: LoopNest, architecture: Architecture) -> None:
@@ -92,27 +101,49 @@ class Constraints:
             kept, passed = self.kept(level.name), self.bypassed(level.name)
             for tensor in sorted(kept | passed):
                 if tensor not in tensors:
-                    yield f"{level.name} keeps or bypasses the unknown tensor {quoted(tensor)}; allowed: {', '.join(tensors)}"
+                    yield (
+                        f"{level.name} keeps or bypasses the unknown tensor "
+                        f"{quoted(tensor)}; allowed: {', '.join(tensors)}"
+                    )
             if both := sorted(kept & passed):
                 yield f"{level.name} is to keep and to bypass {both[0]}; allowed: one of them"
             if unable := sorted(kept - level.kept(tensors)):
-                yield f"{level.name} is to keep {unable[0]}, which it cannot hold; allowed: what its architecture says"
+                yield (
+                    f"{level.name} is to keep {unable[0]}, which it cannot hold; "
+                    "allowed: what its architecture says"
+                )
             if level is architecture.levels[0] and passed:
-                yield f"{min(passed)} is to bypass {level.name}, the outermost level; allowed: bypasses of inner levels"
-        for loop in sorted({loop for *_, loop, _ in self.factors} | {loop for _, loops in self.orders for loop in loops}):
+                yield (
+                    f"{min(passed)} is to bypass {level.name}, the outermost level; "
+                    "allowed: bypasses of inner levels"
+                )
+        for loop in sorted(
+            {loop for *_, loop, _ in self.factors}
+            | {loop for _, loops in self.orders for loop in loops}
+        ):
             if loop not in nest.loops:
                 yield f"the loop {quoted(loop)} is unknown; allowed: {', '.join(nest.loops)}"
         for name, loop, _ in self.directions:
             if not (self.lies_along(name, loop, "x") or self.lies_along(name, loop, "y")):
                 yield f"{loop} of {name} is to lie along X and along Y; allowed: one of them"
         for loop, extent in nest.extents:
-            asked = {(at, kind): self.factor(at, kind, loop) for at, kind, name, _ in self.factors if name == loop}
+            asked = {
+                (at, kind): self.factor(at, kind, loop)
+                for at, kind, name, _ in self.factors
+                if name == loop
+            }
             for (at, kind), found in asked.items():
                 if found.high is not None and found.low > found.high:
-                    yield f"the {kind} factor of {loop} in {at} is to be at least {found.low} and at most {found.high}"
+                    yield (
+                        f"the {kind} factor of {loop} in {at} is to be at least "
+                        f"{found.low} and at most {found.high}"
+                    )
             least = prod(found.low for found in asked.values())
             if least >= 2 * extent and least > 1:
-                yield f"factors of {loop} multiply to at least {least}; allowed: its extent {extent}, or a little more"
+                yield (
+                    f"factors of {loop} multiply to at least {least}; allowed: its "
+                    f"extent {extent}, or a little more"
+                )
         if not 0 <= self.least_used <= 1:
             yield f"utilization is to be at least {self.least_used}; allowed: 0 to 1"
 
@@ -124,13 +155,18 @@ NONE = Constraints()
 def read_constraints(path: str | Path, architecture: Architecture, nest: LoopNest) -> Constraints:
     """The constraints of a file on mappings of a nest onto an architecture.
 
-    Raises `InputError`, one line that names the path, if it cannot be read, says what is not supported or contradicts itself.
+    Raises `InputError`, one line that names the path, if it cannot be read, says what is not
+    supported or contradicts itself.
     """
     file = Path(path)
     document = load(file)
     known = ("mapspace_constraints", "architecture_constraints", "constraints", "mapspace")
     entries: list[tuple[Any, str]] = []
-    if not isinstance(document, dict) or not document or (unknown := min(document.keys() - {*known}, default=None)):
+    if (
+        not isinstance(document, dict)
+        or not document
+        or (unknown := min(document.keys() - {*known}, default=None))
+    ):
         raise refuse(file, f"has no constraints alone; allowed: {', '.join(known[:3])}")
     for key, part in document.items():
         found, at = part, key
@@ -169,7 +205,10 @@ class _Reader:
         self.keep: list[tuple[str, frozenset[str]]] = []
         self.bypass: list[tuple[str, frozenset[str]]] = []
         self.least_used = Fraction(0)
-        meshes = ((level.name, architecture.inner_mesh(place)) for place, level in enumerate(architecture.levels))
+        meshes = (
+            (level.name, architecture.inner_mesh(place))
+            for place, level in enumerate(architecture.levels)
+        )
         self.meshes = {level: mesh for level, mesh in meshes if mesh is not None}
 
     def read(self, entry: Any, where: str) -> None:
@@ -178,7 +217,9 @@ class _Reader:
             raise refuse(where, f"type is {quoted(kind)}; allowed: {', '.join(_TYPES)}")
         kind = _TYPES[entry["type"]]
         if unknown := min(entry.keys() - {"target", "type", *_FIELDS[kind]}, default=None):
-            raise refuse(where, f"{unknown} is not supported; allowed: {', '.join(sorted(_FIELDS[kind]))}")
+            raise refuse(
+                where, f"{unknown} is not supported; allowed: {', '.join(sorted(_FIELDS[kind]))}"
+            )
         if kind == "utilization":
             self._utilization(entry, where)
             return
@@ -194,10 +235,14 @@ class _Reader:
         if kind == "temporal":
             innermost = tuple(reversed(order))
             if self.orders.get(level, innermost) != innermost and order:
-                raise refuse(where, f"permutation of {level} differs from an earlier one; allowed: one")
+                raise refuse(
+                    where, f"permutation of {level} differs from an earlier one; allowed: one"
+                )
             self.orders |= {level: innermost} if order else {}
         elif level not in self.meshes:
-            raise refuse(where, f"{level} has no mesh inside; allowed: levels with more instances inside")
+            raise refuse(
+                where, f"{level} has no mesh inside; allowed: levels with more instances inside"
+            )
         else:
             self._split(entry, level, order, where)
         self._factors(entry, level, kind, where)
@@ -212,37 +257,75 @@ class _Reader:
         """Loops of a permutation, the innermost first, as the tool has it."""
         if isinstance(text, str):
             names, whole = text.strip(), text.strip() in self.nest.loops
-            text = re.split(r"[\s,]+", names) if re.search(r"[\s,]", names) else [names] if whole else list(names)
-        if not isinstance(text, list) or not all(loop in self.nest.loops for loop in text) or len(set(text)) < len(text):
+            text = (
+                re.split(r"[\s,]+", names)
+                if re.search(r"[\s,]", names)
+                else [names]
+                if whole
+                else list(names)
+            )
+        if (
+            not isinstance(text, list)
+            or not all(loop in self.nest.loops for loop in text)
+            or len(set(text)) < len(text)
+        ):
             raise refuse(
-                where, f"permutation is {quoted(text)}; allowed: some of {', '.join(self.nest.loops)}, the innermost first"
+                where,
+                f"permutation is {quoted(text)}; allowed: some of "
+                f"{', '.join(self.nest.loops)}, the innermost first",
             )
         return [str(loop) for loop in text]
 
     def _factors(self, entry: Mapping[str, Any], level: str, kind: str, where: str) -> None:
         text = entry.get("factors", [])
-        parts = text if isinstance(text, list) else re.split(r"[\s,]+", str(text).strip()) if text else []
+        parts = (
+            text
+            if isinstance(text, list)
+            else re.split(r"[\s,]+", str(text).strip())
+            if text
+            else []
+        )
         for part in parts:
             match = _FACTOR.fullmatch(str(part))
             if match is None or match[1] not in self.nest.loops:
-                raise refuse(where, f"factors has {quoted(part)}; allowed: such as C=4, C<=8, of {', '.join(self.nest.loops)}")
+                raise refuse(
+                    where,
+                    f"factors has {quoted(part)}; allowed: such as C=4, C<=8, "
+                    f"of {', '.join(self.nest.loops)}",
+                )
             loop, relation, value = match[1], match[2] or "=", int(match[3])
             if value == 0:  # the tool's word for the whole extent
                 value = self.nest.sizes[loop]
             low, high = (value if relation != "<=" else 1), (value if relation != ">=" else None)
             self.factors.append((level, kind, loop, Asked(low, high)))
 
-    def _split(self, entry: Mapping[str, Any], level: str, order: Sequence[str], where: str) -> None:
-        """The first loops of a permutation lie along X, those after the split, and all that it does not name, along Y."""
+    def _split(
+        self, entry: Mapping[str, Any], level: str, order: Sequence[str], where: str
+    ) -> None:
+        """The first loops of a permutation lie along X, those after the split, and all that it does
+        not name, along Y."""
         if "split" not in entry:
             if order and all(n > 1 for n in self.meshes[level]):
-                raise refuse(where, "permutation has no split; allowed: with split, how many of its loops lie along X")
+                raise refuse(
+                    where,
+                    "permutation has no split; allowed: with split, how "
+                    "many of its loops lie along X",
+                )
             return
         split, loops = entry["split"], self.nest.loops
-        if isinstance(split, bool) or not isinstance(split, int) or not (0 <= split <= len(order) or split >= len(loops)):
-            raise refuse(where, f"split is {quoted(split)}; allowed: how many loops of the permutation lie along X")
+        if (
+            isinstance(split, bool)
+            or not isinstance(split, int)
+            or not (0 <= split <= len(order) or split >= len(loops))
+        ):
+            raise refuse(
+                where,
+                f"split is {quoted(split)}; allowed: how many loops of the permutation lie along X",
+            )
         placed = (*order, *(loop for loop in loops if loop not in order))
-        self.directions += [(level, loop, "x" if place < split else "y") for place, loop in enumerate(placed)]
+        self.directions += [
+            (level, loop, "x" if place < split else "y") for place, loop in enumerate(placed)
+        ]
 
     def _utilization(self, entry: Mapping[str, Any], where: str) -> None:
         value = entry.get("min")

@@ -1,11 +1,13 @@
-"""CoSA's log-linear program (Huang et al., ISCA 2021): a mapping by one integer program over the prime factors of loops.
+"""CoSA's log-linear program (Huang et al., ISCA 2021): a mapping by one integer program over the
+prime factors of loops.
 
-Every prime factor of every loop gets one slot. In logarithms, tiles, lanes and cycles are sums: tiles stay below a share of
-each capacity, lanes below the meshes, and what is minimised is the cycles of the multipliers, plus the traffic over the meshes
-(tiles times lanes times the trips outside that reload them), less the words that fill the buffers, each with weight 1; the
-paper fits weights to its machine. What the program takes for costs is not the model's, and leaves DRAM out: its mapping is
-evaluated as any other. Sums of tiles have no logarithm, so the tensors of a level share its capacity evenly; where a program's
-tiles do not fit all the same, shares are halved.
+Every prime factor of every loop gets one slot. In logarithms, tiles, lanes and cycles are sums:
+tiles stay below a share of each capacity, lanes below the meshes, and what is minimised is the
+cycles of the multipliers, plus the traffic over the meshes (tiles times lanes times the trips
+outside that reload them), less the words that fill the buffers, each with weight 1; the paper fits
+weights to its machine. What the program takes for costs is not the model's, and leaves DRAM out:
+its mapping is evaluated as any other. Sums of tiles have no logarithm, so the tensors of a level
+share its capacity evenly; where a program's tiles do not fit all the same, shares are halved.
 """
 
 from __future__ import annotations
@@ -48,7 +50,9 @@ def _primes(number: int) -> list[int]:
     return found
 
 
-def _solved(design: SpatialDesign, share: float) -> tuple[dict[tuple[str, Slot], int], dict[str, Order]] | None:
+def _solved(
+    design: SpatialDesign, share: float
+) -> tuple[dict[tuple[str, Slot], int], dict[str, Order]] | None:
     """Factors by loop and slot, and the order of every level, of a program."""
     from ortools.sat.python import cp_model
 
@@ -74,7 +78,9 @@ def _solved(design: SpatialDesign, share: float) -> tuple[dict[tuple[str, Slot],
             whole = parts.get(tensor, level.words and level.words / len(kept))
             if whole:
                 words = logs(inside(place), indexing[tensor])
-                model.add(words <= floor(SCALE * log2(max(share * float(whole / level.buffering), 1))))
+                model.add(
+                    words <= floor(SCALE * log2(max(share * float(whole / level.buffering), 1)))
+                )
                 cost = cost - words
     orders: dict[str, list[Any]] = {}
     for place, level in enumerate(levels):
@@ -83,7 +89,11 @@ def _solved(design: SpatialDesign, share: float) -> tuple[dict[tuple[str, Slot],
         if (mesh := design.architecture.inner_mesh(place)) is None:
             continue
         for direction, most in zip("xy", mesh, strict=True):
-            outside = [slot for slot in slots if slot.direction == direction and names.index(slot.level) <= place]
+            outside = [
+                slot
+                for slot in slots
+                if slot.direction == direction and names.index(slot.level) <= place
+            ]
             model.add(logs(outside) <= floor(SCALE * log2(most)))
         for loop in design.moving:  # a loop lies along one direction
             upward = model.new_bool_var("")
@@ -115,7 +125,9 @@ def _solved(design: SpatialDesign, share: float) -> tuple[dict[tuple[str, Slot],
     return found, {name: design.orders[name][number] for name, number in picked.items()}
 
 
-def _fixing(design: SpatialDesign, factors: Mapping[tuple[str, Slot], int], orders: Mapping[str, Order]) -> Constraints:
+def _fixing(
+    design: SpatialDesign, factors: Mapping[tuple[str, Slot], int], orders: Mapping[str, Order]
+) -> Constraints:
     """Constraints that allow one mapping alone."""
     asked, directions = [], []
     for level in design.architecture.levels:

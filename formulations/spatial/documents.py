@@ -13,7 +13,14 @@ from pydantic import Field, create_model
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
 from ithaca.formulations.schema import Document, Positive
-from ithaca.formulations.spatial.architecture import Architecture, Bursts, Compute, Level, Network, Tensorized
+from ithaca.formulations.spatial.architecture import (
+    Architecture,
+    Bursts,
+    Compute,
+    Level,
+    Network,
+    Tensorized,
+)
 from ithaca.formulations.spatial.constraints import NONE, Asked, Constraints
 
 #: JSON's types of what documents cannot hold as it is.
@@ -33,7 +40,11 @@ def _model(kind: Any, **own: Any) -> Any:
     """The model of a dataclass: its fields, with their defaults."""
     hints = get_type_hints(kind)
     found = {
-        f.name: (_JSON.get(hints[f.name], hints[f.name]), ... if f.default is MISSING else f.default) for f in fields(kind)
+        f.name: (
+            _JSON.get(hints[f.name], hints[f.name]),
+            ... if f.default is MISSING else f.default,
+        )
+        for f in fields(kind)
     }
     return create_model(f"{kind.__name__}Document", __base__=Document, **(found | own))
 
@@ -43,7 +54,9 @@ LevelDocument = _model(Level)
 ComputeDocument = _model(Compute)
 BurstsDocument = _model(Bursts, energies=(dict[str, dict[str, Positive]], {}))
 _Sides = Annotated[list[str], Field(min_length=1, max_length=2)]
-TensorizedDocument = _model(Tensorized, sizes=(dict[str, int], {}), dataflows=(dict[str, _Sides], ...))
+TensorizedDocument = _model(
+    Tensorized, sizes=(dict[str, int], {}), dataflows=(dict[str, _Sides], ...)
+)
 NetworkDocument = _model(Network)
 ArchitectureDocument = _model(
     Architecture,
@@ -70,11 +83,18 @@ def architecture_fields(architecture: Architecture) -> dict[str, Any]:
         "bursts": None
         if bursts is None
         else stated(bursts)
-        | {"energies": {level: {str(words): pj for words, pj in sizes} for level, sizes in bursts.energies}},
+        | {
+            "energies": {
+                level: {str(words): pj for words, pj in sizes} for level, sizes in bursts.energies
+            }
+        },
         "tensorized": None
         if tensorized is None
         else stated(tensorized)
-        | {"sizes": dict(tensorized.sizes), "dataflows": {name: sides for name, *sides in tensorized.dataflows}},
+        | {
+            "sizes": dict(tensorized.sizes),
+            "dataflows": {name: sides for name, *sides in tensorized.dataflows},
+        },
     }
 
 
@@ -97,7 +117,10 @@ def read_architecture_document(read: Any) -> Architecture:
     )
     bursts = None
     if read.bursts is not None:
-        energies = tuple((k, tuple((_words(w), pj) for w, pj in sizes.items())) for k, sizes in read.bursts.energies.items())
+        energies = tuple(
+            (k, tuple((_words(w), pj) for w, pj in sizes.items()))
+            for k, sizes in read.bursts.energies.items()
+        )
         bursts = Bursts(**dict(read.bursts) | {"energies": energies})
     tensorized = None
     if read.tensorized is not None:
@@ -112,7 +135,9 @@ def read_architecture_document(read: Any) -> Architecture:
 
 def _words(text: str) -> int:
     if not re.fullmatch("[0-9]{1,12}", text):
-        raise InputError(f"bursts.energies has the capacity {quoted(text)}; allowed: a number of words")
+        raise InputError(
+            f"bursts.energies has the capacity {quoted(text)}; allowed: a number of words"
+        )
     return int(text)
 
 
@@ -140,7 +165,10 @@ class ConstraintsDocument(Document):
         """The constraints; the design checks that they fit."""
         asked = tuple((f.level, f.kind, f.loop, Asked(f.low, f.high)) for f in self.factors)
         if any(len(parts) != 3 for parts in self.directions):
-            raise InputError("constraints.directions has an entry that is no [level, loop, direction]; allowed: such entries")
+            raise InputError(
+                "constraints.directions has an entry that is no [level, loop, "
+                "direction]; allowed: such entries"
+            )
         found = Constraints(
             asked,
             tuple((level, loop, along) for level, loop, along in self.directions),
@@ -156,12 +184,16 @@ def constraint_fields(constraints: Constraints) -> dict[str, Any]:
     """Constraints as `ConstraintsDocument` takes them."""
     asked = constraints.factors
     return {
-        "factors": [{"level": a, "kind": b, "loop": c, "low": f.low, "high": f.high} for a, b, c, f in asked],
+        "factors": [
+            {"level": a, "kind": b, "loop": c, "low": f.low, "high": f.high} for a, b, c, f in asked
+        ],
         "directions": [list(entry) for entry in constraints.directions],
         "orders": {level: list(loops) for level, loops in constraints.orders if loops},
         "least_used": constraints.least_used,
         **{
-            name: {level: sorted(tensors) for level, tensors in getattr(constraints, name) if tensors}
+            name: {
+                level: sorted(tensors) for level, tensors in getattr(constraints, name) if tensors
+            }
             for name in ("keep", "bypass")
         },
     }

@@ -16,13 +16,20 @@ from ithaca.formulations.spatial.mapping import Slot
 from ithaca.workloads.nest import LoopNest
 
 
-def loop_lines(nest: LoopNest, architecture: Architecture, mapping: Mapped, metrics: Mapping[str, Fraction]) -> Iterator[str]:
-    """Every level with the tensors that it keeps, their words, and its loops, outermost first but for those of one trip."""
+def loop_lines(
+    nest: LoopNest, architecture: Architecture, mapping: Mapped, metrics: Mapping[str, Fraction]
+) -> Iterator[str]:
+    """Every level with the tensors that it keeps, their words, and its loops, outermost first but
+    for those of one trip."""
     indent = 0
     for level in architecture.levels:
-        kept = [access.tensor for access in nest.accesses if access.tensor in mapping.keeps[level.name]]
+        kept = [
+            access.tensor for access in nest.accesses if access.tensor in mapping.keeps[level.name]
+        ]
         words = {tensor: metrics.get(f"{level.name}.{tensor}.capacity") for tensor in kept}
-        held = " ".join(tensor if n is None else f"{tensor}:{number(n)}" for tensor, n in words.items())
+        held = " ".join(
+            tensor if n is None else f"{tensor}:{number(n)}" for tensor, n in words.items()
+        )
         heading = f"{level.name} [ {held} ]"
         yield from (heading, "-" * len(heading))
         for direction, said in (("", ""), ("x", " (Spatial-X)"), ("y", " (Spatial-Y)")):
@@ -49,7 +56,9 @@ class Wait:
         return self.words / self.rate
 
 
-def waits(nest: LoopNest, architecture: Architecture, metrics: Mapping[str, Fraction]) -> Iterator[Wait]:
+def waits(
+    nest: LoopNest, architecture: Architecture, metrics: Mapping[str, Fraction]
+) -> Iterator[Wait]:
     """What the words of every level with a bandwidth take."""
     for level in architecture.levels:
         limits = (
@@ -58,7 +67,11 @@ def waits(nest: LoopNest, architecture: Architecture, metrics: Mapping[str, Frac
             ("words", level.shared_bandwidth, ("reads", "fills", "updates")),
         )
         for what, rate, counts in limits:
-            counted = (metrics.get(f"{level.name}.{access.tensor}.{c}") for access in nest.accesses for c in counts)
+            counted = (
+                metrics.get(f"{level.name}.{access.tensor}.{c}")
+                for access in nest.accesses
+                for c in counts
+            )
             words = sum((count for count in counted if count is not None), Fraction(0))
             if rate is not None and words:
                 yield Wait(level.name, what, words, rate)
@@ -77,21 +90,36 @@ def working(architecture: Architecture, mapping: Mapped, level: str) -> int:
 
 
 def costs(design: Design, configuration: Mapping[str, int]) -> Remarks:
-    """What sets the latency, and where the energy goes if the model states any, with the whole trees as a document."""
+    """What sets the latency, and where the energy goes if the model states any, with the whole
+    trees as a document."""
     names = [name for name in ("latency", "energy") if name in design.vocabulary]
     trees = {name: bottleneck(design, configuration, Symbol(name), name) for name in names}
     said = [f"Binding: {binding_words(trees['latency'], 'cycles')}."]
-    said += [f"Energy: {shares(trees['energy'])}."] if "energy" in trees and trees["energy"].value else []
-    return Remarks(tuple(said), {"bottleneck": {name: tree.document for name, tree in trees.items()}})
+    said += (
+        [f"Energy: {shares(trees['energy'])}."]
+        if "energy" in trees and trees["energy"].value
+        else []
+    )
+    return Remarks(
+        tuple(said), {"bottleneck": {name: tree.document for name, tree in trees.items()}}
+    )
 
 
-def statements(nest: LoopNest, architecture: Architecture, mapping: Mapped, pes: Fraction) -> Iterator[str]:
+def statements(
+    nest: LoopNest, architecture: Architecture, mapping: Mapped, pes: Fraction
+) -> Iterator[str]:
     """How many multipliers work, and what is padded; each ``Term: statement.``"""
     instances = architecture.compute.instances
     yield f"Lanes: {number(pes)} of {instances:,} multipliers work ({percent(pes / instances)})."
     padded = mapping.padded(nest)
-    more = [f"{loop} from {extent} to {padded[loop]}" for loop, extent in nest.extents if padded[loop] != extent]
+    more = [
+        f"{loop} from {extent} to {padded[loop]}"
+        for loop, extent in nest.extents
+        if padded[loop] != extent
+    ]
     work = Fraction(1)
     for loop, extent in nest.extents:
         work *= Fraction(padded[loop], extent)
-    yield f"Padding: {', '.join(more)}; {percent(work - 1)} more work." if more else "Padding: none."
+    yield (
+        f"Padding: {', '.join(more)}; {percent(work - 1)} more work." if more else "Padding: none."
+    )

@@ -1,4 +1,5 @@
-"""Editions of the model: what designs each poses, and what more of an architecture's figures does there."""
+"""Editions of the model: what designs each poses, and what more of an architecture's figures does
+there."""
 
 from __future__ import annotations
 
@@ -21,10 +22,23 @@ from ithaca.formulations.spatial.intrinsic import design as intrinsic
 from ithaca.formulations.spatial.intrinsic.array import Binding, array_of
 from ithaca.formulations.spatial.intrinsic.design import IntrinsicDesign
 from ithaca.formulations.spatial.mapping_design import MappingDesign
-from ithaca.formulations.spatial.variation import BURSTS, LIFTABLE, MESHES, NETWORK, OF_EDITIONS, TENSORIZED, figures
+from ithaca.formulations.spatial.variation import (
+    BURSTS,
+    LIFTABLE,
+    MESHES,
+    NETWORK,
+    OF_EDITIONS,
+    TENSORIZED,
+    figures,
+)
 from ithaca.workloads.nest import LoopNest, Stored
 
-TIMELOOP, DMAZERUNNER, EXPLAINABLE, INTRINSIC = "timeloop", "dmazerunner", "explainable", "intrinsic"
+TIMELOOP, DMAZERUNNER, EXPLAINABLE, INTRINSIC = (
+    "timeloop",
+    "dmazerunner",
+    "explainable",
+    "intrinsic",
+)
 
 
 @dataclass(frozen=True)
@@ -47,7 +61,10 @@ class Setting:
     @property
     def designs(self) -> tuple[MappingDesign, ...]:
         """All of them, where the nest may run in several ways."""
-        return tuple(replace(self, binding=binding).design for binding in EDITIONS[self.edition].bindings(self))
+        return tuple(
+            replace(self, binding=binding).design
+            for binding in EDITIONS[self.edition].bindings(self)
+        )
 
 
 @dataclass(frozen=True)
@@ -55,10 +72,15 @@ class Edition:
     """An edition of the model."""
 
     design: Callable[[Setting], MappingDesign]  #: The design of a setting
-    metrics: Callable[[Architecture], tuple[Metric, ...]]  #: The metrics of every nest on an architecture
-    #: What more of each figure (`ithaca.formulations.spatial.variation`) does; figures that the edition does not read have none
+    metrics: Callable[
+        [Architecture], tuple[Metric, ...]
+    ]  #: The metrics of every nest on an architecture
+    #: What more of each figure (`ithaca.formulations.spatial.variation`) does; figures that the
+    #: edition does not read have none
     trends: Callable[[Architecture], Mapping[str, Trend]]
-    bindings: Callable[[Setting], tuple[Binding, ...]] = lambda _: ((),)  #: What designs of a setting differ in
+    bindings: Callable[[Setting], tuple[Binding, ...]] = lambda _: (
+        (),
+    )  #: What designs of a setting differ in
 
 
 def _mapped(setting: Setting) -> SpatialDesign:
@@ -66,10 +88,11 @@ def _mapped(setting: Setting) -> SpatialDesign:
 
 
 def _of_levels(architecture: Architecture) -> Mapping[str, Trend]:
-    """Capacities, bandwidths and instances only add mappings, or cycles that are no more; energies multiply counts.
+    """Capacities, bandwidths and instances only add mappings, or cycles that are no more; energies
+    multiply counts.
 
-    Instances leak only where they are used, but those that share accesses make as many as there are. Wider words leave
-    fewer of them in the bits of a level.
+    Instances leak only where they are used, but those that share accesses make as many as there
+    are. Wider words leave fewer of them in the bits of a level.
     """
     parts, counted = architecture.parts, set()
     for place, part in enumerate(parts):
@@ -80,36 +103,58 @@ def _of_levels(architecture: Architecture) -> Mapping[str, Trend]:
         own, _, figure = name.rpartition(".")
         if name not in OF_EDITIONS:
             more = figure in LIFTABLE or figure in MESHES
-            found[name] = Trend.MIXED if figure in MESHES and own in counted else Trend.HELPS if more else Trend.HURTS
+            found[name] = (
+                Trend.MIXED
+                if figure in MESHES and own in counted
+                else Trend.HELPS
+                if more
+                else Trend.HURTS
+            )
     return found
 
 
 def _refuse(setting: Setting, **also: bool) -> None:
     """Refuse options of edition `timeloop`, and others, in another one."""
-    options = {"bypass free": setting.options.free_bypass, "fanout parent": setting.options.within_parent, **also}
+    options = {
+        "bypass free": setting.options.free_bypass,
+        "fanout parent": setting.options.within_parent,
+        **also,
+    }
     for option in (option for option, given in options.items() if given):
         allowed = ", ".join((TIMELOOP, *(TILED if option in also else ())))
-        raise InputError(f"{option.replace('_', ' ')} does not go with edition {setting.edition}; allowed: edition {allowed}")
+        raise InputError(
+            f"{option.replace('_', ' ')} does not go with edition "
+            f"{setting.edition}; allowed: edition {allowed}"
+        )
 
 
 #: The editions of tiles in a scratchpad and register files, by name.
-TILED: Mapping[str, type[DmazerunnerDesign]] = {DMAZERUNNER: DmazerunnerDesign, EXPLAINABLE: ExplainableDesign}
+TILED: Mapping[str, type[DmazerunnerDesign]] = {
+    DMAZERUNNER: DmazerunnerDesign,
+    EXPLAINABLE: ExplainableDesign,
+}
 
 
 def _tiled(setting: Setting) -> DmazerunnerDesign:
     _refuse(setting)
     layer = Layer(setting.nest, setting.memory)
-    return TILED[setting.edition](setting.architecture, layer, setting.options.divisors_only, setting.constraints)
+    return TILED[setting.edition](
+        setting.architecture, layer, setting.options.divisors_only, setting.constraints
+    )
 
 
 #: Capacities of tiles, and PEs: more never hurt.
-HOLDING = dict.fromkeys((f"{SPM}.words", f"{RF}.words", *(f"{RF}.{name}" for name in MESHES)), Trend.HELPS)
+HOLDING = dict.fromkeys(
+    (f"{SPM}.words", f"{RF}.words", *(f"{RF}.{name}" for name in MESHES)), Trend.HELPS
+)
 
 
 def _of_bursts(architecture: Architecture) -> Mapping[str, Trend]:
-    """Register files, banks and PEs are only upper limits of what tiles use; energies and cycles of bursts multiply counts.
+    """Register files, banks and PEs are only upper limits of what tiles use; energies and cycles of
+    bursts multiply counts.
 
-    Least paddings are so whatever the hardware: larger capacities only add rows. Larger banks are fewer; tensors share none.
+    Least paddings are so whatever the hardware: larger capacities only add rows. Larger banks are
+    fewer; tensors share none.
     """
     found = HOLDING | {f"{level.name}.read_energy": Trend.HURTS for level in architecture.levels}
     found |= dict.fromkeys(BURSTS, Trend.HURTS) | {"bursts.bank_words": Trend.MIXED}
@@ -117,7 +162,11 @@ def _of_bursts(architecture: Architecture) -> Mapping[str, Trend]:
 
 
 def _on_intrinsic(setting: Setting) -> IntrinsicDesign:
-    _refuse(setting, divisors_only=setting.options.divisors_only, constraints=setting.constraints != NONE)
+    _refuse(
+        setting,
+        divisors_only=setting.options.divisors_only,
+        constraints=setting.constraints != NONE,
+    )
     binding = setting.binding or _bindings(setting)[0]
     return IntrinsicDesign(setting.nest, setting.architecture, binding)
 
@@ -127,18 +176,28 @@ def _bindings(setting: Setting) -> tuple[Binding, ...]:
 
 
 def _of_intrinsic(architecture: Architecture) -> Mapping[str, Trend]:
-    """Capacities are only upper limits of what tiles fill, and more banks only divide words; calls are padded to the mesh.
+    """Capacities are only upper limits of what tiles fill, and more banks only divide words; calls
+    are padded to the mesh.
 
     Nothing off chip takes cycles here.
     """
     found = {f"{level.name}.words": Trend.HELPS for level in architecture.levels[1:]}
     found |= {f"{architecture.compute.name}.{name}": Trend.MIXED for name in ("mesh_x", "mesh_y")}
-    return found | dict.fromkeys(TENSORIZED, Trend.IDLE) | {"tensorized.banks": Trend.HELPS, "tensorized.dataflow": Trend.MIXED}
+    return (
+        found
+        | dict.fromkeys(TENSORIZED, Trend.IDLE)
+        | {"tensorized.banks": Trend.HELPS, "tensorized.dataflow": Trend.MIXED}
+    )
 
 
 def _of_networks(architecture: Architecture) -> Mapping[str, Trend]:
-    """Register files, banks, PEs, links and their turns are only upper limits; width and bandwidth divide cycles."""
-    return HOLDING | dict.fromkeys((f"{DRAM}.shared_bandwidth", *NETWORK), Trend.HELPS) | {"network.bank_words": Trend.MIXED}
+    """Register files, banks, PEs, links and their turns are only upper limits; width and bandwidth
+    divide cycles."""
+    return (
+        HOLDING
+        | dict.fromkeys((f"{DRAM}.shared_bandwidth", *NETWORK), Trend.HELPS)
+        | {"network.bank_words": Trend.MIXED}
+    )
 
 
 #: By name.
@@ -146,5 +205,7 @@ EDITIONS: Mapping[str, Edition] = {
     TIMELOOP: Edition(_mapped, common_metrics, _of_levels),
     DMAZERUNNER: Edition(_tiled, lambda _: tuple(dmazerunner.VOCABULARY.values()), _of_bursts),
     EXPLAINABLE: Edition(_tiled, lambda _: tuple(explainable.VOCABULARY.values()), _of_networks),
-    INTRINSIC: Edition(_on_intrinsic, lambda _: tuple(intrinsic.VOCABULARY.values()), _of_intrinsic, _bindings),
+    INTRINSIC: Edition(
+        _on_intrinsic, lambda _: tuple(intrinsic.VOCABULARY.values()), _of_intrinsic, _bindings
+    ),
 }

@@ -1,4 +1,5 @@
-"""Beside an architecture: Accelergy's energies and areas (ERT, ART), and what only some editions read."""
+"""Beside an architecture: Accelergy's energies and areas (ERT, ART), and what only some editions
+read."""
 
 from __future__ import annotations
 
@@ -44,7 +45,8 @@ class _EnergyTables(Document):
 
 
 def energy_tables(document: Any, where: object) -> dict[str, dict[str, Fraction]]:
-    """Energies by component and action (pJ); of an action with several arguments the first, as the tool takes the largest."""
+    """Energies by component and action (pJ); of an action with several arguments the first, as the
+    tool takes the largest."""
     if document is None:
         return {}
     found: dict[str, dict[str, Fraction]] = {}
@@ -57,7 +59,9 @@ def energy_tables(document: Any, where: object) -> dict[str, dict[str, Fraction]
             energy = fraction(action.energy)
             if energy < 0:
                 raise refuse(
-                    where, f"ERT: energy of {name}.{action.name} is {action.energy}; allowed: a number that is not negative"
+                    where,
+                    f"ERT: energy of {name}.{action.name} is {action.energy}; "
+                    "allowed: a number that is not negative",
                 )
             actions[action.name] = max(actions.get(action.name, energy), energy)
     return found
@@ -65,9 +69,15 @@ def energy_tables(document: Any, where: object) -> dict[str, dict[str, Fraction]
 
 def areas(document: Any, where: object) -> dict[str, Fraction]:
     """Areas of an instance by component (µm²)."""
-    found = {_component(t.name): fraction(t.area) for t in validated(_AreaTables, document, f"{where}: ART").tables}
+    found = {
+        _component(t.name): fraction(t.area)
+        for t in validated(_AreaTables, document, f"{where}: ART").tables
+    }
     if low := min((name for name, area in found.items() if area < 0), default=None):
-        raise refuse(where, f"ART: area of {low} is {float(found[low]):g}; allowed: a number that is not negative")
+        raise refuse(
+            where,
+            f"ART: area of {low} is {float(found[low]):g}; allowed: a number that is not negative",
+        )
     return found
 
 
@@ -76,16 +86,31 @@ def _component(name: str) -> str:
     return re.sub(r"\[[^]]*\]", "", name).rpartition(".")[2]
 
 
-def access_energies(stated: Mapping[str, Fraction], otherwise: Fraction | None = None) -> dict[str, Fraction | None]:
-    """Energies of a level's accesses, and of what leaks, from a table's actions: writes may be called fills."""
+def access_energies(
+    stated: Mapping[str, Fraction], otherwise: Fraction | None = None
+) -> dict[str, Fraction | None]:
+    """Energies of a level's accesses, and of what leaks, from a table's actions: writes may be
+    called fills."""
     write = stated.get("write", stated.get("fill", otherwise))
     update = stated.get("update", stated.get("write", otherwise))
-    return {"read": stated.get("read", otherwise), "write": write, "update": update, "leak": stated.get("leak")}
+    return {
+        "read": stated.get("read", otherwise),
+        "write": write,
+        "update": update,
+        "leak": stated.get("leak"),
+    }
 
 
 def compute_energy(stated: Mapping[str, Fraction]) -> Fraction | None:
     """Energy of a multiply-accumulate, from a table's actions."""
-    return next((stated[name] for name in ("compute", "mac_random", "mac", "multiply", "mult_random") if name in stated), None)
+    return next(
+        (
+            stated[name]
+            for name in ("compute", "mac_random", "mac", "multiply", "mult_random")
+            if name in stated
+        ),
+        None,
+    )
 
 
 _Amount = Annotated[float | int, Field(ge=0)]
@@ -104,7 +129,8 @@ def read_bursts(document: Any, where: str) -> Bursts:
     """What edition dmazerunner reads beside levels."""
     read = validated(_Bursts, document, where)
     energies = {
-        level: tuple((int(n), fraction(energy)) for n, energy in sizes.items()) for level, sizes in read.energies.items()
+        level: tuple((int(n), fraction(energy)) for n, energy in sizes.items())
+        for level, sizes in read.energies.items()
     }
     return Bursts(
         read.bank_words,
@@ -118,7 +144,9 @@ def read_bursts(document: Any, where: str) -> Bursts:
 class _Tensorized(Document):
     intrinsic: str
     sizes: dict[str, Count] = Field(default={})
-    dataflows: Annotated[dict[str, Annotated[list[str], Field(min_length=1, max_length=2)]], Field(min_length=1)]
+    dataflows: Annotated[
+        dict[str, Annotated[list[str], Field(min_length=1, max_length=2)]], Field(min_length=1)
+    ]
     dataflow: str | None = None
     banks: Count
     bus_bits: Count = 64
@@ -126,7 +154,8 @@ class _Tensorized(Document):
 
 
 def read_tensorized(document: Any, where: str) -> Tensorized:
-    """What edition intrinsic reads beside levels; the first dataflow is built unless another is named."""
+    """What edition intrinsic reads beside levels; the first dataflow is built unless another is
+    named."""
     read = validated(_Tensorized, document, where)
     names = list(read.dataflows)
     chosen = names[0] if read.dataflow is None else read.dataflow
@@ -134,13 +163,24 @@ def read_tensorized(document: Any, where: str) -> Tensorized:
         raise refuse(where, f"dataflow is {quoted(chosen)}; allowed: {', '.join(names)}")
     flows = tuple((name, *sides) for name, sides in read.dataflows.items())
     sizes = tuple(read.sizes.items())
-    return Tensorized(read.intrinsic, flows, sizes, names.index(chosen) + 1, read.banks, read.bus_bits, read.burst_bytes)
+    return Tensorized(
+        read.intrinsic,
+        flows,
+        sizes,
+        names.index(chosen) + 1,
+        read.banks,
+        read.bus_bits,
+        read.burst_bytes,
+    )
 
 
 _Network: Any = create_model(
     "_Network",
     __base__=Document,
-    **{f.name: (Annotated[int, Field(gt=0)], ... if f.default is MISSING else f.default) for f in fields(Network)},  # type: ignore[call-overload]
+    **{
+        f.name: (Annotated[int, Field(gt=0)], ... if f.default is MISSING else f.default)
+        for f in fields(Network)
+    },  # type: ignore[call-overload]
 )
 
 

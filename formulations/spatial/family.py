@@ -1,4 +1,5 @@
-"""Mappings onto memory hierarchies in documents: architecture and problem as a whole, so that files stand alone."""
+"""Mappings onto memory hierarchies in documents: architecture and problem as a whole, so that files
+stand alone."""
 
 from __future__ import annotations
 
@@ -13,7 +14,13 @@ from ithaca.files.messages import quoted
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Design, Metric
 from ithaca.formulations.family import Family
-from ithaca.formulations.schema import Count, Document, NestDocument, ObjectiveDocument, PlatformDocument
+from ithaca.formulations.schema import (
+    Count,
+    Document,
+    NestDocument,
+    ObjectiveDocument,
+    PlatformDocument,
+)
 from ithaca.formulations.spatial.design import MappingOptions
 from ithaca.formulations.spatial.dmazerunner.design import DmazerunnerDesign
 from ithaca.formulations.spatial.documents import (
@@ -40,9 +47,11 @@ class MappingSpaceDocument(Document):
 
 
 class LevelMappingDocument(Document):
-    """The loops of a level, ``LOOP=TRIPS`` from outermost to innermost, those of its mesh, and the tensors that it keeps.
+    """The loops of a level, ``LOOP=TRIPS`` from outermost to innermost, those of its mesh, and the
+    tensors that it keeps.
 
-    Of edition intrinsic all of them follow from the iterations that a sub-problem has of each loop: the tile of the scratchpad.
+    Of edition intrinsic all of them follow from the iterations that a sub-problem has of each loop:
+    the tile of the scratchpad.
     """
 
     level: str
@@ -51,7 +60,8 @@ class LevelMappingDocument(Document):
     x: list[str] = Field(default_factory=list)
     y: list[str] = Field(default_factory=list)
     tile: list[str] = Field(default_factory=list)
-    #: Which of the orders that the space offers, where an earlier one has these loops in the same order.
+    #: Which of the orders that the space offers, where an earlier one has these loops in the same
+    #: order.
     order: Count | None = None
 
 
@@ -67,11 +77,14 @@ class _Head(Document):
 
 
 #: What was asked.
-HeadDocument: Any = create_model("HeadDocument", __base__=_Head, architecture=(ArchitectureDocument, ...))
+HeadDocument: Any = create_model(
+    "HeadDocument", __base__=_Head, architecture=(ArchitectureDocument, ...)
+)
 
 
 class ChoiceDocument(Document):
-    """There is one design, but of edition intrinsic one for each match: the nest's loop by loop of the intrinsic."""
+    """There is one design, but of edition intrinsic one for each match: the nest's loop by loop of
+    the intrinsic."""
 
     binding: dict[str, str] = Field(default_factory=dict)
 
@@ -107,8 +120,14 @@ class SpatialFamily(Family):
         for level in known.architecture.levels:
             own: dict[str, Any] = {"level": level.name, "keeps": sorted(mapping.keeps[level.name])}
             order = mapping.orders[level.name]
-            for name, slot in (("loops", Slot(level.name)), ("x", Slot(level.name, "x")), ("y", Slot(level.name, "y"))):
-                own[name] = [f"{loop}={n}" for loop in order if (n := mapping.factor(slot, loop)) > 1]
+            for name, slot in (
+                ("loops", Slot(level.name)),
+                ("x", Slot(level.name, "x")),
+                ("y", Slot(level.name, "y")),
+            ):
+                own[name] = [
+                    f"{loop}={n}" for loop in order if (n := mapping.factor(slot, loop)) > 1
+                ]
             offered = known.orders.get(level.name, (order,))
             moving = [loop for loop in order if mapping.factor(Slot(level.name), loop) > 1]
             if (first := _first_order(offered, moving)) != order:
@@ -116,7 +135,10 @@ class SpatialFamily(Family):
                 own["order"] = offered.index(order) + 1
             found.append(own)
         if isinstance(design, IntrinsicDesign):
-            found[1]["tile"] = [f"{name.partition('.')[0]}={configuration[name]}" for name in design.space.quantities]
+            found[1]["tile"] = [
+                f"{name.partition('.')[0]}={configuration[name]}"
+                for name in design.space.quantities
+            ]
         return found
 
     def setting(self, head: Any) -> Setting:
@@ -125,7 +147,12 @@ class SpatialFamily(Family):
         except InputError as error:
             raise InputError(f"problem: {error}") from None
         memory = tuple((tensor, tuple(sizes)) for tensor, sizes in head.memory.items())
-        parts = (head.edition, MappingOptions(**dict(head.space)), head.constraints.constraints(), memory)
+        parts = (
+            head.edition,
+            MappingOptions(**dict(head.space)),
+            head.constraints.constraints(),
+            memory,
+        )
         return Setting(read_architecture_document(head.architecture), nest, *parts)
 
     def vocabulary(self, setting: Setting) -> Mapping[str, Metric]:
@@ -146,7 +173,8 @@ class SpatialFamily(Family):
         names = [level.name for level in known.architecture.levels]
         if [part.level for part in tiling] != names:
             raise InputError(
-                f"level is one of {', '.join(part.level for part in tiling)}; allowed: {', '.join(names)}, in turn"
+                f"level is one of {', '.join(part.level for part in tiling)}; "
+                f"allowed: {', '.join(names)}, in turn"
             )
         if isinstance(design, IntrinsicDesign):
             return self._tiled(design, tiling)
@@ -157,8 +185,13 @@ class SpatialFamily(Family):
                 order = _first_order(offered, moving) if part.order is None else None
                 if part.order is None and order is None:
                     what = " ".join(moving)
-                    raise InputError(f"{part.level}.loops are ordered {what}; allowed: an order that the space offers")
-                values[f"order.{part.level}"] = offered.index(order) + 1 if order else int(part.order or 1)
+                    raise InputError(
+                        f"{part.level}.loops are ordered {what}; allowed: an "
+                        "order that the space offers"
+                    )
+                values[f"order.{part.level}"] = (
+                    offered.index(order) + 1 if order else int(part.order or 1)
+                )
             for tensor in (access.tensor for access in known.nest.accesses):
                 values[f"keep.{part.level}.{tensor}"] = 2 if tensor in part.keeps else 1
         found = Configuration({name: values.get(name, 1) for name in known.space.quantities})
@@ -166,38 +199,57 @@ class SpatialFamily(Family):
         for part in tiling:
             if set(part.keeps) != kept[part.level]:
                 raise InputError(
-                    f"{part.level}.keeps is {', '.join(part.keeps)}; allowed: {', '.join(sorted(kept[part.level]))}"
+                    f"{part.level}.keeps is {', '.join(part.keeps)}; allowed: "
+                    f"{', '.join(sorted(kept[part.level]))}"
                 )
         return found
 
     def _tiled(self, design: IntrinsicDesign, tiling: list[LevelMappingDocument]) -> Configuration:
         """The configuration whose tiles are stated, if all else follows from them."""
         values: dict[str, int] = {}
-        _read_loops(mapping_design(design), tiling[1].model_copy(update={"loops": tiling[1].tile, "x": [], "y": []}), values)
+        _read_loops(
+            mapping_design(design),
+            tiling[1].model_copy(update={"loops": tiling[1].tile, "x": [], "y": []}),
+            values,
+        )
         if missing := min(design.space.quantities.keys() - values.keys(), default=None):
-            raise InputError(f"{tiling[1].level}.tile lacks {missing.partition('.')[0]}; allowed: a tile of every bound loop")
+            raise InputError(
+                f"{tiling[1].level}.tile lacks {missing.partition('.')[0]}; "
+                "allowed: a tile of every bound loop"
+            )
         found = Configuration({name: values[name] for name in design.space.quantities})
         if design.space.contains(found):
             for part, own in zip(tiling, self.tiling_fields(design, found), strict=True):
                 for field in ("keeps", "loops", "x", "y"):
                     if sorted(getattr(part, field)) != sorted(own[field]):
-                        given, right = (" ".join(each) for each in (getattr(part, field), own[field]))
-                        raise InputError(f"{part.level}.{field} is {quoted(given)}; allowed: {right}, as the tiles make it")
+                        given, right = (
+                            " ".join(each) for each in (getattr(part, field), own[field])
+                        )
+                        raise InputError(
+                            f"{part.level}.{field} is {quoted(given)}; allowed: "
+                            f"{right}, as the tiles make it"
+                        )
         return found
 
 
-def _read_loops(design: MappingDesign, part: LevelMappingDocument, values: dict[str, int]) -> list[str]:
+def _read_loops(
+    design: MappingDesign, part: LevelMappingDocument, values: dict[str, int]
+) -> list[str]:
     """Take up the factors of a level; the loops that it runs in time, outermost first."""
     for direction, texts in (("", part.loops), ("x", part.x), ("y", part.y)):
         for text in texts:
             match = re.fullmatch(r"([A-Za-z_]\w*)=([0-9]{1,9})", text)
             loops = design.nest.loops
             if match is None or match[1] not in loops:
-                raise InputError(f"{part.level} has {quoted(text)}; allowed: LOOP=TRIPS with loops {', '.join(loops)}")
+                raise InputError(
+                    f"{part.level} has {quoted(text)}; allowed: LOOP=TRIPS "
+                    f"with loops {', '.join(loops)}"
+                )
             name = Slot(part.level, direction).quantity(match[1])
             if name not in design.space.quantities or name in values:
                 raise InputError(
-                    f"{part.level} has {quoted(text)}; allowed: every loop once, where the space has a factor of it"
+                    f"{part.level} has {quoted(text)}; allowed: every loop once, "
+                    "where the space has a factor of it"
                 )
             values[name] = int(match[2])
     return [text.partition("=")[0] for text in part.loops]
@@ -205,7 +257,9 @@ def _read_loops(design: MappingDesign, part: LevelMappingDocument, values: dict[
 
 def _first_order(offered: tuple[Order, ...], moving: list[str]) -> Order | None:
     """The first order in which some loops come one after the other."""
-    return next((order for order in offered if [loop for loop in order if loop in moving] == moving), None)
+    return next(
+        (order for order in offered if [loop for loop in order if loop in moving] == moving), None
+    )
 
 
 def mapping_design(design: Design) -> MappingDesign:

@@ -10,7 +10,12 @@ from ithaca.files.messages import quoted
 from ithaca.files.reading import packaged_names, packaged_text
 from ithaca.files.yaml_documents import parse_yaml
 from ithaca.formulations.spatial.architecture import Architecture
-from ithaca.formulations.spatial.architecture_files import MAX_DEPTH, TAGS, architecture_of, read_architecture
+from ithaca.formulations.spatial.architecture_files import (
+    MAX_DEPTH,
+    TAGS,
+    architecture_of,
+    read_architecture,
+)
 from ithaca.workloads.nest import LoopNest
 
 _DATA = "ithaca.formulations.spatial.architectures"
@@ -27,24 +32,36 @@ def find_architecture(text: str) -> Architecture:
     Raises `InputError` if there is none.
     """
     if text in architecture_names():
-        return architecture_of(parse_yaml(packaged_text(_DATA, text), text, TAGS, MAX_DEPTH), None, text, text)
-    if not Path(text).exists() and not text.lower().endswith((".yaml", ".yml", ".json")) and "/" not in text:
+        return architecture_of(
+            parse_yaml(packaged_text(_DATA, text), text, TAGS, MAX_DEPTH), None, text, text
+        )
+    if (
+        not Path(text).exists()
+        and not text.lower().endswith((".yaml", ".yml", ".json"))
+        and "/" not in text
+    ):
         known = ", ".join(architecture_names())
-        raise InputError(f"unknown architecture {quoted(text)}; known: {known}; or a path to a file or folder")
+        raise InputError(
+            f"unknown architecture {quoted(text)}; known: {known}; or a path to a file or folder"
+        )
     return read_architecture(text)
 
 
 def namesake(architecture: Architecture) -> Architecture | None:
-    """The library's architecture with the same levels, where a file does not say what any level keeps; None if there is none.
+    """The library's architecture with the same levels, where a file does not say what any level
+    keeps; None if there is none.
 
-    Timeloop's files leave that to constraints or mappings; levels called as those of a known machine keep what they keep there.
+    Timeloop's files leave that to constraints or mappings; levels called as those of a known
+    machine keep what they keep there.
     """
     if any(level.keeps is not None for level in architecture.levels):
         return None
     names = [level.name for level in architecture.levels]
     for name in architecture_names():
         known = find_architecture(name)
-        if [level.name for level in known.levels] == names and any(level.keeps is not None for level in known.levels):
+        if [level.name for level in known.levels] == names and any(
+            level.keeps is not None for level in known.levels
+        ):
             return known
     return None
 
@@ -56,12 +73,18 @@ def keeps_of(architecture: Architecture | None) -> dict[str, frozenset[str]]:
 
 
 def roles(nest: LoopNest) -> dict[str, str]:
-    """What tensors are called in the library's architectures: of a product of two, activations come first, then weights."""
-    return {"Outputs": nest.output.tensor, "Inputs": nest.inputs[0].tensor, "Weights": nest.inputs[1].tensor}
+    """What tensors are called in the library's architectures: of a product of two, activations come
+    first, then weights."""
+    return {
+        "Outputs": nest.output.tensor,
+        "Inputs": nest.inputs[0].tensor,
+        "Weights": nest.inputs[1].tensor,
+    }
 
 
 def fitted(architecture: Architecture, nest: LoopNest) -> Architecture:
-    """The architecture with a nest's own names of what it keeps by role (see `roles`); a name that the nest has is that tensor.
+    """The architecture with a nest's own names of what it keeps by role (see `roles`); a name that
+    the nest has is that tensor.
 
     Raises `InputError` if it keeps a tensor that the nest does not have.
     """

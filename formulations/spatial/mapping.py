@@ -1,7 +1,8 @@
 """Mappings: how a loop nest is laid out over an architecture, and the quantities that say so.
 
-Every level has a *slot* of temporal loops, and where a mesh lies directly inside it two slots of spatial loops, X and Y. The
-loops of a level's slots lie inside those of the levels around it; its own spatial loops lie inside its temporal ones.
+Every level has a *slot* of temporal loops, and where a mesh lies directly inside it two slots of
+spatial loops, X and Y. The loops of a level's slots lie inside those of the levels around it; its
+own spatial loops lie inside its temporal ones.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ class Slot:
     """A place for a factor of every loop."""
 
     level: str  #: The level it belongs to
-    direction: str = ""  #: ``x`` or ``y`` on the mesh inside the level; empty for its temporal loops
+    direction: str = (
+        ""  #: ``x`` or ``y`` on the mesh inside the level; empty for its temporal loops
+    )
 
     def quantity(self, loop: str) -> str:
         """The name of a loop's factor here: ``P.Buffer``, ``P.Buffer.x``."""
@@ -81,20 +84,34 @@ class Mapping:
         return {loop: prod(self.factor(slot, loop) for slot in self.factors) for loop in nest.loops}
 
     def check(self, nest: LoopNest, architecture: Architecture) -> None:
-        """Refuse a mapping that is none of this nest onto this architecture; whether it fits is the model's to say."""
+        """Refuse a mapping that is none of this nest onto this architecture; whether it fits is the
+        model's to say."""
         known = slots(architecture)
         for slot, factors in self.factors.items():
             where = f"factors of {slot.level}{slot.direction and f' along {slot.direction}'}"
             if slot not in known:
-                raise InputError(f"{where}: there is no such slot; allowed: {', '.join(s.quantity('loop') for s in known)}")
+                raise InputError(
+                    f"{where}: there is no such slot; allowed: "
+                    f"{', '.join(s.quantity('loop') for s in known)}"
+                )
             for loop, trips in factors.items():
                 if loop not in nest.loops:
-                    raise InputError(f"{where} name the unknown loop {quoted(loop)}; allowed: {', '.join(nest.loops)}")
+                    raise InputError(
+                        f"{where} name the unknown loop {quoted(loop)}; "
+                        f"allowed: {', '.join(nest.loops)}"
+                    )
                 if trips < 1:
-                    raise InputError(f"{where}: that of {loop} is {trips}; allowed: a positive integer")
+                    raise InputError(
+                        f"{where}: that of {loop} is {trips}; allowed: a positive integer"
+                    )
         for loop, extent in nest.extents:
             if (runs := self.padded(nest)[loop]) < extent:
-                raise InputError(f"factors of {loop} multiply to {runs}; allowed: at least {extent}, its extent")
+                raise InputError(
+                    f"factors of {loop} multiply to {runs}; allowed: at least {extent}, its extent"
+                )
         for level in architecture.levels:
             if sorted(self.orders[level.name]) != sorted(nest.loops):
-                raise InputError(f"order of {level.name} is {' '.join(self.orders[level.name])}; allowed: every loop once")
+                raise InputError(
+                    f"order of {level.name} is "
+                    f"{' '.join(self.orders[level.name])}; allowed: every loop once"
+                )

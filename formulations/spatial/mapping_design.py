@@ -1,4 +1,5 @@
-"""What designs of memory hierarchies have in common, whatever the edition: a nest that is mapped onto an architecture."""
+"""What designs of memory hierarchies have in common, whatever the edition: a nest that is mapped
+onto an architecture."""
 
 from __future__ import annotations
 
@@ -52,7 +53,8 @@ class MappingDesign(Design):
 
 
 def nested_loops(laid: Laid, parts: Iterable[tuple[str, Order, Iterable[Slot]]]) -> tuple[str, ...]:
-    """A mapping as a loop nest in lines, outermost first: headings, with the loops, in some order, of their slots."""
+    """A mapping as a loop nest in lines, outermost first: headings, with the loops, in some order,
+    of their slots."""
     lines: list[str] = []
     for heading, order, slots in parts:
         lines.append(f"{'  ' * len(lines)}{heading}")

@@ -1,16 +1,19 @@
 """Orders of loops that suffice: no order of a level's temporal loops costs less than one of these.
 
-What a mapping costs depends on the order of a level's loops only through how often the tiles of each tensor kept inside are
-filled, and grows with every one of these counts. A loop costs a tensor nothing while no loop inside it moves the tensor's tile;
-the first loop that does *closes* the tensor at this level, and what neighbouring tiles along that loop share is saved.
+What a mapping costs depends on the order of a level's loops only through how often the tiles of
+each tensor kept inside are filled, and grows with every one of these counts. A loop costs a tensor
+nothing while no loop inside it moves the tensor's tile; the first loop that does *closes* the
+tensor at this level, and what neighbouring tiles along that loop share is saved.
 
-Theorem. Let some order close the tensors v_1, …, v_k one after the other (that of ties is free). Then the order that puts
-innermost the loops that move none of v_1, …, v_k, next to them those that move none of v_2, …, v_k, and so on, leaves every
-tensor all loops that cost it nothing before: while v_i is open, only loops that move none of v_i, …, v_k lie inside. If tiles
-of v_i overlap along the loop that closes it, that loop follows directly on those that move none of v_i, …, v_k.
+Theorem. Let some order close the tensors v_1, …, v_k one after the other (that of ties is free).
+Then the order that puts innermost the loops that move none of v_1, …, v_k, next to them those that
+move none of v_2, …, v_k, and so on, leaves every tensor all loops that cost it nothing before:
+while v_i is open, only loops that move none of v_i, …, v_k lie inside. If tiles of v_i overlap
+along the loop that closes it, that loop follows directly on those that move none of v_i, …, v_k.
 
-So one order for each sequence of tensors, and for each loop along which tiles of a tensor overlap, suffices: 8 of 5,040 for a
-convolution. Nests with loops that move only one of three tensors, as MTTKRP, are no exception. Tests compare with all orders.
+So one order for each sequence of tensors, and for each loop along which tiles of a tensor overlap,
+suffices: 8 of 5,040 for a convolution. Nests with loops that move only one of three tensors, as
+MTTKRP, are no exception. Tests compare with all orders.
 """
 
 from __future__ import annotations
@@ -23,17 +26,22 @@ from ithaca.formulations.spatial.mapping import Order
 from ithaca.workloads.affine import Access
 from ithaca.workloads.nest import LoopNest
 
-#: Beyond as many loops, orders that others are better than are left in: finding them takes 2^loops steps.
+#: Beyond as many loops, orders that others are better than are left in: finding them takes 2^loops
+#: steps.
 MAX_COMPARED = 9
 
-#: What mappings have where not all orders are offered, and where padded factors are only as large as their trips need.
+#: What mappings have where not all orders are offered, and where padded factors are only as large
+#: as their trips need.
 MOST_REUSE, LEAST_PADDINGS = "orders of most reuse", "least paddings"
 
-#: What an order does where some loops have several trips: to every tensor, the loops that cost nothing, and the closing one.
+#: What an order does where some loops have several trips: to every tensor, the loops that cost
+#: nothing, and the closing one.
 _Effect = tuple[tuple[frozenset[str], str | None], ...]
 
 
-def sufficient_orders(nest: LoopNest, tensors: Collection[str], innermost: Order = ()) -> tuple[Order, ...]:
+def sufficient_orders(
+    nest: LoopNest, tensors: Collection[str], innermost: Order = ()
+) -> tuple[Order, ...]:
     """Orders of which one is best, outermost loop first, whatever the trips of loops.
 
     Parameters
@@ -62,40 +70,60 @@ def _sufficient(nest: LoopNest, tensors: frozenset[str], innermost: Order) -> tu
 
 
 def overlapping(access: Access, moving: Collection[str]) -> tuple[str, ...]:
-    """Loops along which neighbouring tiles of a tensor may overlap: those that share a subscript with another that moves."""
+    """Loops along which neighbouring tiles of a tensor may overlap: those that share a subscript
+    with another that moves."""
     shared = ([loop for loop in subscript.loops if loop in moving] for subscript in access)
     return tuple(loop for loops in shared if len(loops) > 1 for loop in loops)
 
 
-def as_good(order: Order, other: Order, several: frozenset[str], accesses: Sequence[Access]) -> bool:
-    """Whether an order (outermost first) costs no tensor more than another one where some loops have several trips."""
+def as_good(
+    order: Order, other: Order, several: frozenset[str], accesses: Sequence[Access]
+) -> bool:
+    """Whether an order (outermost first) costs no tensor more than another one where some loops
+    have several trips."""
     effects = (_effect(tuple(reversed(each)), several, accesses) for each in (order, other))
     return _as_good(next(effects), next(effects), accesses, order)
 
 
-def _sequences(loops: Sequence[str], accesses: Sequence[Access], moving: Collection[str]) -> Iterator[tuple[str, ...]]:
+def _sequences(
+    loops: Sequence[str], accesses: Sequence[Access], moving: Collection[str]
+) -> Iterator[tuple[str, ...]]:
     """Orders of the theorem, innermost loop first."""
     for sequence in permutations(accesses):
-        closings = [(None, *(loop for loop in overlapping(access, moving) if loop in loops)) for access in sequence]
+        closings = [
+            (None, *(loop for loop in overlapping(access, moving) if loop in loops))
+            for access in sequence
+        ]
         for closing in product(*closings):
             order: dict[str, None] = {}
             for place, close in enumerate(closing):
                 still_open = sequence[place:]
-                order |= {loop: None for loop in loops if not any(access.indexed_by(loop) for access in still_open)}
+                order |= {
+                    loop: None
+                    for loop in loops
+                    if not any(access.indexed_by(loop) for access in still_open)
+                }
                 if close is not None:
                     order[close] = None
             yield tuple(order | dict.fromkeys(loops))
 
 
 def _needed(orders: list[tuple[str, ...]], accesses: Sequence[Access]) -> list[tuple[str, ...]]:
-    """Orders without those that can be spared: whichever loops have several trips, another one left is as good."""
+    """Orders without those that can be spared: whichever loops have several trips, another one left
+    is as good."""
     loops = orders[0]
-    subsets = [frozenset(loop for place, loop in enumerate(loops) if number >> place & 1) for number in range(1 << len(loops))]
+    subsets = [
+        frozenset(loop for place, loop in enumerate(loops) if number >> place & 1)
+        for number in range(1 << len(loops))
+    ]
     effects = [[_effect(order, subset, accesses) for order in orders] for subset in subsets]
     left = list(range(len(orders)))
     for place in reversed(range(len(orders))):
         others = [other for other in left if other != place]
-        if all(any(_as_good(there[other], there[place], accesses, loops) for other in others) for there in effects):
+        if all(
+            any(_as_good(there[other], there[place], accesses, loops) for other in others)
+            for there in effects
+        ):
             left = others
     return [orders[place] for place in left]
 
@@ -104,14 +132,23 @@ def _effect(order: Sequence[str], several: frozenset[str], accesses: Sequence[Ac
     running = [loop for loop in order if loop in several]
     found = []
     for access in accesses:
-        closing = next((place for place, loop in enumerate(running) if access.indexed_by(loop)), None)
+        closing = next(
+            (place for place, loop in enumerate(running) if access.indexed_by(loop)), None
+        )
         found.append((frozenset(running[:closing]), None if closing is None else running[closing]))
     return tuple(found)
 
 
-def _as_good(one: _Effect, other: _Effect, accesses: Sequence[Access], moving: Collection[str]) -> bool:
-    """Whether every tensor has at least the loops for nothing that it has there, and the saving along the closing loop."""
-    for (free, closing), (free_there, closing_there), access in zip(one, other, accesses, strict=True):
-        if not free_there <= free or (closing != closing_there and closing_there in overlapping(access, moving)):
+def _as_good(
+    one: _Effect, other: _Effect, accesses: Sequence[Access], moving: Collection[str]
+) -> bool:
+    """Whether every tensor has at least the loops for nothing that it has there, and the saving
+    along the closing loop."""
+    for (free, closing), (free_there, closing_there), access in zip(
+        one, other, accesses, strict=True
+    ):
+        if not free_there <= free or (
+            closing != closing_there and closing_there in overlapping(access, moving)
+        ):
             return False
     return True

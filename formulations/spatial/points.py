@@ -1,11 +1,14 @@
-"""Mappings as rows of a CSV file, with the columns of ``golden/spatial/*.csv``: read, and evaluated many at once.
+"""Mappings as rows of a CSV file, with the columns of ``golden/spatial/*.csv``: read, and evaluated
+many at once.
 
-A row has ``workload`` (the problem file ``problem_<workload>.yaml`` beside the architecture), per level ``T:<level>.factors``
-(``M=2 C=4``) and ``T:<level>.permutation_innermost_first`` (``SPCNMQR``), and for levels with a mesh inside
-``S:<level>.factors``, ``S:<level>.X`` and ``S:<level>.Y`` (loops along each direction).
+A row has ``workload`` (the problem file ``problem_<workload>.yaml`` beside the architecture), per
+level ``T:<level>.factors`` (``M=2 C=4``) and ``T:<level>.permutation_innermost_first``
+(``SPCNMQR``), and for levels with a mesh inside ``S:<level>.factors``, ``S:<level>.X`` and
+``S:<level>.Y`` (loops along each direction).
 
-``sizes`` (``M=64 C=64``) may set others than the workload's. What levels keep is the architecture's to say; ``K:<level>`` lists
-it row by row. In files that have counts, such as ``GLB.Inputs.reads``, a level keeps the tensors that its columns name.
+``sizes`` (``M=64 C=64``) may set others than the workload's. What levels keep is the architecture's
+to say; ``K:<level>`` lists it row by row. In files that have counts, such as ``GLB.Inputs.reads``,
+a level keeps the tensors that its columns name.
 """
 
 from __future__ import annotations
@@ -51,36 +54,60 @@ class SpatialPoint:
 
     design: SpatialDesign  #: Nest and architecture
     mapping: LoopMapping  #: The mapping
-    workload: str = ""  #: The name of the problem file that the nest is from; the nest's, where it is from none
+    workload: str = (
+        ""  #: The name of the problem file that the nest is from; the nest's, where it is from none
+    )
 
 
-def load_points(path: str | Path, architecture: Architecture, nests: Path | LoopNest) -> tuple[SpatialPoint, ...]:
-    """Read mappings from a CSV file; ``nests`` is a nest, or the folder with the problem file of every row's workload.
+def load_points(
+    path: str | Path, architecture: Architecture, nests: Path | LoopNest
+) -> tuple[SpatialPoint, ...]:
+    """Read mappings from a CSV file; ``nests`` is a nest, or the folder with the problem file of
+    every row's workload.
 
-    Raises `InputError` if the file or a row is malformed, or states no mapping onto the architecture.
+    Raises `InputError` if the file or a row is malformed, or states no mapping onto the
+    architecture.
     """
     file = Path(path)
     rows = csv.DictReader(io.StringIO(read_text(file, MAX_BYTES), newline=""), strict=True)
     points: list[SpatialPoint] = []
     designs: dict[Any, SpatialDesign] = {}
     try:
-        reader, usual = _Reader(architecture, list(rows.fieldnames or []), file), keeps_of(namesake(architecture))
+        reader, usual = (
+            _Reader(architecture, list(rows.fieldnames or []), file),
+            keeps_of(namesake(architecture)),
+        )
         for row in rows:
             where = f"{file} row {rows.line_num}"
             if None in row or None in row.values():
-                raise refuse(where, f"has another number of cells; allowed: {len(reader.header)}, as in the header")
+                raise refuse(
+                    where,
+                    f"has another number of cells; allowed: {len(reader.header)}, as in the header",
+                )
             try:
-                keeps, workload, sizes = reader.keeps(row) or usual, row.get("workload", ""), row.get("sizes", "")
+                keeps, workload, sizes = (
+                    reader.keeps(row) or usual,
+                    row.get("workload", ""),
+                    row.get("sizes", ""),
+                )
                 key = workload, sizes, tuple(sorted(keeps.items(), key=lambda item: item[0]))
                 if key not in designs:
-                    nest = nests if isinstance(nests, LoopNest) else read_problem(_problem_file(nests, workload))
+                    nest = (
+                        nests
+                        if isinstance(nests, LoopNest)
+                        else read_problem(_problem_file(nests, workload))
+                    )
                     nest = nest.with_sizes(_trips(sizes, "sizes"))
                     designs[key] = SpatialDesign(nest, fitted(architecture.keeping(keeps), nest))
-                points.append(SpatialPoint(designs[key], reader.mapping(row, designs[key]), workload))
+                points.append(
+                    SpatialPoint(designs[key], reader.mapping(row, designs[key]), workload)
+                )
             except InputError as error:
                 raise refuse(where, error) from None
     except csv.Error as error:
-        raise refuse(f"{file} row {rows.line_num}", f"{error}; allowed: comma-separated values") from None
+        raise refuse(
+            f"{file} row {rows.line_num}", f"{error}; allowed: comma-separated values"
+        ) from None
     if not points:
         raise refuse(file, "has no rows; allowed: at least one point")
     return tuple(points)
@@ -88,7 +115,10 @@ def load_points(path: str | Path, architecture: Architecture, nests: Path | Loop
 
 def _problem_file(folder: Path, workload: str) -> Path:
     if not re.fullmatch(r"[\w.-]+", workload):
-        raise InputError(f"workload is {quoted(workload)}; allowed: the name of a problem file, as in problem_<name>.yaml")
+        raise InputError(
+            f"workload is {quoted(workload)}; allowed: the name of a "
+            "problem file, as in problem_<name>.yaml"
+        )
     return folder / f"problem_{workload}.yaml"
 
 
@@ -99,16 +129,27 @@ class _Reader:
         self.architecture, self.header = architecture, header
         for column in header:
             if header.count(column) > 1:
-                raise refuse(file, f"column {quoted(column)} occurs twice; allowed: every column once")
+                raise refuse(
+                    file, f"column {quoted(column)} occurs twice; allowed: every column once"
+                )
         self.columns = {slot: self._columns(slot) for slot in slots(architecture)}
-        known = [name for level in architecture.levels for d in ("", "x") for name in self._columns(Slot(level.name, d))]
+        known = [
+            name
+            for level in architecture.levels
+            for d in ("", "x")
+            for name in self._columns(Slot(level.name, d))
+        ]
         known += [f"K:{level.name}" for level in architecture.levels]
         for slot, columns in self.columns.items():
             if slot.temporal and columns[0] not in header:
-                raise refuse(file, f"column {quoted(columns[0])} is missing; allowed: {', '.join(known)}")
+                raise refuse(
+                    file, f"column {quoted(columns[0])} is missing; allowed: {', '.join(known)}"
+                )
         for column in header:
             if column.startswith(("T:", "S:", "K:")) and column not in known:
-                raise refuse(file, f"column {quoted(column)} is of no level; allowed: {', '.join(known)}")
+                raise refuse(
+                    file, f"column {quoted(column)} is of no level; allowed: {', '.join(known)}"
+                )
 
     def _columns(self, slot: Slot) -> tuple[str, ...]:
         if slot.temporal:
@@ -116,9 +157,14 @@ class _Reader:
         return f"S:{slot.level}.factors", f"S:{slot.level}.X", f"S:{slot.level}.Y"
 
     def keeps(self, row: Mapping[str, str]) -> dict[str, frozenset[str]]:
-        """What levels keep, as far as the row says; where its counts are empty, as the file says."""
+        """What levels keep, as far as the row says; where its counts are empty, as the file
+        says."""
         found: dict[str, set[str]] = {}
-        counted = [(match[1], match[2], row[c].strip()) for c in self.header if (match := _COUNTED.fullmatch(c))]
+        counted = [
+            (match[1], match[2], row[c].strip())
+            for c in self.header
+            if (match := _COUNTED.fullmatch(c))
+        ]
         stated = [each for each in counted if each[2]] or counted
         for level in self.architecture.levels if counted else ():
             found[level.name] = {tensor for name, tensor, _ in stated if name == level.name}
@@ -130,23 +176,45 @@ class _Reader:
     def mapping(self, row: Mapping[str, str], design: SpatialDesign) -> LoopMapping:
         """The mapping that a row states."""
         nest, factors, orders = design.nest, {}, {}
-        meshless = [level.name for level in self.architecture.levels if Slot(level.name, "x") not in self.columns]
+        meshless = [
+            level.name
+            for level in self.architecture.levels
+            if Slot(level.name, "x") not in self.columns
+        ]
         for column in (f"S:{name}.factors" for name in meshless):
             if any(trips > 1 for trips in _trips(row.get(column, ""), column).values()):
-                raise InputError(f"{column} is {quoted(row[column])}, but there is no mesh; allowed: factors of 1")
+                raise InputError(
+                    f"{column} is {quoted(row[column])}, but there is no "
+                    "mesh; allowed: factors of 1"
+                )
         for slot, columns in self.columns.items():
             trips = _trips(row.get(columns[0], ""), columns[0])
             if slot.temporal:
                 factors[slot] = trips
                 orders[slot.level] = _order(row.get(columns[1], ""), nest, columns[1])
                 continue
-            along = {name[-1].lower(): _loops(row.get(name, ""), nest, name) for name in columns[1:]}
+            along = {
+                name[-1].lower(): _loops(row.get(name, ""), nest, name) for name in columns[1:]
+            }
             if both := set(along["x"]) & set(along["y"]):
-                raise InputError(f"{columns[1]} and {columns[2]} have {min(both)}; allowed: every loop along one direction")
-            if lost := sorted(loop for loop, n in trips.items() if n > 1 and loop not in (*along["x"], *along["y"])):
-                raise InputError(f"{columns[0]} has {lost[0]}, which has no direction; allowed: {columns[1]} or {columns[2]}")
+                raise InputError(
+                    f"{columns[1]} and {columns[2]} have {min(both)}; allowed: "
+                    "every loop along one direction"
+                )
+            if lost := sorted(
+                loop
+                for loop, n in trips.items()
+                if n > 1 and loop not in (*along["x"], *along["y"])
+            ):
+                raise InputError(
+                    f"{columns[0]} has {lost[0]}, which has no direction; "
+                    f"allowed: {columns[1]} or {columns[2]}"
+                )
             factors[slot] = {loop: n for loop, n in trips.items() if loop in along[slot.direction]}
-        keeps = {level.name: design.keeps(place) for place, level in enumerate(design.architecture.levels)}
+        keeps = {
+            level.name: design.keeps(place)
+            for place, level in enumerate(design.architecture.levels)
+        }
         found = LoopMapping(factors, orders, keeps)
         found.check(nest, design.architecture)
         return found
@@ -164,10 +232,14 @@ def _trips(text: str, column: str) -> dict[str, int]:
 
 def _loops(text: str, nest: LoopNest, column: str) -> tuple[str, ...]:
     """Loops in a row: single letters, or names with blanks between."""
-    names = text.split() if " " in text.strip() or text.strip() in nest.loops else list(text.strip())
+    names = (
+        text.split() if " " in text.strip() or text.strip() in nest.loops else list(text.strip())
+    )
     for name in names:
         if name not in nest.loops or names.count(name) > 1:
-            raise InputError(f"{column} is {quoted(text)}; allowed: some of {', '.join(nest.loops)}, each once")
+            raise InputError(
+                f"{column} is {quoted(text)}; allowed: some of {', '.join(nest.loops)}, each once"
+            )
     return tuple(names)
 
 
@@ -186,9 +258,10 @@ def evaluate_points(points: Sequence[SpatialPoint]) -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        One per point, in order: ``valid``, ``reason`` (why the mapping does not fit; None where it does) and ``metrics``: all
-        of the design's, and by the names of ``golden/spatial``: ``cycles``, ``compute_cycles``, ``mac_instances``,
-        ``energy_pJ``, ``<level>.energy_pJ``, ``utilization_pct``. Ready for JSON.
+        One per point, in order: ``valid``, ``reason`` (why the mapping does not fit; None where it
+        does) and ``metrics``: all of the design's, and by the names of ``golden/spatial``:
+        ``cycles``, ``compute_cycles``, ``mac_instances``, ``energy_pJ``, ``<level>.energy_pJ``,
+        ``utilization_pct``. Ready for JSON.
     """
     together: dict[int, list[int]] = {}
     for place, point in enumerate(points):
@@ -214,42 +287,68 @@ def model_of(design: SpatialDesign, mappings: Sequence[LoopMapping]) -> Timeloop
         x, y = (Slot(levels[level].name, along) for along in "xy")
         return max(mapping.factor(x, loop) * mapping.factor(y, loop) for mapping in mappings)
 
-    places = [np.array([[m.orders[level.name].index(loop) for loop in loops] for m in mappings]) for level in levels]
+    places = [
+        np.array([[m.orders[level.name].index(loop) for loop in loops] for m in mappings])
+        for level in levels
+    ]
 
     def inside(level: int, inner: str, outer: str) -> Any:
         found = places[level][:, loops.index(inner)] > places[level][:, loops.index(outer)]
         return int(found[0]) if (found == found[0]).all() else Rationals.of(map(int, found))
 
-    keeps = tuple({tensor: int(tensor in mappings[0].keeps[level.name]) for tensor in design.tensors} for level in levels)
+    keeps = tuple(
+        {tensor: int(tensor in mappings[0].keeps[level.name]) for tensor in design.tensors}
+        for level in levels
+    )
     return design.model_of(RATIONAL_ARRAYS, factor, inside, keeps, most)
 
 
 def _evaluated(design: SpatialDesign, mappings: Sequence[LoopMapping]) -> Iterator[dict[str, Any]]:
     model, count, levels = model_of(design, mappings), len(mappings), design.architecture.levels
     columns = {name: metric_of(model, design.architecture, name) for name in design.vocabulary}
-    columns |= {"cycles": model.latency, "compute_cycles": model.steps, "mac_instances": model.pes, "energy_pJ": model.energy}
-    columns |= {f"{level.name}.energy_pJ": model.level_energy(place) for place, level in enumerate(levels)}
+    columns |= {
+        "cycles": model.latency,
+        "compute_cycles": model.steps,
+        "mac_instances": model.pes,
+        "energy_pJ": model.energy,
+    }
+    columns |= {
+        f"{level.name}.energy_pJ": model.level_energy(place) for place, level in enumerate(levels)
+    }
     share = model.computes * 100 / (model.latency * design.architecture.compute.instances)
     columns["utilization_pct"] = share
-    numbers = ([json_ratio(over, under) for over, under in column.entries(count)] for column in columns.values())
+    numbers = (
+        [json_ratio(over, under) for over, under in column.entries(count)]
+        for column in columns.values()
+    )
     metrics = zip(*numbers, strict=True)
     reasons = [""] * count
     for rule in model.rules(design.options.within_parent):
         for place, (over, under) in enumerate(rule.used.entries(count)):
             if not reasons[place] and over > rule.bound * under:
                 used = json_ratio(over, under)
-                reasons[place] = f"couldn't map level {rule.level}: {rule.what.format(used, rule.bound)}"
+                reasons[place] = (
+                    f"couldn't map level {rule.level}: {rule.what.format(used, rule.bound)}"
+                )
     for reason, row in zip(reasons, metrics, strict=True):
-        yield {"valid": not reason, "reason": reason or None, "metrics": dict(zip(columns, row, strict=True))}
+        yield {
+            "valid": not reason,
+            "reason": reason or None,
+            "metrics": dict(zip(columns, row, strict=True)),
+        }
 
 
 # -- written ---------------------------------------------------------------------------
 
 
 def points_text(points: Sequence[SpatialPoint]) -> str:
-    """The table that `load_points` reads: one mapping onto the same architecture a row, with every metric of the model."""
+    """The table that `load_points` reads: one mapping onto the same architecture a row, with every
+    metric of the model."""
     found = evaluate_points(points)
-    rows = [{**_cells(point), "valid": int(row["valid"]), **row["metrics"]} for point, row in zip(points, found, strict=True)]
+    rows = [
+        {**_cells(point), "valid": int(row["valid"]), **row["metrics"]}
+        for point, row in zip(points, found, strict=True)
+    ]
     columns = list(dict.fromkeys(name for row in rows for name in row))
     return csv_text(columns, ([row.get(name, "") for name in columns] for row in rows))
 
@@ -260,11 +359,22 @@ def _cells(point: SpatialPoint) -> dict[str, str]:
     sizes = " ".join(f"{name}={value}" for name, value in nest.settings.items())
     found = {"workload": point.workload or nest.name, "sizes": sizes}
     for level in point.design.architecture.levels:
-        found[f"K:{level.name}"] = " ".join(tensor for tensor in point.design.tensors if tensor in mapping.keeps[level.name])
-        factors = {d: {n: mapping.factor(Slot(level.name, d), n) for n in nest.loops} for d in ("", "x", "y")}
-        several = {d: {loop: n for loop, n in trips.items() if n > 1} for d, trips in factors.items()}
-        found[f"T:{level.name}.factors"] = " ".join(f"{loop}={n}" for loop, n in several[""].items())
-        found[f"T:{level.name}.permutation_innermost_first"] = between.join(reversed(mapping.orders[level.name]))
+        found[f"K:{level.name}"] = " ".join(
+            tensor for tensor in point.design.tensors if tensor in mapping.keeps[level.name]
+        )
+        factors = {
+            d: {n: mapping.factor(Slot(level.name, d), n) for n in nest.loops}
+            for d in ("", "x", "y")
+        }
+        several = {
+            d: {loop: n for loop, n in trips.items() if n > 1} for d, trips in factors.items()
+        }
+        found[f"T:{level.name}.factors"] = " ".join(
+            f"{loop}={n}" for loop, n in several[""].items()
+        )
+        found[f"T:{level.name}.permutation_innermost_first"] = between.join(
+            reversed(mapping.orders[level.name])
+        )
         if Slot(level.name, "x") in point.design.slots:
             lanes = several["x"] | several["y"]
             found[f"S:{level.name}.factors"] = " ".join(f"{loop}={n}" for loop, n in lanes.items())

@@ -25,14 +25,18 @@ class _Coefficient(Document):
 class _DataSpace(Document):
     name: str
     projection: list[list[list[str]]]
-    read_write: bool = Field(default=False, validation_alias=AliasChoices("read_write", "read-write"))
+    read_write: bool = Field(
+        default=False, validation_alias=AliasChoices("read_write", "read-write")
+    )
 
 
 class _Shape(Document):
     name: str = "problem"
     dimensions: Annotated[list[str], Field(min_length=1)]
     coefficients: list[_Coefficient] = Field(default=[])
-    data_spaces: Annotated[list[_DataSpace], Field(validation_alias=AliasChoices("data_spaces", "data-spaces"))]
+    data_spaces: Annotated[
+        list[_DataSpace], Field(validation_alias=AliasChoices("data_spaces", "data-spaces"))
+    ]
 
 
 class _Problem(Document):
@@ -44,7 +48,8 @@ class _Problem(Document):
 def read_problem(path: str | Path) -> LoopNest:
     """The loop nest of a problem file: dimensions are its loops, data spaces its tensors.
 
-    Raises `InputError`, one line that names the path, if it cannot be read or says what is not supported.
+    Raises `InputError`, one line that names the path, if it cannot be read or says what is not
+    supported.
     """
     file = Path(path)
     document = load(file)
@@ -60,15 +65,32 @@ def problem_nest(document: Any, where: object) -> LoopNest:
     coefficients = {c.name: numbers.pop(c.name, c.default) for c in shape.coefficients}
     for name, value in (*coefficients.items(), *((d, numbers.get(d)) for d in shape.dimensions)):
         if value is None:
-            raise refuse(where, f"instance.{name} is missing; allowed: a size for all of {', '.join(shape.dimensions)}")
+            raise refuse(
+                where,
+                f"instance.{name} is missing; allowed: a size for all of "
+                f"{', '.join(shape.dimensions)}",
+            )
     if unknown := min(numbers.keys() - set(shape.dimensions), default=None):
-        raise refuse(where, f"instance.{unknown} is unknown; allowed: {', '.join((*shape.dimensions, *coefficients))}")
+        raise refuse(
+            where,
+            f"instance.{unknown} is unknown; allowed: "
+            f"{', '.join((*shape.dimensions, *coefficients))}",
+        )
     outputs = [space for space in shape.data_spaces if space.read_write]
     if len(outputs) != 1:
-        raise refuse(where, f"shape.data_spaces has {len(outputs)} with read_write; allowed: one, the output")
-    sides = [_reference(space, shape, where) for space in (*outputs, *(s for s in shape.data_spaces if not s.read_write))]
+        raise refuse(
+            where, f"shape.data_spaces has {len(outputs)} with read_write; allowed: one, the output"
+        )
+    sides = [
+        _reference(space, shape, where)
+        for space in (*outputs, *(s for s in shape.data_spaces if not s.read_write))
+    ]
     template = f"{sides[0]} += {' * '.join(sides[1:])}"
-    used = {name: value for name, value in coefficients.items() if value is not None and re.search(rf"\b{name}\b", template)}
+    used = {
+        name: value
+        for name, value in coefficients.items()
+        if value is not None and re.search(rf"\b{name}\b", template)
+    }
     try:
         output, inputs = parse_statement(template, used)
         loops = tuple(shape.dimensions)
@@ -91,7 +113,9 @@ def _reference(space: _DataSpace, shape: _Shape, where: object) -> str:
     for term in (term for rank in space.projection for term in rank):
         if not 1 <= len(term) <= 2 or term[0] not in shape.dimensions or not set(term) <= known:
             raise refuse(
-                where, f"projection of {space.name} has {quoted('*'.join(term))}; allowed: a dimension, perhaps a coefficient"
+                where,
+                f"projection of {space.name} has {quoted('*'.join(term))}; allowed: "
+                "a dimension, perhaps a coefficient",
             )
     ranks = (" + ".join("*".join(term) for term in rank) for rank in space.projection)
     return space.name + "".join(f"[{rank}]" for rank in ranks)

@@ -1,4 +1,5 @@
-"""What to raise of an architecture where a part of a mapping's costs binds (`ithaca.formulations.hardware.remedies`)."""
+"""What to raise of an architecture where a part of a mapping's costs binds
+(`ithaca.formulations.hardware.remedies`)."""
 
 from __future__ import annotations
 
@@ -19,42 +20,70 @@ RATES = {"reads": "read_bandwidth", "writes": "write_bandwidth", "words": "share
 
 def lanes(architecture: Architecture) -> tuple[Remedy, ...]:
     """More multipliers: more instances of any part inside the outermost level."""
-    return tuple(Remedy(f"{part.name}.{figure}") for part in architecture.parts[1:] for figure in MESHES)
+    return tuple(
+        Remedy(f"{part.name}.{figure}") for part in architecture.parts[1:] for figure in MESHES
+    )
 
 
-def capacity(nest: LoopNest, architecture: Architecture, laid: Laid, tensor: str, level: str) -> tuple[Remedy, ...]:
-    """More words of a level, so that a tensor is fetched less often; nothing where it does not keep the tensor, or has no end.
+def capacity(
+    nest: LoopNest, architecture: Architecture, laid: Laid, tensor: str, level: str
+) -> tuple[Remedy, ...]:
+    """More words of a level, so that a tensor is fetched less often; nothing where it does not keep
+    the tensor, or has no end.
 
-    Loops outside that do not index the tensor may reuse it inside; they grow what the level holds of all others.
+    Loops outside that do not index the tensor may reuse it inside; they grow what the level holds
+    of all others.
     """
     place = [each.name for each in architecture.levels].index(level)
     own = architecture.levels[place]
     if own.words is None or tensor not in laid.keeps[level]:
         return ()
     inside = {each.name for each in architecture.levels[place:]}
-    covered = {loop: prod(f.get(loop, 1) for slot, f in laid.factors.items() if slot.level in inside) for loop in nest.loops}
+    covered = {
+        loop: prod(f.get(loop, 1) for slot, f in laid.factors.items() if slot.level in inside)
+        for loop in nest.loops
+    }
     held = {
-        access.tensor: prod(1 + sum(c * (covered[loop] - 1) for loop, c in rank.terms) for rank in access)
+        access.tensor: prod(
+            1 + sum(c * (covered[loop] - 1) for loop, c in rank.terms) for rank in access
+        )
         for access in nest.accesses
         if access.tensor in laid.keeps[level]
     }
     stays = next(access for access in nest.accesses if access.tensor == tensor)
     around = (Slot(each.name) for each in architecture.levels[:place])
-    left = prod(laid.factor(slot, loop) for slot in around for loop in nest.loops if not stays.indexed_by(loop))
+    left = prod(
+        laid.factor(slot, loop)
+        for slot in around
+        for loop in nest.loops
+        if not stays.indexed_by(loop)
+    )
     times = Fraction(own.buffering)
     others = times * (sum(held.values()) - held[tensor])
-    return (Remedy(f"{level}.words", stays=times * held[tensor], grows=others, reuse=Fraction(left)),)
+    return (
+        Remedy(f"{level}.words", stays=times * held[tensor], grows=others, reuse=Fraction(left)),
+    )
 
 
-def remedies(nest: LoopNest, architecture: Architecture, laid: Laid) -> Mapping[str, tuple[Remedy, ...]]:
-    """By part: of computing more multipliers, of words more of their bandwidth, and of a tensor's words more room inside."""
+def remedies(
+    nest: LoopNest, architecture: Architecture, laid: Laid
+) -> Mapping[str, tuple[Remedy, ...]]:
+    """By part: of computing more multipliers, of words more of their bandwidth, and of a tensor's
+    words more room inside."""
     found = {"computation": lanes(architecture)}
     for place, level in enumerate(architecture.levels):
         for what, figure in RATES.items():
             found[f"{level.name} {what}"] = (Remedy(f"{level.name}.{figure}"),)
         for access in nest.accesses:
-            inner = [each.name for each in architecture.levels[place + 1 :] if access.tensor in laid.keeps[each.name]]
-            for name, whats in ((level.name, ("fills",)), *((each, ("reads", "updates")) for each in inner[:1])):
+            inner = [
+                each.name
+                for each in architecture.levels[place + 1 :]
+                if access.tensor in laid.keeps[each.name]
+            ]
+            for name, whats in (
+                (level.name, ("fills",)),
+                *((each, ("reads", "updates")) for each in inner[:1]),
+            ):
                 room = capacity(nest, architecture, laid, access.tensor, name)
                 found |= {f"{level.name} {access.tensor} {what}": room for what in whats if room}
     return found

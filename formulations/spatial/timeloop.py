@@ -1,11 +1,12 @@
-"""The edition ``timeloop``: what Timeloop's model counts of a mapping, network link transfers off (DESIGN.md §12).
+"""The edition ``timeloop``: what Timeloop's model counts of a mapping, network link transfers off
+(DESIGN.md §12).
 
-Stated once, in plain arithmetic, for every number system. A level's trips of a loop are a number; so is whether one temporal
-loop of a level lies inside another (1 or 0), and whether a level keeps a tensor. So orders may be fixed, chosen by a quantity,
-or differ from row to row of arrays.
+Stated once, in plain arithmetic, for every number system. A level's trips of a loop are a number;
+so is whether one temporal loop of a level lies inside another (1 or 0), and whether a level keeps a
+tensor. So orders may be fixed, chosen by a quantity, or differ from row to row of arrays.
 
-With n trips, "has more than one trip" is ``min(n − 1, 1)``; a loop that does not index a tensor multiplies its fills exactly
-where a loop inside it that does has more than one trip.
+With n trips, "has more than one trip" is ``min(n − 1, 1)``; a loop that does not index a tensor
+multiplies its fills exactly where a loop inside it that does has more than one trip.
 """
 
 from __future__ import annotations
@@ -34,14 +35,17 @@ class Numbers:
 
     system: NumberSystem  #: Their system
     trips: tuple[Mapping[str, Number], ...]  #: Trips of the temporal loops of every level
-    lanes: tuple[Mapping[str, Number], ...]  #: Trips of the spatial loops inside every level; none where there is no mesh
+    lanes: tuple[
+        Mapping[str, Number], ...
+    ]  #: Trips of the spatial loops inside every level; none where there is no mesh
     mesh: tuple[
         tuple[Number, Number], ...
     ]  #: Lanes of all loops inside every level along X and along Y; 1 where there is no mesh
     #: Whether, of the temporal loops of a level, the first named lies inside the second: 1 or 0.
     inside: Callable[[int, str, str], Number]
     keeps: tuple[Mapping[str, Number], ...]  #: Whether every level keeps a tensor: 1 or 0
-    #: At least the lanes of a loop inside a level, of which two share a rank of a tensor: bounds a count of multicasts.
+    #: At least the lanes of a loop inside a level, of which two share a rank of a tensor: bounds a
+    #: count of multicasts.
     most_lanes: Callable[[int, str], int]
 
 
@@ -50,7 +54,9 @@ class Rule:
     """Something that must not exceed a bound."""
 
     level: str  #: The level that it is about
-    what: str  #: What is said where it does, with places for both numbers; in the tool's words where it has some
+    #: What is said where it does, with places for both numbers; in the tool's words where it has
+    #: some
+    what: str
     used: Number  #: What must not exceed the bound
     bound: int  #: The bound
 
@@ -62,20 +68,31 @@ def check_supported(nest: LoopNest) -> None:
         seen: set[str] = set()
         for subscript in access:
             if len(subscript.terms) > 2 or any(c < 1 for _, c in subscript.terms):
-                raise refuse(where, f"has the subscript {subscript}; allowed: at most two loops, times positive numbers")
+                raise refuse(
+                    where,
+                    f"has the subscript {subscript}; allowed: at most two "
+                    "loops, times positive numbers",
+                )
             if repeated := seen & set(subscript.loops):
                 raise refuse(where, f"has {min(repeated)} in two subscripts; allowed: in one")
             seen |= set(subscript.loops)
 
 
 class TimeloopModel:
-    """What a mapping onto an architecture counts; every count is computed once, when it is asked for.
+    """What a mapping onto an architecture counts; every count is computed once, when it is asked
+    for.
 
-    Levels are counted from the outermost, 0; the multipliers are the level after the last. Counts are per instance.
+    Levels are counted from the outermost, 0; the multipliers are the level after the last. Counts
+    are per instance.
     """
 
     def __init__(self, architecture: Architecture, nest: LoopNest, mapping: Numbers) -> None:
-        self._levels, self._compute, self._nest, self._mapping = architecture.levels, architecture.compute, nest, mapping
+        self._levels, self._compute, self._nest, self._mapping = (
+            architecture.levels,
+            architecture.compute,
+            nest,
+            mapping,
+        )
         self._one: Number = mapping.system.number(Fraction(1))
         self._known: dict[tuple[Any, ...], Number] = {}
         self._accesses = {access.tensor: access for access in nest.accesses}
@@ -94,7 +111,10 @@ class TimeloopModel:
         """What a level and everything inside it cover of a loop (iterations)."""
         if level == len(self._levels):
             return self._one
-        return self._once(("extent", level, loop), lambda: self._mapping.trips[level][loop] * self.around(level, loop))
+        return self._once(
+            ("extent", level, loop),
+            lambda: self._mapping.trips[level][loop] * self.around(level, loop),
+        )
 
     def around(self, level: int, loop: str) -> Number:
         """What all lanes inside a level cover of a loop together in one of its trips."""
@@ -106,25 +126,37 @@ class TimeloopModel:
         access = self._accesses[tensor]
         found: tuple[Number, ...] = self._once(
             ("widths", level, tensor),
-            lambda: tuple(sum((c * (self.extent(level, d) - 1) for d, c in rank.terms), self._one) for rank in access),
+            lambda: tuple(
+                sum((c * (self.extent(level, d) - 1) for d, c in rank.terms), self._one)
+                for rank in access
+            ),
         )
         return found
 
     def tile(self, level: int, tensor: str) -> Number:
         """Words of a tensor's tile: of its bounding box."""
-        return self._once(("tile", level, tensor), lambda: self._product(iter(self.widths(level, tensor))))
+        return self._once(
+            ("tile", level, tensor), lambda: self._product(iter(self.widths(level, tensor)))
+        )
 
     # -- time: how often a tile is filled ------------------------------------------------
 
     def _several(self, level: int, loop: str) -> Number:
         """1 where a temporal loop has more than one trip, else 0."""
         return self._once(
-            ("several", level, loop), lambda: self._mapping.system.minimum(self._mapping.trips[level][loop] - 1, self._one)
+            ("several", level, loop),
+            lambda: self._mapping.system.minimum(self._mapping.trips[level][loop] - 1, self._one),
         )
 
     def _moved_inside(self, inner: int, level: int, loop: str, access: Access) -> Number:
-        """1 where a loop outside ``inner`` and inside this temporal loop moves the tensor's tile, else 0."""
-        moving = [self._several(k, d) for k in range(level + 1, inner) for d in self._nest.loops if access.indexed_by(d)]
+        """1 where a loop outside ``inner`` and inside this temporal loop moves the tensor's tile,
+        else 0."""
+        moving = [
+            self._several(k, d)
+            for k in range(level + 1, inner)
+            for d in self._nest.loops
+            if access.indexed_by(d)
+        ]
         for other in self._nest.loops:
             if other != loop and access.indexed_by(other):
                 is_inside = self._mapping.inside(level, other, loop)
@@ -133,10 +165,12 @@ class TimeloopModel:
         return self._mapping.system.maximum(*moving) if moving else self._one * 0
 
     def fills_of(self, inner: int, tensor: str) -> Number:
-        """Words that an instance of a level would take if it kept the tensor; for the multipliers, what one takes.
+        """Words that an instance of a level would take if it kept the tensor; for the multipliers,
+        what one takes.
 
-        Loops inside the innermost one that moves the tile cost nothing; along that one alone, what two neighbouring tiles share
-        stays: of w elements that move by δ < w, n trips take w + (n − 1)·δ.
+        Loops inside the innermost one that moves the tile cost nothing; along that one alone, what
+        two neighbouring tiles share stays: of w elements that move by δ < w, n trips take w + (n −
+        1)·δ.
         """
         return self._once(("fills of", inner, tensor), lambda: self._fills_of(inner, tensor))
 
@@ -150,7 +184,10 @@ class TimeloopModel:
             for at in loops
             if not access.indexed_by(at[1]) or self._partner(access, at[1]) is not None
         }
-        factors = [trips[k][d] if access.indexed_by(d) else self._one + moved[k, d] * (trips[k][d] - 1) for k, d in loops]
+        factors = [
+            trips[k][d] if access.indexed_by(d) else self._one + moved[k, d] * (trips[k][d] - 1)
+            for k, d in loops
+        ]
         words = self.tile(inner, tensor) * self._product(iter(factors))
         before = list(accumulate(factors, mul, initial=self._one))
         after = list(accumulate(reversed(factors), mul, initial=self._one))[::-1]
@@ -160,13 +197,18 @@ class TimeloopModel:
             rank, coefficient = partner
             width = self.widths(inner, tensor)[rank]
             beside = self._product(w for r, w in enumerate(self.widths(inner, tensor)) if r != rank)
-            shared = width - self._mapping.system.minimum(coefficient * self.around(level, loop), width)
+            shared = width - self._mapping.system.minimum(
+                coefficient * self.around(level, loop), width
+            )
             runs = before[place] * after[place + 1]
-            words = words - (1 - moved[level, loop]) * (trips[level][loop] - 1) * shared * beside * runs
+            words = (
+                words - (1 - moved[level, loop]) * (trips[level][loop] - 1) * shared * beside * runs
+            )
         return words
 
     def _partner(self, access: Access, loop: str) -> tuple[int, int] | None:
-        """Rank and coefficient of a loop that shares a rank with another one: its tiles may overlap; None otherwise."""
+        """Rank and coefficient of a loop that shares a rank with another one: its tiles may
+        overlap; None otherwise."""
         for rank, subscript in enumerate(access):
             if len(subscript.terms) > 1 and subscript.coefficient(loop):
                 return rank, subscript.coefficient(loop)
@@ -178,17 +220,21 @@ class TimeloopModel:
         """How many different tiles of a tensor the lanes inside one instance of a level want."""
         access = self._accesses[tensor]
         return self._once(
-            ("positions", level, tensor), lambda: self._product(self._rank_positions(level, rank.terms) for rank in access)
+            ("positions", level, tensor),
+            lambda: self._product(self._rank_positions(level, rank.terms) for rank in access),
         )
 
     def _rank_positions(self, level: int, terms: tuple[tuple[str, int], ...]) -> Number:
         """Different positions of tiles along one rank.
 
-        Of two loops that move tiles by A and B, tiles (i, j) and (i + d, j − q) are the same if A·d = B·q; with the least such
-        d and q, of m·n tiles those (m − d)·(n − q) that have a like one are counted twice.
+        Of two loops that move tiles by A and B, tiles (i, j) and (i + d, j − q) are the same if A·d
+        = B·q; with the least such d and q, of m·n tiles those (m − d)·(n − q) that have a like one
+        are counted twice.
         """
         lanes, numbers = self._mapping.lanes[level], self._mapping.system
-        trips = [(self._mapping.most_lanes(level, loop), loop, c) for loop, c in terms if loop in lanes]
+        trips = [
+            (self._mapping.most_lanes(level, loop), loop, c) for loop, c in terms if loop in lanes
+        ]
         count = self._product(lanes[loop] for _, loop, _ in trips)
         if len(trips) < 2:
             return count
@@ -198,13 +244,19 @@ class TimeloopModel:
         for d in range(1, most):
             q = numbers.ceil_div(d * step, step_other)
             meets = 1 - numbers.minimum(q * step_other - d * step, self._one)
-            rest = numbers.maximum(lanes[loop] - d, self._one * 0) * numbers.maximum(lanes[other] - q, self._one * 0)
+            rest = numbers.maximum(lanes[loop] - d, self._one * 0) * numbers.maximum(
+                lanes[other] - q, self._one * 0
+            )
             twice.append(meets * rest)
         return count - numbers.maximum(*twice)
 
     def distinct(self, parent: int, child: int, tensor: str) -> Number:
         """How many different tiles the children of one instance want, stage by stage."""
-        return self._product(self.positions(level, tensor) for level in range(parent, child) if self._mapping.lanes[level])
+        return self._product(
+            self.positions(level, tensor)
+            for level in range(parent, child)
+            if self._mapping.lanes[level]
+        )
 
     # -- counts --------------------------------------------------------------------------
 
@@ -213,7 +265,8 @@ class TimeloopModel:
         return 1 if level == len(self._levels) else self._mapping.keeps[level][tensor]
 
     def sent(self, parent: int, tensor: str) -> Number:
-        """Words that a level's instance gives to the next inner level that keeps the tensor, or takes from it."""
+        """Words that a level's instance gives to the next inner level that keeps the tensor, or
+        takes from it."""
         return self._once(("sent", parent, tensor), lambda: self._sent(parent, tensor))
 
     def _sent(self, parent: int, tensor: str) -> Number:
@@ -221,7 +274,9 @@ class TimeloopModel:
         for child in range(parent + 1, len(self._levels) + 1):
             kept = self.keeps(child, tensor)
             if not isinstance(kept, int) or kept:
-                words = words + passed * kept * self.fills_of(child, tensor) * self.distinct(parent, child, tensor)
+                words = words + passed * kept * self.fills_of(child, tensor) * self.distinct(
+                    parent, child, tensor
+                )
             passed = passed * (1 - kept)
             if isinstance(passed, int) and not passed:
                 break
@@ -233,7 +288,9 @@ class TimeloopModel:
 
         def count() -> Number:
             trips = self._product(trips[d] for trips in self._mapping.trips for d in loops)
-            return trips * self._product(lanes[d] for lanes in self._mapping.lanes[level:] for d in loops if d in lanes)
+            return trips * self._product(
+                lanes[d] for lanes in self._mapping.lanes[level:] for d in loops if d in lanes
+            )
 
         return self._once(("first", level, tensor), count)
 
@@ -242,18 +299,27 @@ class TimeloopModel:
 
     def reads(self, level: int, tensor: str) -> Number:
         """Words read."""
-        words = lambda: self._held(level, tensor, self._again(level, tensor, self.sent(level, tensor)))  # noqa: E731
+
+        def words() -> Number:
+            return self._held(level, tensor, self._again(level, tensor, self.sent(level, tensor)))
+
         return self._once(("reads", level, tensor), words)
 
     def fills(self, level: int, tensor: str) -> Number:
         """Words taken from the level around it."""
         if not level or tensor in dict(self._levels[level].resident):
             return self._one * 0
-        words = lambda: self._held(level, tensor, self._again(level, tensor, self.fills_of(level, tensor)))  # noqa: E731
+
+        def words() -> Number:
+            return self._held(
+                level, tensor, self._again(level, tensor, self.fills_of(level, tensor))
+            )
+
         return self._once(("fills", level, tensor), words)
 
     def _again(self, level: int, tensor: str, words: Number) -> Number:
-        """Words that are read, or taken from outside: of the output not those for the first time."""
+        """Words that are read, or taken from outside: of the output not those for the first
+        time."""
         if not self._is_output(tensor):
             return words
         again = words - self.first(level, tensor)
@@ -262,7 +328,11 @@ class TimeloopModel:
 
     def updates(self, level: int, tensor: str) -> Number:
         """Words of results taken from inside."""
-        return self._held(level, tensor, self.sent(level, tensor)) if self._is_output(tensor) else self._one * 0
+        return (
+            self._held(level, tensor, self.sent(level, tensor))
+            if self._is_output(tensor)
+            else self._one * 0
+        )
 
     def capacity(self, level: int, tensor: str) -> Number:
         """Words held."""
@@ -285,19 +355,26 @@ class TimeloopModel:
 
     def _kept(self, level: int) -> list[str]:
         kept = self._mapping.keeps[level]
-        return [tensor for tensor in self._accesses if not isinstance(kept[tensor], int) or kept[tensor]]
+        return [
+            tensor for tensor in self._accesses if not isinstance(kept[tensor], int) or kept[tensor]
+        ]
 
     # -- validity ------------------------------------------------------------------------
 
     def rules(self, within_parent: bool = False) -> Iterator[Rule]:
-        """What a mapping must meet to fit; ``within_parent`` holds the lanes inside one instance to the instances there, too.
+        """What a mapping must meet to fit; ``within_parent`` holds the lanes inside one instance to
+        the instances there, too.
 
-        The tool checks what tiles fill, and the lanes from the outermost level up to the instances of each level.
+        The tool checks what tiles fill, and the lanes from the outermost level up to the instances
+        of each level.
         """
         for place, level in reversed(list(enumerate(self._levels))):
             if level.words is not None:
                 yield Rule(
-                    level.name, "mapped tile size {} exceeds buffer capacity {}", self.used(place), level.usable(level.words)
+                    level.name,
+                    "mapped tile size {} exceeds buffer capacity {}",
+                    self.used(place),
+                    level.usable(level.words),
                 )
             for tensor, words in level.tensor_words:
                 what = f"mapped tile size {{}} of {tensor} exceeds its buffer capacity {{}}"
@@ -308,12 +385,19 @@ class TimeloopModel:
             if not any(self._mapping.lanes[:place]):
                 continue
             kind = "Arithmetic " if part is self._compute else ""
-            for axis, (limit, around) in enumerate(((part.mesh_x, outer.mesh_x), (part.mesh_y, outer.mesh_y))):
+            for axis, (limit, around) in enumerate(
+                ((part.mesh_x, outer.mesh_x), (part.mesh_y, outer.mesh_y))
+            ):
                 lanes = [mesh[axis] for mesh in self._mapping.mesh[:place]]
-                what = f"mapped max {kind}{'XY'[axis]} expansion {{}} exceeds hardware instances {{}}"
+                what = (
+                    f"mapped max {kind}{'XY'[axis]} expansion {{}} exceeds hardware instances {{}}"
+                )
                 yield Rule(part.name, what, self._product(iter(lanes)), limit)
                 if within_parent and self._mapping.lanes[place - 1]:
-                    what = f"mapped {'XY'[axis]} lanes {{}} inside one {outer.name} exceed its hardware instances {{}}"
+                    what = (
+                        f"mapped {'XY'[axis]} lanes {{}} inside one {outer.name} "
+                        f"exceed its hardware instances {{}}"
+                    )
                     yield Rule(part.name, what, lanes[-1], limit // around)
 
     # -- costs ---------------------------------------------------------------------------
@@ -321,12 +405,17 @@ class TimeloopModel:
     @cached_property
     def steps(self) -> Number:
         """Cycles that the multipliers work: trips of all temporal loops."""
-        return self._product(trips[loop] for trips in self._mapping.trips for loop in self._nest.loops)
+        return self._product(
+            trips[loop] for trips in self._mapping.trips for loop in self._nest.loops
+        )
 
     def instances(self, level: int) -> Number:
         """Instances of a level that work; of the multipliers, too."""
         return self._once(
-            ("instances", level), lambda: self._product(n for lanes in self._mapping.lanes[:level] for n in lanes.values())
+            ("instances", level),
+            lambda: self._product(
+                n for lanes in self._mapping.lanes[:level] for n in lanes.values()
+            ),
         )
 
     @property
@@ -342,10 +431,14 @@ class TimeloopModel:
     def cycles(self, level: int) -> Number:
         """Cycles of the multipliers, or more where a level's words take longer."""
         waits = self.waits(level).values()
-        return self._once(("cycles", level), lambda: self._mapping.system.maximum(self.steps, *waits) if waits else self.steps)
+        return self._once(
+            ("cycles", level),
+            lambda: self._mapping.system.maximum(self.steps, *waits) if waits else self.steps,
+        )
 
     def waits(self, level: int) -> Mapping[str, Number]:
-        """Cycles that the words of a level take at its bandwidths, by what they are: reads, writes, words (both)."""
+        """Cycles that the words of a level take at its bandwidths, by what they are: reads, writes,
+        words (both)."""
         found: Mapping[str, Number] = self._once(("waits", level), lambda: dict(self._waits(level)))
         return found
 
@@ -364,28 +457,43 @@ class TimeloopModel:
     @cached_property
     def latency(self) -> Number:
         """Cycles of the slowest level."""
-        return self._mapping.system.maximum(*(self.cycles(level) for level in range(len(self._levels))))
+        return self._mapping.system.maximum(
+            *(self.cycles(level) for level in range(len(self._levels)))
+        )
 
     def level_energy(self, place: int) -> Number:
-        """Energy of a level's accesses, and of what its instances that work leak, whether it keeps a tensor or none (pJ)."""
+        """Energy of a level's accesses, and of what its instances that work leak, whether it keeps
+        a tensor or none (pJ)."""
         return self._once(("energy", place), lambda: self._level_energy(self._levels[place], place))
 
     def _level_energy(self, level: Level, place: int) -> Number:
         numbers = self._mapping.system
-        costs = ((self.reads, level.read_energy), (self.fills, level.write_energy), (self.updates, level.update_energy))
+        costs = (
+            (self.reads, level.read_energy),
+            (self.fills, level.write_energy),
+            (self.updates, level.update_energy),
+        )
         energy = self._one * 0
         for count, cost in costs:
             if not cost:
                 continue
             for tensor in self._kept(place):
                 words = count(place, tensor)
-                accesses = words if level.block == 1 else numbers.ceil_div(words, numbers.number(Fraction(level.block)))
+                accesses = (
+                    words
+                    if level.block == 1
+                    else numbers.ceil_div(words, numbers.number(Fraction(level.block)))
+                )
                 energy = energy + accesses * numbers.number(cost)
         working = self.instances(place)
         if level.cluster > 1:
             working = numbers.minimum(working, numbers.number(Fraction(level.charged)))
         energy = energy * working
-        return energy + self.latency * self.instances(place) * numbers.number(level.leak) if level.leak else energy
+        return (
+            energy + self.latency * self.instances(place) * numbers.number(level.leak)
+            if level.leak
+            else energy
+        )
 
     @cached_property
     def compute_energy(self) -> Number:
@@ -395,15 +503,27 @@ class TimeloopModel:
     @cached_property
     def energy(self) -> Number:
         """Energy of everything (pJ)."""
-        return reduce(lambda a, b: a + b, map(self.level_energy, range(len(self._levels))), self.compute_energy)
+        return reduce(
+            lambda a, b: a + b,
+            map(self.level_energy, range(len(self._levels))),
+            self.compute_energy,
+        )
 
     @property
     def parts(self) -> Mapping[str, Number]:
-        """What latency and energy are made of, by name: cycles and energies of levels, and what they count of tensors."""
+        """What latency and energy are made of, by name: cycles and energies of levels, and what
+        they count of tensors."""
         found = {"computation": self.steps, "latency": self.latency, "energy": self.energy}
         for place, level in enumerate(self._levels):
             found |= {f"{level.name} {what}": wait for what, wait in self.waits(place).items()}
             found[level.name] = self.level_energy(place)
-            for what, count in (("reads", self.reads), ("fills", self.fills), ("updates", self.updates)):
-                found |= {f"{level.name} {tensor} {what}": count(place, tensor) for tensor in self._kept(place)}
+            for what, count in (
+                ("reads", self.reads),
+                ("fills", self.fills),
+                ("updates", self.updates),
+            ):
+                found |= {
+                    f"{level.name} {tensor} {what}": count(place, tensor)
+                    for tensor in self._kept(place)
+                }
         return {**found, self._compute.name: self.compute_energy}

@@ -25,10 +25,26 @@ FIGURES = {
         Metric("write_energy", "pJ", "an access that fills"),
         Metric("update_energy", "pJ", "an access that writes results"),
         Metric("leak", "pJ/cycle", "an instance in use"),
-        Metric("mesh_x", "instances", "instances along the first direction, each with what is inside it"),
-        Metric("mesh_y", "instances", "instances along the second direction, each with what is inside it"),
-        Metric("fanout_x", "instances", "instances along the first direction inside each instance around them"),
-        Metric("fanout_y", "instances", "instances along the second direction inside each instance around them"),
+        Metric(
+            "mesh_x",
+            "instances",
+            "instances along the first direction, each with what is inside it",
+        ),
+        Metric(
+            "mesh_y",
+            "instances",
+            "instances along the second direction, each with what is inside it",
+        ),
+        Metric(
+            "fanout_x",
+            "instances",
+            "instances along the first direction inside each instance around them",
+        ),
+        Metric(
+            "fanout_y",
+            "instances",
+            "instances along the second direction inside each instance around them",
+        ),
     )
 }
 LIFTABLE = ("words", "read_bandwidth", "write_bandwidth", "shared_bandwidth")
@@ -36,7 +52,9 @@ MESHES = ("mesh_x", "mesh_y", "fanout_x", "fanout_y")
 WHOLE = ("words", *MESHES)
 
 #: The width of all words, a figure of no level.
-WORD_BITS = Metric("word_bits", "bits", "width of words at every level, whose bits and ports stay as they are")
+WORD_BITS = Metric(
+    "word_bits", "bits", "width of words at every level, whose bits and ports stay as they are"
+)
 
 
 def _of(field: str, *metrics: Metric) -> dict[str, Metric]:
@@ -67,7 +85,10 @@ NETWORK = _of(
     "network",
     Metric("width", "bits/cycle", "every link"),
     *(Metric(f"{name}_links", "links", f"of the network {name}") for name in NETWORKS),
-    *(Metric(f"{name}_virtual", "groups", f"that take turns at a link of the network {name}") for name in NETWORKS),
+    *(
+        Metric(f"{name}_virtual", "groups", f"that take turns at a link of the network {name}")
+        for name in NETWORKS
+    ),
     Metric("bank_words", "words", "a bank of the scratchpad"),
 )
 
@@ -79,16 +100,28 @@ WHOLE_NUMBERS = (WORD_BITS.name, "bursts.bank_words", *TENSORIZED, *NETWORK)
 
 
 def figures(architecture: Architecture) -> dict[str, Metric]:
-    """What can be varied: ``GLB.words`` and so on of every level, the mesh of the multipliers, ``word_bits``."""
-    found = {f"{level.name}.{name}": figure for level in architecture.levels for name, figure in FIGURES.items()}
+    """What can be varied: ``GLB.words`` and so on of every level, the mesh of the multipliers,
+    ``word_bits``."""
+    found = {
+        f"{level.name}.{name}": figure
+        for level in architecture.levels
+        for name, figure in FIGURES.items()
+    }
     found |= {f"{architecture.compute.name}.{name}": FIGURES[name] for name in MESHES}
-    found |= {f"{architecture.compute.name}.energy": Metric("energy", "pJ", "a multiply-accumulate")}
+    found |= {
+        f"{architecture.compute.name}.energy": Metric("energy", "pJ", "a multiply-accumulate")
+    }
     found |= {WORD_BITS.name: WORD_BITS}
-    return found | {name: own for name, own in OF_EDITIONS.items() if getattr(architecture, name.partition(".")[0]) is not None}
+    return found | {
+        name: own
+        for name, own in OF_EDITIONS.items()
+        if getattr(architecture, name.partition(".")[0]) is not None
+    }
 
 
 def with_figures(architecture: Architecture, values: Mapping[str, Fraction]) -> Architecture:
-    """The architecture with other figures: the width of words first, then meshes from outside, then the rest.
+    """The architecture with other figures: the width of words first, then meshes from outside, then
+    the rest.
 
     Raises `InputError` if a figure cannot have its value.
     """
@@ -96,7 +129,10 @@ def with_figures(architecture: Architecture, values: Mapping[str, Fraction]) -> 
 
     def turn(name: str) -> tuple[int, int]:
         part, _, field = name.rpartition(".")
-        return (0 if not part else 1 if field in MESHES else 2, parts.index(part) if part in parts else 0)
+        return (
+            0 if not part else 1 if field in MESHES else 2,
+            parts.index(part) if part in parts else 0,
+        )
 
     for name in sorted(values, key=turn):
         architecture = with_figure(architecture, name, values[name])
@@ -110,25 +146,44 @@ def with_figure(architecture: Architecture, name: str, value: Fraction | None) -
     """
     part, _, field = name.rpartition(".")
     if name not in figures(architecture):
-        known = ", ".join((*(level.name for level in architecture.levels), architecture.compute.name))
+        known = ", ".join(
+            (*(level.name for level in architecture.levels), architecture.compute.name)
+        )
         raise InputError(f"{architecture.name} has no {name}; its parts are {known}")
     if value is None and field not in LIFTABLE:
         raise InputError(f"{quoted(name)} is none; allowed: a number")
-    if value is not None and (field in WHOLE or name in WHOLE_NUMBERS) and (value < 1 or value.denominator != 1):
+    if (
+        value is not None
+        and (field in WHOLE or name in WHOLE_NUMBERS)
+        and (value < 1 or value.denominator != 1)
+    ):
         raise InputError(f"{quoted(name)} is {float(value):g}; allowed: a positive integer")
-    changed: Any = {field: int(value) if value is not None and (field in WHOLE or name in WHOLE_NUMBERS) else value}
+    changed: Any = {
+        field: int(value)
+        if value is not None and (field in WHOLE or name in WHOLE_NUMBERS)
+        else value
+    }
     if name in OF_EDITIONS or (part == architecture.compute.name and field not in MESHES):
         owner = part if name in OF_EDITIONS else "compute"
         more: Any = {owner: replace(getattr(architecture, owner), **changed)}
         return replace(architecture, **more)
     if not part:
-        return replace(architecture, levels=tuple(_wide(level, changed[field]) for level in architecture.levels))
+        return replace(
+            architecture,
+            levels=tuple(_wide(level, changed[field]) for level in architecture.levels),
+        )
     if field in MESHES:
         return _meshed(architecture, part, field, changed[field])
-    if field == "read_energy" and architecture.bursts is not None:  # a figure of its own takes the place of a table's
-        tables = tuple((level, sizes) for level, sizes in architecture.bursts.energies if level != part)
+    if (
+        field == "read_energy" and architecture.bursts is not None
+    ):  # a figure of its own takes the place of a table's
+        tables = tuple(
+            (level, sizes) for level, sizes in architecture.bursts.energies if level != part
+        )
         architecture = replace(architecture, bursts=replace(architecture.bursts, energies=tables))
-    levels = (replace(level, **changed) if level.name == part else level for level in architecture.levels)
+    levels = (
+        replace(level, **changed) if level.name == part else level for level in architecture.levels
+    )
     return replace(architecture, levels=tuple(levels))
 
 
@@ -159,8 +214,14 @@ def _meshed(architecture: Architecture, part: str, field: str, count: int) -> Ar
         count *= getattr(parts[place - 1], field) if place else 1
     old = getattr(parts[place], field)
     for k, each in enumerate(parts[place:], start=place):
-        mesh = {"mesh_x": each.mesh_x, "mesh_y": each.mesh_y, field: getattr(each, field) // old * count}
+        mesh = {
+            "mesh_x": each.mesh_x,
+            "mesh_y": each.mesh_y,
+            field: getattr(each, field) // old * count,
+        }
         parts[k] = replace(each, instances=prod(mesh.values()), **mesh)
     *levels, compute = parts
     assert isinstance(compute, Compute)
-    return replace(architecture, levels=tuple(x for x in levels if isinstance(x, Level)), compute=compute)
+    return replace(
+        architecture, levels=tuple(x for x in levels if isinstance(x, Level)), compute=compute
+    )

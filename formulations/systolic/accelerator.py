@@ -1,4 +1,5 @@
-"""Systolic arrays that share a device, as hardware spaces state them: shares of its resources are what is free."""
+"""Systolic arrays that share a device, as hardware spaces state them: shares of its resources are
+what is free."""
 
 from __future__ import annotations
 
@@ -24,20 +25,23 @@ from ithaca.formulations.systolic.data_types import data_type
 from ithaca.formulations.systolic.metrics import METRICS
 from ithaca.formulations.systolic.systolic_array import Edition
 
-#: What is divided among arrays, each of which takes its own shares; and what each may use as many shares of.
+#: What is divided among arrays, each of which takes its own shares; and what each may use as many
+#: shares of.
 DIVIDED, COMMON = ("dsp", "bram18k"), "bandwidth"
 
 
 @dataclass(frozen=True)
 class SystolicArrays:
-    """Up to so many arrays on a device, each for consecutive layers, with its shares of what the device has."""
+    """Up to so many arrays on a device, each for consecutive layers, with its shares of what the
+    device has."""
 
     platform: str  #: Name of the device, or its file
     dtype: str  #: The type of all tensors
     edition: str  #: Edition of the model
     arrays: int  #: How many arrays there may be
     shares: int  #: Into how many shares each resource is divided
-    minimise: str = "slowest"  #: What of the arrays counts: the slowest, for a stream of inputs, or the total of one input
+    #: What of the arrays counts: the slowest, for a stream of inputs, or the total of one input
+    minimise: str = "slowest"
     dataflow: tuple[str, ...] | None = None  #: The dataflow of every array; None: whichever is best
 
     @property
@@ -47,13 +51,20 @@ class SystolicArrays:
 
     @property
     def trends(self) -> Mapping[str, Trend]:
-        """Shares of DSP blocks and block RAM of each array, and of the bandwidth: more never hurts."""
-        return dict.fromkeys([*(f"array{n}.{m}" for m in DIVIDED for n in range(1, self.arrays + 1)), COMMON], Trend.HELPS)
+        """Shares of DSP blocks and block RAM of each array, and of the bandwidth: more never
+        hurts."""
+        return dict.fromkeys(
+            [*(f"array{n}.{m}" for m in DIVIDED for n in range(1, self.arrays + 1)), COMMON],
+            Trend.HELPS,
+        )
 
-    def problems(self, work: Work, figures: Mapping[str, Fraction], objective: Objective) -> tuple[Problem, ...]:
+    def problems(
+        self, work: Work, figures: Mapping[str, Fraction], objective: Objective
+    ) -> tuple[Problem, ...]:
         """Layers of one array share its hardware: none is a problem of its own."""
         raise InputError(
-            "arrays that share a device are chosen for all layers together; allowed: one network, by --method proof"
+            "arrays that share a device are chosen for all layers together; "
+            "allowed: one network, by --method proof"
         )
 
     def sizes(self, space: HardwareSpace) -> dict[str, Fraction]:
@@ -67,21 +78,39 @@ class SystolicArrays:
             for name in (f"array{n}.{metric}" for n in range(1, self.arrays + 1)):
                 figure = space.figures.get(name)
                 quantity = next(
-                    (q for q in space.quantities if figure is not None and figure.expression == Symbol(q.name)), None
+                    (
+                        q
+                        for q in space.quantities
+                        if figure is not None and figure.expression == Symbol(q.name)
+                    ),
+                    None,
                 )
                 if quantity is None or quantity.values != tuple(range(1, self.shares + 1)):
-                    raise InputError(f"figures.{name} is not free; allowed: a quantity of its own, range [1, {self.shares}]")
+                    raise InputError(
+                        f"figures.{name} is not free; allowed: a quantity of its "
+                        f"own, range [1, {self.shares}]"
+                    )
                 symbols.append(Symbol(quantity.name))
-            if Link(add(*symbols), Relation.AT_MOST, Constant(Fraction(self.shares))) not in [r.link for r in space.rules]:
+            if Link(add(*symbols), Relation.AT_MOST, Constant(Fraction(self.shares))) not in [
+                r.link for r in space.rules
+            ]:
                 text = " + ".join(symbol.name for symbol in symbols)
-                raise InputError(f"rules do not divide {metric}; allowed: {text} <= {self.shares}, beside no others")
+                raise InputError(
+                    f"rules do not divide {metric}; allowed: {text} <= "
+                    f"{self.shares}, beside no others"
+                )
         if len(space.rules) > len(DIVIDED):
-            raise InputError(f"rules has {len(space.rules)}; allowed: one for each of {', '.join(DIVIDED)}")
+            raise InputError(
+                f"rules has {len(space.rules)}; allowed: one for each of {', '.join(DIVIDED)}"
+            )
         found = {metric: limits[metric] / self.shares for metric in DIVIDED}
         if COMMON in space.figures:
             span = space.figures[COMMON].range(space.box)
             if span.low != span.high:
-                raise InputError(f"figures.{COMMON} may be several; allowed: one number of shares, which each array may use")
+                raise InputError(
+                    f"figures.{COMMON} may be several; allowed: one number of "
+                    "shares, which each array may use"
+                )
             found[COMMON] = limits[COMMON] * span.low / self.shares
         return found
 
@@ -100,7 +129,8 @@ class ArraysDocument(Document):
 
 
 class Arrays(AcceleratorKind):
-    """How spaces state arrays on a device (see `ithaca.formulations.hardware.kind.AcceleratorKind`)."""
+    """How spaces state arrays on a device (see
+    `ithaca.formulations.hardware.kind.AcceleratorKind`)."""
 
     document = ArraysDocument
 
@@ -117,13 +147,18 @@ class Arrays(AcceleratorKind):
     def fields(self, accelerator: Any) -> dict[str, Any] | None:
         if not isinstance(accelerator, SystolicArrays):
             return None
-        found = {name: getattr(accelerator, name) for name in ("platform", "dtype", "edition", "arrays", "shares", "minimise")}
+        found = {
+            name: getattr(accelerator, name)
+            for name in ("platform", "dtype", "edition", "arrays", "shares", "minimise")
+        }
         found |= {} if accelerator.dataflow is None else {"dataflow": list(accelerator.dataflow)}
         return {"family": "systolic", **found}
 
     def energies(self, accelerator: SystolicArrays, path: Path) -> Mapping[str, Fraction]:
         """None: the data type has energies."""
-        raise InputError(f"{path}: arrays have no energies by Accelergy; allowed: spaces of memory hierarchies")
+        raise InputError(
+            f"{path}: arrays have no energies by Accelergy; allowed: spaces of memory hierarchies"
+        )
 
     areas = energies
 

@@ -1,10 +1,10 @@
 """The cost model, stated once: DESIGN.md §6 (after Wang & Cong, Odyssey, §3.3).
 
-`evaluate` is plain arithmetic over the quantities of a design and works in every number
-system of `ithaca.formulations.algebra.number_systems`: on Fractions it is the reference, on NumPy or
-xarray arrays it scores many candidates, on intervals it bounds regions, on symbols it writes
-every metric down as an expression. The editions differ only in what the derived array states.
-Units: cycles and words, unless said otherwise.
+`evaluate` is plain arithmetic over the quantities of a design and works in every number system of
+`ithaca.formulations.algebra.number_systems`: on Fractions it is the reference, on NumPy or xarray
+arrays it scores many candidates, on intervals it bounds regions, on symbols it writes every metric
+down as an expression. The editions differ only in what the derived array states. Units: cycles and
+words, unless said otherwise.
 """
 
 from __future__ import annotations
@@ -19,7 +19,13 @@ from ithaca.formulations.algebra.number_systems import NumbersByName, NumberSyst
 from ithaca.formulations.systolic.cycles import Cycles, cycles
 from ithaca.formulations.systolic.data_types import DataType
 from ithaca.formulations.systolic.quantities import ACCUMULATORS, buffer, t2
-from ithaca.formulations.systolic.systolic_array import Edition, Epilogue, IOGroup, Module, SystolicArray
+from ithaca.formulations.systolic.systolic_array import (
+    Edition,
+    Epilogue,
+    IOGroup,
+    Module,
+    SystolicArray,
+)
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
 
 #: Cycles to open a DRAM burst (published estimator).
@@ -58,7 +64,8 @@ class Point:
         return self.numbers.number(Fraction(number))
 
     def held(self, name: str, tile: Expression) -> Any:
-        """Words that a buffer holds: a tile, or more where the buffer is a quantity, as layers share it."""
+        """Words that a buffer holds: a tile, or more where the buffer is a quantity, as layers
+        share it."""
         words, given = self.value(tile), buffer(name).name
         return self.numbers.maximum(words, self.values[given]) if given in self.values else words
 
@@ -80,8 +87,8 @@ class Costs:
     bram18k: Any
     words: NumbersByName  #: Off-chip words per tensor
     kept_words: tuple[Any, ...]  #: Words moved to and from tensors that stay on chip
-    #: Slack of the accumulator condition, Π t2 − factor · products summed per accumulator and cycle; a design that accumulates
-    #: in place needs it ≥ 0. For others it is informative only.
+    #: Slack of the accumulator condition, Π t2 − factor · products summed per accumulator and
+    #: cycle; a design that accumulates in place needs it ≥ 0. For others it is informative only.
     accumulation: Any
     point: Point  #: Where they were evaluated
 
@@ -119,8 +126,9 @@ def evaluate(
     technology : Technology
         Clock and energies, for the metrics that need them.
     kept : mapping of str to int, optional
-        Tensors that stay on chip instead of in DRAM, with the words of all of each, not all of them the nest's: they take
-        block RAM, a port wide, and no off-chip words. Their modules take the cycles that they would from and to DRAM.
+        Tensors that stay on chip instead of in DRAM, with the words of all of each, not all of them
+        the nest's: they take block RAM, a port wide, and no off-chip words. Their modules take the
+        cycles that they would from and to DRAM.
     """
     point = Point(array, values, data, numbers, technology, kept or {})
     value, constant, held = point.value, point.constant, point.held
@@ -130,7 +138,11 @@ def evaluate(
         size, port = value(group.size), constant(data.port_words)
         if module.serialized:
             return value(group.count) * (size / numbers.minimum(value(group.pack), port))
-        return value(group.count) * value(group.size / group.last) * (BURST_LATENCY + value(group.last) / port)
+        return (
+            value(group.count)
+            * value(group.size / group.last)
+            * (BURST_LATENCY + value(group.last) / port)
+        )
 
     def module_cost(group: IOGroup, module: Module) -> ModuleCost:
         if module.dram:
@@ -168,9 +180,13 @@ def evaluate(
     bram18k = constant(0)
     for group in array.packed_groups:
         copies = len(group.buffers) * (2 if group.double_buffered else 1)
-        bram18k = bram18k + copies * value(group.count) * brams(held(group.name, group.size), value(group.pack))
+        bram18k = bram18k + copies * value(group.count) * brams(
+            held(group.name, group.size), value(group.pack)
+        )
     if array.pe.accumulators is not None:
-        bram18k = bram18k + value(array.pe.count) * brams(held(ACCUMULATORS, array.pe.accumulators), value(array.pe.outputs))
+        bram18k = bram18k + value(array.pe.count) * brams(
+            held(ACCUMULATORS, array.pe.accumulators), value(array.pe.outputs)
+        )
 
     for held_words in point.kept.values():
         bram18k = bram18k + brams(constant(held_words), constant(data.port_words))
@@ -179,18 +195,24 @@ def evaluate(
     kept_words = []
     for group, module in array.modules:
         if module.dram:
-            moved = value(module.tiles) * (value(group.count) * value(group.size) + value(module.extra_words))
+            moved = value(module.tiles) * (
+                value(group.count) * value(group.size) + value(module.extra_words)
+            )
             if group.tensor in point.kept:
                 kept_words.append(moved)
             else:
-                words[group.tensor] = words[group.tensor] + moved if group.tensor in words else moved
+                words[group.tensor] = (
+                    words[group.tensor] + moved if group.tensor in words else moved
+                )
 
     macs = value(array.pe.count) * value(array.pe.simd)
     if array.edition is Edition.CYCLE:
         parts = cycles(point, technology.machine)
         if technology.memory.bandwidth:  # all DRAM modules share it
             moved = data.bytes * sum(list(words.values())[1:], start=next(iter(words.values())))
-            parts = parts.at_least(numbers.ceil_div(moved, constant(technology.memory.bandwidth)), numbers)
+            parts = parts.at_least(
+                numbers.ceil_div(moved, constant(technology.memory.bandwidth)), numbers
+            )
     else:
         main = numbers.maximum(pe, *(cost.total for cost in modules.values()))
         fill, rest = numbers.maximum(*prologue), numbers.maximum(*epilogue)
@@ -212,9 +234,13 @@ def evaluate(
     )
 
 
-def accumulation(array: SystolicArray, values: NumbersByName, data: DataType, numbers: NumberSystem) -> Any:
+def accumulation(
+    array: SystolicArray, values: NumbersByName, data: DataType, numbers: NumberSystem
+) -> Any:
     """Slack of the accumulator condition (see `Costs`), by itself."""
     hidden = numbers.number(Fraction(1))
     for loop in array.latency_hiding_loops:
         hidden = hidden * values[t2(loop).name]
-    return hidden - data.accumulator_factor * (array.pe.simd / array.pe.outputs).evaluate(values, numbers)
+    return hidden - data.accumulator_factor * (array.pe.simd / array.pe.outputs).evaluate(
+        values, numbers
+    )

@@ -1,9 +1,10 @@
 """Cycles of a derived array in closed form: what its modules, word by word, take (DESIGN.md §11).
 
-The closed form follows the process network that `ithaca.formulations.systolic.simulation.arrays` runs: exact on most arrays,
-a few per cent off at worst. It is arithmetic in any number system; floors are written as ceilings. Not every term is
-monotone: words on their way shorten a wait (− (q + 1)(ny − 1), − r(q − 1)), and factors n − 1 vanish for one tile. Bounds
-come from the relaxation as for any other expression, which takes the ends of each factor apart.
+The closed form follows the process network that `ithaca.formulations.systolic.simulation.arrays`
+runs: exact on most arrays, a few per cent off at worst. It is arithmetic in any number system;
+floors are written as ceilings. Not every term is monotone: words on their way shorten a wait (− (q
++ 1)(ny − 1), − r(q − 1)), and factors n − 1 vanish for one tile. Bounds come from the relaxation as
+for any other expression, which takes the ends of each factor apart.
 """
 
 from __future__ import annotations
@@ -46,7 +47,9 @@ class _Reads:
     #: M, from one tile to the next: the greatest of these quotients.
     period: _Period
     enters: Any  #: At least that where PEs enter a loop again to drain
-    behind: Any  #: f: how far the chain of one lane of the second loop is behind the one before; 0 if all are fed at once
+    #: f: how far the chain of one lane of the second loop is behind the one before; 0 if all are
+    #: fed at once
+    behind: Any
     words: Any  #: a: words per lane
     least: Any  #: No less than fill and run: what fills its buffers, all tiles taken together
     simple: bool  #: Whether it has f = 0, and feeds every tile once
@@ -58,12 +61,14 @@ def cycles(point: Point, machine: Machine) -> Cycles:
 
 
 def holds_transfers(array: SystolicArray) -> bool:
-    """Whether the latency is proven to be no less than what any DRAM module takes to move its words, a pack in a cycle.
+    """Whether the latency is proven to be no less than what any DRAM module takes to move its
+    words, a pack in a cycle.
 
-    What fills a tensor's buffers, tiles · chain · a, is at most fill, n − 1 periods and a tile. Memory that feeds the ny lanes
-    of the second loop one after the other (2-D interior) takes ny times that: of the first tile fill has one lane, and the
-    others are what the last lane is behind, which counts where the lanes that wait are those of the second loop. What is
-    written, N_o · ny · nx · o, is at most N_o − 1 drains and the last.
+    What fills a tensor's buffers, tiles · chain · a, is at most fill, n − 1 periods and a tile.
+    Memory that feeds the ny lanes of the second loop one after the other (2-D interior) takes ny
+    times that: of the first tile fill has one lane, and the others are what the last lane is
+    behind, which counts where the lanes that wait are those of the second loop. What is written,
+    N_o · ny · nx · o, is at most N_o − 1 drains and the last.
     """
     outs = (group for group in array.packed_groups if group.role is not Role.READ)
     return all(out.role is Role.DRAIN or out.direction == array.dataflow[-1] for out in outs)
@@ -82,7 +87,9 @@ class _Closed:
     def __init__(self, point: Point, machine: Machine) -> None:
         self.array, self.point, self.numbers = point.array, point, point.numbers
         self.value = point.value
-        self.d, self.e, self.h = (self.constant(n) for n in (machine.swap, machine.entry, machine.hop))
+        self.d, self.e, self.h = (
+            self.constant(n) for n in (machine.swap, machine.entry, machine.hop)
+        )
         self.depth = machine.fifo_depth
         #: q and l: words in a FIFO, and cycles from a PE's operands to its sum in the next module.
         self.q, self.l = machine.fifo_depth + machine.hop - 1, machine.hop + machine.mac - 1
@@ -93,10 +100,12 @@ class _Closed:
         outs = [group for group in self.array.packed_groups if group.role is not Role.READ]
         if len(outs) != 1:
             raise InputError(
-                f"the cycle edition says nothing of {self.array.name}: {self.array.obstacle}; allowed: another edition"
+                f"the cycle edition says nothing of {self.array.name}: "
+                f"{self.array.obstacle}; allowed: another edition"
             )
         self.out = outs[0]
-        # with t1 = lanes · t2 written out, so that the visits of an output are the trips of the loops that reduce
+        # with t1 = lanes · t2 written out, so that the visits of an output are the trips of the
+        # loops that reduce
         factors = {t1(loop).name: lanes(loop) * t2(loop) for loop in self.array.band}
         self.flow = self.out.size.substitute(factors) / self.array.pe.outputs
         self.inner = multiply(*(t2(loop) for loop in self.array.latency_hiding_loops))
@@ -125,15 +134,19 @@ class _Closed:
         """So many periods, rounded up: cycles are whole, and the search may count on it."""
         return self.most(
             *(
-                count * cycles if per == ONE else self.numbers.ceil_div(count * cycles, self.value(per))
+                count * cycles
+                if per == ONE
+                else self.numbers.ceil_div(count * cycles, self.value(per))
                 for cycles, per in period
             )
         )
 
     def tiles_before(self, count: Any, ahead: list[_Ahead], period: _Period) -> Any:
-        """The tiles before the last: the first in its group's own period, the others in that of the array.
+        """The tiles before the last: the first in its group's own period, the others in that of the
+        array.
 
-        B_g + [n > 1] M_g + max(n − 2, 0) M is B_g + [n > 1] (M_g − M) + (n − 1) M, at a glance never less for larger periods.
+        B_g + [n > 1] M_g + max(n − 2, 0) M is B_g + [n > 1] (M_g − M) + (n − 1) M, at a glance
+        never less for larger periods.
         """
         first = self.if_more(count)
         begun = self.most(*(cycles + self.times(first, own) for cycles, own in ahead))
@@ -157,7 +170,9 @@ class _Closed:
         whole = fills + self.d
         if group.direction is None and self.second is not None:
             rows = self.lanes(self.second)
-            first, later = (self.most(one, chain - self.floor(self.constant(k * self.q), words)) for k in (1, 2))
+            first, later = (
+                self.most(one, chain - self.floor(self.constant(k * self.q), words)) for k in (1, 2)
+            )
             behind = chain * words + self.e * first
             entries = self.numbers.ceil_div(rows * self.e * (first + later), self.constant(2))
             whole = self.most(whole, rows * chain * words + entries)
@@ -174,7 +189,10 @@ class _Closed:
             enters=taken + self.e,
             behind=behind,
             words=words,
-            least=comes + self.value(buffer.tiles) * fills + (self.value(buffer.tiles) - one) * self.d + self.trips,
+            least=comes
+            + self.value(buffer.tiles) * fills
+            + (self.value(buffer.tiles) - one) * self.d
+            + self.trips,
             simple=again == ONE and (group.direction is not None or self.second is None),
         )
 
@@ -192,7 +210,9 @@ class _Closed:
         words = self.value(self.out.size / self.out.pack)
         sent = nx * (words + e)
         until = flow
-        if self.flow != self.inner:  # max(S, T − …) of DESIGN.md §11, with T = red S: what grows with visits stands alone
+        if (
+            self.flow != self.inner
+        ):  # max(S, T − …) of DESIGN.md §11, with T = red S: what grows with visits stands alone
             reached = inner * self.numbers.ceil_div(self.constant(self.depth + self.l), inner)
             held = (visits - one) * self.most(flow - reached, zero) - self.constant(self.depth - 2)
             until = flow + self.most(held, zero)
@@ -208,7 +228,9 @@ class _Closed:
                 else self.most(later, until + sent + e)
             )
             # what the chain of a later lane of the second loop sends waits less for its FIFOs
-            sent_on = nx * words + e * self.most(one, nx - self.floor(self.constant(2 * self.q), words))
+            sent_on = nx * words + e * self.most(
+                one, nx - self.floor(self.constant(2 * self.q), words)
+            )
         last = self.most(sent, words + e + 2 * h * (nx - one))
         again = self.if_more(visits)
         later_enters = zero
@@ -222,12 +244,17 @@ class _Closed:
             if self.second is not None:
                 behind = (ny - one) * self.most(sent_on, 2 * h + g.behind)
                 if g.behind is not zero and handed and not g.simple:
-                    lag = self.numbers.minimum(ny - one, self.floor(self.trips - one, self.constant(self.q)))
-                    more = (ny - one) * self.most(sent_on, 2 * h) + lag * (h + g.behind - self.constant(self.q - 1))
+                    lag = self.numbers.minimum(
+                        ny - one, self.floor(self.trips - one, self.constant(self.q))
+                    )
+                    more = (ny - one) * self.most(sent_on, 2 * h) + lag * (
+                        h + g.behind - self.constant(self.q - 1)
+                    )
                     behind = self.most(behind, more)
             ahead.append((g.fill + behind, g.period))
         run = self.most(
-            self.tiles_before(self.visited, ahead, period) + self.most((self.outputs - one) * drained, held_up),
+            self.tiles_before(self.visited, ahead, period)
+            + self.most((self.outputs - one) * drained, held_up),
             self.tiles_before(self.tiles, ahead, period) + (self.outputs - one) * later_enters,
         )
         enters, hops = again * e, (2 * h if self.second is not None else h) + self.constant(self.l)
@@ -253,7 +280,9 @@ class _Closed:
         if self.sums is Sums.FIRST:
             step = step + (visits - one) * inner
         sent = chain * (words + e)
-        end = d + self.most(sent, words + e + 2 * h * (chain - one)) + (zero if across is None else h)
+        end = (
+            d + self.most(sent, words + e + 2 * h * (chain - one)) + (zero if across is None else h)
+        )
         skews = []
         for g in reads:
             if g.simple:
@@ -263,33 +292,60 @@ class _Closed:
                     self.floor(nz * self.constant(self.q), taken) + one,
                 )
                 skews.append(
-                    self.trips + e + near * (step - self.constant(self.q - 1)) + 2 * d + far * (g.words + e)
+                    self.trips
+                    + e
+                    + near * (step - self.constant(self.q - 1))
+                    + 2 * d
+                    + far * (g.words + e)
                     - self.constant(self.depth - 2)
-                )  # fmt: skip
+                )
         pairs = self.floor(self.tiles - one, self.constant(2))
         usual = self.most(self.times(self.visited, period), sent + d)
-        held_up = self.held_up(self.outputs - one, usual, flow * self.visited, words, chain, doubled=True)
+        held_up = self.held_up(
+            self.outputs - one, usual, flow * self.visited, words, chain, doubled=True
+        )
         single = self.most(self.tiles - one - 2 * pairs, zero)  # 0 or 1, at a glance
         ahead = [(g.fill + (nz - one) * self.most(step, h + g.behind), g.period) for g in reads]
         runs = [
-            self.tiles_before(self.visited, ahead, period) + self.most((self.outputs - one) * (sent + d), held_up),
+            self.tiles_before(self.visited, ahead, period)
+            + self.most((self.outputs - one) * (sent + d), held_up),
             self.tiles_before(self.tiles, ahead, period),
         ]
         if skews:
-            runs.append(pairs * self.most(*skews) + self.most(*(cycles + self.times(single, own) for cycles, own in ahead)))
+            runs.append(
+                pairs * self.most(*skews)
+                + self.most(*(cycles + self.times(single, own) for cycles, own in ahead))
+            )
         drains = self.outputs * sent + (self.outputs - one) * d + self.trips
-        return self.parts(reads, self.most(*runs), drains, sent, self.constant(self.l) + d, self.constant(self.l) + end)
+        return self.parts(
+            reads,
+            self.most(*runs),
+            drains,
+            sent,
+            self.constant(self.l) + d,
+            self.constant(self.l) + end,
+        )
 
-    def held_up(self, count: Any, usual: Any, taken: Any, words: Any, chain: Any, *, doubled: bool = False) -> Any:
-        """Output tiles where the first module of a chain waits for the last one's words, and its PE for the module.
+    def held_up(
+        self, count: Any, usual: Any, taken: Any, words: Any, chain: Any, *, doubled: bool = False
+    ) -> Any:
+        """Output tiles where the first module of a chain waits for the last one's words, and its PE
+        for the module.
 
-        The last lane is h (L − 1) behind the first, as data are handed on, and so are its words on their way back. Until they
-        have passed, the first module takes nothing, and its FIFO holds what depth + l − 1 words of the PE are. So the last
-        word of a tile leaves the PE after the module has begun the tile p − 1 before it, p = ⌈(depth + l) / S⌉: p tiles
-        (one more where buffers are doubled) take p S + o + e + 2 h (L − 1) − (depth − 2) at least.
+        The last lane is h (L − 1) behind the first, as data are handed on, and so are its words on
+        their way back. Until they have passed, the first module takes nothing, and its FIFO holds
+        what depth + l − 1 words of the PE are. So the last word of a tile leaves the PE after the
+        module has begun the tile p − 1 before it, p = ⌈(depth + l) / S⌉: p tiles (one more where
+        buffers are doubled) take p S + o + e + 2 h (L − 1) − (depth − 2) at least.
         """
         tiles = self.numbers.ceil_div(self.constant(self.depth + self.l), taken)
-        pace = tiles * taken + words + self.e + 2 * self.h * (chain - self.constant(1)) - self.constant(self.depth - 2)
+        pace = (
+            tiles * taken
+            + words
+            + self.e
+            + 2 * self.h * (chain - self.constant(1))
+            - self.constant(self.depth - 2)
+        )
         if doubled:
             tiles, pace = tiles + self.constant(1), pace + 2 * self.d
         times = self.floor(count, tiles)
@@ -306,13 +362,16 @@ class _Closed:
     ) -> Cycles:
         """The greatest sum of fill, run and what the last lanes are behind, said as three parts.
 
-        What is added to the maximum never exceeds it: fill, n times a tile's trips with (n − 1) swaps, and what leaves after
-        the last one; or fill and what all tiles take to be drained. Multiplied out they regroup by axis, and bounds are
-        tight: n T is the padded work. (Apart, what leaves last would be bounded in what lanes are behind, and in the rest.)
-        Nothing is subtracted from them: bounds of less need no largest values, and rows dominate others.
+        What is added to the maximum never exceeds it: fill, n times a tile's trips with (n − 1)
+        swaps, and what leaves after the last one; or fill and what all tiles take to be drained.
+        Multiplied out they regroup by axis, and bounds are tight: n T is the padded work. (Apart,
+        what leaves last would be bounded in what lanes are behind, and in the rest.) Nothing is
+        subtracted from them: bounds of less need no largest values, and rows dominate others.
         """
         fill = self.most(*(g.fill for g in reads))
-        work = self.value(self.array.pe.tiles * self.array.pe.trips) + (self.tiles - self.constant(1)) * (self.e + self.d)
+        work = self.value(self.array.pe.tiles * self.array.pe.trips) + (
+            self.tiles - self.constant(1)
+        ) * (self.e + self.d)
         whole = self.most(run + self.trips, *(g.least for g in reads))
         latency = self.most(whole + rest, fill + work + leaves + after, fill + drains + after)
         return Cycles(fill, latency - fill - rest, rest, latency)

@@ -27,21 +27,26 @@ class DataType:
     #: Energy of an addition and of a multiplication (pJ).
     add_pj: Fraction
     multiply_pj: Fraction
-    #: A PE that accumulates in place needs Π t2 ≥ factor · SIMD (the adder's latency); 0 where additions take one cycle and
-    #: need no hiding.
+    #: A PE that accumulates in place needs Π t2 ≥ factor · SIMD (the adder's latency); 0 where
+    #: additions take one cycle and need no hiding.
     accumulator_factor: int
 
     def on(self, platform: Platform) -> Technology:
-        """The platform's technology; where it states no energies of its own, with those published for the type (pJ).
+        """The platform's technology; where it states no energies of its own, with those published
+        for the type (pJ).
 
-        Moving a word costs in proportion to its bits; the default ratios are Eyeriss's, whose words and operations are int16.
+        Moving a word costs in proportion to its bits; the default ratios are Eyeriss's, whose words
+        and operations are int16.
         """
         return platform.technology if platform.own_energies else self.energies(platform.technology)
 
     def energies(self, technology: Technology = DEFAULT_TECHNOLOGY) -> Technology:
         """A technology with the energies of the type."""
         word = DATA_TYPES["int16"].mac_pj * self.bits / DATA_TYPES["int16"].bits
-        moves = {kind: getattr(DEFAULT_TECHNOLOGY, kind) * word for kind in ("dram", "buffer", "hop", "register")}
+        moves = {
+            kind: getattr(DEFAULT_TECHNOLOGY, kind) * word
+            for kind in ("dram", "buffer", "hop", "register")
+        }
         return replace(technology, **moves, mac=self.mac_pj, mac_pj=Fraction(1))
 
     @property
@@ -69,24 +74,45 @@ class DataType:
         return MAX_SIMD_BYTES // self.bytes
 
 
-def _type(name: str, c_type: str, size: int, dsp: str, per_factor: int, energy: tuple[str, str], factor: int) -> DataType:
-    return DataType(name, c_type, size, Fraction(dsp), Fraction(per_factor), Fraction(energy[0]), Fraction(energy[1]), factor)
+def _type(
+    name: str,
+    c_type: str,
+    size: int,
+    dsp: str,
+    per_factor: int,
+    energy: tuple[str, str],
+    factor: int,
+) -> DataType:
+    return DataType(
+        name,
+        c_type,
+        size,
+        Fraction(dsp),
+        Fraction(per_factor),
+        Fraction(energy[0]),
+        Fraction(energy[1]),
+        factor,
+    )
 
 
-#: The published condition is one of fp32 only: integer additions take one cycle. Half-precision adders of Vitis HLS are
-#: pipelined as deeply as those of fp32 at the same clock, so 16-bit floating point is held to the same.
+#: The published condition is one of fp32 only: integer additions take one cycle. Half-precision
+#: adders of Vitis HLS are pipelined as deeply as those of fp32 at the same clock, so 16-bit
+#: floating point is held to the same.
 #:
-#: An fp32 multiplier takes 3 DSP blocks and an adder 2. So a product of three tensors takes 8, as measured: AutoSA's
-#: TTMc and MTTKRP on a U250 have 1,024 lanes and 8,192 DSP blocks (docs/examples/ttmc_large, mttkrp_large).
-#: Integer products keep all their bits: a 32-bit product of two int16 words times a third needs two blocks with their
-#: 27 × 18 bit multipliers, a 16-bit one of two int8 words needs one, and shares it with no other.
-#: fp16: multiplier (hmul, maximal use) and adder (hadd, full use) of Vitis HLS take 2 each on UltraScale+. bf16: the 8-bit
-#: significands multiply in one block; adders of custom formats are logic (AMD PG060, Floating-Point Operator).
+#: An fp32 multiplier takes 3 DSP blocks and an adder 2. So a product of three tensors takes 8, as
+#: measured: AutoSA's TTMc and MTTKRP on a U250 have 1,024 lanes and 8,192 DSP blocks
+#: (docs/examples/ttmc_large, mttkrp_large). Integer products keep all their bits: a 32-bit product
+#: of two int16 words times a third needs two blocks with their 27 × 18 bit multipliers, a 16-bit
+#: one of two int8 words needs one, and shares it with no other. fp16: multiplier (hmul, maximal
+#: use) and adder (hadd, full use) of Vitis HLS take 2 each on UltraScale+. bf16: the 8-bit
+#: significands multiply in one block; adders of custom formats are logic (AMD PG060, Floating-Point
+#: Operator).
 #:
-#: Energies: 45 nm, 0.9 V, M. Horowitz, "Computing's energy problem", ISSCC 2014, Fig. 1.1.9 (int8, fp16, fp32) and W. Dally's
-#: tutorial of NIPS 2015, which adds int16 additions. Between the multipliers of 8 bits (0.2 pJ) and of 32 (3.1 pJ) that of 16
-#: follows by the square of the width. bf16 is fp16 times the ratios at 7 nm: additions 0.11/0.16, multiplications 0.21/0.34
-#: (Jouppi et al., "Ten lessons from three generations", ISCA 2021, Table 2).
+#: Energies: 45 nm, 0.9 V, M. Horowitz, "Computing's energy problem", ISSCC 2014, Fig. 1.1.9 (int8,
+#: fp16, fp32) and W. Dally's tutorial of NIPS 2015, which adds int16 additions. Between the
+#: multipliers of 8 bits (0.2 pJ) and of 32 (3.1 pJ) that of 16 follows by the square of the width.
+#: bf16 is fp16 times the ratios at 7 nm: additions 0.11/0.16, multiplications 0.21/0.34 (Jouppi et
+#: al., "Ten lessons from three generations", ISCA 2021, Table 2).
 DATA_TYPES: Mapping[str, DataType] = {
     t.name: t
     for t in (

@@ -1,7 +1,9 @@
-"""What tells the designs of a nest apart: dataflows, the loops mapped to space, and permutations of the others.
+"""What tells the designs of a nest apart: dataflows, the loops mapped to space, and permutations of
+the others.
 
-Theorem 3.1 of Odyssey (Wang & Cong) on orders of the array-partitioning loops: for each tensor reference it is enough to
-consider the order ⟨loops that index it, loops that reuse it⟩; the order within each part costs nothing.
+Theorem 3.1 of Odyssey (Wang & Cong) on orders of the array-partitioning loops: for each tensor
+reference it is enough to consider the order ⟨loops that index it, loops that reuse it⟩; the order
+within each part costs nothing.
 """
 
 from __future__ import annotations
@@ -17,8 +19,9 @@ from ithaca.workloads.nest import LoopNest
 def space_loops(nest: LoopNest) -> tuple[str, ...]:
     """Band loops along which data travel at most one PE per step.
 
-    A loop qualifies if the distance of every read and flow dependence along it is at most 1, windows inside PEs aside
-    (Wang, Guo & Cong, AutoSA, FPGA 2021, §4.1: neighbour-to-neighbour communication).
+    A loop qualifies if the distance of every read and flow dependence along it is at most 1,
+    windows inside PEs aside (Wang, Guo & Cong, AutoSA, FPGA 2021, §4.1: neighbour-to-neighbour
+    communication).
     """
     far = far_dependences(nest)
     return tuple(loop for loop in nest.band if loop not in far)
@@ -41,7 +44,10 @@ def find_dataflow(nest: LoopNest, loops: tuple[str, ...]) -> tuple[str, ...]:
         if sorted(dataflow) == sorted(loops):
             return dataflow
     allowed = " ".join(",".join(d) for d in dataflows(nest))
-    raise InputError(f"unknown dataflow {quoted(','.join(loops))} of {nest.name}{_reason(nest, loops)}; allowed: {allowed}")
+    raise InputError(
+        f"unknown dataflow {quoted(','.join(loops))} of "
+        f"{nest.name}{_reason(nest, loops)}; allowed: {allowed}"
+    )
 
 
 def _reason(nest: LoopNest, loops: tuple[str, ...]) -> str:
@@ -51,7 +57,10 @@ def _reason(nest: LoopNest, loops: tuple[str, ...]) -> str:
         if loop in nest.untiled:
             return f" ({loop} is not tiled: it runs inside the PE)"
         if loop in far:
-            return f" ({far[loop].tensor} is reused along {loop} at distance {far[loop].distance} of {', '.join(nest.loops)})"
+            return (
+                f" ({far[loop].tensor} is reused along {loop} at distance "
+                f"{far[loop].distance} of {', '.join(nest.loops)})"
+            )
     if len(loops) == 2 and set(loops) <= set(nest.reduction_loops):
         return " (two reduction loops in space are not supported)"
     return ""
@@ -72,4 +81,7 @@ def loop_order(nest: LoopNest, permutation: str) -> tuple[str, ...]:
             indexing = tuple(loop for loop in nest.band if access.indexed_by(loop))
             reusing = tuple(loop for loop in nest.band if not access.indexed_by(loop))
             return indexing + reusing
-    raise InputError(f"unknown permutation '{permutation}' of {nest.name}; allowed: {', '.join(permutations(nest))}")
+    raise InputError(
+        f"unknown permutation '{permutation}' of {nest.name}; allowed: "
+        f"{', '.join(permutations(nest))}"
+    )

@@ -2,15 +2,17 @@
 
 Nothing here knows the names of a nest's loops or tensors, and no design is tabulated.
 
-Where those rules speak of the one tiled reduction loop of their two canonical nests, nests here may have
-none or several:
+Where those rules speak of the one tiled reduction loop of their two canonical nests, nests here may
+have none or several:
 
-- Partial sums leave the array only between tiles of a reduction loop that lies outside of a parallel one
-  (*carried*). Tiles of the innermost reductions follow each other and are summed up where the first one was.
+- Partial sums leave the array only between tiles of a reduction loop that lies outside of a
+  parallel one (*carried*). Tiles of the innermost reductions follow each other and are summed up
+  where the first one was.
 - A reduction in time, tiled or not, is summed up in the PE before a chain of PEs takes it on.
 - A reduction loop that is not vectorised hides no latency: its t2 is 1.
-- A parallel SIMD loop (a depthwise layer's channels) gives each lane an accumulator of its own. Their buffer is SIMD
-  words wide, moves as many per cycle, and each accumulator sums up one product per cycle.
+- A parallel SIMD loop (a depthwise layer's channels) gives each lane an accumulator of its own.
+  Their buffer is SIMD words wide, moves as many per cycle, and each accumulator sums up one product
+  per cycle.
 """
 
 from __future__ import annotations
@@ -22,7 +24,12 @@ from functools import lru_cache
 from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.expression import ONE, ZERO, Expression, add, multiply
 from ithaca.formulations.machine import Sums
-from ithaca.formulations.systolic.dataflows import dataflows, find_dataflow, loop_order, permutations
+from ithaca.formulations.systolic.dataflows import (
+    dataflows,
+    find_dataflow,
+    loop_order,
+    permutations,
+)
 from ithaca.formulations.systolic.quantities import extent, lanes, t1, t2, tiles
 from ithaca.formulations.systolic.systolic_array import (
     Direction,
@@ -46,17 +53,24 @@ OUTER_PACK_BYTES = 64
 
 def designs(nest: LoopNest, edition: Edition = Edition.EXACT) -> tuple[SystolicArray, ...]:
     """Derive every design of a nest: all dataflows, each in all permutations."""
-    return tuple(derive(nest, dataflow, tensor, edition) for dataflow in dataflows(nest) for tensor in permutations(nest))
+    return tuple(
+        derive(nest, dataflow, tensor, edition)
+        for dataflow in dataflows(nest)
+        for tensor in permutations(nest)
+    )
 
 
-def derive(nest: LoopNest, dataflow: tuple[str, ...], permutation: str, edition: Edition = Edition.EXACT) -> SystolicArray:
+def derive(
+    nest: LoopNest, dataflow: tuple[str, ...], permutation: str, edition: Edition = Edition.EXACT
+) -> SystolicArray:
     """Derive the array of one dataflow and permutation, as an edition of the cost model states it.
 
-    The dataflow is one or two of the nest's space loops, the permutation the tensor whose reuse loops are innermost; the nest's
-    extents stay symbols. Raises `InputError` if there is no such permutation, or both space loops are reductions.
+    The dataflow is one or two of the nest's space loops, the permutation the tensor whose reuse
+    loops are innermost; the nest's extents stay symbols. Raises `InputError` if there is no such
+    permutation, or both space loops are reductions.
     """
-    # nests that differ in nothing but extents share their arrays, and all that is known of these; a window of one iteration
-    # is none, and leaves gaps between the elements that a stride reaches
+    # nests that differ in nothing but extents share their arrays, and all that is known of these; a
+    # window of one iteration is none, and leaves gaps between the elements that a stride reaches
     return _derive(
         replace(nest, extents=tuple((loop, 1 if loop in nest.once else 2) for loop in nest.loops)),
         dataflow,
@@ -66,17 +80,27 @@ def derive(nest: LoopNest, dataflow: tuple[str, ...], permutation: str, edition:
 
 
 @lru_cache(maxsize=1024)
-def _derive(nest: LoopNest, dataflow: tuple[str, ...], permutation: str, edition: Edition) -> SystolicArray:
+def _derive(
+    nest: LoopNest, dataflow: tuple[str, ...], permutation: str, edition: Edition
+) -> SystolicArray:
     if not nest.simd:
-        raise InputError(f"simd is missing and no tiled loop is an obvious choice; allowed: one of {', '.join(nest.band)}")
+        raise InputError(
+            "simd is missing and no tiled loop is an obvious choice; "
+            f"allowed: one of {', '.join(nest.band)}"
+        )
     if len(dataflow) > 1 and set(dataflow) <= set(nest.reduction_loops):
-        raise InputError(f"dataflow {','.join(dataflow)}: two reduction loops in space are not supported")
+        raise InputError(
+            f"dataflow {','.join(dataflow)}: two reduction loops in space are not supported"
+        )
     context = _Context(nest, dataflow, loop_order(nest, permutation), edition)
     groups = [context.read_group(access) for access in nest.inputs]
     groups += context.output_groups()
     if context.odyssey:
         groups = merge_drain(groups)
-    if all(sum(m.dram for g in groups if g.tensor == a.tensor for m in g.modules) <= 1 for a in nest.accesses):
+    if all(
+        sum(m.dram for g in groups if g.tensor == a.tensor for m in g.modules) <= 1
+        for a in nest.accesses
+    ):
         groups = [_serialize(group) for group in groups]
     return SystolicArray(
         workload=nest.name,
@@ -103,11 +127,12 @@ def choose_designs(
     target: Target | None = None,
     sums: Sums = Sums.FIRST,
 ) -> tuple[SystolicArray, ...]:
-    """The designs of a nest with a dataflow, a permutation and a target that builds them, where these are asked for.
+    """The designs of a nest with a dataflow, a permutation and a target that builds them, where
+    these are asked for.
 
-    Raises `InputError` if there is no such dataflow or permutation, or HLS can build none of them (and they are not to be
-    included), or the target can build none. The cycle edition says nothing of what cannot be built, nor of arrays that may
-    hang: they are never among its designs.
+    Raises `InputError` if there is no such dataflow or permutation, or HLS can build none of them
+    (and they are not to be included), or the target can build none. The cycle edition says nothing
+    of what cannot be built, nor of arrays that may hang: they are never among its designs.
     """
     chosen = dataflows(nest) if dataflow is None else (find_dataflow(nest, dataflow),)
     orders = permutations(nest) if permutation is None else (permutation,)
@@ -116,16 +141,23 @@ def choose_designs(
         refused = {a.name: "; ".join(design_obstacles(nest, a)) for a in found}
         if all(refused.values()):
             reason = f"{found[0].name}: {refused[found[0].name]}"
-            raise InputError(f"--for {target.value}: {target.title} builds no design of these ({reason})")
+            raise InputError(
+                f"--for {target.value}: {target.title} builds no design of these ({reason})"
+            )
         found = tuple(a for a in found if not refused[a.name])
     if edition is Edition.CYCLE and include_unbuildable:
-        what = "no design is left of those that cannot be built: the cycle edition says nothing of them"
+        what = (
+            "no design is left of those that cannot be built: the "
+            "cycle edition says nothing of them"
+        )
         raise InputError(f"--include-unbuildable: {what}; allowed: --edition exact or odyssey")
     kept = tuple(a for a in found if a.buildable or include_unbuildable)
     if not kept:
         names = "; ".join(f"{a.name}: {a.obstacle}" for a in found[:1])
         raise InputError(f"no buildable design is left ({names}); allowed: --include-unbuildable")
-    running = tuple(a for a in kept if edition is not Edition.CYCLE or sums is Sums.LAST or a.hanging is None)
+    running = tuple(
+        a for a in kept if edition is not Edition.CYCLE or sums is Sums.LAST or a.hanging is None
+    )
     if not running:
         raise InputError(f"--edition cycle: no design is left ({hanging_text(kept)})")
     return running
@@ -133,8 +165,14 @@ def choose_designs(
 
 def hanging_text(arrays: Sequence[SystolicArray]) -> str:
     """Why designs may hang, and what helps."""
-    names, tensor = ", ".join(array.name for array in arrays), next(a.hanging.tensor for a in arrays if a.hanging is not None)
-    return f"{names}: may hang: {tensor} is handed on along the reduction; allowed: --sums last, or --edition exact"
+    names, tensor = (
+        ", ".join(array.name for array in arrays),
+        next(a.hanging.tensor for a in arrays if a.hanging is not None),
+    )
+    return (
+        f"{names}: may hang: {tensor} is handed on along the reduction; "
+        "allowed: --sums last, or --edition exact"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +194,8 @@ class _Context:
 
     @property
     def innermost_reductions(self) -> tuple[str, ...]:
-        """Reduction loops inside of all others: their tiles follow each other on one output tile."""
+        """Reduction loops inside of all others: their tiles follow each other on one output
+        tile."""
         kept = len(self.order)
         while kept and self.order[kept - 1] in self.nest.reduction_loops:
             kept -= 1
@@ -164,12 +203,18 @@ class _Context:
 
     @property
     def carried_reductions(self) -> tuple[str, ...]:
-        """Reduction loops outside of a parallel one: between their tiles, partial sums leave the array."""
-        return tuple(x for x in self.order if x in self.nest.reduction_loops and x not in self.innermost_reductions)
+        """Reduction loops outside of a parallel one: between their tiles, partial sums leave the
+        array."""
+        return tuple(
+            x
+            for x in self.order
+            if x in self.nest.reduction_loops and x not in self.innermost_reductions
+        )
 
     @property
     def visits(self) -> Expression:
-        """How often partial sums of an output tile are left and come back to, the last time included."""
+        """How often partial sums of an output tile are left and come back to, the last time
+        included."""
         return _product(tiles(loop) for loop in self.carried_reductions)
 
     @property
@@ -200,9 +245,12 @@ class _Context:
         return tuple(self._dimension(subscript) for subscript in access)
 
     def _dimension(self, subscript: Affine) -> Expression:
-        # Σ |coefficient|·(ext − 1) + 1, with the constants gathered; elements that are stepped over are not stored
+        # Σ |coefficient|·(ext − 1) + 1, with the constants gathered; elements that are stepped over
+        # are not stored
         reach = {loop: abs(c) for loop, c in subscript.without_gaps(self.nest.once).terms}
-        return add(*(c * self._inner_extent(loop) for loop, c in reach.items()), 1 - sum(reach.values()))
+        return add(
+            *(c * self._inner_extent(loop) for loop, c in reach.items()), 1 - sum(reach.values())
+        )
 
     def _inner_extent(self, loop: str) -> Expression:
         if loop in self.dataflow:
@@ -260,7 +308,9 @@ class _Context:
             interior_too = any(loop not in self.dataflow for loop in self.nest.reduction_loops)
             if interior_too:
                 groups.append(self._group(output.tensor, output, Role.FLOW, None, ()))
-            groups.append(self._flow_group(f"{output.tensor}_1" if interior_too else output.tensor, spatial))
+            groups.append(
+                self._flow_group(f"{output.tensor}_1" if interior_too else output.tensor, spatial)
+            )
         if not groups[-1].locally_reducing:
             groups.append(self._drain_group(f"{output.tensor}_drain"))
         return groups
@@ -283,7 +333,9 @@ class _Context:
                     count=self.output_tiles * passes,
                     intra=cycles,
                     prologue=self.odyssey and way is Direction.IN,
-                    epilogue=Epilogue.TRANSFER if self.odyssey and way is Direction.OUT else Epilogue.NONE,
+                    epilogue=Epilogue.TRANSFER
+                    if self.odyssey and way is Direction.OUT
+                    else Epilogue.NONE,
                 )
         if local:
             modules += self._modules(
@@ -390,7 +442,9 @@ class _Context:
         moves: Expression = ZERO
         if interior is not None and interior.modules:
             cycles = 2 * interior.size / self.outputs
-            moves = 2 * all_tiles if self.odyssey else cycles * self.output_tiles * (self.visits - 1)
+            moves = (
+                2 * all_tiles if self.odyssey else cycles * self.output_tiles * (self.visits - 1)
+            )
         return ProcessingElement(
             count=_product(lanes(loop) for loop in self.dataflow),
             simd=t2(self.nest.simd),
@@ -414,7 +468,11 @@ def merge_drain(groups: list[IOGroup]) -> list[IOGroup]:
     """Drop the drain where a copy-out of the same size and count exists (odyssey model edition)."""
     drains = [g for g in groups if g.role is Role.DRAIN]
     for drain in drains:
-        twins = [g for g in groups if g.role is Role.FLOW and g.modules and (g.size, g.count) == (drain.size, drain.count)]
+        twins = [
+            g
+            for g in groups
+            if g.role is Role.FLOW and g.modules and (g.size, g.count) == (drain.size, drain.count)
+        ]
         if twins:
             return [g for g in groups if g is not drain]
     return groups

@@ -1,8 +1,9 @@
 """The fields, names, expressions and loop trees of a published design description.
 
-A description names the extent, ``t1`` and ``t2`` of a loop as it likes (``i``, ``i_t1``, ``i_t2``) and links
-them in its ``params``. Its modules state their schedules as trees of loops, marks (such as ``array``, below
-which one array tile is handled), conditionals, blocks, calls and transfers of array tiles.
+A description names the extent, ``t1`` and ``t2`` of a loop as it likes (``i``, ``i_t1``, ``i_t2``)
+and links them in its ``params``. Its modules state their schedules as trees of loops, marks (such
+as ``array``, below which one array tile is handled), conditionals, blocks, calls and transfers of
+array tiles.
 """
 
 from __future__ import annotations
@@ -65,7 +66,8 @@ def read_json(path: Path) -> object:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A value of a document, the document's name for messages, and the keys and indices that lead to the value."""
+    """A value of a document, the document's name for messages, and the keys and indices that lead
+    to the value."""
 
     value: object
     document: str
@@ -114,13 +116,21 @@ class Field:
 
     def positive(self) -> int:
         """The value of a field that is a positive integer."""
-        if isinstance(self.value, bool) or not isinstance(self.value, int) or not 0 < self.value < 2**31:
+        if (
+            isinstance(self.value, bool)
+            or not isinstance(self.value, int)
+            or not 0 < self.value < 2**31
+        ):
             self.refuse("a positive integer")
         return self.value
 
     def flag(self) -> bool:
         """The value of a field that is 0 or 1."""
-        if isinstance(self.value, bool) or not isinstance(self.value, int) or self.value not in (0, 1):
+        if (
+            isinstance(self.value, bool)
+            or not isinstance(self.value, int)
+            or self.value not in (0, 1)
+        ):
             self.refuse("0 or 1")
         return self.value == 1
 
@@ -130,7 +140,8 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Spine:
-    """The loops of a tree above and below its mark ``array`` (trips, outermost first), and what they end in."""
+    """The loops of a tree above and below its mark ``array`` (trips, outermost first), and what
+    they end in."""
 
     above: tuple[Expression, ...]
     below: tuple[Expression, ...]
@@ -157,7 +168,10 @@ class Reader:
     def agree(self, described: Expression, derived: Expression) -> bool:
         """Whether two expressions have the same values, exactly."""
         try:
-            return all(described.evaluate(point, FRACTION) == derived.evaluate(point, FRACTION) for point in self.points)
+            return all(
+                described.evaluate(point, FRACTION) == derived.evaluate(point, FRACTION)
+                for point in self.points
+            )
         except ZeroDivisionError:
             return False
 
@@ -167,7 +181,8 @@ class Reader:
             field.refuse(f"{meaning}, {derived}")
 
     def max_words(self, pack: Field, packing: Packing) -> int:
-        """The limit of a pack: ``bounds: [_, max(min(last, words), lower)]``, ``divisors: [last]``, ``multiples: [lower]``."""
+        """The limit of a pack: ``bounds: [_, max(min(last, words), lower)]``, ``divisors: [last]``,
+        ``multiples: [lower]``."""
         parameter = _linked(pack, self.packs, _PACK)
         last, lower = list(parameter["divisors"]), list(parameter.find("multiples") or ())
         if len(last) != 1 or len(lower) > 1:
@@ -179,15 +194,23 @@ class Reader:
         if len(bounds) != 2:
             parameter["bounds"].refuse("two bounds")
         bound = self.expression(bounds[1])
-        smallest = [argument for node in walk(bound) if isinstance(node, Minimum) for argument in node.arguments]
-        words = next((argument.value for argument in smallest if isinstance(argument, Constant)), Fraction(0))
+        smallest = [
+            argument
+            for node in walk(bound)
+            if isinstance(node, Minimum)
+            for argument in node.arguments
+        ]
+        words = next(
+            (argument.value for argument in smallest if isinstance(argument, Constant)), Fraction(0)
+        )
         derived = maximum(minimum(packing.last, words), packing.multiple_of)
         if words.denominator != 1 or not 1 <= words <= 4096 or not self.agree(bound, derived):
             bounds[1].refuse("max(min(LAST, WORDS), LOWER) with 1 to 4096 words")
         return int(words)
 
     def spine(self, field: Field) -> Spine:
-        """Take a tree apart down to its first block, leaf or mark ``simd``, below which everything happens at once.
+        """Take a tree apart down to its first block, leaf or mark ``simd``, below which everything
+        happens at once.
 
         Of a conditional, the first alternative states the cost.
         """
@@ -210,19 +233,28 @@ class Reader:
         return field.refuse(f"a tree of at most {MAX_DEPTH} levels")
 
     def steps(self, node: Field, depth: int = 0) -> Expression | None:
-        """Cycles of a tree, one per innermost iteration and per loopless part beside a loop; None without loops."""
+        """Cycles of a tree, one per innermost iteration and per loopless part beside a loop; None
+        without loops."""
         if depth > MAX_DEPTH:
             node.refuse(f"a tree of at most {MAX_DEPTH} levels")
         match node["type"].text():
             case "for":
                 return self._trips(node) * (self.steps(node["child"], depth + 1) or ONE)
             case "mark":
-                return None if node["content"].text() == "simd" else self.steps(node["child"], depth + 1)
+                return (
+                    None
+                    if node["content"].text() == "simd"
+                    else self.steps(node["child"], depth + 1)
+                )
             case "if":
                 return self.steps(children(node)[0], depth + 1)
             case "block":
                 parts = [self.steps(child, depth + 1) for child in children(node)]
-                return None if all(part is None for part in parts) else add(*(part or ONE for part in parts))
+                return (
+                    None
+                    if all(part is None for part in parts)
+                    else add(*(part or ONE for part in parts))
+                )
             case "user" | "array_tile":
                 return None
         return node["type"].refuse("for, mark, if, block, user, array_tile")
@@ -244,7 +276,8 @@ def children(node: Field) -> list[Field]:
 def read_parameters(parameters: Field, nest: LoopNest) -> Reader:
     """Read the section ``params``.
 
-    Raises `InputError` if it is malformed, or its loops, untiled loops or SIMD loop are not the nest's.
+    Raises `InputError` if it is malformed, or its loops, untiled loops or SIMD loop are not the
+    nest's.
     """
     by_kind: dict[str, dict[str, Field]] = {kind: {} for kind in (_LOOP, _T1, _T2, _SIMD, _PACK)}
     seen: set[str] = set()
@@ -260,7 +293,10 @@ def read_parameters(parameters: Field, nest: LoopNest) -> Reader:
         by_kind[kind][name] = parameter
     loops, inner = by_kind[_LOOP], {**by_kind[_T2], **by_kind[_SIMD]}
     if sorted(loops) != sorted(nest.loops):
-        raise refuse(parameters.path, f"loops {_listed(loops)} do not match {nest.name}, which has {_listed(nest.loops)}")
+        raise refuse(
+            parameters.path,
+            f"loops {_listed(loops)} do not match {nest.name}, which has {_listed(nest.loops)}",
+        )
     names = {loop: extent(loop).name for loop in loops}
     tiled: dict[str, str] = {}
     for loop, parameter in loops.items():
@@ -272,13 +308,18 @@ def read_parameters(parameters: Field, nest: LoopNest) -> Reader:
         tiled[loop] = link.text()
     if sorted(tiled) != sorted(nest.band):
         raise refuse(
-            parameters.path, f"tiled loops {_listed(tiled)} do not match {nest.name}, which tiles {_listed(nest.band)}"
+            parameters.path,
+            f"tiled loops {_listed(tiled)} do not match {nest.name}, "
+            f"which tiles {_listed(nest.band)}",
         )
     if len(names) < len(loops) + 2 * len(tiled):
         raise refuse(parameters.path, "two loops share a tiling factor")
     simd = [loop for loop, name in tiled.items() if name in by_kind[_SIMD]]
     if simd != [nest.simd]:
-        raise refuse(parameters.path, f"SIMD loops {_listed(simd)} do not match {nest.name}, which has {nest.simd}")
+        raise refuse(
+            parameters.path,
+            f"SIMD loops {_listed(simd)} do not match {nest.name}, which has {nest.simd}",
+        )
     dice = Random(POINTS)
     return Reader(names, by_kind[_PACK], tuple(_point(nest, names, dice) for _ in range(POINTS)))
 

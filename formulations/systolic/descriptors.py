@@ -1,11 +1,11 @@
 """Load a published design description into the array that `derivation` builds.
 
-The AutoSA/Odyssey release describes each design as a JSON document: loop trees per module, buffers, data
-packs, parameters. Such documents state the published estimator's view, so the array follows
-`Edition.ODYSSEY`. Dataflow and order of the tile loops come from the document, and so does what a design's
-generator is free to choose: limits of packs, double buffers, layout in DRAM. The array of this dataflow and
-permutation is derived, and every size, count and number of trips that the document states must be the
-array's, by exact values at random points.
+The AutoSA/Odyssey release describes each design as a JSON document: loop trees per module, buffers,
+data packs, parameters. Such documents state the published estimator's view, so the array follows
+`Edition.ODYSSEY`. Dataflow and order of the tile loops come from the document, and so does what a
+design's generator is free to choose: limits of packs, double buffers, layout in DRAM. The array of
+this dataflow and permutation is derived, and every size, count and number of trips that the
+document states must be the array's, by exact values at random points.
 """
 
 from __future__ import annotations
@@ -18,9 +18,23 @@ from ithaca.files.messages import escaped, quoted, refuse
 from ithaca.formulations.algebra.expression import ONE, Expression, multiply
 from ithaca.formulations.systolic.dataflows import find_dataflow, loop_order, permutations
 from ithaca.formulations.systolic.derivation import derive
-from ithaca.formulations.systolic.descriptor_reader import Field, Reader, Spine, children, read_json, read_parameters
+from ithaca.formulations.systolic.descriptor_reader import (
+    Field,
+    Reader,
+    Spine,
+    children,
+    read_json,
+    read_parameters,
+)
 from ithaca.formulations.systolic.quantities import lanes, tiles
-from ithaca.formulations.systolic.systolic_array import Direction, Edition, IOGroup, Module, Role, SystolicArray
+from ithaca.formulations.systolic.systolic_array import (
+    Direction,
+    Edition,
+    IOGroup,
+    Module,
+    Role,
+    SystolicArray,
+)
 from ithaca.workloads.nest import LoopNest
 
 #: What descriptions call the processing element.
@@ -28,15 +42,18 @@ PE = "PE"
 
 
 def load_descriptor(path: Path, nest: LoopNest) -> SystolicArray:
-    """Load a description of a design of a nest from a JSON file, as the AutoSA/Odyssey release publishes it.
+    """Load a description of a design of a nest from a JSON file, as the AutoSA/Odyssey release
+    publishes it.
 
-    Raises `InputError` if the file cannot be read, is malformed, or describes no design of the nest.
+    Raises `InputError` if the file cannot be read, is malformed, or describes no design of the
+    nest.
     """
     return descriptor_array(read_json(path), nest, escaped(path.name))
 
 
 def descriptor_array(document: object, nest: LoopNest, name: str) -> SystolicArray:
-    """The array of edition `Edition.ODYSSEY` that a design description describes, as JSON decodes it.
+    """The array of edition `Edition.ODYSSEY` that a design description describes, as JSON decodes
+    it.
 
     Keys that the model does not need are ignored; error lines start with ``name``.
 
@@ -44,7 +61,11 @@ def descriptor_array(document: object, nest: LoopNest, name: str) -> SystolicArr
     """
     for access in nest.accesses:
         if any(c != 1 for subscript in access for _, c in subscript.terms):
-            raise refuse(name, f"published descriptions have no strides or dilations; allowed: those of {access} at 1")
+            raise refuse(
+                name,
+                "published descriptions have no strides or dilations; "
+                f"allowed: those of {access} at 1",
+            )
     root = Field(document, name)
     reader = read_parameters(root["params"], nest)
     dataflow = _dataflow(root, reader, nest)
@@ -56,7 +77,11 @@ def descriptor_array(document: object, nest: LoopNest, name: str) -> SystolicArr
     comparison.processing_element(array, schedule)
     # the published estimator's drains, where it merges them away, are the other edition's
     names = [group.name for group in array.groups]
-    merged = [g for g in derive(nest, dataflow, permutation).groups if g.role is Role.DRAIN and g.name not in names]
+    merged = [
+        g
+        for g in derive(nest, dataflow, permutation).groups
+        if g.role is Role.DRAIN and g.name not in names
+    ]
     groups = (*array.groups, *merged)
     comparison.names({module.name: module.buffer for group in groups for module in group.modules})
     described = {group.name: comparison.group(group) for group in groups}
@@ -80,20 +105,29 @@ def _dataflow(root: Field, reader: Reader, nest: LoopNest) -> tuple[str, ...]:
 
 def _order(schedule: Spine, field: Field, reader: Reader, nest: LoopNest) -> tuple[str, ...]:
     """The tile loops, outermost first."""
-    order = tuple(loop for trips in schedule.above for loop in nest.band if reader.agree(trips, tiles(loop)))
+    order = tuple(
+        loop for trips in schedule.above for loop in nest.band if reader.agree(trips, tiles(loop))
+    )
     if len(schedule.above) != len(order) or sorted(order) != sorted(nest.band):
-        field.refuse(f"one loop over the tiles of each of {', '.join(nest.band)} above the mark 'array'")
+        field.refuse(
+            f"one loop over the tiles of each of {', '.join(nest.band)} above the mark 'array'"
+        )
     return order
 
 
 def _permutation(order: tuple[str, ...], field: Field, nest: LoopNest) -> str:
-    """The permutation with this order, up to the order within its two parts: that is free (Theorem 3.1)."""
+    """The permutation with this order, up to the order within its two parts: that is free (Theorem
+    3.1)."""
     for access in nest.accesses:
         indexing = [access.indexed_by(loop) for loop in order]
         if indexing == sorted(indexing, reverse=True):
             return access.tensor
-    orders = "; ".join(f"{array}: {', '.join(loop_order(nest, array))}" for array in permutations(nest))
-    return field.refuse(f"the order of tile loops of a permutation ({orders}), not {', '.join(order)}")
+    orders = "; ".join(
+        f"{array}: {', '.join(loop_order(nest, array))}" for array in permutations(nest)
+    )
+    return field.refuse(
+        f"the order of tile loops of a permutation ({orders}), not {', '.join(order)}"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,26 +139,37 @@ class _Comparison:
     reader: Reader
 
     def names(self, modules: dict[str, bool]) -> None:
-        """Refuse modules the array does not have; a buffer's has trees of its own. Missing ones are found as they are read."""
-        allowed = {PE, *modules} | {f"{name}_{part}" for name in modules if modules[name] for part in ("inter", "intra")}
+        """Refuse modules the array does not have; a buffer's has trees of its own. Missing ones are
+        found as they are read."""
+        allowed = {PE, *modules} | {
+            f"{name}_{part}" for name in modules if modules[name] for part in ("inter", "intra")
+        }
         for section in ("latency", "attr", "io", "memory"):
             for key in self.root[section].members():
                 if key not in allowed:
                     known = ", ".join((PE, *modules))
-                    raise refuse(self.root[section].path, f"{quoted(key)} is no module of {self.nest.name}; allowed: {known}")
+                    raise refuse(
+                        self.root[section].path,
+                        f"{quoted(key)} is no module of {self.nest.name}; allowed: {known}",
+                    )
 
     def processing_element(self, array: SystolicArray, schedule: Spine) -> None:
         pe, compute, memory = array.pe, self.root["compute"][PE], self.root["memory"].find(PE)
-        self.reader.expect(compute["unroll_factor"], pe.simd, f"the SIMD factor of loop {self.nest.simd}")
+        self.reader.expect(
+            compute["unroll_factor"], pe.simd, f"the SIMD factor of loop {self.nest.simd}"
+        )
         work = self.reader.steps(schedule.leaf)
         moves: Expression = multiply(0)
         if work is not None and not schedule.below:
-            # blocks beside the compute loops load and store partial sums, a cycle each (published estimator)
+            # blocks beside the compute loops load and store partial sums, a cycle each (published
+            # estimator)
             loopless = sum(self.reader.steps(part) is None for part in children(schedule.leaf))
             work, moves = work - loopless, loopless * pe.tiles
         trips = multiply(*schedule.below, work or ONE)
         if not self.reader.agree(trips, pe.trips) or not self.reader.agree(moves, pe.moves):
-            self.root["latency"][PE].refuse(f"a tree of {pe.trips} trips per tile, and {pe.moves} moves of partial sums")
+            self.root["latency"][PE].refuse(
+                f"a tree of {pe.trips} trips per tile, and {pe.moves} moves of partial sums"
+            )
         if (memory is None) is not (pe.accumulators is None):
             self.root["memory"].refuse(f"accumulators of the PEs, {pe.accumulators or 'none'}")
         if memory is not None and pe.accumulators is not None:
@@ -138,7 +183,9 @@ class _Comparison:
 
     def group(self, group: IOGroup) -> IOGroup:
         """A derived group with the description's choices."""
-        described = [self.choices(group, self.root["memory"][module.name]) for module in group.buffers]
+        described = [
+            self.choices(group, self.root["memory"][module.name]) for module in group.buffers
+        ]
         if not described:
             return group
         if any(choice != described[0] for choice in described):
@@ -173,13 +220,19 @@ class _Comparison:
             transfer, intra = latency[f"{module.name}_inter"], latency[f"{module.name}_intra"]
             end = self.spine(transfer)
             if not self.moves(end.leaf, group, pack):
-                transfer.refuse(f"a tree that ends in an array_tile of buf_size words packed by {pack}")
+                transfer.refuse(
+                    f"a tree that ends in an array_tile of buf_size words packed by {pack}"
+                )
             self.trips(transfer, end.trips, module.chain)
             self.trips(intra, self.spine(intra).trips, module.intra)
         else:
             below = multiply(*schedule.below)
-            if not self.moves(schedule.leaf, group, pack) or not self.reader.agree(below, group.count):
-                latency[module.name].refuse("a tree that moves the tiles of all buffers below the mark 'array'")
+            if not self.moves(schedule.leaf, group, pack) or not self.reader.agree(
+                below, group.count
+            ):
+                latency[module.name].refuse(
+                    "a tree that moves the tiles of all buffers below the mark 'array'"
+                )
             self.trips(latency[module.name], multiply(*schedule.above), module.tiles)
         return replace(module, serialized=module.dram and serialized)
 
@@ -206,6 +259,8 @@ class _Comparison:
         field = self.root["io"][module.name]["dims"]
         chains = [lanes(loop) for loop in self.nest.reduction_loops if group.role is Role.DRAIN]
         dimensions = [self.reader.expression(dimension) for dimension in field]
-        counted = [d for d in dimensions if not any(self.reader.agree(d, chain) for chain in chains)]
+        counted = [
+            d for d in dimensions if not any(self.reader.agree(d, chain) for chain in chains)
+        ]
         if not self.reader.agree(multiply(*counted), module.instances):
             field.refuse(f"the number of modules, {module.instances}")

@@ -1,4 +1,5 @@
-"""A systolic array for one nest on one platform: the family's `Design`, and its space (DESIGN.md §4 and §5.5)."""
+"""A systolic array for one nest on one platform: the family's `Design`, and its space (DESIGN.md §4
+and §5.5)."""
 
 from __future__ import annotations
 
@@ -11,7 +12,13 @@ from typing import Any, ClassVar
 
 from ithaca.files.errors import InputError
 from ithaca.files.shown_numbers import number
-from ithaca.formulations.algebra.expression import Constant, Expression, ceiling_division, maximum, minimum
+from ithaca.formulations.algebra.expression import (
+    Constant,
+    Expression,
+    ceiling_division,
+    maximum,
+    minimum,
+)
 from ithaca.formulations.algebra.number_systems import FRACTION, NumbersByName, NumberSystem
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Design, Metric, Remarks
@@ -23,7 +30,12 @@ from ithaca.formulations.systolic.cost_model import Costs, accumulation, evaluat
 from ithaca.formulations.systolic.cycles import holds_transfers
 from ithaca.formulations.systolic.data_types import DataType
 from ithaca.formulations.systolic.derivation import derive
-from ithaca.formulations.systolic.metrics import METRICS, metric_values, most_bandwidth, tensor_words
+from ithaca.formulations.systolic.metrics import (
+    METRICS,
+    metric_values,
+    most_bandwidth,
+    tensor_words,
+)
 from ithaca.formulations.systolic.systolic_array import Edition, IOGroup, SystolicArray
 from ithaca.formulations.systolic.target import Target, requirements
 from ithaca.formulations.systolic.tiling import Tiling
@@ -34,8 +46,9 @@ from ithaca.workloads.nest import LoopNest, Sizes
 PUBLISHED_WORD_BYTES = 4
 
 
-#: First and last value of hardware quantities by name (None: it is open). One value only is the array's, whatever a layer would
-#: have; lanes may be as many even if most have no work; buffers hold tiles of as many words.
+#: First and last value of hardware quantities by name (None: it is open). One value only is the
+#: array's, whatever a layer would have; lanes may be as many even if most have no work; buffers
+#: hold tiles of as many words.
 Spans = tuple[tuple[str, tuple[int, int | None]], ...]
 
 
@@ -50,7 +63,9 @@ class SpaceOptions:
 
     min_lanes: int = 1  #: Fewest PEs along each space loop
     divisors_only: bool = False  #: Whether every t1 must divide its loop's extent (no padding)
-    dividing_packs: bool = False  #: Whether inferred packs must divide the last dimension too (what AutoSA requires)
+    dividing_packs: bool = (
+        False  #: Whether inferred packs must divide the last dimension too (what AutoSA requires)
+    )
     target: Target | None = None  #: The compiler that must be able to build every configuration
 
 
@@ -64,7 +79,9 @@ class SystolicDesign(Design):
     array: SystolicArray  #: The derived array
     data: DataType  #: The type of all tensors
     options: SpaceOptions = field(default_factory=SpaceOptions)  #: Restrictions of the space
-    technology: Technology = DEFAULT_TECHNOLOGY  #: Clock and energies, for the metrics that need them
+    technology: Technology = (
+        DEFAULT_TECHNOLOGY  #: Clock and energies, for the metrics that need them
+    )
     hardware: Spans = ()  #: What is given of the array's hardware, which layers may share
     kept: Sizes = ()  #: Tensors that stay on chip, with the words of all of each (see `evaluate`)
 
@@ -85,7 +102,8 @@ class SystolicDesign(Design):
 
     @cached_property
     def buffers(self) -> Mapping[str, Expression]:
-        """Words that each buffer needs for a tile, by I/O group; `ACCUMULATORS` names those of a PE."""
+        """Words that each buffer needs for a tile, by I/O group; `ACCUMULATORS` names those of a
+        PE."""
         found = {group.name: group.size for group in self.array.packed_groups if group.buffers}
         accumulators = self.array.pe.accumulators
         return found if accumulators is None else {**found, quantities.ACCUMULATORS: accumulators}
@@ -95,11 +113,15 @@ class SystolicDesign(Design):
         """The extents of all loops, by the names that expressions give them."""
         return {quantities.extent(loop).name: n for loop, n in self.nest.sizes.items()}
 
-    def metrics(self, values: NumbersByName, numbers: NumberSystem, names: Collection[str] | None = None) -> dict[str, Any]:
+    def metrics(
+        self, values: NumbersByName, numbers: NumberSystem, names: Collection[str] | None = None
+    ) -> dict[str, Any]:
         return metric_values(self.costs(values, numbers), names)
 
     def most(self, metric: str) -> Fraction | None:
-        if metric != "bandwidth" or (self.array.edition is Edition.CYCLE and not holds_transfers(self.array)):
+        if metric != "bandwidth" or (
+            self.array.edition is Edition.CYCLE and not holds_transfers(self.array)
+        ):
             return None
         return most_bandwidth(self.array, self.data, self.technology)
 
@@ -110,11 +132,18 @@ class SystolicDesign(Design):
 
     @property
     def given(self) -> dict[str, int]:
-        """The hardware quantities of which one value is given, as results state them: PEs first, buffers last."""
+        """The hardware quantities of which one value is given, as results state them: PEs first,
+        buffers last."""
         simd = quantities.t2(self.array.simd_loop).name
-        found = {"simd" if name == simd else name: low for name, (low, high) in self.hardware if low == high}
+        found = {
+            "simd" if name == simd else name: low
+            for name, (low, high) in self.hardware
+            if low == high
+        }
         kinds = ("lanes", "simd", "pack", "buffer")
-        return dict(sorted(found.items(), key=lambda entry: kinds.index(entry[0].partition(".")[0])))
+        return dict(
+            sorted(found.items(), key=lambda entry: kinds.index(entry[0].partition(".")[0]))
+        )
 
     @property
     def rank(self) -> int:
@@ -128,25 +157,37 @@ class SystolicDesign(Design):
         array = derive(self.nest, self.array.dataflow, self.array.permutation, Edition.EXACT)
         return replace(self, array=array)
 
-    def conditions(self, values: NumbersByName, numbers: NumberSystem) -> tuple[tuple[Any, Fraction], ...]:
+    def conditions(
+        self, values: NumbersByName, numbers: NumberSystem
+    ) -> tuple[tuple[Any, Fraction], ...]:
         if self.array.pe.accumulators is None or not self.data.accumulator_factor:
             return ()
         return ((-accumulation(self.array, values, self.data, numbers), Fraction(0)),)
 
     def costs(self, values: NumbersByName, numbers: NumberSystem = FRACTION) -> Costs:
-        """Everything the cost model says at values of the quantities; by the exact reference unless told otherwise."""
+        """Everything the cost model says at values of the quantities; by the exact reference unless
+        told otherwise."""
         if numbers is FRACTION:
             values = {name: Fraction(value) for name, value in values.items()}
         buffers = {name: least for name, (least, _) in self.hardware if name.startswith("buffer.")}
-        known = _With(values, {name: numbers.number(Fraction(n)) for name, n in (*self.extents.items(), *buffers.items())})
+        known = _With(
+            values,
+            {
+                name: numbers.number(Fraction(n))
+                for name, n in (*self.extents.items(), *buffers.items())
+            },
+        )
         return evaluate(self.array, known, self.data, numbers, self.technology, dict(self.kept))
 
     def slowed_by_sums(self, configuration: Mapping[str, int]) -> Fraction:
-        """How many times as long a run takes as if PEs added their neighbours' sums last, in the cycle edition; else 1."""
+        """How many times as long a run takes as if PEs added their neighbours' sums last, in the
+        cycle edition; else 1."""
         machine = self.technology.machine
         if self.array.edition is not Edition.CYCLE or machine.sums is Sums.LAST:
             return Fraction(1)
-        last = replace(self, technology=replace(self.technology, machine=replace(machine, sums=Sums.LAST)))
+        last = replace(
+            self, technology=replace(self.technology, machine=replace(machine, sums=Sums.LAST))
+        )
         return Fraction(self.costs(configuration).latency / last.costs(configuration).latency)
 
     def details(self, values: NumbersByName, numbers: NumberSystem) -> Mapping[str, NumbersByName]:
@@ -155,7 +196,11 @@ class SystolicDesign(Design):
     def preferences(self, values: NumbersByName, numbers: NumberSystem) -> tuple[Any, ...]:
         """Cycles as they fall, whatever the edition; then off-chip words, DSP, BRAM."""
         costs, timed = self.costs(values, numbers), self._timed
-        ran = None if timed is None else (costs if timed is self else timed.costs(values, numbers)).latency
+        ran = (
+            None
+            if timed is None
+            else (costs if timed is self else timed.costs(values, numbers)).latency
+        )
         return ran, costs.off_chip_words, costs.dsp, costs.bram18k
 
     @cached_property
@@ -164,8 +209,12 @@ class SystolicDesign(Design):
         if self.array.edition is Edition.CYCLE:
             return self
         array = derive(self.nest, self.array.dataflow, self.array.permutation, Edition.CYCLE)
-        same = {group.name for group in array.packed_groups} == {group.name for group in self.array.packed_groups}
-        runs = array.buildable and (array.hanging is None or self.technology.machine.sums is Sums.LAST)
+        same = {group.name for group in array.packed_groups} == {
+            group.name for group in self.array.packed_groups
+        }
+        runs = array.buildable and (
+            array.hanging is None or self.technology.machine.sums is Sums.LAST
+        )
         return replace(self, array=array) if same and runs else None
 
     @property
@@ -183,7 +232,10 @@ class SystolicDesign(Design):
     @property
     def title(self) -> str:
         target = "" if self.options.target is None else f", for {self.options.target.title}"
-        return f"{self.nest.name} ({self.nest.shown_sizes}) {self.data.name}, {self.array.edition.value} model edition{target}"
+        return (
+            f"{self.nest.name} ({self.nest.shown_sizes}) {self.data.name}, "
+            f"{self.array.edition.value} model edition{target}"
+        )
 
     @property
     def heading(self) -> tuple[tuple[str, str], ...]:
@@ -202,7 +254,8 @@ class SystolicDesign(Design):
         return self.array.obstacle
 
     def answers_to(self, text: str) -> bool:
-        """Whether ``i,j C`` or ``[i,j] C`` is this design; the order of the loops does not matter."""
+        """Whether ``i,j C`` or ``[i,j] C`` is this design; the order of the loops does not
+        matter."""
         words = text.replace("[", " ").replace("]", " ").split()
         return (
             len(words) == 2
@@ -218,7 +271,11 @@ class SystolicDesign(Design):
     def loops(self, configuration: Mapping[str, int]) -> tuple[str, ...]:
         from ithaca.formulations.systolic.insight.loops import loop_lines
 
-        return loop_lines(self.nest, self.array, {name: int(n) for name, n in (*self.extents.items(), *configuration.items())})
+        return loop_lines(
+            self.nest,
+            self.array,
+            {name: int(n) for name, n in (*self.extents.items(), *configuration.items())},
+        )
 
     @property
     def relaxable(self) -> str:
@@ -227,7 +284,10 @@ class SystolicDesign(Design):
     @property
     def innate(self) -> str:
         target = self.options.target
-        given = [("--min-lanes", self.options.min_lanes > 1), ("--divisors-only", self.options.divisors_only)]
+        given = [
+            ("--min-lanes", self.options.min_lanes > 1),
+            ("--divisors-only", self.options.divisors_only),
+        ]
         given += [] if target is None else [(f"--for {target.value}", True)]
         within = " and ".join(name for name, on in given if on)
         causes = "the extents and the latency hiding that the accumulators need allow"
@@ -236,7 +296,9 @@ class SystolicDesign(Design):
     @property
     def landscape(self) -> tuple[str, str] | None:
         first, *rest = self.array.dataflow
-        return quantities.lanes(first).name, quantities.lanes(rest[0]).name if rest else quantities.t2(first).name
+        return quantities.lanes(first).name, quantities.lanes(
+            rest[0]
+        ).name if rest else quantities.t2(first).name
 
     def meaning(self, quantity: str) -> tuple[str, str]:
         kind, _, owner = quantity.partition(".")
@@ -245,7 +307,8 @@ class SystolicDesign(Design):
 
     @property
     def parameters(self) -> Mapping[str, str]:
-        """t1 and t2 of each band loop, of the SIMD loop the SIMD factor instead, and the packs that may be chosen."""
+        """t1 and t2 of each band loop, of the SIMD loop the SIMD factor instead, and the packs that
+        may be chosen."""
         array, free = self.array, {quantity.name for quantity in self.space.free}
         found: dict[str, str] = {}
         for loop in array.band:
@@ -253,11 +316,14 @@ class SystolicDesign(Design):
             if loop in array.latency_hiding_loops:
                 found[f"t2_{loop}"] = quantities.t2(loop).name
         found["simd"] = quantities.t2(array.simd_loop).name
-        packs = {f"pack_{group.name}": quantities.pack(group.name).name for group in array.packed_groups}
+        packs = {
+            f"pack_{group.name}": quantities.pack(group.name).name for group in array.packed_groups
+        }
         return found | {name: quantity for name, quantity in packs.items() if quantity in free}
 
     def configuration(self, tiling: Tiling) -> Configuration:
-        """The configuration that a tiling states. Raises `InputError` if the tiling does not belong to this design."""
+        """The configuration that a tiling states. Raises `InputError` if the tiling does not belong
+        to this design."""
         return tiling.configuration(self.array, self.nest.sizes)
 
     def tiling(self, configuration: Mapping[str, int]) -> Tiling:
@@ -265,14 +331,20 @@ class SystolicDesign(Design):
         array = self.array
         return Tiling(
             array_part={loop: configuration[quantities.t1(loop).name] for loop in array.band},
-            latency_hiding={loop: configuration[quantities.t2(loop).name] for loop in array.latency_hiding_loops},
+            latency_hiding={
+                loop: configuration[quantities.t2(loop).name] for loop in array.latency_hiding_loops
+            },
             simd=configuration[quantities.t2(array.simd_loop).name],
-            pack={group.name: configuration[quantities.pack(group.name).name] for group in array.packed_groups},
+            pack={
+                group.name: configuration[quantities.pack(group.name).name]
+                for group in array.packed_groups
+            },
         )
 
 
 class _With(dict[str, Any]):
-    """Values of quantities with those of extents and buffers; what neither has comes from the former (its own symbol, say)."""
+    """Values of quantities with those of extents and buffers; what neither has comes from the
+    former (its own symbol, say)."""
 
     def __init__(self, values: NumbersByName, extents: NumbersByName) -> None:
         super().__init__(extents)
@@ -293,13 +365,20 @@ def systolic_problem(
     hardware: Spans = (),
 ) -> Problem:
     """The problem of one systolic design; parameters as of `SystolicDesign` and `Problem`."""
-    return Problem(SystolicDesign(nest, array, data, options or SpaceOptions(), technology, hardware), limits, objective)
+    return Problem(
+        SystolicDesign(nest, array, data, options or SpaceOptions(), technology, hardware),
+        limits,
+        objective,
+    )
 
 
 def systolic(problem: Problem) -> SystolicDesign:
-    """The systolic design of a problem, for what only this family has; an `InputError` if it is of another family."""
+    """The systolic design of a problem, for what only this family has; an `InputError` if it is of
+    another family."""
     if not isinstance(problem.design, SystolicDesign):
-        raise InputError(f"the result is of family {problem.design.family}; allowed here: one of systolic arrays")
+        raise InputError(
+            f"the result is of family {problem.design.family}; allowed here: one of systolic arrays"
+        )
     return problem.design
 
 
@@ -312,12 +391,16 @@ def largest_t1(extent: int) -> int:
 
 
 def systolic_space(design: SystolicDesign) -> Space:
-    """The space of a design: an axis per band loop with the packs that depend on it alone, and one per other pack.
+    """The space of a design: an axis per band loop with the packs that depend on it alone, and one
+    per other pack.
 
     Where a compiler must be able to build every configuration, its rules are rules of the space.
     """
     array = design.array
-    own = {quantities.buffer(name).name: size.substitute(design.extents) for name, size in design.buffers.items()}
+    own = {
+        quantities.buffer(name).name: size.substitute(design.extents)
+        for name, size in design.buffers.items()
+    }
     given = {name: span for name, span in design.hardware if name not in own}
     links = [link for group in array.packed_groups for link in pack_links(design, group)]
     if design.options.target is not None:
@@ -325,7 +408,11 @@ def systolic_space(design: SystolicDesign) -> Space:
     loops = {loop: [*_loop_quantities(design, loop)] for loop in array.band}
     separate = []
     for group in array.packed_groups:
-        needed = {s for s in group.packing.last.symbols | group.packing.multiple_of.symbols if s not in design.extents}
+        needed = {
+            s
+            for s in group.packing.last.symbols | group.packing.multiple_of.symbols
+            if s not in design.extents
+        }
         home = next((loop for loop in array.band if needed <= {q.name for q in loops[loop]}), None)
         quantity = _pack_quantity(design, group)
         if home is None:
@@ -333,11 +420,15 @@ def systolic_space(design: SystolicDesign) -> Space:
         else:
             loops[home].append(quantity)
     axes = [_loop_axis(design, loop, tuple(found)) for loop, found in loops.items()]
-    most = [(own[name], high) for name, (_, high) in design.hardware if name in own and high is not None]
+    most = [
+        (own[name], high) for name, (_, high) in design.hardware if name in own and high is not None
+    ]
     links += [Link(size, Relation.AT_MOST, Constant(Fraction(high))) for size, high in most]
     found = make_space([*axes, *separate], links)
     fixed = {name: Constant(Fraction(low)) for name, (low, high) in given.items() if low == high}
-    equal = (Link(found.quantities[name].symbol, Relation.EQUAL, value) for name, value in fixed.items())
+    equal = (
+        Link(found.quantities[name].symbol, Relation.EQUAL, value) for name, value in fixed.items()
+    )
     return make_space(found.axes, [*found.links, *equal]) if fixed else found
 
 
@@ -348,10 +439,16 @@ def _loop_quantities(design: SystolicDesign, loop: str) -> tuple[Quantity, ...]:
     t2 = quantities.t2(loop)
     most_t2 = min(design.data.max_simd, top) if simd else 1 if loop in array.sequential else top
     most_lanes: Expression = _floor(Constant(Fraction(top)), t2)
-    idle = dict(design.hardware).get(quantities.lanes(loop).name, (1, None))[1] or 0 if spatial else 0
+    idle = (
+        dict(design.hardware).get(quantities.lanes(loop).name, (1, None))[1] or 0 if spatial else 0
+    )
     if idle:
-        # a layer smaller than the array leaves lanes idle: without latency hiding, or along the SIMD loop
-        most_lanes = maximum(most_lanes, Constant(Fraction(idle)) if simd else idle * _floor(Constant(Fraction(1)), t2))
+        # a layer smaller than the array leaves lanes idle: without latency hiding, or along the
+        # SIMD loop
+        most_lanes = maximum(
+            most_lanes,
+            Constant(Fraction(idle)) if simd else idle * _floor(Constant(Fraction(1)), t2),
+        )
         most_lanes = minimum(most_lanes, Constant(Fraction(idle)))
     hardware = Role.HARDWARE if spatial else Role.MAPPING
     return (
@@ -362,14 +459,21 @@ def _loop_quantities(design: SystolicDesign, loop: str) -> tuple[Quantity, ...]:
             Kind.POWER_OF_TWO if simd else Kind.INTEGER,
             Role.HARDWARE if simd else Role.MAPPING,
         ),
-        Quantity(quantities.lanes(loop).name, design.options.min_lanes if spatial else 1, most_lanes, role=hardware),
+        Quantity(
+            quantities.lanes(loop).name,
+            design.options.min_lanes if spatial else 1,
+            most_lanes,
+            role=hardware,
+        ),
         Quantity(quantities.t1(loop).name, 1, max(top, idle * most_t2)),
         Quantity(quantities.tiles(loop).name, 1, design.nest.sizes[loop]),
     )
 
 
 def _loop_axis(design: SystolicDesign, loop: str, found: tuple[Quantity, ...]) -> Axis:
-    tiles, t1, t2, lanes = (q(loop) for q in (quantities.tiles, quantities.t1, quantities.t2, quantities.lanes))
+    tiles, t1, t2, lanes = (
+        q(loop) for q in (quantities.tiles, quantities.t1, quantities.t2, quantities.lanes)
+    )
     extent = Constant(Fraction(design.nest.sizes[loop]))
     links = [
         Link(t1, Relation.EQUAL, t2 * lanes),
@@ -378,7 +482,8 @@ def _loop_axis(design: SystolicDesign, loop: str, found: tuple[Quantity, ...]) -
     if design.options.divisors_only:
         links.append(Link(t1, Relation.DIVIDES, extent))
     packs = tuple(quantity.name for quantity in found[4:])
-    # lanes ascend for each t2: the first of equal tiles is usually the best; of equal t1 one t2 may serve for all
+    # lanes ascend for each t2: the first of equal tiles is usually the best; of equal t1 one t2 may
+    # serve for all
     runs = ((t2.name, tiles.name, *packs), (t1.name, *packs))
     return Axis(loop, found, tuple(links), runs)
 
@@ -390,7 +495,8 @@ def _pack_quantity(design: SystolicDesign, group: IOGroup) -> Quantity:
 
 
 def pack_links(design: SystolicDesign, group: IOGroup) -> list[Link]:
-    """The rules of a data packing factor (DESIGN.md §5.5, and §6 for what the odyssey model edition infers)."""
+    """The rules of a data packing factor (DESIGN.md §5.5, and §6 for what the odyssey model edition
+    infers)."""
     packing = group.packing
     last, multiple = packing.last.substitute(design.extents), packing.multiple_of
     pack = quantities.pack(group.name)

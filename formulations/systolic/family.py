@@ -1,4 +1,5 @@
-"""Systolic arrays in documents: workload, edition, space, technology; dataflow and permutation; tilings."""
+"""Systolic arrays in documents: workload, edition, space, technology; dataflow and permutation;
+tilings."""
 
 from __future__ import annotations
 
@@ -116,12 +117,17 @@ class Setting:
     edition: Edition  #: The statement of the cost model
     options: SpaceOptions  #: Restrictions of the design space
     technology: Technology  #: Clock and energies of the platform
-    kept: Mapping[str, int] = field(default_factory=dict)  #: Tensors that stay on chip, with the words of all of each
+    kept: Mapping[str, int] = field(
+        default_factory=dict
+    )  #: Tensors that stay on chip, with the words of all of each
 
     def __post_init__(self) -> None:
         for tensor in self.kept:
             if tensor not in (allowed := (self.nest.inputs[0].tensor, self.nest.output.tensor)):
-                raise InputError(f"kept: tensor {quoted(tensor)} cannot stay on chip; allowed: {' and '.join(allowed)}")
+                raise InputError(
+                    f"kept: tensor {quoted(tensor)} cannot stay on chip; "
+                    f"allowed: {' and '.join(allowed)}"
+                )
 
 
 class SystolicFamily:
@@ -142,14 +148,20 @@ class SystolicFamily:
 
     def choice_fields(self, design: Design) -> Mapping[str, Any]:
         array = _systolic(design).array
-        return {"dataflow": list(array.dataflow), "permutation": array.permutation, "buildable": array.buildable}
+        return {
+            "dataflow": list(array.dataflow),
+            "permutation": array.permutation,
+            "buildable": array.buildable,
+        }
 
     def tiling_fields(self, design: Design, configuration: Configuration) -> Mapping[str, Any]:
         known = _systolic(design)
         tiling = known.tiling(configuration)
         return asdict(tiling) | {"pack": tiling.module_packs(known.array)}
 
-    def detail_fields(self, design: Design, configuration: Configuration) -> Mapping[str, Mapping[str, Fraction]]:
+    def detail_fields(
+        self, design: Design, configuration: Configuration
+    ) -> Mapping[str, Mapping[str, Fraction]]:
         return {"off_chip_words_by_array": design.details(configuration, FRACTION)["words"]}
 
     def setting(self, head: HeadDocument) -> Setting:
@@ -158,28 +170,43 @@ class SystolicFamily:
         except InputError as error:
             raise InputError(f"workload: {error}") from None
         data = data_type(head.workload.dtype)
-        return Setting(nest, data, Edition(head.edition), head.space.options(), head.technology.technology(), head.kept)
+        return Setting(
+            nest,
+            data,
+            Edition(head.edition),
+            head.space.options(),
+            head.technology.technology(),
+            head.kept,
+        )
 
     def vocabulary(self, setting: Setting) -> Mapping[str, Metric]:
         return METRICS
 
     def design(self, setting: Setting, choice: ChoiceDocument) -> SystolicDesign:
         nest = setting.nest
-        array = derive(nest, find_dataflow(nest, tuple(choice.dataflow)), choice.permutation, setting.edition)
+        array = derive(
+            nest, find_dataflow(nest, tuple(choice.dataflow)), choice.permutation, setting.edition
+        )
         target = setting.options.target
         if target is not None and (obstacles := tuple(design_obstacles(nest, array))):
-            raise InputError(f"design {array.name} is none that {target.title} builds: {'; '.join(obstacles)}")
+            raise InputError(
+                f"design {array.name} is none that {target.title} builds: {'; '.join(obstacles)}"
+            )
         design = SystolicDesign(nest, array, setting.data, setting.options, setting.technology)
         return replace(design, kept=tuple(setting.kept.items()))
 
     def configuration(self, design: Design, tiling: TilingDocument) -> Configuration:
         known = _systolic(design)
         packs = group_packs(known.array, tiling.pack)
-        return known.configuration(Tiling(tiling.array_part, tiling.latency_hiding, tiling.simd, packs))
+        return known.configuration(
+            Tiling(tiling.array_part, tiling.latency_hiding, tiling.simd, packs)
+        )
 
     def unmet(self, design: Design) -> str:
         known = _systolic(design)
-        needed = f"{known.data.accumulator_factor}" + (" · simd" if known.array.pe.outputs == ONE else "")
+        needed = f"{known.data.accumulator_factor}" + (
+            " · simd" if known.array.pe.outputs == ONE else ""
+        )
         return f"Π latency_hiding is too small; allowed: at least {needed}"
 
 

@@ -34,19 +34,22 @@ class CostMetric(Metric):
 
 
 def activity(costs: Costs) -> dict[str, Any]:
-    """Activity of a run by kind, named like the energies of a technology, at the point the costs were evaluated at.
+    """Activity of a run by kind, named like the energies of a technology, at the point the costs
+    were evaluated at.
 
     Counted per word, from what the cost model already states of each module:
 
     - **DRAM**: the off-chip words.
-    - **Buffer**: every word of a tile enters its buffer once on one side, and the PEs (or the accumulating
-      output) access it once per cycle of `intra` on the other, SIMD words at a time where the SIMD loop indexes the tensor.
-      Words to and from a tensor that stays on chip are accesses of a buffer, too.
-    - **Hop**: towards its buffer a word passes half of the chain on average, (lanes + 1)/2 modules, and one more module
-      on each level between buffer and DRAM; on the PE side it takes one step, and from PE to PE along the whole array where
-      the group is exterior.
+    - **Buffer**: every word of a tile enters its buffer once on one side, and the PEs (or the
+      accumulating output) access it once per cycle of `intra` on the other, SIMD words at a time
+      where the SIMD loop indexes the tensor. Words to and from a tensor that stays on chip are
+      accesses of a buffer, too.
+    - **Hop**: towards its buffer a word passes half of the chain on average, (lanes + 1)/2 modules,
+      and one more module on each level between buffer and DRAM; on the PE side it takes one step,
+      and from PE to PE along the whole array where the group is exterior.
     - **Register**: each iteration accesses one register per tensor.
-    - **MAC**: all iterations, padding included; where more than two tensors are multiplied, one for each multiplication.
+    - **MAC**: all iterations, padding included; where more than two tensors are multiplied, one for
+      each multiplication.
     """
     point, value = costs.point, costs.point.value
     pe = point.array.pe
@@ -78,7 +81,10 @@ def activity(costs: Costs) -> dict[str, Any]:
 def energies(costs: Costs) -> dict[str, Any]:
     """Energy of a run by kind of activity (pJ): counts times the technology's energies."""
     technology, number = costs.point.technology, costs.point.numbers.number
-    return {kind: count * number(getattr(technology, kind) * technology.mac_pj) for kind, count in activity(costs).items()}
+    return {
+        kind: count * number(getattr(technology, kind) * technology.mac_pj)
+        for kind, count in activity(costs).items()
+    }
 
 
 def energy(costs: Costs) -> Any:
@@ -100,7 +106,8 @@ def area(costs: Costs) -> Any:
     """Area (µm²), by the regressions."""
     if costs.point.technology.cost_tables is None:
         raise InputError(
-            "metric 'area' is not known for this platform; allowed: a platform with cost tables, such as asic-28nm"
+            "metric 'area' is not known for this platform; allowed: a platform "
+            "with cost tables, such as asic-28nm"
         )
     return silicon(costs).area
 
@@ -119,18 +126,23 @@ def bandwidth(costs: Costs) -> Any:
 
 
 def most_bandwidth(array: SystolicArray, data: DataType, technology: Technology) -> Fraction:
-    """What no configuration's `bandwidth` exceeds (GB/s): every DRAM module moves at most a port's width per cycle.
+    """What no configuration's `bandwidth` exceeds (GB/s): every DRAM module moves at most a port's
+    width per cycle.
 
-    A module is at work for `ModuleCost.total` ≤ main ≤ latency cycles, and its transfers take at least words / port of them,
-    packed or in bursts. The words that the odyssey edition adds are at most one per cycle. For
-    the cycle edition see `ithaca.formulations.systolic.cycles.holds_transfers`.
+    A module is at work for `ModuleCost.total` ≤ main ≤ latency cycles, and its transfers take at
+    least words / port of them, packed or in bursts. The words that the odyssey edition adds are at
+    most one per cycle. For the cycle edition see
+    `ithaca.formulations.systolic.cycles.holds_transfers`.
     """
-    ports = [data.port_words + (module.extra_words != ZERO) for _, module in array.modules if module.dram]
+    ports = [
+        data.port_words + (module.extra_words != ZERO) for _, module in array.modules if module.dram
+    ]
     return sum(ports) * data.bytes * technology.clock_mhz / 1000
 
 
 def throughput(costs: Costs) -> Any:
-    """Operations per second (Gop/s): multiplications and one addition per iteration of the unpadded nest."""
+    """Operations per second (Gop/s): multiplications and one addition per iteration of the unpadded
+    nest."""
     point = costs.point
     operations: Any = point.numbers.number(point.array.factors * point.technology.clock_mhz / 1000)
     for loop in (*point.array.band, *point.array.untiled):
@@ -147,18 +159,38 @@ METRICS: Mapping[str, CostMetric] = {
     m.name: m
     for m in (
         CostMetric("latency", "cycles", "prologue + main + epilogue", attrgetter("latency")),
-        CostMetric("prologue", "cycles", "filling the array with the first tile", attrgetter("prologue")),
-        CostMetric("main", "cycles", "the slowest module or the PEs, over all tiles", attrgetter("main")),
+        CostMetric(
+            "prologue", "cycles", "filling the array with the first tile", attrgetter("prologue")
+        ),
+        CostMetric(
+            "main", "cycles", "the slowest module or the PEs, over all tiles", attrgetter("main")
+        ),
         CostMetric("epilogue", "cycles", "draining the last tile", attrgetter("epilogue")),
         CostMetric("time", "ms", "latency at the platform's clock", time),
         CostMetric("dsp", "blocks", "DSP blocks of all PEs", attrgetter("dsp")),
         CostMetric("bram18k", "blocks", "18-kbit block RAMs of all buffers", attrgetter("bram18k")),
-        CostMetric("off_chip_words", "words", "words moved between the array and DRAM", attrgetter("off_chip_words")),
-        CostMetric("comm", "words", "off-chip words, as the published objectives call them", attrgetter("off_chip_words")),
-        CostMetric("bandwidth", "GB/s", "bytes moved off chip, over the time of the run", bandwidth),
+        CostMetric(
+            "off_chip_words",
+            "words",
+            "words moved between the array and DRAM",
+            attrgetter("off_chip_words"),
+        ),
+        CostMetric(
+            "comm",
+            "words",
+            "off-chip words, as the published objectives call them",
+            attrgetter("off_chip_words"),
+        ),
+        CostMetric(
+            "bandwidth", "GB/s", "bytes moved off chip, over the time of the run", bandwidth
+        ),
         CostMetric("comp", "MAC units", "multiply-accumulate units of all PEs", attrgetter("comp")),
         CostMetric(
-            "throughput", "Gop/s", "multiplications and an addition per iteration, over the latency", throughput, most=True
+            "throughput",
+            "Gop/s",
+            "multiplications and an addition per iteration, over the latency",
+            throughput,
+            most=True,
         ),
         CostMetric("energy", "pJ", "activity counts times energies of the platform", energy),
         CostMetric("edp", "pJ·cycles", "energy times latency", edp),
@@ -169,18 +201,25 @@ METRICS: Mapping[str, CostMetric] = {
 
 
 def metric_values(costs: Costs, names: Collection[str] | None = None) -> dict[str, Any]:
-    """Values of metrics, all that the technology knows unless named, in the number system of ``costs``.
+    """Values of metrics, all that the technology knows unless named, in the number system of
+    ``costs``.
 
     Raises `InputError` if a metric asked for is not known for the technology.
     """
     technology = costs.point.technology
-    asked = [m for m in METRICS.values() if (m.known(technology) if names is None else m.name in names)]
+    asked = [
+        m for m in METRICS.values() if (m.known(technology) if names is None else m.name in names)
+    ]
     return {metric.name: metric.compute(costs) for metric in asked}
 
 
 def tensor_words(array: SystolicArray, costs: Costs) -> dict[str, Any]:
     """Off-chip words by tensor, in the order of the accesses."""
-    return {name: costs.words[name] for name in dict.fromkeys(g.tensor for g in array.groups) if name in costs.words}
+    return {
+        name: costs.words[name]
+        for name in dict.fromkeys(g.tensor for g in array.groups)
+        if name in costs.words
+    }
 
 
 def parse_objective(text: str) -> Objective:
@@ -194,7 +233,8 @@ def parse_objective(text: str) -> Objective:
 def parse_limit(metric: str, bound: Fraction) -> Limit:
     """Read a limit on a metric or on an expression such as ``latency*dsp``.
 
-    Raises `InputError` if it is no expression, names an unknown metric, or limits a metric to less than 0.
+    Raises `InputError` if it is no expression, names an unknown metric, or limits a metric to less
+    than 0.
     """
     parse_expression(metric, where="limit", allowed=tuple(METRICS))
     return Limit(metric, bound)

@@ -1,4 +1,5 @@
-"""Points: configurations of designs, read from a CSV file with the columns of ``golden/*.csv``, evaluated, and written."""
+"""Points: configurations of designs, read from a CSV file with the columns of ``golden/*.csv``,
+evaluated, and written."""
 
 from __future__ import annotations
 
@@ -37,8 +38,8 @@ MAX_BYTES = 64 * 2**20
 #: Points evaluated at once.
 BATCH = 4096
 
-#: The columns a point needs. ``edition`` and those of the machine are optional; others are ignored unless they are written
-#: like these, or are metrics.
+#: The columns a point needs. ``edition`` and those of the machine are optional; others are ignored
+#: unless they are written like these, or are metrics.
 COLUMNS = ("dataflow", "reuse", "sizes", "array_part", "latency_hiding", "simd", "pack")
 
 #: Columns that say on what machine a point runs (`ithaca.formulations.machine.Machine`).
@@ -64,13 +65,14 @@ def load_points(
 ) -> tuple[Point, ...]:
     """Read points of a workload from a CSV file, one per row, with the extents of each row.
 
-    They are of the edition given, or else of what the column ``edition`` says, and on the machine given, but for what the
-    columns ``swap``, ``entry``, ``hop``, ``mac``, ``fifo_depth`` and ``sums`` say; those ``stated`` of the machine may be no
-    columns.
+    They are of the edition given, or else of what the column ``edition`` says, and on the machine
+    given, but for what the columns ``swap``, ``entry``, ``hop``, ``mac``, ``fifo_depth`` and
+    ``sums`` say; those ``stated`` of the machine may be no columns.
 
-    The columns ``sizes``, ``array_part``, ``latency_hiding`` and ``pack`` (per buffer module) hold JSON objects of integers;
-    ``sizes`` may set the workload's parameters, too. Values are taken as given: only what the model has no meaning for is
-    refused. Raises `InputError` if the file or a row is malformed. Rows are counted as lines of the file are.
+    The columns ``sizes``, ``array_part``, ``latency_hiding`` and ``pack`` (per buffer module) hold
+    JSON objects of integers; ``sizes`` may set the workload's parameters, too. Values are taken as
+    given: only what the model has no meaning for is refused. Raises `InputError` if the file or a
+    row is malformed. Rows are counted as lines of the file are.
     """
     rows = csv.reader(io.StringIO(read_text(path, MAX_BYTES), newline=""), strict=True)
     points: list[Point] = []
@@ -82,12 +84,16 @@ def load_points(
                 continue
             where = f"{path} row {rows.line_num}"
             if len(row) != len(header):
-                raise refuse(where, f"has {len(row)} cells; allowed: {len(header)}, as in the header")
+                raise refuse(
+                    where, f"has {len(row)} cells; allowed: {len(header)}, as in the header"
+                )
             cells = dict(zip(header, row, strict=True))
             cells |= {} if edition is None else {"edition": edition.value}
             points.append(_point(cells, nest, data, arrays, machine, where))
     except csv.Error as error:
-        raise refuse(f"{path} row {rows.line_num}", f"{error}; allowed: comma-separated values") from None
+        raise refuse(
+            f"{path} row {rows.line_num}", f"{error}; allowed: comma-separated values"
+        ) from None
     if not points:
         raise refuse(path, "has no rows; allowed: at least one point")
     return tuple(points)
@@ -98,24 +104,45 @@ def _header(row: list[str], path: Path, stated: Collection[str]) -> list[str]:
     optional = ("edition", *MACHINE)
     for column in header:
         if column in stated:
-            raise refuse(path, f"column '{column}' says what an option of the machine does; allowed: one of them")
+            raise refuse(
+                path,
+                f"column '{column}' says what an option of the machine does; allowed: one of them",
+            )
         near = get_close_matches(LETTERS.get(column, column.lower()), optional, n=1, cutoff=0.7)
         if near and column not in optional and column not in METRICS:
-            raise refuse(path, f"column {quoted(column)} is unknown; allowed: {near[0]}, if that is meant, or another name")
+            raise refuse(
+                path,
+                f"column {quoted(column)} is unknown; allowed: {near[0]}, if "
+                "that is meant, or another name",
+            )
     for column in (*COLUMNS, *optional):
         if header.count(column) > 1:
             raise refuse(path, f"column '{column}' occurs twice; allowed: every column once")
         if column not in header and column in COLUMNS:
-            raise refuse(path, f"column '{column}' is missing; allowed: {', '.join(COLUMNS)}, edition")
+            raise refuse(
+                path, f"column '{column}' is missing; allowed: {', '.join(COLUMNS)}, edition"
+            )
     return header
 
 
-def _point(row: Mapping[str, str], nest: LoopNest, data: DataType, arrays: _Designs, machine: Machine, where: str) -> Point:
+def _point(
+    row: Mapping[str, str],
+    nest: LoopNest,
+    data: DataType,
+    arrays: _Designs,
+    machine: Machine,
+    where: str,
+) -> Point:
     try:
         sized = nest.with_sizes(_sizes(row, nest))
         array = _array(row, sized, arrays)
         pack = group_packs(array, _integers(row, "pack"))
-        tiling = Tiling(_integers(row, "array_part"), _integers(row, "latency_hiding"), _integer(row, "simd"), pack)
+        tiling = Tiling(
+            _integers(row, "array_part"),
+            _integers(row, "latency_hiding"),
+            _integer(row, "simd"),
+            pack,
+        )
         own = {name: _of_machine(row, name) for name in MACHINE if row.get(name, "").strip()}
         technology = replace(data.energies(), machine=replace(machine, **own))
         design = SystolicDesign(sized, array, data, technology=technology)
@@ -125,7 +152,11 @@ def _point(row: Mapping[str, str], nest: LoopNest, data: DataType, arrays: _Desi
 
 
 def _array(row: Mapping[str, str], nest: LoopNest, arrays: _Designs) -> SystolicArray:
-    loops, permutation, edition = row["dataflow"], row["reuse"], row.get("edition", Edition.EXACT.value)
+    loops, permutation, edition = (
+        row["dataflow"],
+        row["reuse"],
+        row.get("edition", Edition.EXACT.value),
+    )
     key = (loops, permutation, edition, nest.parameters, nest.once)
     if key not in arrays:
         editions = [e.value for e in Edition]
@@ -177,13 +208,16 @@ def _of_machine(row: Mapping[str, str], column: str) -> Any:
 def evaluate_points(points: Iterable[Point]) -> list[dict[str, Any]]:
     """Evaluate points exactly, on arrays of rationals: those of a design together.
 
-    Returned is a dictionary per point, in order, ready for JSON: the design (``dataflow``, ``permutation``, ``edition``), its
-    ``metrics`` with ``off_chip_words_by_array``, and ``meets_bounds``.
+    Returned is a dictionary per point, in order, ready for JSON: the design (``dataflow``,
+    ``permutation``, ``edition``), its ``metrics`` with ``off_chip_words_by_array``, and
+    ``meets_bounds``.
     """
     numbered: dict[tuple[object, ...], list[tuple[int, Point]]] = {}
     for place, point in enumerate(points):
         design = point[0]
-        numbered.setdefault((id(design.array), design.data, design.technology, design.kept), []).append((place, point))
+        numbered.setdefault(
+            (id(design.array), design.data, design.technology, design.kept), []
+        ).append((place, point))
     rows: dict[int, dict[str, Any]] = {}
     for together in numbered.values():
         for begin in range(0, len(together), BATCH):
@@ -197,10 +231,15 @@ def _evaluated(points: Sequence[Point]) -> Iterator[dict[str, Any]]:
     design, count = points[0][0], len(points)
     quantities = [{**each.extents, **configuration} for each, configuration in points]
     values = {name: Rationals.of([known[name] for known in quantities]) for name in quantities[0]}
-    costs = evaluate(design.array, values, design.data, RATIONAL_ARRAYS, design.technology, dict(design.kept))
+    costs = evaluate(
+        design.array, values, design.data, RATIONAL_ARRAYS, design.technology, dict(design.kept)
+    )
 
     def rows(columns: Mapping[str, Rationals]) -> Iterator[dict[str, Any]]:
-        numbers = ([json_ratio(over, under) for over, under in column.entries(count)] for column in columns.values())
+        numbers = (
+            [json_ratio(over, under) for over, under in column.entries(count)]
+            for column in columns.values()
+        )
         return (dict(zip(columns, row, strict=True)) for row in zip(*numbers, strict=True))
 
     words = rows(tensor_words(design.array, costs))
@@ -219,9 +258,14 @@ def _evaluated(points: Sequence[Point]) -> Iterator[dict[str, Any]]:
 
 
 def points_text(points: Sequence[Point]) -> str:
-    """The table that `load_points` reads: one point a row, its machine where one is not the default, and every metric known."""
+    """The table that `load_points` reads: one point a row, its machine where one is not the
+    default, and every metric known."""
     known, machines = points[0][0].vocabulary, [design.technology.machine for design, _ in points]
-    own = [name for name in MACHINE if any(getattr(machine, name) != getattr(RTL, name) for machine in machines)]
+    own = [
+        name
+        for name in MACHINE
+        if any(getattr(machine, name) != getattr(RTL, name) for machine in machines)
+    ]
 
     def row(point: Point, found: Mapping[str, Any]) -> list[object]:
         (design, configuration), metrics = point, found["metrics"]
@@ -236,10 +280,26 @@ def points_text(points: Sequence[Point]) -> str:
             *(json.dumps(dict(mapping)) for mapping in mappings),
             tiling.simd,
             json.dumps(tiling.module_packs(design.array)),
-            *(getattr(value := getattr(design.technology.machine, name), "value", value) for name in own),
+            *(
+                getattr(value := getattr(design.technology.machine, name), "value", value)
+                for name in own
+            ),
             *(metrics[name] for name in known),
             found["meets_bounds"],
         ]
 
-    header = ["app", "descriptor", "dataflow", "reuse", "edition", "sizes", "array_part", "latency_hiding", "simd", "pack"]
-    return csv_text([*header, *own, *known, "meets_bounds"], map(row, points, evaluate_points(points)))
+    header = [
+        "app",
+        "descriptor",
+        "dataflow",
+        "reuse",
+        "edition",
+        "sizes",
+        "array_part",
+        "latency_hiding",
+        "simd",
+        "pack",
+    ]
+    return csv_text(
+        [*header, *own, *known, "meets_bounds"], map(row, points, evaluate_points(points))
+    )

@@ -1,9 +1,9 @@
 """The tiling quantities the model is written in, and how they are named.
 
-Per band loop ``x`` of extent ``N``: ``tiles.x`` = ceil(N/t1), ``t1.x`` (array partitioning
-factor), ``t2.x`` (latency hiding factor; SIMD factor of the SIMD loop), ``lanes.x`` = t1/t2.
-Per loop ``extent.x``; per I/O group ``pack.g`` (data packing factor, words) and, where layers share an array, ``buffer.g``
-(words of its buffers; `ACCUMULATORS` names those of a PE).
+Per band loop ``x`` of extent ``N``: ``tiles.x`` = ceil(N/t1), ``t1.x`` (array partitioning factor),
+``t2.x`` (latency hiding factor; SIMD factor of the SIMD loop), ``lanes.x`` = t1/t2. Per loop
+``extent.x``; per I/O group ``pack.g`` (data packing factor, words) and, where layers share an
+array, ``buffer.g`` (words of its buffers; `ACCUMULATORS` names those of a PE).
 """
 
 from __future__ import annotations

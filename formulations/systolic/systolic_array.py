@@ -1,8 +1,9 @@
-"""The derived array (DESIGN.md §5): PEs, I/O groups and I/O modules, in symbols. Data are tensors, never arrays.
+"""The derived array (DESIGN.md §5): PEs, I/O groups and I/O modules, in symbols. Data are tensors,
+never arrays.
 
-This is the model object of a design. `ithaca.formulations.systolic.derivation` builds it from a loop
-nest, `ithaca.formulations.systolic.descriptors` from a published description; the cost model and every
-solver read only what stands here. Tile sizes, counts and trips are expressions over the
+This is the model object of a design. `ithaca.formulations.systolic.derivation` builds it from a
+loop nest, `ithaca.formulations.systolic.descriptors` from a published description; the cost model
+and every solver read only what stands here. Tile sizes, counts and trips are expressions over the
 quantities of `ithaca.formulations.systolic.quantities`.
 """
 
@@ -24,7 +25,8 @@ class Edition(Enum):
     ODYSSEY = "odyssey"
     """The published estimator to the digit, with its omissions."""
     CYCLE = "cycle"
-    """Latency by the closed form of what modules and FIFOs do, word by word (DESIGN.md §11); all else as derived."""
+    """Latency by the closed form of what modules and FIFOs do, word by word (DESIGN.md §11); all
+    else as derived."""
 
 
 class Role(Enum):
@@ -62,7 +64,9 @@ class Epilogue(Enum):
 class Packing:
     """The legal data packing factors of an I/O group (words)."""
 
-    multiple_of: Expression  #: The factor is a power of two and a multiple of this (the SIMD factor, or 1)
+    multiple_of: (
+        Expression  #: The factor is a power of two and a multiple of this (the SIMD factor, or 1)
+    )
     last: Expression  #: It divides this, the last dimension of the data tile (words)
     max_bytes: int  #: It spans at most this many bytes, but never fewer than ``multiple_of`` words
 
@@ -94,7 +98,11 @@ class IOGroup:
     name: str  #: Tensor name, with ``_1`` or ``_drain`` where needed; names the pack
     tensor: str  #: The tensor moved
     role: Role  #: Read-only, flow or drain
-    direction: str | None  #: The space loop along which PEs hand the data on (exterior); None where they do not (interior)
+    direction: (
+        str | None
+        #: The space loop along which PEs hand the data on (exterior); None where they do not
+        #: (interior)
+    )
     size: Expression  #: Words of one data tile (one buffer)
     last: Expression  #: Words of its last dimension
     count: Expression  #: How many buffers there are
@@ -128,17 +136,18 @@ class ProcessingElement:
     trips: Expression  #: Cycles of work per tile
     tiles: Expression  #: Tiles in a run
     moves: Expression  #: Cycles of a run spent on loading and storing partial sums
-    #: Words of the PE's accumulator buffer; None where it has none. With it, the product of the latency hiding factors must
-    #: cover the accumulator latency.
+    #: Words of the PE's accumulator buffer; None where it has none. With it, the product of the
+    #: latency hiding factors must cover the accumulator latency.
     accumulators: Expression | None
-    #: Accumulators that work at a time, and the width of their buffer (words): the SIMD factor where the SIMD loop is parallel,
-    #: 1 where it reduces and its products are summed up first.
+    #: Accumulators that work at a time, and the width of their buffer (words): the SIMD factor
+    #: where the SIMD loop is parallel, 1 where it reduces and its products are summed up first.
     outputs: Expression = ONE
 
 
 @dataclass(frozen=True, slots=True)
 class SystolicArray:
-    """The array of one dataflow and permutation of one loop nest, in symbols; with data type and device it is a design."""
+    """The array of one dataflow and permutation of one loop nest, in symbols; with data type and
+    device it is a design."""
 
     workload: str  #: Name of the loop nest
     dataflow: tuple[str, ...]  #: The loops mapped to space
@@ -151,8 +160,8 @@ class SystolicArray:
     simd_loop: str  #: The loop vectorised inside a PE
     groups: tuple[IOGroup, ...]  #: In the order read-only tensors, flow, drain
     pe: ProcessingElement  #: The processing elements
-    #: Band loops that reduce and are not vectorised. Their iterations wait for each other's sums, so they hide no latency:
-    #: their t2 is 1.
+    #: Band loops that reduce and are not vectorised. Their iterations wait for each other's sums,
+    #: so they hide no latency: their t2 is 1.
     sequential: tuple[str, ...] = ()
 
     @property
@@ -169,10 +178,14 @@ class SystolicArray:
     def helpers(self) -> Mapping[str, Expression]:
         """What AutoSA adds at the ends of chains, and how many of each: they cost nothing here.
 
-        A serialized DRAM module has a ``_serialize`` module between itself and DRAM. *Dummy* modules take what the last PE of a
-        chain hands on, or give zeros to the first where sums are handed on that nothing copies in.
+        A serialized DRAM module has a ``_serialize`` module between itself and DRAM. *Dummy*
+        modules take what the last PE of a chain hands on, or give zeros to the first where sums are
+        handed on that nothing copies in.
         """
-        return {**{f"{m.name}_serialize": ONE for _, m in self.modules if m.serialized}, **self.dummies}
+        return {
+            **{f"{m.name}_serialize": ONE for _, m in self.modules if m.serialized},
+            **self.dummies,
+        }
 
     @property
     def dummies(self) -> Mapping[str, Expression]:
@@ -181,7 +194,9 @@ class SystolicArray:
         for group in (group for group in self.groups if group.exterior):
             copied = any(module.direction is Direction.IN for module in group.modules)
             if group.role is Role.READ or not copied:
-                found[f"{group.name}_PE_dummy_{'in' if group.role is Role.READ else 'out'}"] = group.count
+                found[f"{group.name}_PE_dummy_{'in' if group.role is Role.READ else 'out'}"] = (
+                    group.count
+                )
         return found
 
     @property
@@ -192,7 +207,9 @@ class SystolicArray:
     @property
     def latency_hiding_loops(self) -> tuple[str, ...]:
         """The band loops whose t2 hides latency: the parallel ones but the SIMD loop."""
-        return tuple(loop for loop in self.band if loop != self.simd_loop and loop not in self.sequential)
+        return tuple(
+            loop for loop in self.band if loop != self.simd_loop and loop not in self.sequential
+        )
 
     @property
     def factors(self) -> int:
@@ -201,7 +218,12 @@ class SystolicArray:
 
     def staying(self, tensor: str) -> tuple[str, ...]:
         """The loops over tiles, innermost ones, in which a tensor's tile stays in its buffers."""
-        moved = {name for group, module in self.modules if group.tensor == tensor for name in module.tiles.symbols}
+        moved = {
+            name
+            for group, module in self.modules
+            if group.tensor == tensor
+            for name in module.tiles.symbols
+        }
         return tuple(loop for loop in self.order if tiles(loop).name not in moved)
 
     @property
@@ -215,13 +237,26 @@ class SystolicArray:
 
     @property
     def hanging(self) -> IOGroup | None:
-        """A read group that may make the array hang where sums come first; None where there is none.
+        """A read group that may make the array hang where sums come first; None where there is
+        none.
 
-        PEs hand it along the loop that is reduced in space, and visit each output more than once: the neighbour's sum is
-        wanted before the words are passed that the neighbour needs for it (DESIGN.md §11).
+        PEs hand it along the loop that is reduced in space, and visit each output more than once:
+        the neighbour's sum is wanted before the words are passed that the neighbour needs for it
+        (DESIGN.md §11).
         """
-        chains = [g for g in self.groups if g.role is Role.FLOW and g.exterior and self.pe.trips != g.size / self.pe.outputs]
-        return next((g for g in self.groups if g.role is Role.READ and g.direction in {c.direction for c in chains}), None)
+        chains = [
+            g
+            for g in self.groups
+            if g.role is Role.FLOW and g.exterior and self.pe.trips != g.size / self.pe.outputs
+        ]
+        return next(
+            (
+                g
+                for g in self.groups
+                if g.role is Role.READ and g.direction in {c.direction for c in chains}
+            ),
+            None,
+        )
 
     @property
     def buildable(self) -> bool:

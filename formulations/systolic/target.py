@@ -1,7 +1,9 @@
-"""What a compiler builds of what the model allows: the rules that restrict designs and spaces to it.
+"""What a compiler builds of what the model allows: the rules that restrict designs and spaces to
+it.
 
-The rules of AutoSA (Wang, Guo & Cong, FPGA 2021) that go beyond the model's were found by running the compiler. Faults of
-what it writes are no rules: the exported script mends them (`ithaca.exports.autosa`).
+The rules of AutoSA (Wang, Guo & Cong, FPGA 2021) that go beyond the model's were found by running
+the compiler. Faults of what it writes are no rules: the exported script mends them
+(`ithaca.exports.autosa`).
 """
 
 from __future__ import annotations
@@ -45,21 +47,34 @@ def design_obstacles(nest: LoopNest, array: SystolicArray) -> Iterator[str]:
         yield array.obstacle
     if array.permutation != nest.output.tensor:
         known = nest.output.tensor
-        yield f"permutation {array.permutation}: AutoSA orders the array-partitioning loops as in permutation {known}"
-    yield from (broken for link, broken in requirements(nest, array) if not (link.symbols or link.holds({})))
+        yield (
+            f"permutation {array.permutation}: AutoSA orders the "
+            f"array-partitioning loops as in permutation {known}"
+        )
+    yield from (
+        broken for link, broken in requirements(nest, array) if not (link.symbols or link.holds({}))
+    )
 
 
 def requirements(nest: LoopNest, array: SystolicArray) -> Iterator[Requirement]:
     """What configurations of a design must meet for AutoSA, beside packs that divide."""
     for loop in array.dataflow:
-        yield Link(TWO, Relation.AT_MOST, lanes(loop)), f"space loop {loop} has less than the 2 lanes that AutoSA needs"
+        yield (
+            Link(TWO, Relation.AT_MOST, lanes(loop)),
+            f"space loop {loop} has less than the 2 lanes that AutoSA needs",
+        )
     if nest.sizes[nest.simd] == 1:
         broken = f"SIMD loop {nest.simd} has one iteration (padded): AutoSA drops such loops"
         yield Link(TWO, Relation.AT_MOST, t1(nest.simd)), broken
     for access in nest.inputs:
         for subscript in access:
-            window = [c for loop, c in subscript.without_gaps(nest.once).terms if loop in nest.untiled]
+            window = [
+                c for loop, c in subscript.without_gaps(nest.once).terms if loop in nest.untiled
+            ]
             for loop in set(subscript.loops) - nest.untiled if gcd(*window) > 1 else ():
                 covered = t2(loop) if loop in array.dataflow else t1(loop)
-                what = f"a tile covers 1 iteration of {loop}: AutoSA stores nothing between the elements of {access}'s window"
+                what = (
+                    f"a tile covers 1 iteration of {loop}: AutoSA stores nothing "
+                    f"between the elements of {access}'s window"
+                )
                 yield Link(TWO, Relation.AT_MOST, covered), f"{what}, and the model does"

@@ -17,10 +17,13 @@ class Tiling:
     """Tile factors and packs of a design."""
 
     array_part: Mapping[str, int]  #: Array partitioning factor t1 of every band loop (iterations)
-    #: Latency hiding factor t2 of every band loop that has one (iterations): the parallel loops but the SIMD loop.
+    #: Latency hiding factor t2 of every band loop that has one (iterations): the parallel loops but
+    #: the SIMD loop.
     latency_hiding: Mapping[str, int]
     simd: int  #: SIMD factor (words)
-    pack: Mapping[str, int]  #: Data packing factor of every I/O group that moves data (words), by group name
+    pack: Mapping[
+        str, int
+    ]  #: Data packing factor of every I/O group that moves data (words), by group name
 
     def __post_init__(self) -> None:
         for field in ("array_part", "latency_hiding", "pack"):
@@ -29,7 +32,8 @@ class Tiling:
         _check_factor("simd", self.simd)
 
     def t2(self, array: SystolicArray, loop: str) -> int:
-        """Inner factor of a band loop: latency hiding, SIMD for the SIMD loop, 1 where neither is possible."""
+        """Inner factor of a band loop: latency hiding, SIMD for the SIMD loop, 1 where neither is
+        possible."""
         if loop == array.simd_loop:
             return self.simd
         return 1 if loop in array.sequential else self.latency_hiding[loop]
@@ -37,7 +41,8 @@ class Tiling:
     def configuration(self, array: SystolicArray, sizes: Mapping[str, int]) -> Configuration:
         """The quantities of a design at this point.
 
-        Raises `InputError` if a factor of the design is missing, is not one of it, or t2 does not divide t1.
+        Raises `InputError` if a factor of the design is missing, is not one of it, or t2 does not
+        divide t1.
         """
         _check_names("array_part", self.array_part, array.band)
         _check_names("latency_hiding", self.latency_hiding, array.latency_hiding_loops)
@@ -47,7 +52,9 @@ class Tiling:
             if outer % inner:
                 raise InputError(f"loop '{loop}': t2 = {inner} does not divide t1 = {outer}")
         values = {name: int(factor) for name, factor in self.factors(array, sizes).items()}
-        return Configuration(values | {quantities.pack(group).name: factor for group, factor in self.pack.items()})
+        return Configuration(
+            values | {quantities.pack(group).name: factor for group, factor in self.pack.items()}
+        )
 
     def factors(self, array: SystolicArray, sizes: Mapping[str, int]) -> dict[str, Fraction]:
         """The quantities of band loops, whether or not t2 divides t1."""
@@ -62,19 +69,25 @@ class Tiling:
 
     def quantities(self, array: SystolicArray, sizes: Mapping[str, int]) -> dict[str, Fraction]:
         """The same as exact numbers, with the extents: what the array's expressions are over."""
-        values = {quantities.extent(loop).name: n for loop, n in sizes.items()} | dict(self.configuration(array, sizes))
+        values = {quantities.extent(loop).name: n for loop, n in sizes.items()} | dict(
+            self.configuration(array, sizes)
+        )
         return {name: Fraction(value) for name, value in values.items()}
 
     def module_packs(self, array: SystolicArray) -> dict[str, int]:
         """Packing factor by buffer module name, as results and point files state it."""
-        return {module.name: self.pack[group.name] for group in array.packed_groups for module in group.buffers}
+        return {
+            module.name: self.pack[group.name]
+            for group in array.packed_groups
+            for module in group.buffers
+        }
 
 
 def group_packs(array: SystolicArray, module_packs: Mapping[str, int]) -> dict[str, int]:
     """Turn packs by buffer module name into packs by group.
 
-    Raises `InputError` if a buffer module has no pack, a name is no buffer module of the design, or the modules of one group
-    disagree.
+    Raises `InputError` if a buffer module has no pack, a name is no buffer module of the design, or
+    the modules of one group disagree.
     """
     owner = {module.name: group.name for group in array.packed_groups for module in group.buffers}
     packs: dict[str, int] = {}
@@ -83,10 +96,15 @@ def group_packs(array: SystolicArray, module_packs: Mapping[str, int]) -> dict[s
             if _merged_away(array, module):
                 _check_factor(f"pack.{module}", factor)
                 continue
-            raise InputError(f"pack: unknown buffer module '{module}' of {array.name}; modules: {', '.join(owner)}")
+            raise InputError(
+                f"pack: unknown buffer module '{module}' of "
+                f"{array.name}; modules: {', '.join(owner)}"
+            )
         _check_factor(f"pack.{module}", factor)
         if packs.setdefault(owner[module], factor) != factor:
-            raise InputError(f"pack.{module}: {factor} differs from {packs[owner[module]]} of the same I/O group")
+            raise InputError(
+                f"pack.{module}: {factor} differs from {packs[owner[module]]} of the same I/O group"
+            )
     missing = [module for module, group in owner.items() if group not in packs]
     if missing:
         raise InputError(f"pack: no pack for buffer module {', '.join(missing)} of {array.name}")
@@ -94,10 +112,15 @@ def group_packs(array: SystolicArray, module_packs: Mapping[str, int]) -> dict[s
 
 
 def _merged_away(array: SystolicArray, module: str) -> bool:
-    """Whether a module is the drain's buffer, which the odyssey model edition may merge into the copy-out."""
+    """Whether a module is the drain's buffer, which the odyssey model edition may merge into the
+    copy-out."""
     if array.edition is not Edition.ODYSSEY:
         return False
-    return any(module == f"{group.tensor}_drain_IO_L1_out" for group in array.groups if group.role is Role.FLOW)
+    return any(
+        module == f"{group.tensor}_drain_IO_L1_out"
+        for group in array.groups
+        if group.role is Role.FLOW
+    )
 
 
 def _check_names(field: str, given: Mapping[str, int], expected: tuple[str, ...]) -> None:

@@ -1,4 +1,5 @@
-"""Solve one design by evolution: a heuristic for any objective, seeded and bounded by geometric programs."""
+"""Solve one design by evolution: a heuristic for any objective, seeded and bounded by geometric
+programs."""
 
 from __future__ import annotations
 
@@ -36,14 +37,17 @@ def solve_evolve(
     more_starts: Sequence[Configuration] = (),
     known: Start | None = None,
 ) -> Solution:
-    """Evolve configurations from what solvers know: at most so many ``samples``, not counting what programs are rounded with.
+    """Evolve configurations from what solvers know: at most so many ``samples``, not counting what
+    programs are rounded with.
 
-    Evolution proves nothing. The lower bound is that of a few geometric programs, unless bound and seeds are ``known``; where
-    the value found equals it exactly, evolution ends, and these have proven it optimal. The answer is never worse than any seed
-    or start; of ``more_starts`` those that are not legal or break a limit are ignored.
+    Evolution proves nothing. The lower bound is that of a few geometric programs, unless bound and
+    seeds are ``known``; where the value found equals it exactly, evolution ends, and these have
+    proven it optimal. The answer is never worse than any seed or start; of ``more_starts`` those
+    that are not legal or break a limit are ignored.
 
-    Further parameters and the result are those of `ithaca.solver.exact.engine.solve_exact`; the same seed gives the same answer
-    unless the time limit ends the search, and the boxes reported are configurations evaluated.
+    Further parameters and the result are those of `ithaca.solver.exact.engine.solve_exact`; the
+    same seed gives the same answer unless the time limit ends the search, and the boxes reported
+    are configurations evaluated.
     """
     began = time.perf_counter()
     should_stop = deadline(options.time_limit, options.stop)

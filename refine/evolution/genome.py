@@ -1,8 +1,10 @@
-"""Genes of configurations: many configurations as columns of one matrix, a row per quantity that may be chosen.
+"""Genes of configurations: many configurations as columns of one matrix, a row per quantity that
+may be chosen.
 
-What is legal, and what follows from the genes, is the space's to say (`ithaca.formulations.repair`). Found in it are the
-*splits*, which mutation acts on: where a quantity is defined as ceil(extent / product of others), it and these others are the
-levels of a loop.
+What is legal, and what follows from the genes, is the space's to say
+(`ithaca.formulations.repair`). Found in it are the *splits*, which mutation acts on: where a
+quantity is defined as ceil(extent / product of others), it and these others are the levels of a
+loop.
 """
 
 from __future__ import annotations
@@ -14,7 +16,13 @@ from itertools import permutations
 import numpy as np
 
 from ithaca.formulations.algebra.array_types import Floats, Integers, Mask
-from ithaca.formulations.algebra.expression import CeilingDivision, Constant, Expression, Product, Symbol
+from ithaca.formulations.algebra.expression import (
+    CeilingDivision,
+    Constant,
+    Expression,
+    Product,
+    Symbol,
+)
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.repair import Repair
@@ -28,8 +36,8 @@ Genes = Integers
 class Split:
     """A loop that is split: trips = ceil(extent / (given · product of the factors)).
 
-    ``given`` is the product of the factors that cannot be chosen, ``factors`` the rows of those that can, ``powers`` which of
-    these are powers of two, ``most`` their largest product.
+    ``given`` is the product of the factors that cannot be chosen, ``factors`` the rows of those
+    that can, ``powers`` which of these are powers of two, ``most`` their largest product.
     """
 
     trips: str
@@ -57,9 +65,10 @@ class Split:
 class Genome:
     """What the genes of one problem's configurations mean.
 
-    A row for each free quantity (``names``): the number of its axis, its smallest and largest value by ranges, and whether it
-    is a power of two, shapes (genes,) and (genes, 1). ``splits`` are the loops that are split, ``loose`` the rows of
-    quantities that belong to none and take more than one value.
+    A row for each free quantity (``names``): the number of its axis, its smallest and largest value
+    by ranges, and whether it is a power of two, shapes (genes,) and (genes, 1). ``splits`` are the
+    loops that are split, ``loose`` the rows of quantities that belong to none and take more than
+    one value.
     """
 
     def __init__(self, problem: Problem) -> None:
@@ -67,12 +76,22 @@ class Genome:
         self.problem = problem
         self.fixes = Repair(space)
         self.names = self.fixes.names
-        self.axes = np.array([space.axes.index(space.axis_of[name]) for name in self.names], dtype=np.int64)
+        self.axes = np.array(
+            [space.axes.index(space.axis_of[name]) for name in self.names], dtype=np.int64
+        )
         self.powers = np.array([[q.kind is Kind.POWER_OF_TWO] for q in space.free])
-        self.low, self.high = np.array([space.ranges[name] for name in self.names], dtype=np.int64).reshape(-1, 2).T[:, :, None]
+        self.low, self.high = (
+            np.array([space.ranges[name] for name in self.names], dtype=np.int64)
+            .reshape(-1, 2)
+            .T[:, :, None]
+        )
         self.splits = tuple(split for axis in space.axes for split in self._splits(axis))
         taken = {row for split in self.splits for row in split.factors}
-        self.loose = tuple(row for row in range(self.count) if row not in taken and self.low[row, 0] < self.high[row, 0])
+        self.loose = tuple(
+            row
+            for row in range(self.count)
+            if row not in taken and self.low[row, 0] < self.high[row, 0]
+        )
 
     @property
     def count(self) -> int:
@@ -82,7 +101,9 @@ class Genome:
     def _splits(self, axis: Axis) -> list[Split]:
         found = []
         for name, definition in axis.definitions.items():
-            if not isinstance(definition, CeilingDivision) or not isinstance(definition.numerator, Constant):
+            if not isinstance(definition, CeilingDivision) or not isinstance(
+                definition.numerator, Constant
+            ):
                 continue
             given, factors = _factors(definition.denominator, axis)
             rows = tuple(self.names.index(f) for f in factors if f in self.names)
@@ -110,12 +131,14 @@ class Genome:
         return self.problem.space.completed(dict(zip(self.names, genes, strict=True)))
 
     def near(self, point: Mapping[str, float], noise: Floats) -> Genes:
-        """Genes near a fractional point: a value per quantity, times the exponential of ``noise`` (genes, configurations)."""
+        """Genes near a fractional point: a value per quantity, times the exponential of ``noise``
+        (genes, configurations)."""
         centre = np.log([max(point.get(name, 1.0), 1.0) for name in self.names])
         return np.maximum(np.rint(np.exp(centre[:, None] + noise)), 1).astype(np.int64)
 
     def random(self, count: int, generator: np.random.Generator) -> Genes:
-        """Random genes, factors of a split by random shares of a random product; all evenly by their logarithms."""
+        """Random genes, factors of a split by random shares of a random product; all evenly by
+        their logarithms."""
         genes = np.repeat(self.low, count, axis=1)
         for split in self.splits:
             product = np.exp(generator.uniform(0, np.log(split.most + 1), count))
@@ -127,24 +150,37 @@ class Genome:
         return genes
 
     def drawn(self, row: int, chances: Floats) -> Genes:
-        """Values of one quantity, evenly by their logarithms (an odd power of two is the repair's affair)."""
+        """Values of one quantity, evenly by their logarithms (an odd power of two is the repair's
+        affair)."""
         low, high = int(self.low[row, 0]), int(self.high[row, 0])
         top = 1 << high.bit_length() if self.powers[row, 0] else high + 1
         return np.asarray(low * (top / low) ** chances, dtype=np.int64)
 
     def repair(self, genes: Genes) -> tuple[Genes, Mask]:
-        """The nearest legal genes, and which columns are legal now: all, but for rules across axes that cannot be kept."""
+        """The nearest legal genes, and which columns are legal now: all, but for rules across axes
+        that cannot be kept."""
         values, legal = self.fixes.nearest(genes)
-        return np.array([values[name] for name in self.names], dtype=np.int64).reshape(genes.shape), legal
+        return np.array([values[name] for name in self.names], dtype=np.int64).reshape(
+            genes.shape
+        ), legal
 
 
 def _factors(product: Expression, axis: Axis) -> tuple[int, list[str]]:
-    """The given factor and the free quantities whose product an expression is; no quantity if it is none."""
+    """The given factor and the free quantities whose product an expression is; no quantity if it is
+    none."""
     while not product.symbols.isdisjoint(axis.definitions):
         product = product.substitute(axis.definitions)
     if isinstance(product, Symbol):
         return 1, [product.name]
-    if not isinstance(product, Product) or product.coefficient.denominator != 1 or product.coefficient < 1:
+    if (
+        not isinstance(product, Product)
+        or product.coefficient.denominator != 1
+        or product.coefficient < 1
+    ):
         return 1, []
-    bases = [base.name for base, exponent in product.factors if isinstance(base, Symbol) and exponent == 1]
+    bases = [
+        base.name
+        for base, exponent in product.factors
+        if isinstance(base, Symbol) and exponent == 1
+    ]
     return int(product.coefficient), bases if len(bases) == len(product.factors) else []

@@ -17,7 +17,8 @@ from ithaca.solver.tables.program import Program
 
 @dataclass(frozen=True)
 class Population:
-    """Configurations (a column of genes each) with their objective in floats, and by how much they exceed limits.
+    """Configurations (a column of genes each) with their objective in floats, and by how much they
+    exceed limits.
 
     The excess is relative to the limits, in all, and infinite where a configuration is not legal.
     """
@@ -37,7 +38,9 @@ class Population:
 
     def take(self, positions: Integers) -> Population:
         """Some of the configurations."""
-        return Population(self.genes[:, positions], self.objective[positions], self.excess[positions])
+        return Population(
+            self.genes[:, positions], self.objective[positions], self.excess[positions]
+        )
 
     def join(self, other: Population) -> Population:
         """These configurations and others."""
@@ -53,17 +56,24 @@ class Scorer:
 
     def __init__(self, problem: Problem) -> None:
         symbolic = problem.symbolic()
-        self._program = Program([symbolic.objective, *(expression for expression, _ in symbolic.constraints)])
+        self._program = Program(
+            [symbolic.objective, *(expression for expression, _ in symbolic.constraints)]
+        )
         # loosened by the rounding of floats: the reference decides
         self._limits = [loosened(bound) for _, bound in symbolic.constraints]
 
     def score(self, values: Mapping[str, Any], legal: Mask) -> tuple[Floats, Floats]:
-        """Objective and excess (see `Population`) of configurations: columns of all their quantities, or one value for all."""
+        """Objective and excess (see `Population`) of configurations: columns of all their
+        quantities, or one value for all."""
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-            objective, *used = self._program.run([np.asarray(values[name], np.float64) for name in self._program.symbols])
+            objective, *used = self._program.run(
+                [np.asarray(values[name], np.float64) for name in self._program.symbols]
+            )
             excess = np.where(legal, 0.0, np.inf)
             for value, limit in zip(used, self._limits, strict=True):
                 excess = excess + np.maximum(value - limit, 0) / max(abs(limit), 1.0)
         objective = np.broadcast_to(objective, legal.shape)
         # what overflows to no number compares with nothing
-        return np.where(np.isnan(objective), np.inf, objective), np.where(np.isnan(excess), np.inf, excess)
+        return np.where(np.isnan(objective), np.inf, objective), np.where(
+            np.isnan(excess), np.inf, excess
+        )

@@ -1,4 +1,5 @@
-"""The evolution itself: generations of configurations, the best of them confirmed by the Fraction reference."""
+"""The evolution itself: generations of configurations, the best of them confirmed by the Fraction
+reference."""
 
 from __future__ import annotations
 
@@ -21,13 +22,15 @@ POPULATION = 200
 #: Share of a generation that survives unchanged, and configurations of a tournament.
 ELITE, TOURNAMENT = 0.2, 4
 
-#: Share of children that come from crossover; the others are mutated copies. Crossed ones are mutated with this probability.
+#: Share of children that come from crossover; the others are mutated copies. Crossed ones are
+#: mutated with this probability.
 CROSSED, CROSSED_MUTATED = 0.6, 0.5
 
 #: Share of mutations that are steps; the others are as published.
 STEPS = 0.5
 
-#: Share of the first generation that is random, and the spread of those next to a fractional optimum (logarithms).
+#: Share of the first generation that is random, and the spread of those next to a fractional
+#: optimum (logarithms).
 RANDOM, SPREAD = 0.2, 0.15
 
 #: How often a child that was seen before is mutated again.
@@ -38,10 +41,11 @@ STAGNATION = 60
 
 
 class Evolution(Incumbent):
-    """Evolution of the configurations of one problem, of any objective; the same seed gives the same one.
+    """Evolution of the configurations of one problem, of any objective; the same seed gives the
+    same one.
 
-    At most so many ``samples`` are evaluated, the first generation included. The incumbent is the best feasible configuration
-    so far, with its value by the Fraction reference.
+    At most so many ``samples`` are evaluated, the first generation included. The incumbent is the
+    best feasible configuration so far, with its value by the Fraction reference.
     """
 
     def __init__(self, problem: Problem, seed: int, samples: int) -> None:
@@ -60,7 +64,8 @@ class Evolution(Incumbent):
         done: Callable[[], bool] = lambda: False,
         tell: Callable[[], None] = never,
     ) -> None:
-        """Evolve from seeds and next to fractional optima until the samples are used, nothing improves, or ``done`` says so.
+        """Evolve from seeds and next to fractional optima until the samples are used, nothing
+        improves, or ``done`` says so.
 
         ``done`` is asked, and ``tell`` called, after every generation.
         """
@@ -73,15 +78,22 @@ class Evolution(Incumbent):
                 return
             before = self.value
             elite = population.take(np.arange(min(int(ELITE * POPULATION), population.count)))
-            population = elite.join(self._evaluate(self._children(population, POPULATION - elite.count)))
+            population = elite.join(
+                self._evaluate(self._children(population, POPULATION - elite.count))
+            )
             idle = idle + 1 if self.value == before else 0
 
-    def _first(self, seeds: Sequence[Configuration], points: Sequence[Mapping[str, float]]) -> Genes:
-        """The first generation: the seeds, mutants of them, roundings of the points, and random ones."""
+    def _first(
+        self, seeds: Sequence[Configuration], points: Sequence[Mapping[str, float]]
+    ) -> Genes:
+        """The first generation: the seeds, mutants of them, roundings of the points, and random
+        ones."""
         genome, generator = self._genome, self._generator
         known = genome.encode(seeds[:POPULATION])
         left = POPULATION - known.shape[1]
-        random = genome.random(left if not (seeds or points) else min(int(RANDOM * POPULATION), left), generator)
+        random = genome.random(
+            left if not (seeds or points) else min(int(RANDOM * POPULATION), left), generator
+        )
         left -= random.shape[1]
         rounded = left // 2 if seeds and points else left if points else 0
         parts = [known]
@@ -96,7 +108,9 @@ class Evolution(Incumbent):
     def _children(self, ordered: Population, count: int) -> Genes:
         genome, generator = self._genome, self._generator
         # the best of those drawn win a tournament
-        winners = (generator.integers(0, ordered.count, (TOURNAMENT, count)).min(axis=0) for _ in range(2))
+        winners = (
+            generator.integers(0, ordered.count, (TOURNAMENT, count)).min(axis=0) for _ in range(2)
+        )
         one, other = (ordered.genes[:, winner] for winner in winners)
         crossed = generator.random(count) < CROSSED
         children = np.where(crossed, cross(genome, one, other, generator), one)
@@ -122,11 +136,14 @@ class Evolution(Incumbent):
                 break
             if self.offer(self._genome.decode(scored.genes[:, position])):
                 break
-            scored.excess[position] = np.inf  # floats say it meets the limits, the reference does not
+            scored.excess[position] = (
+                np.inf
+            )  # floats say it meets the limits, the reference does not
         return scored
 
     def _fresh(self, genes: Genes) -> tuple[Genes, Mask]:
-        """The configurations, repaired, without those seen before; these are mutated again first."""
+        """The configurations, repaired, without those seen before; these are mutated again
+        first."""
         found: list[Genes] = []
         fits: list[np.bool_] = []
         for attempt in range(1 + RETRIES):

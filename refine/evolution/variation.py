@@ -1,14 +1,17 @@
-"""How children differ from their parents: crossover of whole axes, published mutations, and small steps.
+"""How children differ from their parents: crossover of whole axes, published mutations, and small
+steps.
 
-Hybrid mutation is as published for Odyssey (Wang & Cong): of the levels of a split loop it changes two, l1 and l2. With
-probability `FACTORIZATION` it moves a divisor of one to the other; else it draws a new s for one and gives the other
-ceil(l1·l2 / s), which pads.
+Hybrid mutation is as published for Odyssey (Wang & Cong): of the levels of a split loop it changes
+two, l1 and l2. With probability `FACTORIZATION` it moves a divisor of one to the other; else it
+draws a new s for one and gives the other ceil(l1·l2 / s), which pads.
 
-Such a mutation moves whole divisors or draws anew, and changes one loop. Near the optimum neither helps: what improves there
-is a few trips or units more of one loop, paid for by another loop's, with factors just large enough. That is a *step*: not part
-of the publication; `benchmarks/test_evolution.py` shows what it adds.
+Such a mutation moves whole divisors or draws anew, and changes one loop. Near the optimum neither
+helps: what improves there is a few trips or units more of one loop, paid for by another loop's,
+with factors just large enough. That is a *step*: not part of the publication;
+`benchmarks/test_evolution.py` shows what it adds.
 
-Quantities without a split are drawn or stepped by themselves. All results want `Genome.repair`; arguments are not changed.
+Quantities without a split are drawn or stepped by themselves. All results want `Genome.repair`;
+arguments are not changed.
 """
 
 from __future__ import annotations
@@ -23,13 +26,15 @@ from ithaca.refine.evolution.genome import Genes, Genome
 #: Probability of factorization (α of the publication).
 FACTORIZATION = 0.4
 
-#: Probability that a mutation changes a quantity without a split as well, and that it is drawn anew then, if no power of two.
+#: Probability that a mutation changes a quantity without a split as well, and that it is drawn anew
+#: then, if no power of two.
 LOOSE, DRAWN = 0.3, 0.5
 
 #: Probability that a second loop makes a step, too.
 SECOND = 0.5
 
-#: Spread of a step: relative to the factor (logarithms), and absolute, so that small factors move as well.
+#: Spread of a step: relative to the factor (logarithms), and absolute, so that small factors move
+#: as well.
 RELATIVE, ABSOLUTE = 0.1, 0.7
 
 Bools = Mask
@@ -54,7 +59,11 @@ def mutate(genome: Genome, genes: Genes, generator: np.random.Generator) -> Gene
         mine = np.flatnonzero(chosen == index)
         levels = split.levels(genes[:, mine])
         pairs = split.pairs[(which[mine] * len(split.pairs)).astype(np.int64)]
-        changed = np.where(factorize[mine], _factorized(levels, pairs, chances[mine]), _redrawn(levels, pairs, chances[mine]))
+        changed = np.where(
+            factorize[mine],
+            _factorized(levels, pairs, chances[mine]),
+            _redrawn(levels, pairs, chances[mine]),
+        )
         for row, level in zip(split.factors, changed[1:], strict=True):
             genes[row, mine] = level
     loosened: Bools = np.asarray(generator.random(count) < (LOOSE if genome.splits else 1.0))
@@ -62,7 +71,8 @@ def mutate(genome: Genome, genes: Genes, generator: np.random.Generator) -> Gene
 
 
 def step(genome: Genome, genes: Genes, generator: np.random.Generator) -> Genes:
-    """Change trips and factors of one or two split loops a little; one factor becomes the least that covers the extent.
+    """Change trips and factors of one or two split loops a little; one factor becomes the least
+    that covers the extent.
 
     Powers of two stay as they are.
     """
@@ -70,7 +80,10 @@ def step(genome: Genome, genes: Genes, generator: np.random.Generator) -> Genes:
     splits = [split for split in genome.splits if not all(split.powers)]
     if not splits:
         return _loosened(genome, genes, np.ones(count, bool), generator)
-    first, second = _integers(generator, len(splits), count), _integers(generator, len(splits), count)
+    first, second = (
+        _integers(generator, len(splits), count),
+        _integers(generator, len(splits), count),
+    )
     two = generator.random(count) < SECOND
     for index, split in enumerate(splits):
         mine = np.flatnonzero((first == index) | (two & (second == index)))
@@ -82,12 +95,15 @@ def step(genome: Genome, genes: Genes, generator: np.random.Generator) -> Genes:
         left = np.array(movable)[_integers(generator, len(movable), mine.size)]
         for level in movable:
             others = moved[[other for other in range(len(moved)) if other != level]].prod(axis=0)
-            genes[split.factors[level - 1], mine] = np.where(left == level, split.rest(others), moved[level])
+            genes[split.factors[level - 1], mine] = np.where(
+                left == level, split.rest(others), moved[level]
+            )
     return genes
 
 
 def _loosened(genome: Genome, genes: Genes, which: Bools, generator: np.random.Generator) -> Genes:
-    """Change one quantity without a split of some configurations: a power of two is halved or doubled."""
+    """Change one quantity without a split of some configurations: a power of two is halved or
+    doubled."""
     if not genome.loose:
         return genes
     count = genes.shape[1]
@@ -101,7 +117,9 @@ def _loosened(genome: Genome, genes: Genes, which: Bools, generator: np.random.G
         if genome.powers[row, 0]:
             genes[row, mine] = np.where(up[mine], old * 2, np.maximum(old // 2, 1))
         else:
-            genes[row, mine] = np.where(anew[mine], genome.drawn(row, chances[mine]), _near(old, generator))
+            genes[row, mine] = np.where(
+                anew[mine], genome.drawn(row, chances[mine]), _near(old, generator)
+            )
     return genes
 
 
@@ -120,7 +138,8 @@ def _factorized(levels: Genes, pairs: Integers, chances: Floats) -> Genes:
 
 
 def _redrawn(levels: Genes, pairs: Integers, chances: Floats) -> Genes:
-    """Draw s for the first level of each pair, evenly by its logarithm; the second becomes ceil(l1·l2 / s)."""
+    """Draw s for the first level of each pair, evenly by its logarithm; the second becomes
+    ceil(l1·l2 / s)."""
     levels, columns = levels.copy(), np.arange(levels.shape[1])
     product = levels[pairs[:, 0], columns] * levels[pairs[:, 1], columns]
     drawn = np.maximum(np.exp(chances * np.log(product + 1.0)).astype(np.int64), 1)

@@ -15,24 +15,34 @@ from typing import Any
 
 from ortools.sat.python import cp_model
 
-from ithaca.solver.cpsat.linear import LinearForm, NotExpressibleError, add_forms, constant_form, grid
+from ithaca.solver.cpsat.linear import (
+    LinearForm,
+    NotExpressibleError,
+    add_forms,
+    constant_form,
+    grid,
+)
 
 #: Largest magnitude handed to CP-SAT, which computes with 64-bit integers.
 LARGEST = 2**62
 
 
 class FormArithmetic:
-    """Adds variables and constraints to a model so that forms can be multiplied, maximised and rounded."""
+    """Adds variables and constraints to a model so that forms can be multiplied, maximised and
+    rounded."""
 
     def __init__(self, model: cp_model.CpModel) -> None:
         self.model = model
-        #: Whether some sum is stated in digits: the presolve of OR-Tools 9.15 loses solutions of such models, and is left out.
+        #: Whether some sum is stated in digits: the presolve of OR-Tools 9.15 loses solutions of
+        #: such models, and is left out.
         self.in_digits = False
         self._variables: dict[int, cp_model.IntVar] = {}
         self._reach: dict[int, int] = {}
         self._products: dict[tuple[int, int], LinearForm] = {}
         #: Sums that equal a variable, by their terms, their constant and the most that they may be.
-        self._sums: dict[tuple[frozenset[tuple[int, Fraction]], Fraction, Fraction], LinearForm] = {}
+        self._sums: dict[
+            tuple[frozenset[tuple[int, Fraction]], Fraction, Fraction], LinearForm
+        ] = {}
 
     # -- forms as CP-SAT takes them ----------------------------------------------------
 
@@ -47,14 +57,16 @@ class FormArithmetic:
         return self._reach_of(*_integers(form, step)) <= LARGEST
 
     def leading(self, form: LinearForm, step: Fraction) -> tuple[Any, int, int]:
-        """The leading digits of ``form / step``, a step that divides the form's grid: ``floor(form / (step · scale))``.
+        """The leading digits of ``form / step``, a step that divides the form's grid: ``floor(form
+        / (step · scale))``.
 
         The sign of a sum of large coefficients is that of its leading digits. They are found as on
         paper: the low digits of all coefficients make a sum of their own, which is divided by the
-        base with a remainder; the quotient is carried to the sum of the next digits. Digits have signs, so that small negative
-        coefficients have one digit: propagation creeps where they have many. Returned are the floor less a constant,
-        that constant (CP-SAT leaves the one of an objective out of its bounds) and the scale, a power of two: 1 where the form
-        fits as it is. Refused if the variables alone are too large.
+        base with a remainder; the quotient is carried to the sum of the next digits. Digits have
+        signs, so that small negative coefficients have one digit: propagation creeps where they
+        have many. Returned are the floor less a constant, that constant (CP-SAT leaves the one of
+        an objective out of its bounds) and the scale, a power of two: 1 where the form fits as it
+        is. Refused if the variables alone are too large.
         """
         coefficients, constant = _integers(form, step)
         spread = self._spread(form)
@@ -67,9 +79,18 @@ class FormArithmetic:
             # neither a digit sum nor its base times what is carried exceeds 3/4 of the largest
             shift = min((LARGEST // spread).bit_length() - 3, (reach // LARGEST).bit_length() + 1)
             base = 1 << shift
-            high = {v: (c + base // 2) // base for v, c in coefficients.items()}, (constant + base // 2) // base
-            low = {v: c - high[0][v] * base for v, c in coefficients.items()}, constant - high[1] * base
-            digits, most = self._weighted(*low) + sum(carried), (self._reach_of(*low) + most) // base + 1
+            high = (
+                {v: (c + base // 2) // base for v, c in coefficients.items()},
+                (constant + base // 2) // base,
+            )
+            low = (
+                {v: c - high[0][v] * base for v, c in coefficients.items()},
+                constant - high[1] * base,
+            )
+            digits, most = (
+                self._weighted(*low) + sum(carried),
+                (self._reach_of(*low) + most) // base + 1,
+            )
             quotient = self.model.new_int_var(-most, most, f"carry.{scale}")
             rest = self.model.new_int_var(0, base - 1, f"rest.{scale}")
             self.model.add(digits == base * quotient + rest)
@@ -88,7 +109,8 @@ class FormArithmetic:
         check_magnitude(8 * self._spread(*forms), "a sum in digits")
 
     def require_form_at_most(self, form: LinearForm, bound: Fraction) -> None:
-        """Add ``form ≤ bound``; on the form's grid, so the bound need not be a multiple of anything."""
+        """Add ``form ≤ bound``; on the form's grid, so the bound need not be a multiple of
+        anything."""
         if form.high <= bound:
             return
         if form.low > bound:
@@ -133,10 +155,15 @@ class FormArithmetic:
         factor, key = x_factor * y_factor, (min(x, y), max(x, y))
         if key not in self._products:
             corners = [p * q for p in (a.low, a.high) for q in (b.low, b.high)]
-            ends = min(corners) / factor, (max(corners) if most is None else min(max(corners), most)) / factor
+            ends = (
+                min(corners) / factor,
+                (max(corners) if most is None else min(max(corners), most)) / factor,
+            )
             self._products[key] = self.new_form(ceil(min(ends)), floor(max(ends)), "product")
             (product,) = self._products[key].terms
-            self.model.add_multiplication_equality(self._variables[product], [self._variables[x], self._variables[y]])
+            self.model.add_multiplication_equality(
+                self._variables[product], [self._variables[x], self._variables[y]]
+            )
         return self._products[key].scaled(factor)
 
     def maximum(self, forms: Sequence[LinearForm]) -> LinearForm:
@@ -145,7 +172,8 @@ class FormArithmetic:
         forms = [f for f in forms if f.high > low or f.low == low]
         if low == high or len(forms) == 1:
             return constant_form(low) if low == high else forms[0]
-        # CP-SAT would add up the domains of a sum within a maximum value by value, and run out of memory
+        # CP-SAT would add up the domains of a sum within a maximum value by value, and run out of
+        # memory
         forms = [self.equal_variable(f, f.high) if len(f.terms) > 1 else f for f in forms]
         step = grid(*forms)
         largest = self.new_form(ceil(low / step), floor(high / step), "maximum").scaled(step)
@@ -195,9 +223,12 @@ def check_magnitude(reach: int, what: str) -> None:
     """Refuse what CP-SAT's integers may not hold."""
     if reach > LARGEST:
         raise NotExpressibleError(
-            f"CP-SAT: {what} may reach {float(reach):.3g}, but its integers end at {float(LARGEST):.3g}; use another method"
+            f"CP-SAT: {what} may reach {float(reach):.3g}, but its integers end at "
+            f"{float(LARGEST):.3g}; use another method"
         )
 
 
 def _integers(form: LinearForm, step: Fraction) -> tuple[dict[int, int], int]:
-    return {variable: int(c / step) for variable, c in form.terms.items()}, int(form.constant / step)
+    return {variable: int(c / step) for variable, c in form.terms.items()}, int(
+        form.constant / step
+    )

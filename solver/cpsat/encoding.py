@@ -18,8 +18,8 @@ product over several axes              factors collected per axis into columns, 
 maximum, minimum                       a maximum constraint on the common grid of its arguments
 ``ceil(a / b)``                        if a/b has an encoding, ``c − 1 < a/b ≤ c`` on its grid;
                                        else ``a ≤ b·c < a + b`` on theirs, for b > 0
-``a / b ≤ limit``                      ``a − limit·b ≤ 0``, for b > 0; sums and maxima of quotients are
-                                       brought to a common denominator first
+``a / b ≤ limit``                      ``a − limit·b ≤ 0``, for b > 0; sums and maxima of quotients
+                                       are brought to a common denominator first
 ``a / b`` to be minimised              one program or several: `ithaca.solver.cpsat.ratio`
 =====================================  =========================================================
 
@@ -41,7 +41,8 @@ that are chosen freely; related ones, such as a tile and the number of tiles, sh
 >>> traffic = 3000 / pack + tile * lanes / 3
 >>> cost = maximum(work, traffic)
 >>> model = cp_model.CpModel()
->>> encoder = Encoder.over_domains(model, {"tile": range(1, 101), "lanes": range(1, 33), "pack": (1, 2, 4, 8)})
+>>> domains = {"tile": range(1, 101), "lanes": range(1, 33), "pack": (1, 2, 4, 8)}
+>>> encoder = Encoder.over_domains(model, domains)
 >>> encoder.require_at_most(lanes * pack, 64)
 >>> encoder.require_at_most(traffic / work, Fraction(2, 3))
 >>> encoder.minimize(cost)
@@ -92,7 +93,13 @@ from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.algebra.rational_arrays import RATIONAL_ARRAYS, Rationals
 from ithaca.formulations.space import Link, Relation
 from ithaca.solver.cpsat.arithmetic import FormArithmetic, check_magnitude
-from ithaca.solver.cpsat.linear import LinearForm, NotExpressibleError, add_forms, constant_form, grid
+from ithaca.solver.cpsat.linear import (
+    LinearForm,
+    NotExpressibleError,
+    add_forms,
+    constant_form,
+    grid,
+)
 from ithaca.solver.cpsat.quotients import Quotient, as_quotient
 from ithaca.solver.options import never
 from ithaca.solver.tables.axis_groups import AxisGroups
@@ -100,38 +107,53 @@ from ithaca.solver.tables.axis_groups import AxisGroups
 #: Characters of an expression in a message.
 LONGEST_TEXT = 60
 
-#: Largest denominator of a column that divides; a quotient with a finer one is cleared of the division.
+#: Largest denominator of a column that divides; a quotient with a finer one is cleared of the
+#: division.
 FINEST = 1024
 
 Table: TypeAlias = Mapping[str, Integers]
 
 
 class Encoder(FormArithmetic, AxisGroups):
-    """Encodes expressions over the rows of axes (equally long integer arrays per quantity) into a CP-SAT model.
+    """Encodes expressions over the rows of axes (equally long integer arrays per quantity) into a
+    CP-SAT model.
 
-    Call `finish` once when all expressions are encoded: only then are columns tied to rows. What CP-SAT cannot express exactly
-    raises `NotExpressibleError`.
+    Call `finish` once when all expressions are encoded: only then are columns tied to rows. What
+    CP-SAT cannot express exactly raises `NotExpressibleError`.
     """
 
-    def __init__(self, model: cp_model.CpModel, tables: Mapping[str, Table], checkpoint: Callable[[], None] = never) -> None:
+    def __init__(
+        self,
+        model: cp_model.CpModel,
+        tables: Mapping[str, Table],
+        checkpoint: Callable[[], None] = never,
+    ) -> None:
         FormArithmetic.__init__(self, model)
-        AxisGroups.__init__(self, {symbol: axis for axis, table in tables.items() for symbol in table})
+        AxisGroups.__init__(
+            self, {symbol: axis for axis, table in tables.items() for symbol in table}
+        )
         self._checkpoint = checkpoint  #: Called now and then; what it raises ends the encoding
         #: Per axis the variable of each column by its values on the rows.
-        self.columns: dict[str, dict[tuple[int, ...], cp_model.IntVar]] = {axis: {} for axis in tables}
+        self.columns: dict[str, dict[tuple[int, ...], cp_model.IntVar]] = {
+            axis: {} for axis in tables
+        }
         #: The encoded products of columns of several axes.
         self.monomials: dict[Expression, LinearForm] = {}
         self._tables = tables
         self._counts = {axis: len(next(iter(table.values()))) for axis, table in tables.items()}
         self._quantities = {
-            axis: {name: Rationals(values.astype(object)) for name, values in table.items()} for axis, table in tables.items()
+            axis: {name: Rationals(values.astype(object)) for name, values in table.items()}
+            for axis, table in tables.items()
         }
         self._forms: dict[Expression, LinearForm] = {}
 
     @classmethod
     def over_domains(cls, model: cp_model.CpModel, domains: Mapping[str, Iterable[int]]) -> Encoder:
         """An encoder over quantities that are chosen freely, each from a finite set of integers."""
-        return cls(model, {name: {name: np.array(list(values), np.int64)} for name, values in domains.items()})
+        return cls(
+            model,
+            {name: {name: np.array(list(values), np.int64)} for name, values in domains.items()},
+        )
 
     # -- public ------------------------------------------------------------------------
 
@@ -143,7 +165,8 @@ class Encoder(FormArithmetic, AxisGroups):
         return self._forms[node]
 
     def quotient(self, node: Expression) -> Quotient:
-        """The expression over one denominator, such that both parts have an encoding; refused unless it is proven positive."""
+        """The expression over one denominator, such that both parts have an encoding; refused
+        unless it is proven positive."""
         quotient = as_quotient(node, self._cleared)
         for divisor in quotient.divisors:
             self._check_positive(divisor)
@@ -170,7 +193,8 @@ class Encoder(FormArithmetic, AxisGroups):
         return form
 
     def minimize(self, node: Expression) -> None:
-        """Set the objective; one that divides by several axes is for `ithaca.solver.cpsat.ratio`."""
+        """Set the objective; one that divides by several axes is for
+        `ithaca.solver.cpsat.ratio`."""
         free = self.encode(node).without_constant()
         self.model.minimize(self.whole(free, grid(free)))
 
@@ -216,11 +240,16 @@ class Encoder(FormArithmetic, AxisGroups):
                 self.model.add_allowed_assignments(list(columns.values()), list(rows))
 
     def quantities(self, read: Callable[[cp_model.IntVar], int]) -> dict[str, int]:
-        """The quantities in a solution (read by `CpSolver.value`): of each axis the first row that agrees in all columns."""
+        """The quantities in a solution (read by `CpSolver.value`): of each axis the first row that
+        agrees in all columns."""
         found: dict[str, int] = {}
         for axis, columns in self.columns.items():
             chosen = tuple(read(variable) for variable in columns.values())
-            row = next(row for row, seen in enumerate(zip(*columns, strict=True)) if seen == chosen) if columns else 0
+            row = (
+                next(row for row, seen in enumerate(zip(*columns, strict=True)) if seen == chosen)
+                if columns
+                else 0
+            )
             found |= {symbol: int(values[row]) for symbol, values in self._tables[axis].items()}
         return found
 
@@ -231,7 +260,9 @@ class Encoder(FormArithmetic, AxisGroups):
         if whole not in known:
             reach = max(map(abs, whole))
             check_magnitude(reach, f"the column {name}")
-            known[whole] = self.model.new_int_var_from_domain(cp_model.Domain.from_values(sorted(set(whole))), name)
+            known[whole] = self.model.new_int_var_from_domain(
+                cp_model.Domain.from_values(sorted(set(whole))), name
+            )
             self._register(known[whole], reach)
         return known[whole]
 
@@ -279,9 +310,13 @@ class Encoder(FormArithmetic, AxisGroups):
         """One column per axis, and the factors that span several axes with their exponents."""
         by_axis, spanning = self.grouped(node.factors, itemgetter(0))
         if base := next((base for base, exponent in spanning if exponent < 0), None):
-            raise NotExpressibleError(f"CP-SAT: cannot express a division by '{_brief(base)}', which spans several loops")
+            raise NotExpressibleError(
+                f"CP-SAT: cannot express a division by '{_brief(base)}', which spans several loops"
+            )
         # in the order of the tables, so that products share their beginnings
-        columns = [multiply(*starmap(power, by_axis[axis])) for axis in self.columns if axis in by_axis]
+        columns = [
+            multiply(*starmap(power, by_axis[axis])) for axis in self.columns if axis in by_axis
+        ]
         return columns, spanning
 
     def _product(self, node: Product) -> LinearForm:
@@ -297,7 +332,9 @@ class Encoder(FormArithmetic, AxisGroups):
 
     def _factors(self, node: Product) -> list[LinearForm]:
         columns, spanning = self._split(node)
-        return [self.encode(c) for c in columns] + [self.encode(b) for b, e in spanning for _ in range(e)]
+        return [self.encode(c) for c in columns] + [
+            self.encode(b) for b, e in spanning for _ in range(e)
+        ]
 
     def _distributed(self, columns: Sequence[Expression], base: Expression) -> Expression | None:
         if isinstance(base, Sum):
@@ -308,12 +345,15 @@ class Encoder(FormArithmetic, AxisGroups):
         return None
 
     def _cleared(self, product: Product) -> frozenset[Expression]:
-        """The bases that a product cannot divide by as it stands: of several axes, or making a column too fine."""
+        """The bases that a product cannot divide by as it stands: of several axes, or making a
+        column too fine."""
         by_axis, spanning = self.grouped(product.factors, itemgetter(0))
         found = {base for base, exponent in spanning if exponent < 0}
         for axis, factors in by_axis.items():
             under = [base for base, exponent in factors if exponent < 0]
-            if under and not divides_finely(multiply(*starmap(power, factors)), self._quantities[axis], FINEST):
+            if under and not divides_finely(
+                multiply(*starmap(power, factors)), self._quantities[axis], FINEST
+            ):
                 found.update(under)
         return frozenset(found)
 
@@ -326,7 +366,10 @@ class Encoder(FormArithmetic, AxisGroups):
         else:
             positive = self.encode(divisor).low > 0
         if not positive:
-            raise NotExpressibleError(f"CP-SAT: cannot express a division by '{_brief(divisor)}', which is not proven positive")
+            raise NotExpressibleError(
+                "CP-SAT: cannot express a division by "
+                f"'{_brief(divisor)}', which is not proven positive"
+            )
 
 
 def _brief(node: Expression) -> str:
@@ -334,12 +377,17 @@ def _brief(node: Expression) -> str:
     return text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}…"
 
 
-def column_values(expression: Expression, quantities: Mapping[str, Rationals], count: int) -> tuple[tuple[int, ...], Fraction]:
-    """Values of an expression over a table's quantities on all its (``count``) rows, as integers and the step they count."""
+def column_values(
+    expression: Expression, quantities: Mapping[str, Rationals], count: int
+) -> tuple[tuple[int, ...], Fraction]:
+    """Values of an expression over a table's quantities on all its (``count``) rows, as integers
+    and the step they count."""
     try:
         exact: Rationals = expression.evaluate(quantities, RATIONAL_ARRAYS)
     except ZeroDivisionError:
-        raise NotExpressibleError("CP-SAT: a quantity is divided by another that can be 0") from None
+        raise NotExpressibleError(
+            "CP-SAT: a quantity is divided by another that can be 0"
+        ) from None
     numerators, denominator = exact.over_one_denominator(count)
     values = [int(v) for v in numerators]
     divisor = gcd(*values) or 1
@@ -347,13 +395,21 @@ def column_values(expression: Expression, quantities: Mapping[str, Rationals], c
 
 
 def divides_finely(product: Expression, quantities: Mapping[str, Rationals], most: int) -> bool:
-    """Whether a product of powers is, on every row of a table, a multiple of ``1/n`` for one n up to ``most``."""
+    """Whether a product of powers is, on every row of a table, a multiple of ``1/n`` for one n up
+    to ``most``."""
     factors = product.factors if isinstance(product, Product) else ()
     over, under = (
-        multiply(*(power(base, sign * exponent) for base, exponent in factors if sign * exponent > 0)) for sign in (1, -1)
+        multiply(
+            *(power(base, sign * exponent) for base, exponent in factors if sign * exponent > 0)
+        )
+        for sign in (1, -1)
     )
-    above, below = (expression.evaluate(quantities, RATIONAL_ARRAYS) for expression in (over, under))
-    values = np.broadcast_arrays(*(np.asarray(v, object) for v in (above.over * below.under, below.over * above.under)))
+    above, below = (
+        expression.evaluate(quantities, RATIONAL_ARRAYS) for expression in (over, under)
+    )
+    values = np.broadcast_arrays(
+        *(np.asarray(v, object) for v in (above.over * below.under, below.over * above.under))
+    )
     common = 1
     for top, bottom in dict.fromkeys(zip(*(v.ravel().tolist() for v in values), strict=True)):
         common = lcm(common, bottom // gcd(top, bottom)) if bottom else 0

@@ -35,7 +35,12 @@ class Search:
     """A search by CP-SAT with so many workers, which goes on from a state; boxes are branches."""
 
     def __init__(
-        self, problem: Problem, state: SearchState, options: SolveOptions, report: Report | None = None, threads: int = 1
+        self,
+        problem: Problem,
+        state: SearchState,
+        options: SolveOptions,
+        report: Report | None = None,
+        threads: int = 1,
     ) -> None:
         self.problem = problem
         self.options = options
@@ -51,7 +56,9 @@ class Search:
         check_bound(self.problem, state.value, state.lower_bound)
         self._shown = state.value
         try:
-            model = build_integer_model(self.problem, state.lower_bound, state.value, self.options.checkpoint())
+            model = build_integer_model(
+                self.problem, state.lower_bound, state.value, self.options.checkpoint()
+            )
         except StoppedError:
             return
         if model is None:
@@ -64,7 +71,8 @@ class Search:
             pass
 
     def _improve(self, model: IntegerModel) -> bool:
-        """Run CP-SAT once; whether to do so again, because its best solution is better and not proven."""
+        """Run CP-SAT once; whether to do so again, because its best solution is better and not
+        proven."""
         state, options = self.state, self.options
         if state.incumbent is not None:
             model.hint(state.incumbent)
@@ -77,10 +85,16 @@ class Search:
         watcher = _Watcher(model)
         try:
             status = self._solve(solver, model, aim, watcher)
-        except MemoryError:  # CP-SAT's own, which it leaves no state behind for: what is known stays known
+        except (
+            MemoryError
+        ):  # CP-SAT's own, which it leaves no state behind for: what is known stays known
             return False
         self._conclude(solver, model, aim, watcher, status)
-        if status != cp_model.OPTIMAL or options.stopped or options.gap_is_met(state.value, state.lower_bound):
+        if (
+            status != cp_model.OPTIMAL
+            or options.stopped
+            or options.gap_is_met(state.value, state.lower_bound)
+        ):
             return False
         return state.value != known
 
@@ -96,7 +110,8 @@ class Search:
         # the tables' many literals pays for itself
         parameters.linearization_level = 0
         parameters.cp_model_probing_level = 0
-        # any but 0, and CP-SAT compares value and bound as floats, which beyond 2**53 are equal too soon
+        # any but 0, and CP-SAT compares value and bound as floats, which beyond 2**53 are equal too
+        # soon
         parameters.absolute_gap_limit = 0.0
         # the caller's handler is to decide about Ctrl-C, and it needs a running interpreter
         parameters.catch_sigint_signal = False
@@ -106,7 +121,9 @@ class Search:
             return left > 0
         return True
 
-    def _solve(self, solver: cp_model.CpSolver, model: IntegerModel, aim: Aim, watcher: _Watcher) -> cp_model.CpSolverStatus:
+    def _solve(
+        self, solver: cp_model.CpSolver, model: IntegerModel, aim: Aim, watcher: _Watcher
+    ) -> cp_model.CpSolverStatus:
         """Run CP-SAT in a thread, so that this one can report, and hear of an interruption."""
         solver.best_bound_callback = watcher.on_bound
         with ThreadPoolExecutor(1) as pool:
@@ -148,7 +165,12 @@ class Search:
     # -- concluding --------------------------------------------------------------------
 
     def _conclude(
-        self, solver: cp_model.CpSolver, model: IntegerModel, aim: Aim, watcher: _Watcher, status: cp_model.CpSolverStatus
+        self,
+        solver: cp_model.CpSolver,
+        model: IntegerModel,
+        aim: Aim,
+        watcher: _Watcher,
+        status: cp_model.CpSolverStatus,
     ) -> None:
         state = self.state
         state.boxes += solver.num_branches
@@ -156,9 +178,13 @@ class Search:
             self._take(model.configuration(solver.value), model.value(solver.value))
             if watcher.best is not None and state.value is not None and watcher.best < state.value:
                 # the least quotient among the solutions need not be that of the least excess
-                self._take(model.configuration(lambda variable: watcher.columns[variable.index]), watcher.best)
+                self._take(
+                    model.configuration(lambda variable: watcher.columns[variable.index]),
+                    watcher.best,
+                )
             if status == cp_model.OPTIMAL:
-                # the integer behind the float that CP-SAT shows; only a finished search is sure to have set it
+                # the integer behind the float that CP-SAT shows; only a finished search is sure to
+                # have set it
                 self._raise_bound(aim.least(solver.response_proto.inner_objective_lower_bound))
         elif status == cp_model.INFEASIBLE:
             self._conclude_infeasible()
@@ -168,7 +194,9 @@ class Search:
     def _take(self, found: Configuration, claimed: Fraction) -> None:
         value = self.problem.feasible_value(found)
         if value != claimed:
-            raise RuntimeError(f"CP-SAT finds {claimed} for {found}, the reference {value}: the encoding is wrong")
+            raise RuntimeError(
+                f"CP-SAT finds {claimed} for {found}, the reference {value}: the encoding is wrong"
+            )
         if self.state.value is None or value < self.state.value:
             self.state.incumbent, self.state.value = found, value
 
@@ -182,7 +210,8 @@ class Search:
     def _conclude_infeasible(self) -> None:
         if self.state.value is not None:
             raise RuntimeError(
-                f"CP-SAT finds nothing as good as the known configuration of value {self.state.value}: "
+                "CP-SAT finds nothing as good as the known configuration "
+                f"of value {self.state.value}: "
                 "the encoding, or the lower bound given, is wrong"
             )
         self.state.complete = True
@@ -204,7 +233,11 @@ class _Watcher(cp_model.CpSolverSolutionCallback):
     def on_solution_callback(self) -> None:
         value = self.model.value(self.value)
         if self.best is None or value < self.best:
-            self.columns = {v.index: self.value(v) for known in self.model.encoder.columns.values() for v in known.values()}
+            self.columns = {
+                v.index: self.value(v)
+                for known in self.model.encoder.columns.values()
+                for v in known.values()
+            }
             self.best = value
         self.branches = self.num_branches
 
@@ -222,16 +255,20 @@ def solve_cpsat(
     lower_bound: Fraction | None = None,
     threads: int = 1,
 ) -> Solution:
-    """Find the best configuration of a design by integer programming, with a proof, as all engines do (`Engine`).
+    """Find the best configuration of a design by integer programming, with a proof, as all engines
+    do (`Engine`).
 
-    No configuration has a smaller objective than ``lower_bound``, if one is given: the proof rests on it. CP-SAT has so many
-    ``threads``; with one, a search that runs to its end is repeatable. The certificate's nodes are CP-SAT's branches, over all
-    its runs. Raises `NotExpressibleError` if CP-SAT cannot express the problem exactly; `RuntimeError` if CP-SAT and the
-    Fraction reference contradict each other: then one of them is wrong.
+    No configuration has a smaller objective than ``lower_bound``, if one is given: the proof rests
+    on it. CP-SAT has so many ``threads``; with one, a search that runs to its end is repeatable.
+    The certificate's nodes are CP-SAT's branches, over all its runs. Raises `NotExpressibleError`
+    if CP-SAT cannot express the problem exactly; `RuntimeError` if CP-SAT and the Fraction
+    reference contradict each other: then one of them is wrong.
     """
     began = time.perf_counter()
     state = unsearched(problem, start)
-    state.lower_bound = max((bound for bound in (lower_bound, state.lower_bound) if bound is not None), default=None)
+    state.lower_bound = max(
+        (bound for bound in (lower_bound, state.lower_bound) if bound is not None), default=None
+    )
     if not options.stopped:
         Search(problem, state, options, report, threads).run()
     certificate = conclude(

@@ -1,9 +1,10 @@
 """Pyomo models of integer quantities, solved by CP-SAT with a proof under exact arithmetic.
 
-Understood are sums, products, quotients with positive divisors, integer powers, ``ceil``, ``floor``,
-``abs``, maxima and minima (`pyomo.core.expr.MaxExpression`, ``MinExpression``) over variables with finite integer
-domains; constraints of one or two sides; one objective. A float is read as the simplest fraction that
-it is the rounding of, for Pyomo itself turns ``x/3`` into ``0.3333333333333333*x``.
+Understood are sums, products, quotients with positive divisors, integer powers, ``ceil``,
+``floor``, ``abs``, maxima and minima (`pyomo.core.expr.MaxExpression`, ``MinExpression``) over
+variables with finite integer domains; constraints of one or two sides; one objective. A float is
+read as the simplest fraction that it is the rounding of, for Pyomo itself turns ``x/3`` into
+``0.3333333333333333*x``.
 
 >>> import pyomo.environ as pyo
 >>> model = pyo.ConcreteModel()
@@ -76,20 +77,25 @@ def solve_pyomo(model: Model, seconds: float | None = None, threads: int = 1) ->
     outcome = minimize_ratio(encoder, objective, seconds, threads)
     for name, number in outcome.quantities.items():
         variables[name].set_value(number)
-    value, bound = (None if number is None else sense * number for number in (outcome.value, outcome.bound))
+    value, bound = (
+        None if number is None else sense * number for number in (outcome.value, outcome.bound)
+    )
     return replace(outcome, value=value, bound=bound)
 
 
 def encode_pyomo(model: Model) -> tuple[dict[str, Variable], Encoder, RatioObjective, int]:
     """State a Pyomo model to CP-SAT.
 
-    Returned are its free variables by name (the encoder's quantities), the finished encoder, the objective to be minimised, and
-    -1 if the model maximises, so that this is its objective times -1; else 1.
+    Returned are its free variables by name (the encoder's quantities), the finished encoder, the
+    objective to be minimised, and -1 if the model maximises, so that this is its objective times
+    -1; else 1.
     """
     import pyomo.environ as pyo
 
     variables = {v.name: v for v in model.component_data_objects(pyo.Var) if not v.fixed}
-    encoder = Encoder.over_domains(cp_model.CpModel(), {name: _domain(v) for name, v in variables.items()})
+    encoder = Encoder.over_domains(
+        cp_model.CpModel(), {name: _domain(v) for name, v in variables.items()}
+    )
     for constraint in model.component_data_objects(pyo.Constraint, active=True):
         body = read_expression(constraint.body)
         for bound, sign in ((constraint.upper, 1), (constraint.lower, -1)):
@@ -97,7 +103,9 @@ def encode_pyomo(model: Model) -> tuple[dict[str, Variable], Encoder, RatioObjec
                 encoder.require_at_most(sign * body, sign * _number(pyo.value(bound)))
     goals = list(model.component_data_objects(pyo.Objective, active=True))
     if len(goals) != 1:
-        raise NotExpressibleError(f"CP-SAT: the Pyomo model has {len(goals)} active objectives; allowed: one")
+        raise NotExpressibleError(
+            f"CP-SAT: the Pyomo model has {len(goals)} active objectives; allowed: one"
+        )
     sense = 1 if goals[0].sense == pyo.minimize else -1
     objective = encode_ratio(encoder, sense * read_expression(goals[0].expr))
     encoder.finish()
@@ -105,7 +113,8 @@ def encode_pyomo(model: Model) -> tuple[dict[str, Variable], Encoder, RatioObjec
 
 
 def read_expression(node: Any) -> Expression:
-    """A Pyomo expression, with a symbol for the name of every free variable; refused where CP-SAT has no exact encoding."""
+    """A Pyomo expression, with a symbol for the name of every free variable; refused where CP-SAT
+    has no exact encoding."""
     from pyomo.core.expr.numvalue import native_numeric_types
     from pyomo.core.expr.visitor import StreamBasedExpressionVisitor
 
@@ -153,7 +162,8 @@ def _operation(node: Any, operands: Sequence[Expression]) -> Expression:
         sign = 1 if node.getname() == "ceil" else -1
         return sign * ceiling_division(sign * operands[0], 1)
     raise NotExpressibleError(
-        f"CP-SAT: cannot express '{node}' of the Pyomo model; allowed: + - * /, integer powers, ceil, floor, abs, max, min"
+        f"CP-SAT: cannot express '{node}' of the Pyomo model; allowed: + - * /, "
+        "integer powers, ceil, floor, abs, max, min"
     )
 
 
@@ -162,13 +172,15 @@ def _domain(variable: Variable) -> list[int]:
     low, high = variable.bounds
     if low is None or high is None or not variable.domain.isdiscrete():
         raise NotExpressibleError(
-            f"CP-SAT: variable {variable.name} of the Pyomo model ranges over {variable.domain} from {low} to {high}; "
+            f"CP-SAT: variable {variable.name} of the Pyomo model ranges over "
+            f"{variable.domain} from {low} to {high}; "
             "allowed: integers between finite bounds"
         )
     values = [value for value in range(ceil(low), floor(high) + 1) if value in variable.domain]
     if not values:
         raise NotExpressibleError(
-            f"CP-SAT: variable {variable.name} of the Pyomo model has no integer between {low} and {high}"
+            f"CP-SAT: variable {variable.name} of the Pyomo model has no "
+            f"integer between {low} and {high}"
         )
     return values
 

@@ -23,7 +23,9 @@ class NotExpressibleError(InputError):
 class LinearForm:
     """``constant + Σ coefficient · variable``, with bounds on its value."""
 
-    terms: Mapping[int, Fraction]  #: Coefficient, never 0, by the variable's index in the CP-SAT model
+    terms: Mapping[
+        int, Fraction
+    ]  #: Coefficient, never 0, by the variable's index in the CP-SAT model
     constant: Fraction  #: What is added
     #: The value lies between them in every assignment the model allows.
     low: Fraction
@@ -39,11 +41,15 @@ class LinearForm:
         if not factor:
             return constant_form(Fraction(0))
         low, high = sorted((self.low * factor, self.high * factor))
-        return LinearForm({v: c * factor for v, c in self.terms.items()}, self.constant * factor, low, high)
+        return LinearForm(
+            {v: c * factor for v, c in self.terms.items()}, self.constant * factor, low, high
+        )
 
     def without_constant(self) -> LinearForm:
         """The form minus its constant."""
-        return LinearForm(self.terms, Fraction(0), self.low - self.constant, self.high - self.constant)
+        return LinearForm(
+            self.terms, Fraction(0), self.low - self.constant, self.high - self.constant
+        )
 
     def value(self, values: Mapping[int, int]) -> Fraction:
         """The form's value for values of its variables, by index."""
@@ -72,7 +78,9 @@ def add_forms(*forms: LinearForm) -> LinearForm:
 
 def grid(*forms: LinearForm) -> Fraction:
     """Largest step of which the values of all forms are integer multiples; 1 if all are 0."""
-    return common_step(n for form in forms for n in (*form.terms.values(), form.constant)) or Fraction(1)
+    return common_step(
+        n for form in forms for n in (*form.terms.values(), form.constant)
+    ) or Fraction(1)
 
 
 def common_step(numbers: Iterable[Fraction]) -> Fraction:

@@ -31,7 +31,9 @@ class IntegerModel:
     encoder: Encoder  #: Holds the CP-SAT model, and its columns by their values on the rows
     tables: tuple[Table, ...]  #: The rows of every axis; none is empty
     objective: RatioObjective  #: The objective, over 1 if it is no quotient
-    exchanges: tuple[Exchange, ...]  #: Axes whose rows may be swapped; the model keeps one of the two orders
+    exchanges: tuple[
+        Exchange, ...
+    ]  #: Axes whose rows may be swapped; the model keeps one of the two orders
 
     @property
     def model(self) -> cp_model.CpModel:
@@ -39,14 +41,16 @@ class IntegerModel:
         return self.encoder.model
 
     def aim(self, ratio: Fraction, *, at_most: bool) -> Aim:
-        """Make CP-SAT minimise the excess over a ratio; if ``at_most``, exclude what has a larger objective than it."""
+        """Make CP-SAT minimise the excess over a ratio; if ``at_most``, exclude what has a larger
+        objective than it."""
         if at_most:
             self.encoder.require_form_at_most(self.objective.excess(ratio), Fraction(0))
         aim = self.objective.aim(self.encoder, ratio)
         complaint = self.model.validate()
         if complaint:
             raise NotExpressibleError(
-                f"CP-SAT does not take the problem: {complaint.splitlines()[0].rstrip('.')}; use another method"
+                "CP-SAT does not take the problem: "
+                f"{complaint.splitlines()[0].rstrip('.')}; use another method"
             )
         return aim
 
@@ -59,7 +63,8 @@ class IntegerModel:
         return Configuration(self.encoder.quantities(read))
 
     def hint(self, configuration: Configuration) -> None:
-        """Propose a configuration of the design space, or the one of the tables that dominates it."""
+        """Propose a configuration of the design space, or the one of the tables that dominates
+        it."""
         rows: dict[str, int] = {}
         for table in self.tables:
             row = dominating_row(table, configuration)
@@ -82,9 +87,9 @@ def build_integer_model(
 ) -> IntegerModel | None:
     """State a problem to CP-SAT; None if an axis has no candidate rows.
 
-    No configuration may have an objective below ``lower_bound``, and those above ``cutoff``, one that is known, are of no
-    interest. Raises `NotExpressibleError` where CP-SAT cannot express the problem exactly. What ``checkpoint``, called now and
-    then, raises ends the preparation.
+    No configuration may have an objective below ``lower_bound``, and those above ``cutoff``, one
+    that is known, are of no interest. Raises `NotExpressibleError` where CP-SAT cannot express the
+    problem exactly. What ``checkpoint``, called now and then, raises ends the preparation.
     """
     symbolic = problem.symbolic()
     tables = candidate_tables(problem, symbolic, checkpoint)
@@ -102,7 +107,8 @@ def build_integer_model(
     exchanges = exchangeable(symbolic, problem.space, tables)
     for exchange in exchanges:
         model.add(
-            _position(encoder, exchange.first, exchange.first_rows) <= _position(encoder, exchange.second, exchange.second_rows)
+            _position(encoder, exchange.first, exchange.first_rows)
+            <= _position(encoder, exchange.second, exchange.second_rows)
         )
     if lower_bound is not None:
         encoder.require_form_at_most(objective.excess(lower_bound).scaled(-1), Fraction(0))
@@ -119,7 +125,10 @@ def _position(encoder: Encoder, axis: str, rows: Sequence[int]) -> cp_model.IntV
 
 
 def _add_product_cuts(
-    encoder: Encoder, symbolic: SymbolicProblem, tables: Sequence[Table], terms: Mapping[Expression, LinearForm]
+    encoder: Encoder,
+    symbolic: SymbolicProblem,
+    tables: Sequence[Table],
+    terms: Mapping[Expression, LinearForm],
 ) -> None:
     """Add what limits on products imply for the objective.
 
@@ -129,10 +138,16 @@ def _add_product_cuts(
     is enough.
     """
     for resource, bound in symbolic.constraints:
-        if not isinstance(resource, Product) or bound <= 0 or any(exponent < 0 for _, exponent in resource.factors):
+        if (
+            not isinstance(resource, Product)
+            or bound <= 0
+            or any(exponent < 0 for _, exponent in resource.factors)
+        ):
             continue
         estimates = {
-            term: _smallest(multiply(term, resource), encoder, tables) for term, form in terms.items() if form.low >= 0
+            term: _smallest(multiply(term, resource), encoder, tables)
+            for term, form in terms.items()
+            if form.low >= 0
         }
         if not estimates:
             continue
@@ -151,7 +166,9 @@ def _smallest(product: Expression, encoder: Encoder, tables: Sequence[Table]) ->
         return 0.0
     least = []
     for table in tables:
-        column = multiply(*(power(base, e) for base, e in factors if encoder.axes(base) == {table.axis.name}))
+        column = multiply(
+            *(power(base, e) for base, e in factors if encoder.axes(base) == {table.axis.name})
+        )
         rows = {name: values.astype(np.float64) for name, values in table.rows.items()}
         least.append(float(np.min(column.evaluate(rows, NUMPY))))
     return prod(least)

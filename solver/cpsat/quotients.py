@@ -55,20 +55,26 @@ class Quotient:
             if not self.divisors:
                 raise
             count = len(self.divisors)
-            raise NotExpressibleError(f"{error} (over a common denominator of {count} factor{'s' * (count > 1)})") from None
+            raise NotExpressibleError(
+                f"{error} (over a common denominator of {count} factor{'s' * (count > 1)})"
+            ) from None
 
 
 def as_quotient(node: Expression, cleared: Clears) -> Quotient:
-    """Bring an expression over one denominator, which products may have of all bases but those ``cleared`` names.
+    """Bring an expression over one denominator, which products may have of all bases but those
+    ``cleared`` names.
 
     Ceiling divisions are left as they are. The result equals the expression wherever all divisors
     are positive. Refused if it gets too long.
     """
     quotient = _quotient(node, cleared)
-    terms = max(_expanded(part) for part in (quotient.over, quotient.under)) if quotient.divisors else 0
+    terms = (
+        max(_expanded(part) for part in (quotient.over, quotient.under)) if quotient.divisors else 0
+    )
     if terms > MOST_TERMS:
         raise NotExpressibleError(
-            f"CP-SAT: over a common denominator, objective or limit has up to {terms} terms; it takes up to {MOST_TERMS}; "
+            f"CP-SAT: over a common denominator, objective or limit has up to {terms} "
+            f"terms; it takes up to {MOST_TERMS}; "
             "use another method"
         )
     return quotient
@@ -104,7 +110,9 @@ def _of_product(node: Product, cleared: Clears) -> Quotient:
             over.append(power(base, exponent))
             continue
         inner = _quotient(base, cleared)
-        top, bottom = (inner.over, inner.divisors) if exponent > 0 else (inner.under, _factors(inner.over))
+        top, bottom = (
+            (inner.over, inner.divisors) if exponent > 0 else (inner.under, _factors(inner.over))
+        )
         over.append(power(top, abs(exponent)))
         for divisor, times in bottom.items():
             if isinstance(divisor, Constant):
@@ -127,19 +135,29 @@ def _cancelled(over: Expression, divisors: Mapping[Expression, int]) -> Quotient
 def _factors(node: Expression) -> Mapping[Expression, int]:
     """Bases and exponents of a product whose exponents are positive."""
     if isinstance(node, Product) and all(exponent > 0 for _, exponent in node.factors):
-        constant: dict[Expression, int] = {} if node.coefficient == 1 else {Constant(node.coefficient): 1}
+        constant: dict[Expression, int] = (
+            {} if node.coefficient == 1 else {Constant(node.coefficient): 1}
+        )
         return constant | dict(node.factors)
     return {node: 1}
 
 
-def _over_one_denominator(nodes: Sequence[Expression], cleared: Clears) -> tuple[list[Expression], Mapping[Expression, int]]:
+def _over_one_denominator(
+    nodes: Sequence[Expression], cleared: Clears
+) -> tuple[list[Expression], Mapping[Expression, int]]:
     parts = [_quotient(node, cleared) for node in nodes]
     common: dict[Expression, int] = {}
     for part in parts:
         for base, exponent in part.divisors.items():
             common[base] = max(common.get(base, 0), exponent)
     overs = [
-        multiply(part.over, *(power(base, exponent - part.divisors.get(base, 0)) for base, exponent in common.items()))
+        multiply(
+            part.over,
+            *(
+                power(base, exponent - part.divisors.get(base, 0))
+                for base, exponent in common.items()
+            ),
+        )
         for part in parts
     ]
     return overs, common

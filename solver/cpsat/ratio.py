@@ -4,9 +4,9 @@ An integer program minimises linear forms, not quotients. But for any number λ,
 the *excess* a − λ·b says how far λ is from the least quotient: if λ is the quotient of a known
 solution and no excess is negative, none has a smaller quotient; if one is, its solution has
 (Dinkelbach: On nonlinear fractional programming, Management Science 13, 1967). All numbers are
-rational, so the last of these programs is a proof under exact arithmetic. Where b is constant, so that
-there is no quotient, or a, one program is enough: `RatioObjective.least` is then as sharp as the
-program's bound.
+rational, so the last of these programs is a proof under exact arithmetic. Where b is constant, so
+that there is no quotient, or a, one program is enough: `RatioObjective.least` is then as sharp as
+the program's bound.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ class RatioObjective:
         return add_forms(self.over, self.under.scaled(-ratio))
 
     def aim(self, encoder: Encoder, ratio: Fraction) -> Aim:
-        """Make CP-SAT minimise the excess over a ratio, or its leading digits where its coefficients are large."""
+        """Make CP-SAT minimise the excess over a ratio, or its leading digits where its
+        coefficients are large."""
         excess = self.excess(ratio)
         free = excess.without_constant()
         step = grid(free)
@@ -52,7 +53,9 @@ class RatioObjective:
     def value(self, encoder: Encoder, read: Callable[[cp_model.IntVar], int]) -> Fraction:
         """The objective's value in a solution, read such as by `CpSolver.value`."""
         indices = {**self.over.terms, **self.under.terms}
-        values = {index: read(encoder.model.get_int_var_from_proto_index(index)) for index in indices}
+        values = {
+            index: read(encoder.model.get_int_var_from_proto_index(index)) for index in indices
+        }
         return self.over.value(values) / self.under.value(values)
 
     def floor(self) -> Fraction:
@@ -60,15 +63,18 @@ class RatioObjective:
         return self.over.low / (self.under.high if self.over.low >= 0 else self.under.low)
 
     def least(self, ratio: Fraction, excess: Fraction) -> Fraction:
-        """The smallest value of the objective where the excess over a ratio is at least some number.
+        """The smallest value of the objective where the excess over a ratio is at least some
+        number.
 
-        Given a ≥ λ·b + ε and the ranges of a and b, the quotient is at least max(a₀/b, λ + ε/b), a₀ the
-        least of a, at every b. Both are monotone in b, so the least is at an end of b's range, or
-        where they cross. The range is cut to where λ·b + ε does not exceed the largest a.
+        Given a ≥ λ·b + ε and the ranges of a and b, the quotient is at least max(a₀/b, λ + ε/b), a₀
+        the least of a, at every b. Both are monotone in b, so the least is at an end of b's range,
+        or where they cross. The range is cut to where λ·b + ε does not exceed the largest a.
         """
         low, high = self.under.low, self.under.high
         if ratio > 0:
-            high = max(low, min(high, _on_grid(self.under, (self.over.high - excess) / ratio, floor)))
+            high = max(
+                low, min(high, _on_grid(self.under, (self.over.high - excess) / ratio, floor))
+            )
         elif ratio < 0:
             low = min(high, max(low, _on_grid(self.under, (self.over.high - excess) / ratio, ceil)))
         ends = {low, high}
@@ -91,19 +97,25 @@ class Aim:
     step: Fraction
 
     def least(self, whole: int) -> Fraction:
-        """The smallest value of the objective, if what CP-SAT minimises is at least some integer."""
+        """The smallest value of the objective, if what CP-SAT minimises is at least some
+        integer."""
         return self.objective.least(self.ratio, self.constant + whole * self.step)
 
 
-def encode_ratio(encoder: Encoder, objective: Expression, cutoff: Fraction | None = None) -> RatioObjective:
-    """Encode an objective, quotient or not; values above the cutoff are of no interest, and may be excluded."""
+def encode_ratio(
+    encoder: Encoder, objective: Expression, cutoff: Fraction | None = None
+) -> RatioObjective:
+    """Encode an objective, quotient or not; values above the cutoff are of no interest, and may be
+    excluded."""
     quotient = encoder.quotient(objective)
     with quotient.explained():
         under = encoder.encode(quotient.under)
         if cutoff is None:
             over = encoder.encode(quotient.over)
         else:
-            over = encoder.encode_at_most(quotient.over, max(cutoff * under.low, cutoff * under.high))
+            over = encoder.encode_at_most(
+                quotient.over, max(cutoff * under.low, cutoff * under.high)
+            )
         if quotient.divisors:
             # refused now rather than once a ratio with large numbers turns up
             encoder.check_room(over, under)
@@ -116,12 +128,15 @@ class Outcome:
 
     value: Fraction | None  #: The least value found; None without a solution
     quantities: Mapping[str, int]  #: Those of its solution
-    #: No value is better; equal to the value once that is proven optimal. None where there is no solution.
+    #: No value is better; equal to the value once that is proven optimal. None where there is no
+    #: solution.
     bound: Fraction | None
     infeasible: bool  #: Whether it is proven that there is no solution
 
 
-def minimize_ratio(encoder: Encoder, objective: RatioObjective, seconds: float | None = None, threads: int = 1) -> Outcome:
+def minimize_ratio(
+    encoder: Encoder, objective: RatioObjective, seconds: float | None = None, threads: int = 1
+) -> Outcome:
     """Minimise an objective encoded in a finished model, for so many seconds at most."""
     began = time.perf_counter()
     value: Fraction | None = None
@@ -133,10 +148,13 @@ def minimize_ratio(encoder: Encoder, objective: RatioObjective, seconds: float |
         solver = cp_model.CpSolver()
         solver.parameters.num_workers = threads
         solver.parameters.cp_model_presolve = not encoder.in_digits
-        # any but 0, and CP-SAT compares value and bound as floats, which beyond 2**53 are equal too soon
+        # any but 0, and CP-SAT compares value and bound as floats, which beyond 2**53 are equal too
+        # soon
         solver.parameters.absolute_gap_limit = 0.0
         if seconds is not None:
-            solver.parameters.max_time_in_seconds = max(seconds - (time.perf_counter() - began), 0.0)
+            solver.parameters.max_time_in_seconds = max(
+                seconds - (time.perf_counter() - began), 0.0
+            )
         status = solver.solve(encoder.model)
         if status == cp_model.INFEASIBLE:
             return Outcome(None, {}, None, infeasible=True)
@@ -154,6 +172,7 @@ def minimize_ratio(encoder: Encoder, objective: RatioObjective, seconds: float |
 
 
 def _on_grid(form: LinearForm, value: Fraction, rounded: Callable[[Fraction], int]) -> Fraction:
-    """A number on a form's grid beside a value: the smallest that is not below it (``ceil``), the largest not above it."""
+    """A number on a form's grid beside a value: the smallest that is not below it (``ceil``), the
+    largest not above it."""
     step = grid(form.without_constant())
     return form.constant + rounded((value - form.constant) / step) * step

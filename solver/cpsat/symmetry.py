@@ -43,17 +43,25 @@ class Exchange:
     second_rows: tuple[int, ...]
 
     def ordered(self, rows: Mapping[str, int]) -> dict[str, int]:
-        """A configuration's row per axis, swapped if the first axis' row stands behind the second's."""
-        one, two = self.first_rows.index(rows[self.first]), self.second_rows.index(rows[self.second])
+        """A configuration's row per axis, swapped if the first axis' row stands behind the
+        second's."""
+        one, two = (
+            self.first_rows.index(rows[self.first]),
+            self.second_rows.index(rows[self.second]),
+        )
         low, high = sorted((one, two))
         return {**rows, self.first: self.first_rows[low], self.second: self.second_rows[high]}
 
 
-def exchangeable(symbolic: SymbolicProblem, space: Space, tables: Sequence[Table]) -> tuple[Exchange, ...]:
+def exchangeable(
+    symbolic: SymbolicProblem, space: Space, tables: Sequence[Table]
+) -> tuple[Exchange, ...]:
     """Pairs of exchangeable axes, each axis in one pair at most."""
     if space.entangled:  # such a rule across axes is no constraint of the problem
         return ()
-    symbolic = replace(symbolic, conditions=(*symbolic.conditions, *((e, Fraction(0)) for e in space.inequalities)))
+    symbolic = replace(
+        symbolic, conditions=(*symbolic.conditions, *((e, Fraction(0)) for e in space.inequalities))
+    )
     used = symbolic.objective.symbols.union(*(e.symbols for e, _ in symbolic.constraints))
     unchanged = _signature(symbolic, {})
     free = {table.axis.name for table in tables}
@@ -78,7 +86,11 @@ def canonical(node: Expression) -> Hashable:
     if isinstance(node, Symbol):
         return node.name
     if isinstance(node, Product):
-        return "product", node.coefficient, frozenset((canonical(base), exponent) for base, exponent in node.factors)
+        return (
+            "product",
+            node.coefficient,
+            frozenset((canonical(base), exponent) for base, exponent in node.factors),
+        )
     if isinstance(node, CeilingDivision):
         return "ceiling", canonical(node.numerator), canonical(node.denominator)
     if isinstance(node, Sum | Maximum | Minimum):
@@ -89,19 +101,26 @@ def canonical(node: Expression) -> Hashable:
 
 def _signature(symbolic: SymbolicProblem, names: Mapping[str, str]) -> Hashable:
     renamed = {before: Symbol(after) for before, after in names.items()}
-    constraints = frozenset((canonical(e.substitute(renamed)), bound) for e, bound in symbolic.constraints)
+    constraints = frozenset(
+        (canonical(e.substitute(renamed)), bound) for e, bound in symbolic.constraints
+    )
     return canonical(symbolic.objective.substitute(renamed)), constraints
 
 
 def _renamings(first: Table, second: Table, used: frozenset[str]) -> list[dict[str, str]]:
     """Ways to identify the used quantities of two axes: integers in order, powers of two in any."""
     (plain, powers), (plain_too, powers_too) = (
-        tuple([q.name for q in axis.quantities if q.kind is kind and q.name in used] for kind in Kind)
+        tuple(
+            [q.name for q in axis.quantities if q.kind is kind and q.name in used] for kind in Kind
+        )
         for axis in (first.axis, second.axis)
     )
     if not plain or len(plain) != len(plain_too) or len(powers) != len(powers_too):
         return []
-    return [dict(zip([*plain, *powers], [*plain_too, *order], strict=True)) for order in permutations(powers_too)]
+    return [
+        dict(zip([*plain, *powers], [*plain_too, *order], strict=True))
+        for order in permutations(powers_too)
+    ]
 
 
 def _exchange(first: Table, second: Table, names: Mapping[str, str]) -> Exchange | None:
@@ -110,6 +129,9 @@ def _exchange(first: Table, second: Table, names: Mapping[str, str]) -> Exchange
         return None
     one = np.lexsort([first.rows[name] for name in names])
     two = np.lexsort([second.rows[name] for name in names.values()])
-    if any(not np.array_equal(first.rows[before][one], second.rows[after][two]) for before, after in names.items()):
+    if any(
+        not np.array_equal(first.rows[before][one], second.rows[after][two])
+        for before, after in names.items()
+    ):
         return None
     return Exchange(first.axis.name, second.axis.name, tuple(one.tolist()), tuple(two.tolist()))

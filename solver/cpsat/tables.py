@@ -32,28 +32,42 @@ TRIALS = 128
 WORTHWHILE = 0.01
 
 
-def candidate_tables(problem: Problem, symbolic: SymbolicProblem, checkpoint: Callable[[], None] = never) -> tuple[Table, ...]:
-    """The rows of every axis that an optimum may need. What ``checkpoint``, called now and then, raises ends the preparation.
+def candidate_tables(
+    problem: Problem, symbolic: SymbolicProblem, checkpoint: Callable[[], None] = never
+) -> tuple[Table, ...]:
+    """The rows of every axis that an optimum may need. What ``checkpoint``, called now and then,
+    raises ends the preparation.
 
-    Refused are objectives and limits that divide by what may be 0, and axes with too many rows for CP-SAT.
+    Refused are objectives and limits that divide by what may be 0, and axes with too many rows for
+    CP-SAT.
     """
     space = problem.space
     columns = dominance_columns(space, symbolic, checkpoint)
     tables = []
     for axis in space.axes:
-        table = _without_dominated(build_table(axis, columns.get(axis.name, ()), checkpoint), checkpoint)
+        table = _without_dominated(
+            build_table(axis, columns.get(axis.name, ()), checkpoint), checkpoint
+        )
         if table.count > MOST_ROWS:
-            raise NotExpressibleError(f"CP-SAT: axis {axis.name} has {table.count} candidate rows; it takes up to {MOST_ROWS}")
+            raise NotExpressibleError(
+                f"CP-SAT: axis {axis.name} has {table.count} candidate "
+                f"rows; it takes up to {MOST_ROWS}"
+            )
         tables.append(table)
     return tuple(tables)
 
 
-def dominance_columns(space: Space, symbolic: SymbolicProblem, checkpoint: Callable[[], None]) -> dict[str, list[Column]]:
+def dominance_columns(
+    space: Space, symbolic: SymbolicProblem, checkpoint: Callable[[], None]
+) -> dict[str, list[Column]]:
     """What dominance compares, by axis."""
     relaxation = relax(space, checkpoint)
     for expression in (symbolic.objective, *(e for e, _ in symbolic.constraints)):
         relaxation.check_divisors(expression)
-    bounds = [relaxation.lower(e) for e in (*_monotone_parts(symbolic, space, relaxation), *space.inequalities)]
+    bounds = [
+        relaxation.lower(e)
+        for e in (*_monotone_parts(symbolic, space, relaxation), *space.inequalities)
+    ]
     columns = used_columns(relaxation, frozenset[str]().union(*(b.symbols for b in bounds)))
     # the other rules across axes depend on their quantities either way
     for symbol in sorted(space.entangled):
@@ -62,7 +76,9 @@ def dominance_columns(space: Space, symbolic: SymbolicProblem, checkpoint: Calla
     return columns
 
 
-def _monotone_parts(symbolic: SymbolicProblem, space: Space, relaxation: Relaxation) -> list[Expression]:
+def _monotone_parts(
+    symbolic: SymbolicProblem, space: Space, relaxation: Relaxation
+) -> list[Expression]:
     """Expressions such that what decreases all of them harms neither the objective nor a limit.
 
     Quotients are taken apart, so that columns have a grid.
@@ -70,7 +86,9 @@ def _monotone_parts(symbolic: SymbolicProblem, space: Space, relaxation: Relaxat
 
     def cleared(product: Product) -> list[Expression]:
         return [
-            base for base, exponent in product.factors if exponent < 0 and not granularity(power(base, exponent), space.powers)
+            base
+            for base, exponent in product.factors
+            if exponent < 0 and not granularity(power(base, exponent), space.powers)
         ]
 
     objective = as_quotient(symbolic.objective, cleared)
@@ -85,8 +103,11 @@ def _monotone_parts(symbolic: SymbolicProblem, space: Space, relaxation: Relaxat
 
 
 def dominating_row(table: Table, quantities: Mapping[str, int]) -> int | None:
-    """A row that equals the given one, or is at least as good in every column; None if there is none."""
-    one = {symbol: np.array([value]) for symbol, value in quantities.items() if symbol in table.rows}
+    """A row that equals the given one, or is at least as good in every column; None if there is
+    none."""
+    one = {
+        symbol: np.array([value]) for symbol, value in quantities.items() if symbol in table.rows
+    }
     equal = np.ones(table.count, bool)
     for symbol, value in one.items():
         equal &= table.rows[symbol] == value
@@ -104,7 +125,9 @@ def dominating_row(table: Table, quantities: Mapping[str, int]) -> int | None:
 
 def _without_dominated(table: Table, checkpoint: Callable[[], None]) -> Table:
     """Drop rows that another row dominates, as long as looking for them pays."""
-    costs = Columns(table.columns, table.axis).costs(table.rows, table.values) if table.count else None
+    costs = (
+        Columns(table.columns, table.axis).costs(table.rows, table.values) if table.count else None
+    )
     if costs is None:
         return table
     # in random order: neighbours dominate much the same rows

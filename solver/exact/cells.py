@@ -19,12 +19,17 @@ class Cells:
     """The cells made of every axis' nodes down to some depth."""
 
     trees: tuple[Tree, ...]  #: The trees of the axes
-    ancestors: tuple[Integers, ...]  #: For each node of each tree the cell's node above it (or itself)
+    ancestors: tuple[
+        Integers, ...
+    ]  #: For each node of each tree the cell's node above it (or itself)
     strides: tuple[int, ...]  #: A cell's code is the sum of its nodes times these
 
     def codes(self, nodes: Nodes) -> Codes:
         """The cell of every box."""
-        parts = (a.take(n) * stride for a, n, stride in zip(self.ancestors, nodes, self.strides, strict=True))
+        parts = (
+            a.take(n) * stride
+            for a, n, stride in zip(self.ancestors, nodes, self.strides, strict=True)
+        )
         found: Codes = np.sum(np.stack(list(parts)), axis=0)
         return found
 

@@ -12,11 +12,14 @@ from ithaca.solver.tables.configurations import Configurations
 ROUNDS = 8
 
 
-def descend(configurations: Configurations, counts: Sequence[int], start: Sequence[int]) -> tuple[list[int], float] | None:
-    """Improve a configuration axis by axis from a row of each, each time choosing the best of all rows.
+def descend(
+    configurations: Configurations, counts: Sequence[int], start: Sequence[int]
+) -> tuple[list[int], float] | None:
+    """Improve a configuration axis by axis from a row of each, each time choosing the best of all
+    rows.
 
-    Found are the rows of a feasible configuration that no change of one axis improves, and its objective, up to rounding; None
-    if none was met.
+    Found are the rows of a feasible configuration that no change of one axis improves, and its
+    objective, up to rounding; None if none was met.
     """
     rows = [int(row) for row in start]
     best, settled = (np.inf, np.inf), 0

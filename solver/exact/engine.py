@@ -18,7 +18,8 @@ def solve_exact(
     report: Report | None = None,
     start: Configuration | None = None,
 ) -> Solution:
-    """Find the best configuration of a design, with a proof; the arguments are those of all engines (`Engine`)."""
+    """Find the best configuration of a design, with a proof; the arguments are those of all engines
+    (`Engine`)."""
     course = Course(problem, start, others=False)
     course.finish(options, report)
     return course.solution(options)

@@ -1,7 +1,9 @@
-"""Drop rows before trees are built: those that are part of no improvement, whatever rows the other axes have.
+"""Drop rows before trees are built: those that are part of no improvement, whatever rows the other
+axes have.
 
-A row is bounded with all rows of the other axes, as a box of the search would be. An incumbent, from a descent over the
-tables, makes most of them superfluous; what is left is descended over and bounded again.
+A row is bounded with all rows of the other axes, as a box of the search would be. An incumbent,
+from a descent over the tables, makes most of them superfluous; what is left is descended over and
+bounded again.
 """
 
 from __future__ import annotations
@@ -38,8 +40,8 @@ def probe(
 ) -> list[Table]:
     """The tables without rows that are in no configuration better than the incumbent.
 
-    ``value`` is its objective; ``offer`` takes a configuration that may be better, and returns the best objective. See
-    `build_model` for ``checkpoint``.
+    ``value`` is its objective; ``offer`` takes a configuration that may be better, and returns the
+    best objective. See `build_model` for ``checkpoint``.
     """
     left, before = list(tables), 0
     draw = np.random.default_rng(0)
@@ -58,24 +60,42 @@ def probe(
 
 
 def _best_descent(
-    problem: Problem, lowered: LoweredProblem, tables: Sequence[Table], draw: np.random.Generator, value: Fraction | None
+    problem: Problem,
+    lowered: LoweredProblem,
+    tables: Sequence[Table],
+    draw: np.random.Generator,
+    value: Fraction | None,
 ) -> Configuration | None:
     """What is best of some descents over samples of the rows, and better than a value."""
-    samples = [table.only(np.arange(table.count) % ceil(table.count / SAMPLE) == 0) for table in tables]
+    samples = [
+        table.only(np.arange(table.count) % ceil(table.count / SAMPLE) == 0) for table in tables
+    ]
     configurations = configurations_of(lowered.values, problem.space, samples, lowered.limits)
     counts = [table.count for table in samples]
-    found = [descend(configurations, counts, [int(draw.integers(count)) for count in counts]) for _ in range(STARTS)]
+    found = [
+        descend(configurations, counts, [int(draw.integers(count)) for count in counts])
+        for _ in range(STARTS)
+    ]
     better = [f for f in found if f is not None and (value is None or f[1] < value)]
-    return configuration_of(problem.space, samples, min(better, key=itemgetter(1))[0]) if better else None
+    return (
+        configuration_of(problem.space, samples, min(better, key=itemgetter(1))[0])
+        if better
+        else None
+    )
 
 
-def _promising(lowered: LoweredProblem, tables: Sequence[Table], axis: int, value: Fraction | None) -> Table:
-    """The rows of one axis that may be part of a configuration that meets the limits and improves on a value."""
+def _promising(
+    lowered: LoweredProblem, tables: Sequence[Table], axis: int, value: Fraction | None
+) -> Table:
+    """The rows of one axis that may be part of a configuration that meets the limits and improves
+    on a value."""
     if not all(table.count for table in tables):
         return tables[axis]
     count = tables[axis].count
     nodes = np.stack([np.arange(count), np.zeros(count, np.int64)])
-    bounds, kept = bound_boxes(lowered.bounds, row_sources(lowered.bounds, tables, axis), lowered.limits, nodes)
+    bounds, kept = bound_boxes(
+        lowered.bounds, row_sources(lowered.bounds, tables, axis), lowered.limits, nodes
+    )
     if value is not None:
         kept &= bounds <= cutoff(value - lowered.step)
     return tables[axis].only(kept)

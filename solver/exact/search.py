@@ -20,7 +20,13 @@ import numpy as np
 
 from ithaca.files.errors import DisagreementError
 from ithaca.formulations.algebra.array_types import Floats
-from ithaca.formulations.algebra.rounding import below, cutoff, finer_than_floats, may_be_tied, on_grid
+from ithaca.formulations.algebra.rounding import (
+    below,
+    cutoff,
+    finer_than_floats,
+    may_be_tied,
+    on_grid,
+)
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.solver.exact.cells import Cells, most_crowded
@@ -51,16 +57,28 @@ class SearchState:
 
 
 def unsearched(problem: Problem, start: Configuration | None) -> SearchState:
-    """The state of a search that was stopped before it began: the start, if it is any good, and what bounds every value."""
+    """The state of a search that was stopped before it began: the start, if it is any good, and
+    what bounds every value."""
     value = None if start is None else problem.feasible_value(start)
     check_bound(problem, value, problem.floor)
     return SearchState(None if value is None else start, value, lower_bound=problem.floor)
 
 
-def check_bound(problem: Problem, value: Fraction | None, lower_bound: Fraction | None, *, infeasible: bool = False) -> None:
-    """Refuse loudly what was proven elsewhere if the value of a configuration contradicts it: it would pass for a proof."""
+def check_bound(
+    problem: Problem,
+    value: Fraction | None,
+    lower_bound: Fraction | None,
+    *,
+    infeasible: bool = False,
+) -> None:
+    """Refuse loudly what was proven elsewhere if the value of a configuration contradicts it: it
+    would pass for a proof."""
     if value is not None and (infeasible or (lower_bound is not None and lower_bound > value)):
-        proven = "infeasibility" if lower_bound is None else f"a lower bound of {float(lower_bound):,.10g}"
+        proven = (
+            "infeasibility"
+            if lower_bound is None
+            else f"a lower bound of {float(lower_bound):,.10g}"
+        )
         raise DisagreementError(
             f"{proven} was proven for design {problem.design.name}, "
             f"yet there is {float(value):,.10g}; please report this with the command"
@@ -68,9 +86,12 @@ def check_bound(problem: Problem, value: Fraction | None, lower_bound: Fraction 
 
 
 class ProvingSearch:
-    """What searches that prove have in common: what they know, bounds proven elsewhere, and when they look up."""
+    """What searches that prove have in common: what they know, bounds proven elsewhere, and when
+    they look up."""
 
-    def __init__(self, problem: Problem, options: SolveOptions, report: Report | None = None) -> None:
+    def __init__(
+        self, problem: Problem, options: SolveOptions, report: Report | None = None
+    ) -> None:
         self.problem, self.options, self.report = problem, options, report
         self.state = SearchState()
         self._floor: Fraction | None = None
@@ -88,7 +109,8 @@ class ProvingSearch:
         check_bound(self.problem, self.state.value, self._floor)
 
     def _ends(self, spent: float) -> bool:
-        """Report what is known, so many seconds after the run began; whether the options say to stop."""
+        """Report what is known, so many seconds after the run began; whether the options say to
+        stop."""
         state = self.state
         if self.report is not None:
             self.report(Progress(state.value, state.lower_bound, state.boxes, state.seconds))
@@ -98,7 +120,9 @@ class ProvingSearch:
 class Search(ProvingSearch):
     """One branch and bound run."""
 
-    def __init__(self, model: BoundModel, options: SolveOptions, report: Report | None = None) -> None:
+    def __init__(
+        self, model: BoundModel, options: SolveOptions, report: Report | None = None
+    ) -> None:
         super().__init__(model.problem, options, report)
         self.model = model
         self._heap: list[tuple[float, int, Nodes, Floats]] = []
@@ -148,10 +172,15 @@ class Search(ProvingSearch):
 
     def crowded_cells(self, cells: Cells, count: int) -> list[int]:
         """The cells that hold most open boxes, the most crowded first."""
-        return most_crowded([cells.codes(nodes) for _, _, nodes, _ in self._heap], count) if self._heap else []
+        return (
+            most_crowded([cells.codes(nodes) for _, _, nodes, _ in self._heap], count)
+            if self._heap
+            else []
+        )
 
     def close(self, cells: Cells, closed: Sequence[int]) -> int:
-        """Drop the boxes of cells that hold no improvement, as proven elsewhere; returns how many."""
+        """Drop the boxes of cells that hold no improvement, as proven elsewhere; returns how
+        many."""
         before, kept = self.open_boxes, []
         for _, sequence, nodes, bounds in self._heap:
             open_ = ~np.isin(cells.codes(nodes), closed)
@@ -176,7 +205,8 @@ class Search(ProvingSearch):
         value = self.state.value
         if value is None:
             return inf
-        # where the grid is unknown (step 0) or finer than floats this keeps ties open: `_without_ties` closes them
+        # where the grid is unknown (step 0) or finer than floats this keeps ties open:
+        # `_without_ties` closes them
         return cutoff(value - self.model.step)
 
     # -- boxes -------------------------------------------------------------------------
@@ -199,7 +229,9 @@ class Search(ProvingSearch):
         # boxes that differ in axes without influence share a bound
         deciding, which = np.unique(nodes[exact.axes][:, near], axis=1, return_inverse=True)
         lows = [exact.of(column) for column in deciding.T.tolist()]
-        tied = np.array([low is not None and (low >= value if not step else low > value - step) for low in lows])
+        tied = np.array(
+            [low is not None and (low >= value if not step else low > value - step) for low in lows]
+        )
         open_ = np.ones(bounds.size, bool)
         open_[near[tied[which.ravel()]]] = False
         return nodes[:, open_], bounds[open_]
@@ -222,7 +254,9 @@ class Search(ProvingSearch):
         for begin in range(0, bounds.size, BATCH):
             part = order[begin : begin + BATCH]
             self._sequence += 1
-            heapq.heappush(self._heap, (float(bounds[part[0]]), self._sequence, nodes[:, part], bounds[part]))
+            heapq.heappush(
+                self._heap, (float(bounds[part[0]]), self._sequence, nodes[:, part], bounds[part])
+            )
 
     # -- incumbents --------------------------------------------------------------------
 
@@ -231,7 +265,9 @@ class Search(ProvingSearch):
             if values[index] > self._cutoff():
                 return
             self.offer(
-                self.model.configuration([int(t.row[n]) for t, n in zip(self.model.trees, nodes[:, index], strict=True)])
+                self.model.configuration(
+                    [int(t.row[n]) for t, n in zip(self.model.trees, nodes[:, index], strict=True)]
+                )
             )
 
     def _dive(self, nodes: Nodes) -> None:

@@ -21,8 +21,8 @@ Indices = Integers
 class Blocks:
     """Constraints ``Σ exp(matrix·y + offset) ≤ 1``, each a block of consecutive terms.
 
-    ``matrix`` has the exponents of every term, shape (terms, columns), ``offset`` the logarithms of the coefficients, and
-    ``sizes`` the number of terms of each constraint, at least one.
+    ``matrix`` has the exponents of every term, shape (terms, columns), ``offset`` the logarithms of
+    the coefficients, and ``sizes`` the number of terms of each constraint, at least one.
     """
 
     matrix: Matrix
@@ -50,7 +50,9 @@ class Blocks:
         return Blocks(self.matrix[terms], self.offset[terms], self.sizes[keep])
 
 
-def compile_posynomials(posynomials: Sequence[Posynomial], column: Mapping[str, int], columns: int) -> Blocks:
+def compile_posynomials(
+    posynomials: Sequence[Posynomial], column: Mapping[str, int], columns: int
+) -> Blocks:
     """Write posynomials as blocks. Those without terms are left out, for 0 ≤ 1."""
     posynomials = [p for p in posynomials if p.terms]
     terms = [(exponents, c) for p in posynomials for exponents, c in p.terms.items()]
@@ -59,14 +61,20 @@ def compile_posynomials(posynomials: Sequence[Posynomial], column: Mapping[str, 
         for name, exponent in exponents:
             matrix[row, column[name]] = exponent
     offset = np.array([log(c.numerator) - log(c.denominator) for _, c in terms])
-    return Blocks(matrix, offset.reshape(-1), np.array([len(p.terms) for p in posynomials], dtype=np.int64))
+    return Blocks(
+        matrix, offset.reshape(-1), np.array([len(p.terms) for p in posynomials], dtype=np.int64)
+    )
 
 
 def stack(*parts: Blocks) -> Blocks:
     """All constraints of several blocks; columns missing at the end of some are zero."""
     width = max(p.matrix.shape[1] for p in parts)
     rows = [np.pad(p.matrix, ((0, 0), (0, width - p.matrix.shape[1]))) for p in parts]
-    return Blocks(np.concatenate(rows), np.concatenate([p.offset for p in parts]), np.concatenate([p.sizes for p in parts]))
+    return Blocks(
+        np.concatenate(rows),
+        np.concatenate([p.offset for p in parts]),
+        np.concatenate([p.sizes for p in parts]),
+    )
 
 
 def monomials(rows: Matrix, offset: Vector) -> Blocks:

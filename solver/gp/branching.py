@@ -1,8 +1,9 @@
 """Where to split a region of which the geometric program's optimum is known.
 
-Quantities and their products are whole numbers, or powers of two. One that the fractional optimum puts between two legal
-values is split there, which cuts the optimum off on both sides. Splitting the quotient of a cover, or its product with the
-innermost level, raises bounds fastest: they decide how much work is padded. The others have their turn once these are whole.
+Quantities and their products are whole numbers, or powers of two. One that the fractional optimum
+puts between two legal values is split there, which cuts the optimum off on both sides. Splitting
+the quotient of a cover, or its product with the innermost level, raises bounds fastest: they decide
+how much work is padded. The others have their turn once these are whole.
 """
 
 from __future__ import annotations
@@ -33,11 +34,14 @@ class Split:
 
     def parts(self, ranges: Ranges) -> tuple[Ranges, Ranges]:
         """The two parts."""
-        return ranges.restricted(self.column, high=self.below), ranges.restricted(self.column, low=self.above)
+        return ranges.restricted(self.column, high=self.below), ranges.restricted(
+            self.column, low=self.above
+        )
 
 
 def choose_split(model: GeometricModel, ranges: Ranges, point: Vector) -> Split | None:
-    """The split of a sharpened region that should raise the bound most; None for a region of a single configuration.
+    """The split of a sharpened region that should raise the bound most; None for a region of a
+    single configuration.
 
     ``point`` are the logarithms of the base columns at the fractional optimum.
     """
@@ -49,7 +53,9 @@ def choose_split(model: GeometricModel, ranges: Ranges, point: Vector) -> Split 
     return None
 
 
-def _first_choices(model: GeometricModel, ranges: Ranges, full: Vector) -> Iterator[tuple[float, Split]]:
+def _first_choices(
+    model: GeometricModel, ranges: Ranges, full: Vector
+) -> Iterator[tuple[float, Split]]:
     for curve in model.curves:
         if ranges.low[curve.column] <= -UNKNOWN / 2 < ranges.high[curve.column]:
             # the terms it multiplies are missing until the argument that makes it zero is split off
@@ -67,7 +73,9 @@ def _first_choices(model: GeometricModel, ranges: Ranges, full: Vector) -> Itera
                 yield gap * POWER_WEIGHT, Split(column, 2**below, 2 ** (below + 1))
 
 
-def _second_choices(model: GeometricModel, ranges: Ranges, full: Vector) -> Iterator[tuple[float, Split]]:
+def _second_choices(
+    model: GeometricModel, ranges: Ranges, full: Vector
+) -> Iterator[tuple[float, Split]]:
     yield from _whole(ranges, full, model.whole)
 
 

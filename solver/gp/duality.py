@@ -1,9 +1,10 @@
 """Lower bounds that hold whatever the solver did: weak duality with Gibbs' inequality.
 
-For weights w ≥ 0 with Σ w = 1, ``log Σ exp(z) ≥ Σ w·(z − log w)``. Applied to every constraint at some
-point, with multipliers λ ≥ 0, it turns the Lagrangian of a geometric program in log space into an
-affine function that never exceeds it. The minimum of that function over the box, read off coordinate
-by coordinate, is a lower bound of the program. At the optimum with its multipliers it is attained.
+For weights w ≥ 0 with Σ w = 1, ``log Σ exp(z) ≥ Σ w·(z − log w)``. Applied to every constraint at
+some point, with multipliers λ ≥ 0, it turns the Lagrangian of a geometric program in log space into
+an affine function that never exceeds it. The minimum of that function over the box, read off
+coordinate by coordinate, is a lower bound of the program. At the optimum with its multipliers it is
+attained.
 """
 
 from __future__ import annotations
@@ -16,10 +17,11 @@ from ithaca.solver.gp.program import GeometricProgram
 
 
 def certified_bound(program: GeometricProgram, point: Vector, multipliers: Vector) -> float:
-    """A number that the program's cost variable is proven not to be below; −inf if nothing is proven.
+    """A number that the program's cost variable is proven not to be below; −inf if nothing is
+    proven.
 
-    Any point (where the weights are taken) and any multipliers that are not negative give a valid bound; the rounding of this
-    computation is subtracted.
+    Any point (where the weights are taken) and any multipliers that are not negative give a valid
+    bound; the rounding of this computation is subtracted.
     """
     if not (np.isfinite(point).all() and np.isfinite(multipliers).all()):
         return -np.inf
@@ -34,10 +36,15 @@ def certified_bound(program: GeometricProgram, point: Vector, multipliers: Vecto
     corner = np.minimum(slope * program.low, slope * program.high)
     bound = float(scaled @ (offset - entropy) + corner.sum())
     reach = np.maximum(np.abs(program.low), np.abs(program.high))
-    magnitude = float(scaled @ (np.abs(rows) @ reach + np.abs(offset) + np.abs(entropy) + 1)) + float(reach[program.cost]) + 1
+    magnitude = (
+        float(scaled @ (np.abs(rows) @ reach + np.abs(offset) + np.abs(entropy) + 1))
+        + float(reach[program.cost])
+        + 1
+    )
     return duality_below(bound, magnitude)
 
 
 def proves_infeasible(program: GeometricProgram, point: Vector, multipliers: Vector) -> bool:
-    """Whether multipliers of an elastic program (`GeometricProgram.elastic`) prove that no point meets all constraints."""
+    """Whether multipliers of an elastic program (`GeometricProgram.elastic`) prove that no point
+    meets all constraints."""
     return certified_bound(program, point, multipliers) > 0

@@ -17,7 +17,8 @@ from ithaca.solver.ties import breaking_ties
 
 METHOD = "gp"
 
-#: Programs that `solve_gp` solves before it rounds for the first time, between later roundings, and in all.
+#: Programs that `solve_gp` solves before it rounds for the first time, between later roundings, and
+#: in all.
 FIRST_PROGRAMS, MORE_PROGRAMS, MOST_PROGRAMS = 16, 40, 300
 
 
@@ -30,9 +31,10 @@ def solve_gp(
 ) -> Solution:
     """Bound a design by geometric programs, and round their optima to a configuration.
 
-    Ends when bound and value meet, or after `MOST_PROGRAMS` programs: this engine bounds at once what others prove in the end.
-    Parameters and result are those of `ithaca.solver.exact.engine.solve_exact`; raises `NotPosynomialError` if the objective
-    is not posynomial.
+    Ends when bound and value meet, or after `MOST_PROGRAMS` programs: this engine bounds at once
+    what others prove in the end. Parameters and result are those of
+    `ithaca.solver.exact.engine.solve_exact`; raises `NotPosynomialError` if the objective is not
+    posynomial.
     """
     began = time.perf_counter()
     should_stop = deadline(options.time_limit, options.stop)
@@ -53,7 +55,11 @@ def solve_gp(
             for configuration in round_points(problem, search.points, 1, model):
                 search.offer(configuration)
         if report is not None:
-            report(Progress(search.value, search.lower_bound, search.programs, time.perf_counter() - began))
+            report(
+                Progress(
+                    search.value, search.lower_bound, search.programs, time.perf_counter() - began
+                )
+            )
     certificate = conclude(
         search.value,
         search.lower_bound,

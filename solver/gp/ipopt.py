@@ -25,7 +25,8 @@ OPTIONS: Mapping[str, Any] = {
 
 @dataclass(frozen=True)
 class Optimum:
-    """Where Ipopt ended: point, objective, multipliers of the constraints, and whether it says it solved the program.
+    """Where Ipopt ended: point, objective, multipliers of the constraints, and whether it says it
+    solved the program.
 
     Nothing in it is trusted: bounds are certified from it.
     """
@@ -84,21 +85,32 @@ class Callbacks:
         return self._below, self._above
 
     def intermediate(self, mode: int, iteration: int, *_: float) -> bool:
-        """Called once per iteration; ends the run in the restoration phase (mode 1) or out of patience."""
+        """Called once per iteration; ends the run in the restoration phase (mode 1) or out of
+        patience."""
         return self.patience is None or (mode == 0 and iteration < self.patience)
 
 
-def minimize(callbacks: object, start: Vector, bounds: Sequence[Vector], options: Mapping[str, Any]) -> Optimum:
-    """Let Ipopt minimise what `cyipopt` callbacks state, within lower and upper bounds of variables, then of constraints."""
+def minimize(
+    callbacks: object, start: Vector, bounds: Sequence[Vector], options: Mapping[str, Any]
+) -> Optimum:
+    """Let Ipopt minimise what `cyipopt` callbacks state, within lower and upper bounds of
+    variables, then of constraints."""
     import cyipopt  # costs half a second: only who solves pays
 
     low, high, least, most = bounds
-    problem = cyipopt.Problem(n=low.size, m=least.size, problem_obj=callbacks, lb=low, ub=high, cl=least, cu=most)
+    problem = cyipopt.Problem(
+        n=low.size, m=least.size, problem_obj=callbacks, lb=low, ub=high, cl=least, cu=most
+    )
     for name, value in {**OPTIONS, **options}.items():
         problem.add_option(name, value)
     point, info = problem.solve(start)
     multipliers = np.asarray(info["mult_g"], dtype=np.float64)
-    return Optimum(np.asarray(point, dtype=np.float64), float(info["obj_val"]), multipliers, info["status"] in (0, 1))
+    return Optimum(
+        np.asarray(point, dtype=np.float64),
+        float(info["obj_val"]),
+        multipliers,
+        info["status"] in (0, 1),
+    )
 
 
 def solve_program(
@@ -109,9 +121,14 @@ def solve_program(
 ) -> Optimum:
     """Minimise a program, from the middle of its box unless told otherwise.
 
-    After ``patience`` iterations Ipopt gives up; then, giving up includes wherever it must restore feasibility, which takes
-    long and mostly means that there is none.
+    After ``patience`` iterations Ipopt gives up; then, giving up includes wherever it must restore
+    feasibility, which takes long and mostly means that there is none.
     """
     low, high, count = program.low, program.high, program.blocks.sizes.size
     first = 0.5 * (low + high) if start is None else np.clip(start, low, high)
-    return minimize(Callbacks(program, patience), first, (low, high, np.full(count, -np.inf), np.zeros(count)), options or {})
+    return minimize(
+        Callbacks(program, patience),
+        first,
+        (low, high, np.full(count, -np.inf), np.zeros(count)),
+        options or {},
+    )

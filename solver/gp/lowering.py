@@ -4,9 +4,10 @@ Every node becomes a tuple of *pieces*, posynomials whose maximum is the bound. 
 are made, and nothing else is lost:
 
 - ``ceil(a/b)`` becomes ``max(1, a/b)``;
-- a ceiling (or minimum) that depends on one power of two alone becomes a *curve*, a variable of its own
-  that is later bounded by the log-log convex hull of its values;
-- ``a·x^e − c`` becomes a curve too: it is concave in log-log, so on an interval it lies above its chord.
+- a ceiling (or minimum) that depends on one power of two alone becomes a *curve*, a variable of its
+  own that is later bounded by the log-log convex hull of its values;
+- ``a·x^e − c`` becomes a curve too: it is concave in log-log, so on an interval it lies above its
+  chord.
 
 Where sums or products of maxima would multiply out, a maximum becomes an *epigraph* variable,
 which must be at least each of its pieces. That is exact, because nothing decreases in it.
@@ -61,7 +62,8 @@ class Epigraph:
 class Curve:
     """A variable that stands for a function of one quantity.
 
-    It is never negative; of a power of two any function, otherwise increasing and concave in log-log.
+    It is never negative; of a power of two any function, otherwise increasing and concave in
+    log-log.
     """
 
     name: str
@@ -72,7 +74,8 @@ class Curve:
 class Lowering:
     """Lowers expressions and collects the variables this introduces.
 
-    ``powers`` has the largest value of each quantity that is a power of two, ``products`` what to put in for symbols.
+    ``powers`` has the largest value of each quantity that is a power of two, ``products`` what to
+    put in for symbols.
     """
 
     def __init__(self, powers: Mapping[str, int], products: Mapping[str, Expression]) -> None:
@@ -194,7 +197,11 @@ class Lowering:
         result: Pieces = (Posynomial.constant(1),)
         # simple factors first, so that what would multiply out is named last
         for factor in sorted(factors, key=_size):
-            if _size(result) > 1 and _size(factor) > 1 and _size(result) * _size(factor) > MULTIPLY_OUT:
+            if (
+                _size(result) > 1
+                and _size(factor) > 1
+                and _size(result) * _size(factor) > MULTIPLY_OUT
+            ):
                 factor = (self._epigraph(factor),)
             result = tuple(a * b for a in result for b in factor)
         return result
@@ -244,7 +251,9 @@ class Lowering:
         ceiling = max((p for p in powers if p is not None), default=None)
         if ceiling is None or None in powers:
             return node
-        return minimum(*(a for a in node.arguments if not (isinstance(a, Constant) and a.value >= ceiling)))
+        return minimum(
+            *(a for a in node.arguments if not (isinstance(a, Constant) and a.value >= ceiling))
+        )
 
 
 def is_positive(node: Expression) -> bool:

@@ -1,9 +1,10 @@
 """The geometric program of a problem, as arrays over the logarithms of its variables.
 
-Columns are the logarithms of, in this order: the quantities of the space that are no products of others; the curves; the
-epigraph variables, the last of them the objective; and the derived quantities: products of others, and of every two of the
-levels that cover an extent. Derived quantities are whole numbers, which ranges and branching exploit; the constraints of the
-program proper are written without them.
+Columns are the logarithms of, in this order: the quantities of the space that are no products of
+others; the curves; the epigraph variables, the last of them the objective; and the derived
+quantities: products of others, and of every two of the levels that cover an extent. Derived
+quantities are whole numbers, which ranges and branching exploit; the constraints of the program
+proper are written without them.
 """
 
 from __future__ import annotations
@@ -22,7 +23,12 @@ import numpy as np
 from ithaca.formulations.algebra.expression import CeilingDivision, Constant, Expression
 from ithaca.formulations.algebra.interval import Interval
 from ithaca.formulations.algebra.number_systems import FRACTION
-from ithaca.formulations.algebra.posynomial import Exponents, NotPosynomialError, Posynomial, as_product
+from ithaca.formulations.algebra.posynomial import (
+    Exponents,
+    NotPosynomialError,
+    Posynomial,
+    as_product,
+)
 from ithaca.formulations.continuous_rules import (
     continuous_rules,
     definitions,
@@ -33,7 +39,15 @@ from ithaca.formulations.continuous_rules import (
 )
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.space import Relation, Space
-from ithaca.solver.gp.blocks import Blocks, Indices, Matrix, Vector, compile_posynomials, monomials, stack
+from ithaca.solver.gp.blocks import (
+    Blocks,
+    Indices,
+    Matrix,
+    Vector,
+    compile_posynomials,
+    monomials,
+    stack,
+)
 from ithaca.solver.gp.lowering import Curve, Epigraph, Lowering
 
 OBJECTIVE = "objective"
@@ -44,10 +58,11 @@ MOST_CELLS = 32
 
 @dataclass(frozen=True)
 class Cover:
-    """Levels that together cover an extent: a quotient ``ceil(extent / divisor)``, and the factors of the divisor.
+    """Levels that together cover an extent: a quotient ``ceil(extent / divisor)``, and the factors
+    of the divisor.
 
-    ``levels`` are the columns of the quotient and of the factors, ``divisor`` that of their product, the divisor, if it has
-    one, and ``pairs`` those of the product of every two levels.
+    ``levels`` are the columns of the quotient and of the factors, ``divisor`` that of their
+    product, the divisor, if it has one, and ``pairs`` those of the product of every two levels.
     """
 
     extent: Fraction
@@ -101,8 +116,12 @@ class GeometricModel:
     powers: Indices  #: Columns of powers of two
     covers: tuple[Cover, ...]
     curves: tuple[CurveColumn, ...]
-    epigraphs: tuple[tuple[int, Blocks], ...]  #: Column and pieces of each such variable, after all that it needs
-    cells: tuple[Mapping[str, int], ...]  #: Values of some powers of two: a part of the space each, all of it together
+    epigraphs: tuple[
+        tuple[int, Blocks], ...
+    ]  #: Column and pieces of each such variable, after all that it needs
+    cells: tuple[
+        Mapping[str, int], ...
+    ]  #: Values of some powers of two: a part of the space each, all of it together
 
     @property
     def objective(self) -> int:
@@ -112,22 +131,31 @@ class GeometricModel:
     def values(self, point: Vector) -> dict[str, float]:
         """The quantities of the space at the logarithms of the base columns."""
         full = np.exp(np.concatenate([point, self.derivation @ point]))
-        return {name: float(value) for name, value in zip(self.names, full, strict=True) if name in self.spans}
+        return {
+            name: float(value)
+            for name, value in zip(self.names, full, strict=True)
+            if name in self.spans
+        }
 
 
 def build_geometric_model(problem: Problem) -> GeometricModel:
-    """Relax a problem to a geometric program; raises `NotPosynomialError` if the objective is not posynomial."""
+    """Relax a problem to a geometric program; raises `NotPosynomialError` if the objective is not
+    posynomial."""
     space, symbolic = problem.space, problem.symbolic()
     spans, known = quantity_spans(space), products(space)
     lowering = Lowering(space.powers, known)
     try:
         objective = lowering.lower(symbolic.objective)
     except NotPosynomialError as error:
-        raise NotPosynomialError(f"objective '{problem.objective.text}' is not posynomial: {error}") from None
+        raise NotPosynomialError(
+            f"objective '{problem.objective.text}' is not posynomial: {error}"
+        ) from None
     for floor in problem.floors:
         with suppress(NotPosynomialError):
             objective = (*objective, *lowering.lower(floor))
-    limits = [p for expression, bound in symbolic.constraints for p in lowering.at_most(expression, bound)]
+    limits = [
+        p for expression, bound in symbolic.constraints for p in lowering.at_most(expression, bound)
+    ]
     for rule in continuous_rules(space, spans):
         limits += lowering.at_most(rule.left - rule.right, Fraction(0))
         if rule.relation is Relation.EQUAL:
@@ -155,14 +183,21 @@ def build_geometric_model(problem: Problem) -> GeometricModel:
             extent,
             tuple(column[level] for level in levels),
             of_product.get(_exponents(*levels[1:])),
-            {(column[a], column[b]): of_product[_exponents(a, b)] for a, b in combinations(levels, 2)},
+            {
+                (column[a], column[b]): of_product[_exponents(a, b)]
+                for a, b in combinations(levels, 2)
+            },
         )
         for levels, extent in extents.items()
     )
     pieces = [p * Posynomial.quantity(e.name, -1) for e in epigraphs for p in e.pieces]
     constraints = compile_posynomials((*pieces, *limits), column, len(base))
     powers = [column[name] for name in space.powers]
-    whole = [column[name] for name in dict.fromkeys((*space.quantities, *derived)) if name not in space.powers]
+    whole = [
+        column[name]
+        for name in dict.fromkeys((*space.quantities, *derived))
+        if name not in space.powers
+    ]
     return GeometricModel(
         problem=problem,
         spans=spans,
@@ -174,8 +209,13 @@ def build_geometric_model(problem: Problem) -> GeometricModel:
         whole=np.array(whole, dtype=np.int64),
         powers=np.array(powers, dtype=np.int64),
         covers=covers,
-        curves=tuple(CurveColumn(column[c.name], column[c.symbol], c.symbol in space.powers, c) for c in lowering.curves),
-        epigraphs=tuple((column[e.name], compile_posynomials(e.pieces, column, len(names))) for e in epigraphs),
+        curves=tuple(
+            CurveColumn(column[c.name], column[c.symbol], c.symbol in space.powers, c)
+            for c in lowering.curves
+        ),
+        epigraphs=tuple(
+            (column[e.name], compile_posynomials(e.pieces, column, len(names))) for e in epigraphs
+        ),
         cells=enumerated_cells(space),
     )
 
@@ -184,15 +224,20 @@ def _factors(expression: Expression) -> list[str]:
     """The quantities that a plain product multiplies."""
     found = as_product(expression)
     assert found is not None
-    return [name for exponents in found.terms for name, exponent in exponents for _ in range(exponent)]
+    return [
+        name for exponents in found.terms for name, exponent in exponents for _ in range(exponent)
+    ]
 
 
 def _exponents(*factors: str) -> Exponents:
     return tuple(sorted(Counter(factors).items()))
 
 
-def _covered_extents(space: Space, known: Mapping[str, Expression]) -> Iterator[tuple[tuple[str, ...], Fraction]]:
-    """The levels of every cover, the quotient first and the others in the order of the space; and the extent."""
+def _covered_extents(
+    space: Space, known: Mapping[str, Expression]
+) -> Iterator[tuple[tuple[str, ...], Fraction]]:
+    """The levels of every cover, the quotient first and the others in the order of the space; and
+    the extent."""
     order = list(space.quantities)
     for rule in rules(space):
         expression = rule.right
@@ -210,7 +255,8 @@ def _covered_extents(space: Space, known: Mapping[str, Expression]) -> Iterator[
 
 
 def _implied(covers: Sequence[Cover], derivation: Matrix) -> Blocks:
-    """Definitions of derived columns, and in terms of them that the levels of a cover multiply to its extent at least."""
+    """Definitions of derived columns, and in terms of them that the levels of a cover multiply to
+    its extent at least."""
     count, base = derivation.shape
     definitions = np.hstack([-derivation, np.eye(count)])
     rows, offsets = [*definitions, *-definitions], [0.0] * (2 * count)
@@ -226,7 +272,11 @@ def _implied(covers: Sequence[Cover], derivation: Matrix) -> Blocks:
 def enumerated_cells(space: Space) -> tuple[Mapping[str, int], ...]:
     """Combinations of values of the powers of two on which rules of later quantities depend."""
     order, spans, defined = list(space.quantities), quantity_spans(space), definitions(space)
-    named = {name for rule in rules(space) for name in rule.symbols - {max(rule.symbols, key=order.index, default="")}}
+    named = {
+        name
+        for rule in rules(space)
+        for name in rule.symbols - {max(rule.symbols, key=order.index, default="")}
+    }
     cells: list[dict[str, int]] = [{}]
     for name in space.powers:
         options = [v for v in space.axis_of[name].options(name).tolist() if v in spans[name]]

@@ -1,8 +1,8 @@
 """A geometric program in log-sum-exp form, compiled for repeated evaluation.
 
-Minimise one variable subject to ``log Σ exp(matrix·y + offset) ≤ 0`` per block and ``low ≤ y ≤ high``:
-convex and smooth, with exact first and second derivatives. Programs are tiny (20 variables, 40
-constraints, 100 terms), so everything is dense.
+Minimise one variable subject to ``log Σ exp(matrix·y + offset) ≤ 0`` per block and ``low ≤ y ≤
+high``: convex and smooth, with exact first and second derivatives. Programs are tiny (20 variables,
+40 constraints, 100 terms), so everything is dense.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from ithaca.solver.gp.blocks import Blocks, Matrix, Vector
 class Evaluation:
     """A program at one point.
 
-    ``constraints`` are ``log Σ exp(…)`` of each and ``jacobian`` their gradients; ``weights`` the share of each term in its
-    constraint's sum, so that those of a constraint add up to 1.
+    ``constraints`` are ``log Σ exp(…)`` of each and ``jacobian`` their gradients; ``weights`` the
+    share of each term in its constraint's sum, so that those of a constraint add up to 1.
     """
 
     constraints: Vector
@@ -31,7 +31,8 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class GeometricProgram:
-    """Minimise ``y[cost]`` subject to blocks and a finite box; ``names`` say what the variables are the logarithms of."""
+    """Minimise ``y[cost]`` subject to blocks and a finite box; ``names`` say what the variables are
+    the logarithms of."""
 
     blocks: Blocks
     low: Vector
@@ -56,7 +57,9 @@ class GeometricProgram:
         terms = np.exp(terms - peak[self.blocks.block])
         totals = np.add.reduceat(terms, self.blocks.starts)
         weights = terms / totals[self.blocks.block]
-        jacobian = np.add.reduceat(weights[:, None] * self.blocks.matrix, self.blocks.starts, axis=0)
+        jacobian = np.add.reduceat(
+            weights[:, None] * self.blocks.matrix, self.blocks.starts, axis=0
+        )
         return Evaluation(peak + np.log(totals), weights, jacobian)
 
     def hessian(self, at: Evaluation, multipliers: Vector) -> Matrix:
@@ -69,7 +72,8 @@ class GeometricProgram:
         return curved
 
     def elastic(self) -> GeometricProgram:
-        """The program that minimises the largest violation; its optimum is > 0 iff this one is infeasible."""
+        """The program that minimises the largest violation; its optimum is > 0 iff this one is
+        infeasible."""
         matrix = np.pad(self.blocks.matrix, ((0, 0), (0, 1)), constant_values=-1.0)
         middle = self.evaluate(0.5 * (self.low + self.high)).constraints
         worst = max(float(middle.max()), 0.0) + 1.0

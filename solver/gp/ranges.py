@@ -43,7 +43,8 @@ PROGRESS = 1e-3
 
 @dataclass(frozen=True)
 class Ranges:
-    """Smallest and largest logarithm of every column. The low end of a curve that may be zero is ``-UNKNOWN``."""
+    """Smallest and largest logarithm of every column. The low end of a curve that may be zero is
+    ``-UNKNOWN``."""
 
     low: Vector
     high: Vector
@@ -52,7 +53,9 @@ class Ranges:
         """Smallest and largest whole number in the range of a column."""
         return _whole(float(self.low[column]), up=True), _whole(float(self.high[column]), up=False)
 
-    def restricted(self, column: int, *, low: float | None = None, high: float | None = None) -> Ranges:
+    def restricted(
+        self, column: int, *, low: float | None = None, high: float | None = None
+    ) -> Ranges:
         """The same with one column's range cut (low and high are values, not logarithms)."""
         lows, highs = self.low.copy(), self.high.copy()
         if low is not None:
@@ -75,7 +78,10 @@ class Propagator:
         self._uppers, self._lowers = np.nonzero(self._positive), np.nonzero(self._negative)
         self._rules = tuple(_rules(model))
         columns = {name: place for place, name in enumerate(model.names)}
-        self._places = [(name, columns[name]) for name in sorted({n for rule in self._rules for n in rule.symbols})]
+        self._places = [
+            (name, columns[name])
+            for name in sorted({n for rule in self._rules for n in rule.symbols})
+        ]
 
     def root(self) -> Ranges:
         """Ranges over the whole design space."""
@@ -91,7 +97,9 @@ class Propagator:
             for (quotient, other), together in cover.pairs.items():
                 if quotient == cover.quotient:
                     # quotient ≤ extent/divisor + 1
-                    high[together] = min(high[together], np.log(float(cover.extent) + np.exp(high[other])))
+                    high[together] = min(
+                        high[together], np.log(float(cover.extent) + np.exp(high[other]))
+                    )
         return Ranges(low, high)
 
     def sharpen(self, ranges: Ranges) -> Ranges | None:
@@ -102,7 +110,11 @@ class Propagator:
         self._forward(low, high)
         for _ in range(PASSES):
             old_low, old_high = low.copy(), high.copy()
-            if not (self._constraints(low, high) and self._round(low, high) and self._specials(low, high)):
+            if not (
+                self._constraints(low, high)
+                and self._round(low, high)
+                and self._specials(low, high)
+            ):
                 return None
             if max((low - old_low).max(), (old_high - high).max()) < PROGRESS:
                 break
@@ -120,9 +132,13 @@ class Propagator:
             return False
         slack = log_room(1 - (totals[self._block] - terms), least)
         rows, columns = self._uppers
-        np.minimum.at(high, columns, log_above(low[columns] + slack[rows] / self._positive[rows, columns]))
+        np.minimum.at(
+            high, columns, log_above(low[columns] + slack[rows] / self._positive[rows, columns])
+        )
         rows, columns = self._lowers
-        np.maximum.at(low, columns, log_below(high[columns] + slack[rows] / self._negative[rows, columns]))
+        np.maximum.at(
+            low, columns, log_below(high[columns] + slack[rows] / self._negative[rows, columns])
+        )
         return not exceeds(low, high).any()
 
     def _round(self, low: Vector, high: Vector) -> bool:
@@ -136,7 +152,10 @@ class Propagator:
 
     def _specials(self, low: Vector, high: Vector) -> bool:
         """What no posynomial says: rules with ceilings, maxima and sums, and curves."""
-        ends = {name: (_whole(low[place], up=True), _whole(high[place], up=False)) for name, place in self._places}
+        ends = {
+            name: (_whole(low[place], up=True), _whole(high[place], up=False))
+            for name, place in self._places
+        }
         if any(least > most for least, most in ends.values()):
             return False
         for rule in self._rules:
@@ -146,14 +165,18 @@ class Propagator:
             if rule.above and values.low > 0:
                 low[rule.column] = max(low[rule.column], log_below(np.log(float(values.low))))
             if rule.below:
-                high[rule.column] = min(high[rule.column], log_above(np.log(max(float(values.high), 0.5))))
+                high[rule.column] = min(
+                    high[rule.column], log_above(np.log(max(float(values.high), 0.5)))
+                )
         for cover in self.model.covers:
             # quotient = ceil(extent/divisor) grows as the divisor shrinks
             quotient = _whole(low[cover.quotient], up=True)
             if quotient > 1 and cover.divisor is not None:
                 most = -(-cover.extent // (quotient - 1)) - 1
                 high[cover.divisor] = min(high[cover.divisor], np.log(max(most, 0.5)))
-        return not exceeds(low, high).any() and all(_curve_range(curve, low, high) for curve in self.model.curves)
+        return not exceeds(low, high).any() and all(
+            _curve_range(curve, low, high) for curve in self.model.curves
+        )
 
     def _forward(self, low: Vector, high: Vector) -> None:
         """An epigraph variable need not exceed the largest of its pieces."""
@@ -171,12 +194,15 @@ def evaluate_extremes(blocks: Blocks, low: Vector, high: Vector) -> tuple[Vector
     positive, negative = np.maximum(blocks.matrix, 0), np.minimum(blocks.matrix, 0)
     largest = blocks.offset + positive @ high + negative @ low
     least = blocks.offset + positive @ low + negative @ high
-    return np.logaddexp.reduceat(largest, blocks.starts), np.logaddexp.reduceat(least, blocks.starts)
+    return np.logaddexp.reduceat(largest, blocks.starts), np.logaddexp.reduceat(
+        least, blocks.starts
+    )
 
 
 @dataclass(frozen=True)
 class _Rule:
-    """A quantity that is not above, or not below, the values of an expression; or both, where it equals the expression."""
+    """A quantity that is not above, or not below, the values of an expression; or both, where it
+    equals the expression."""
 
     column: int
     expression: Expression
@@ -186,22 +212,29 @@ class _Rule:
     _known: dict[tuple[tuple[int, int], ...], Interval | None] = field(default_factory=dict)
 
     def values(self, ends: dict[str, tuple[int, int]]) -> Interval | None:
-        """The values of the expression, given the ends of all quantities; None if it may divide by zero."""
+        """The values of the expression, given the ends of all quantities; None if it may divide by
+        zero."""
         key = tuple(ends[name] for name in self.symbols)
         if key not in self._known:
-            spans = {name: Interval(Fraction(ends[name][0]), Fraction(ends[name][1])) for name in self.symbols}
+            spans = {
+                name: Interval(Fraction(ends[name][0]), Fraction(ends[name][1]))
+                for name in self.symbols
+            }
             self._known[key] = bounds(self.expression, spans)
         return self._known[key]
 
 
 def _rules(model: GeometricModel) -> Iterator[_Rule]:
-    """The rules of the space with a quantity alone on a side, and on the other one what is no product."""
+    """The rules of the space with a quantity alone on a side, and on the other one what is no
+    product."""
     for link in rules(model.problem.space):
         equal = link.relation is Relation.EQUAL
         for side, other, below in ((link.left, link.right, True), (link.right, link.left, False)):
             if isinstance(side, Symbol) and as_product(other) is None:
                 column = model.names.index(side.name)
-                yield _Rule(column, other, below or equal, not below or equal, tuple(sorted(other.symbols)))
+                yield _Rule(
+                    column, other, below or equal, not below or equal, tuple(sorted(other.symbols))
+                )
 
 
 def _whole(logarithm: float, *, up: bool) -> int:

@@ -1,4 +1,5 @@
-"""The geometric program of a region: fixed quantities put in, curves replaced by their convex hulls."""
+"""The geometric program of a region: fixed quantities put in, curves replaced by their convex
+hulls."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ ROOM = 1.0
 
 @dataclass(frozen=True)
 class Region:
-    """A region's program over the columns that are not fixed, and which of the model's base columns these are.
+    """A region's program over the columns that are not fixed, and which of the model's base columns
+    these are.
 
     ``fixed`` are logarithms of all base columns, right where they are fixed.
     """
@@ -38,8 +40,12 @@ class Region:
 def region_program(model: GeometricModel, ranges: Ranges) -> Region:
     """Write the program of a sharpened region down."""
     base = model.base
-    low, high = np.minimum(ranges.low[:base], ranges.high[:base]), np.maximum(ranges.low[:base], ranges.high[:base])
-    # the range of the objective may be cut to what is better than an incumbent: no reason to press against that
+    low, high = (
+        np.minimum(ranges.low[:base], ranges.high[:base]),
+        np.maximum(ranges.low[:base], ranges.high[:base]),
+    )
+    # the range of the objective may be cut to what is better than an incumbent: no reason to press
+    # against that
     high[model.objective] += ROOM
     blocks = model.constraints
     zeros = [c.column for c in model.curves if low[c.column] <= -UNKNOWN / 2]
@@ -81,8 +87,12 @@ def hull(curve: CurveColumn, ranges: Ranges) -> list[tuple[float, float]]:
     """Slopes and offsets of lines below a curve in log-log, over the legal arguments in range."""
     low, high = ranges.low[curve.argument], ranges.high[curve.argument]
     # what is of no power of two is concave in log-log, where the chord lies below
-    arguments = powers_between(low, high) if curve.of_power else sorted({*ranges.integers(curve.argument)})
-    points = [(float(np.log(a)), float(np.log(float(curve.at(a))))) for a in arguments if curve.at(a) > 0]
+    arguments = (
+        powers_between(low, high) if curve.of_power else sorted({*ranges.integers(curve.argument)})
+    )
+    points = [
+        (float(np.log(a)), float(np.log(float(curve.at(a))))) for a in arguments if curve.at(a) > 0
+    ]
     if len(points) < len(arguments):
         return []
     corners: list[tuple[float, float]] = []
@@ -118,7 +128,9 @@ def _hull_rows(model: GeometricModel, ranges: Ranges) -> tuple[list[Vector], lis
     return rows, offsets
 
 
-def _derived_rows(model: GeometricModel, ranges: Ranges, low: Vector, high: Vector) -> tuple[list[Vector], list[float]]:
+def _derived_rows(
+    model: GeometricModel, ranges: Ranges, low: Vector, high: Vector
+) -> tuple[list[Vector], list[float]]:
     """Ranges of derived columns, where they say more than those of their factors."""
     rows, offsets = [], []
     least, most = model.derivation @ low, model.derivation @ high

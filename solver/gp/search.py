@@ -1,9 +1,10 @@
 """Best-first branch and bound on geometric programs.
 
-A region gives each quantity a range. Its bound is the certified lower bound of its geometric program,
-never what Ipopt claims; a region is dropped only if its ranges are empty by outward-rounded arithmetic, if weak
-duality proves its program infeasible, or if its bound shows that it holds no improvement. A region of
-a single configuration is evaluated by the Fraction reference.
+A region gives each quantity a range. Its bound is the certified lower bound of its geometric
+program, never what Ipopt claims; a region is dropped only if its ranges are empty by
+outward-rounded arithmetic, if weak duality proves its program infeasible, or if its bound shows
+that it holds no improvement. A region of a single configuration is evaluated by the Fraction
+reference.
 """
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ NOTHING = -300.0
 
 @dataclass(frozen=True)
 class Node:
-    """An open region: certified lower bound of the objective's logarithm, and logarithms of base columns at its optimum."""
+    """An open region: certified lower bound of the objective's logarithm, and logarithms of base
+    columns at its optimum."""
 
     bound: float
     ranges: Ranges
@@ -47,9 +49,9 @@ class Node:
 class GpSearch(Incumbent):
     """One branch and bound run; `run` may be called again to go on.
 
-    Regions that hold nothing better than a known ``value`` are dropped. The problem's model is built unless it is given;
-    ``within`` are smallest and largest values of quantities, to search this region only. Raises `NotPosynomialError` if the
-    objective is not posynomial.
+    Regions that hold nothing better than a known ``value`` are dropped. The problem's model is
+    built unless it is given; ``within`` are smallest and largest values of quantities, to search
+    this region only. Raises `NotPosynomialError` if the objective is not posynomial.
     """
 
     def __init__(
@@ -68,7 +70,10 @@ class GpSearch(Incumbent):
         self._heap: list[tuple[float, int, Node]] = []
         self._sequence = 0
         root = self._restricted(self._propagator.root(), within or {})
-        self._pending = [self._restricted(root, {name: (v, v) for name, v in cell.items()}) for cell in self.model.cells]
+        self._pending = [
+            self._restricted(root, {name: (v, v) for name, v in cell.items()})
+            for cell in self.model.cells
+        ]
 
     # -- results -----------------------------------------------------------------------
 
@@ -79,7 +84,8 @@ class GpSearch(Incumbent):
 
     @property
     def lower_bound(self) -> Fraction | None:
-        """No configuration has a smaller objective; None where nothing is proven, or none is feasible."""
+        """No configuration has a smaller objective; None where nothing is proven, or none is
+        feasible."""
         if self._pending:
             return None
         if not self._heap:
@@ -89,13 +95,17 @@ class GpSearch(Incumbent):
 
     @property
     def points(self) -> tuple[Mapping[str, float], ...]:
-        """Fractional optima of the open regions, the one with the least bound first: a value per quantity."""
-        return tuple(self.model.values(np.minimum(node.point, -NOTHING)) for _, _, node in sorted(self._heap))
+        """Fractional optima of the open regions, the one with the least bound first: a value per
+        quantity."""
+        return tuple(
+            self.model.values(np.minimum(node.point, -NOTHING)) for _, _, node in sorted(self._heap)
+        )
 
     # -- search ------------------------------------------------------------------------
 
     def run(self, programs: int, should_stop: Callable[[], bool] = lambda: False) -> None:
-        """Solve so many more programs, and all those of the model's cells; fewer if complete or told to stop."""
+        """Solve so many more programs, and all those of the model's cells; fewer if complete or
+        told to stop."""
         limit = self.programs + programs
         while self._pending:
             if should_stop():
@@ -126,7 +136,8 @@ class GpSearch(Incumbent):
         if program.blocks.sizes.size:
             optimum = solve_program(program, patience=PATIENCE)
             if not optimum.converged:
-                # infeasible, most likely; if that cannot be proven, where it is least so is a good start
+                # infeasible, most likely; if that cannot be proven, where it is least so is a good
+                # start
                 elastic = program.elastic()
                 least = solve_program(elastic)
                 self.programs += 1
@@ -144,8 +155,15 @@ class GpSearch(Incumbent):
 
     def _take_single(self, node: Node) -> None:
         """A region of one configuration: evaluate it, and drop it."""
-        space, columns = self.problem.space, {name: column for column, name in enumerate(self.model.names)}
-        self.offer(space.configuration({q.name: node.ranges.integers(columns[q.name])[0] for q in space.free}))
+        space, columns = (
+            self.problem.space,
+            {name: column for column, name in enumerate(self.model.names)},
+        )
+        self.offer(
+            space.configuration(
+                {q.name: node.ranges.integers(columns[q.name])[0] for q in space.free}
+            )
+        )
 
     def _restricted(self, ranges: Ranges, within: Mapping[str, tuple[int, int]]) -> Ranges:
         for name, (low, high) in within.items():
@@ -155,7 +173,8 @@ class GpSearch(Incumbent):
     # -- bounds ------------------------------------------------------------------------
 
     def _target(self) -> Fraction | None:
-        """The largest objective that would be an improvement (any smaller value, where the grid is unknown)."""
+        """The largest objective that would be an improvement (any smaller value, where the grid is
+        unknown)."""
         if self.value is None or not self.step:
             return self.value
         return (ceil(self.value / self.step) - 1) * self.step

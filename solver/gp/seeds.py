@@ -1,8 +1,8 @@
 """Round fractional optima to feasible configurations.
 
-Plain rounding of a fractional optimum is far off: factors must divide, rules and limits hold. Instead
-the candidate rows of each axis that lie nearest to it are combined, all combinations evaluated at once, and
-the best of them improved axis by axis.
+Plain rounding of a fractional optimum is far off: factors must divide, rules and limits hold.
+Instead the candidate rows of each axis that lie nearest to it are combined, all combinations
+evaluated at once, and the best of them improved axis by axis.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ OPTIMA, STARTS = 4, 2
 #: How much the distance of a port's width counts beside that of other quantities (logarithms).
 PORT_WEIGHT = 0.3
 
-#: Factors by which a hardware quantity of one axis is multiplied, and one of another axis divided; most pairs tried.
+#: Factors by which a hardware quantity of one axis is multiplied, and one of another axis divided;
+#: most pairs tried.
 RESHAPES = (0.25, 0.5, 2.0, 4.0)
 MOST_PAIRS = 3
 
@@ -46,7 +47,8 @@ def round_points(
     model: BoundModel | None = None,
     optima: int = OPTIMA,
 ) -> tuple[Configuration, ...]:
-    """Feasible configurations near the first fractional optima (a value per quantity each), the best ``count`` of them first.
+    """Feasible configurations near the first fractional optima (a value per quantity each), the
+    best ``count`` of them first.
 
     The exact engine's model of the problem is built unless it is given.
     """
@@ -54,7 +56,9 @@ def round_points(
     if not all(tree.table.count for tree in model.trees):
         return ()
     found: dict[tuple[int, ...], tuple[Fraction, Configuration]] = {}
-    for point in (reshaped for optimum in points[:optima] for reshaped in _reshaped(problem.space, optimum)):
+    for point in (
+        reshaped for optimum in points[:optima] for reshaped in _reshaped(problem.space, optimum)
+    ):
         for start in _starts(model, point):
             descended = descend(model.configurations, model.counts, start)
             if descended is None or tuple(descended[0]) in found:
@@ -64,14 +68,17 @@ def round_points(
             value = problem.feasible_value(configuration)
             if value is not None:
                 found[tuple(rows)] = value, configuration
-    return tuple(configuration for _, configuration in sorted(found.values(), key=lambda pair: pair[0])[:count])
+    return tuple(
+        configuration
+        for _, configuration in sorted(found.values(), key=lambda pair: pair[0])[:count]
+    )
 
 
 def _reshaped(space: Space, point: Mapping[str, float]) -> Iterator[Mapping[str, float]]:
     """A fractional optimum, and the same with the hardware reshaped.
 
-    Two axes can trade hardware at hardly any cost as long as its product stays, and the products that it is part of: the
-    fractional optimum does not know which shape divides well.
+    Two axes can trade hardware at hardly any cost as long as its product stays, and the products
+    that it is part of: the fractional optimum does not know which shape divides well.
     """
     yield point
     hardware = [q.name for q in space.free if q.role is Role.HARDWARE and q.kind is Kind.INTEGER]
@@ -81,20 +88,30 @@ def _reshaped(space: Space, point: Mapping[str, float]) -> Iterator[Mapping[str,
             changed = dict(point)
             for name, share in zip(pair, (factor, 1 / factor), strict=True):
                 changed[name] = max(point[name] * share, 1.0)
-                beside = [other for e in known.values() if name in e.symbols for other in e.symbols - {name}]
+                beside = [
+                    other
+                    for e in known.values()
+                    if name in e.symbols
+                    for other in e.symbols - {name}
+                ]
                 for other in beside:
                     if space.quantities[other].kind is Kind.INTEGER:
                         changed[other] = max(point[other] / share, 1.0)
-            yield changed | {name: expression.evaluate(changed, NUMPY) for name, expression in known.items()}
+            yield changed | {
+                name: expression.evaluate(changed, NUMPY) for name, expression in known.items()
+            }
 
 
 def _starts(model: BoundModel, point: Mapping[str, float]) -> list[list[int]]:
-    """Combinations of near rows, the best first: those within the limits by objective, then by excess."""
+    """Combinations of near rows, the best first: those within the limits by objective, then by
+    excess."""
     if not model.trees:  # there is nothing to choose
         return [[]]
     width = max(2, int(COMBINATIONS ** (1 / len(model.trees))))
     near = [_nearest(tree.table, point, width) for tree in model.trees]
-    rows: Rows = np.stack([grid.ravel() for grid in np.meshgrid(*near, indexing="ij")]).astype(np.int32)
+    rows: Rows = np.stack([grid.ravel() for grid in np.meshgrid(*near, indexing="ij")]).astype(
+        np.int32
+    )
     values, excess = model.configurations.rows(rows)
     order = np.lexsort((values, excess))
     return [rows[:, index].tolist() for index in order[:STARTS]]

@@ -26,14 +26,16 @@ def solve_nlp(
 ) -> Solution:
     """Find local optima of a design's continuous relaxation, and round them to configurations.
 
-    The program is solved from one point where it is convex in the logarithms of its quantities, else from several.
-    Nothing is proven of the answer, except where no configuration is within the limits; for a lower bound of a
-    posynomial objective ask `ithaca.solver.gp.search.GpSearch`.
+    The program is solved from one point where it is convex in the logarithms of its quantities,
+    else from several. Nothing is proven of the answer, except where no configuration is within the
+    limits; for a lower bound of a posynomial objective ask `ithaca.solver.gp.search.GpSearch`.
 
-    Parameters and result are those of `ithaca.solver.exact.engine.solve_exact`; the objective may be negative, the seed is
-    that of the starting points, a gap is of no use without a bound, and the boxes reported are programs.
+    Parameters and result are those of `ithaca.solver.exact.engine.solve_exact`; the objective may
+    be negative, the seed is that of the starting points, a gap is of no use without a bound, and
+    the boxes reported are programs.
 
-    Raises `InputError` if the objective falls with its maxima or ceilings, so that it has no smooth program.
+    Raises `InputError` if the objective falls with its maxima or ceilings, so that it has no smooth
+    program.
     """
     began = time.perf_counter()
     search = NlpSearch(problem, options.seed)
@@ -44,7 +46,11 @@ def solve_nlp(
         if report is not None:
             report(Progress(search.value, None, search.programs, time.perf_counter() - began))
 
-    left = None if options.time_limit is None else max(options.time_limit - (time.perf_counter() - began), 0.0)
+    left = (
+        None
+        if options.time_limit is None
+        else max(options.time_limit - (time.perf_counter() - began), 0.0)
+    )
     search.run(replace(options, time_limit=left), tell)
     certificate = conclude(
         search.value,

@@ -1,7 +1,7 @@
 """The nonlinear program of a problem, to be solved from several points.
 
-Its quantities are continuous and its ceilings relaxed (`ithaca.formulations.pyomo_model`); Ipopt returns a local
-optimum, which is a global one where the program is convex.
+Its quantities are continuous and its ceilings relaxed (`ithaca.formulations.pyomo_model`); Ipopt
+returns a local optimum, which is a global one where the program is convex.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from ithaca.solver.gp.model import build_geometric_model
 from ithaca.solver.gp.ranges import Propagator
 from ithaca.solver.nlp.pyomo_bridge import PyomoCallbacks, solve_pyomo
 
-#: Ipopt options: a convex program takes about 30 iterations, others a few times that. Values are logarithms, so what is
-#: acceptable is five digits.
+#: Ipopt options: a convex program takes about 30 iterations, others a few times that. Values are
+#: logarithms, so what is acceptable is five digits.
 OPTIONS: Mapping[str, Any] = {
     "max_iter": 200,
     "acceptable_tol": 1e-5,
@@ -35,10 +35,11 @@ OPTIONS: Mapping[str, Any] = {
 
 @dataclass(frozen=True)
 class LocalOptimum:
-    """Where Ipopt ended: the objective and the quantities there, continuous and with ceilings relaxed.
+    """Where Ipopt ended: the objective and the quantities there, continuous and with ceilings
+    relaxed.
 
-    ``goal`` is what Ipopt minimised, which is of the size of a logarithm and falls exactly where the objective does;
-    ``converged`` whether it says that this is a local optimum.
+    ``goal`` is what Ipopt minimised, which is of the size of a logarithm and falls exactly where
+    the objective does; ``converged`` whether it says that this is a local optimum.
     """
 
     value: float
@@ -48,7 +49,8 @@ class LocalOptimum:
 
 
 class NonlinearProgram:
-    """The nonlinear program of a problem over `quantity_ranges`; raises `InputError` if its objective has no smooth one."""
+    """The nonlinear program of a problem over `quantity_ranges`; raises `InputError` if its
+    objective has no smooth one."""
 
     def __init__(self, problem: Problem, ranges: Mapping[str, tuple[float, float]]) -> None:
         self.ranges = ranges
@@ -61,11 +63,13 @@ class NonlinearProgram:
         """Whether every local optimum is a global one."""
         return bool(self.model.convex)
 
-    def solve(self, start: Mapping[str, float], fixed: Mapping[str, float] | None = None, **options: Any) -> LocalOptimum:
+    def solve(
+        self, start: Mapping[str, float], fixed: Mapping[str, float] | None = None, **options: Any
+    ) -> LocalOptimum:
         """The local optimum that Ipopt reaches from a point, with further options of Ipopt's.
 
-        ``start`` has a value per quantity that is no product of others, moved into its range; ``fixed`` those that must not
-        vary.
+        ``start`` has a value per quantity that is no product of others, moved into its range;
+        ``fixed`` those that must not vary.
         """
         import pyomo.environ as pyo
 
@@ -77,12 +81,17 @@ class NonlinearProgram:
         set_auxiliaries(self.model)
         optimum = solve_pyomo(self.model, self._callbacks, **{**OPTIONS, **options})
         point = {name: exp(self.model.y[name].value) for name in self.ranges}
-        point |= {name: float(product.evaluate(point, NUMPY)) for name, product in self._products.items()}
-        return LocalOptimum(float(pyo.value(self.model.value)), optimum.objective, point, optimum.converged)
+        point |= {
+            name: float(product.evaluate(point, NUMPY)) for name, product in self._products.items()
+        }
+        return LocalOptimum(
+            float(pyo.value(self.model.value)), optimum.objective, point, optimum.converged
+        )
 
 
 def quantity_ranges(problem: Problem) -> dict[str, tuple[float, float]] | None:
-    """The range of each quantity that is no product of others, over all configurations within the limits.
+    """The range of each quantity that is no product of others, over all configurations within the
+    limits.
 
     None if it is proven that there are no such configurations.
     """
@@ -93,4 +102,8 @@ def quantity_ranges(problem: Problem) -> dict[str, tuple[float, float]] | None:
     if ranges is None:
         return None
     ends = zip(model.names[: model.base], np.exp(ranges.low), np.exp(ranges.high), strict=False)
-    return {name: (float(min(low, high)), float(max(low, high))) for name, low, high in ends if name in model.spans}
+    return {
+        name: (float(min(low, high)), float(max(low, high)))
+        for name, low, high in ends
+        if name in model.spans
+    }

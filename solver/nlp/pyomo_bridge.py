@@ -1,8 +1,10 @@
-"""Solve any smooth Pyomo model with Ipopt, without the compiled AMPL library that Pyomo's own interface needs.
+"""Solve any smooth Pyomo model with Ipopt, without the compiled AMPL library that Pyomo's own
+interface needs.
 
-Pyomo differentiates the expressions symbolically, twice for the Hessian, and `cyipopt` evaluates what it returns: general and
-slow. Derivatives share most of their parts: written down as one list of steps, each an operation on values computed before,
-they take a small part of the time that evaluating them one by one takes. Geometric programs have a compiled form of their own
+Pyomo differentiates the expressions symbolically, twice for the Hessian, and `cyipopt` evaluates
+what it returns: general and slow. Derivatives share most of their parts: written down as one list
+of steps, each an operation on values computed before, they take a small part of the time that
+evaluating them one by one takes. Geometric programs have a compiled form of their own
 (`ithaca.solver.gp.program`).
 """
 
@@ -45,7 +47,9 @@ class PyomoCallbacks:
                         self._hessian.setdefault((row, column), []).append((number, second))
         self.sign = -1.0 if self._goal.sense == pyo.maximize else 1.0
         # every second derivative with the entry it adds to and the function it is of
-        seconds = [(entry, *term) for entry, terms in enumerate(self._hessian.values()) for term in terms]
+        seconds = [
+            (entry, *term) for entry, terms in enumerate(self._hessian.values()) for term in terms
+        ]
         self._entries = np.array([entry for entry, _, _ in seconds], dtype=np.int64)
         self._functions = np.array([number for _, number, _ in seconds], dtype=np.int64)
         self._goal_tape = self._tape([self._goal.expr])
@@ -75,14 +79,20 @@ class PyomoCallbacks:
         if not hasattr(expression, "is_expression_type") or expression.is_constant():
             return {}
         variables = list(identify_variables(expression, include_fixed=False))
-        derivatives = differentiate(expression, wrt_list=variables, mode=Modes.reverse_symbolic) if variables else []
+        derivatives = (
+            differentiate(expression, wrt_list=variables, mode=Modes.reverse_symbolic)
+            if variables
+            else []
+        )
         return {self._position[id(v)]: d for v, d in zip(variables, derivatives, strict=True)}
 
     def bounds(self) -> list[Vector]:
         """Lower and upper bounds of variables, then of constraint bodies."""
         ends = [(v.lb, v.ub) for v in self.variables], [(c.lower, c.upper) for c in self._bodies]
         return [
-            np.array([missing if end[side] is None else float(self._value(end[side])) for end in some])
+            np.array(
+                [missing if end[side] is None else float(self._value(end[side])) for end in some]
+            )
             for some in ends
             for side, missing in enumerate((-np.inf, np.inf))
         ]
@@ -120,10 +130,12 @@ def _pairs(entries: list[tuple[int, int]]) -> tuple[Indices, Indices]:
 
 
 def solve_pyomo(model: Any, callbacks: PyomoCallbacks | None = None, **options: Any) -> Optimum:
-    """Minimise (or maximise) a smooth Pyomo model from its variables' values, which then hold the optimum.
+    """Minimise (or maximise) a smooth Pyomo model from its variables' values, which then hold the
+    optimum.
 
-    The model has one active objective, any constraints, and continuous variables that all have values. To solve it from several
-    points, give the callbacks with its derivatives; what else is given are options of Ipopt's.
+    The model has one active objective, any constraints, and continuous variables that all have
+    values. To solve it from several points, give the callbacks with its derivatives; what else is
+    given are options of Ipopt's.
     """
     callbacks = callbacks or PyomoCallbacks(model)
     start = np.array([variable.value for variable in callbacks.variables], dtype=np.float64)
@@ -143,7 +155,8 @@ OPERATIONS: Mapping[str, Callable[..., float]] = {
 
 
 class Tape:
-    """Pyomo expressions over variables, compiled for repeated evaluation at values of these in their order."""
+    """Pyomo expressions over variables, compiled for repeated evaluation at values of these in
+    their order."""
 
     def __init__(self, expressions: Sequence[Any], variables: Sequence[Any]) -> None:
         self._slot = {id(variable): place for place, variable in enumerate(variables)}
@@ -157,7 +170,8 @@ class Tape:
         self._results = [self._place(expression) for expression in expressions]
 
     def evaluate(self, y: Vector) -> list[float]:
-        """Values of the expressions, in their order; `ArithmeticError` or `ValueError` if one of them has none here."""
+        """Values of the expressions, in their order; `ArithmeticError` or `ValueError` if one of
+        them has none here."""
         values = self._values
         values[: self._count] = y.tolist()
         for slot, operation, arguments in self._steps:
@@ -165,7 +179,8 @@ class Tape:
         return [values[slot] for slot in self._results]
 
     def _place(self, root: Any) -> int:
-        """Write down the steps to an expression, unless they have been; where its value will stand."""
+        """Write down the steps to an expression, unless they have been; where its value will
+        stand."""
         from pyomo.environ import value
 
         waiting: list[tuple[Any, tuple[Any, ...] | None]] = [(root, None)]
@@ -189,7 +204,10 @@ class Tape:
         operation = OPERATIONS.get(kind)
         key: tuple[Any, tuple[int, ...]] = (kind, slots)
         if operation is None:
-            operation, key = _operation_of(node), (node.getname() if kind == "UnaryFunctionExpression" else id(node), slots)
+            operation, key = (
+                _operation_of(node),
+                (node.getname() if kind == "UnaryFunctionExpression" else id(node), slots),
+            )
         if key not in self._known:
             self._known[key] = self._new_value(0.0)
             self._steps.append((self._known[key], operation, _pick(slots)))

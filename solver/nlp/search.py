@@ -23,11 +23,12 @@ from ithaca.solver.tables.model import BoundModel
 #: Starting points of a program that is not convex.
 STARTS = 16
 
-#: Starting points of a convex program: its first optimum is the only one, the others are for where Ipopt fails.
+#: Starting points of a convex program: its first optimum is the only one, the others are for where
+#: Ipopt fails.
 CONVEX_STARTS = 3
 
-#: Optima whose goals (logarithms, mostly) are nearer than this count as one. Ipopt returns few more digits, and where
-#: an objective does not depend on a quantity, its optima form a surface.
+#: Optima whose goals (logarithms, mostly) are nearer than this count as one. Ipopt returns few more
+#: digits, and where an objective does not depend on a quantity, its optima form a surface.
 SAME = 1e-5
 
 #: Ipopt wants a time limit that is not 0 (seconds).
@@ -37,9 +38,10 @@ LEAST_SECONDS = 1e-3
 class NlpSearch(Incumbent):
     """The local optima of a problem's nonlinear program, and the configurations next to them.
 
-    A program that is not convex gets so many ``starts``. Counted are starts so far, and programs: one per start, and for every
-    new optimum one per enumerated cell. ``optima`` are the distinct ones in the order they were found; the incumbent is the
-    best configuration, with its value by the Fraction reference. Raises `InputError` if the objective has no smooth program.
+    A program that is not convex gets so many ``starts``. Counted are starts so far, and programs:
+    one per start, and for every new optimum one per enumerated cell. ``optima`` are the distinct
+    ones in the order they were found; the incumbent is the best configuration, with its value by
+    the Fraction reference. Raises `InputError` if the objective has no smooth program.
     """
 
     def __init__(self, problem: Problem, seed: int = 0, starts: int = STARTS) -> None:
@@ -56,7 +58,10 @@ class NlpSearch(Incumbent):
             for cell in enumerated_cells(problem.space)
             if cell
             and ranges
-            and all(ranges[n][0] <= value_above(v) and v <= value_above(ranges[n][1]) for n, v in cell.items())
+            and all(
+                ranges[n][0] <= value_above(v) and v <= value_above(ranges[n][1])
+                for n, v in cell.items()
+            )
         ]
         self._model: BoundModel | None = None
         self._rounded: list[LocalOptimum] = []
@@ -77,7 +82,8 @@ class NlpSearch(Incumbent):
         return min(self.optima, key=lambda optimum: optimum.value, default=None)
 
     def run(self, options: SolveOptions | None = None, tell: Callable[[], None] = never) -> None:
-        """Start from every point, and round what is new, until the time is over or a stop is asked for; tell after starts."""
+        """Start from every point, and round what is new, until the time is over or a stop is asked
+        for; tell after starts."""
         if self._program is None:
             return
         options = options or SolveOptions()
@@ -85,7 +91,9 @@ class NlpSearch(Incumbent):
         should_stop = deadline(options.time_limit, options.stop)
         checkpoint = options.checkpoint()
 
-        def solve(point: Mapping[str, float], fixed: Mapping[str, float] | None = None) -> LocalOptimum:
+        def solve(
+            point: Mapping[str, float], fixed: Mapping[str, float] | None = None
+        ) -> LocalOptimum:
             assert self._program is not None
             self.programs += 1
             if options.time_limit is None:
@@ -134,7 +142,8 @@ def _is_new(optimum: LocalOptimum, known: list[LocalOptimum]) -> bool:
 def starting_points(
     ranges: Mapping[str, tuple[float, float]], seed: int, known: Mapping[str, float] | None = None
 ) -> Iterator[Mapping[str, float]]:
-    """Starting points without end: what is known, the middle of all ranges, then random points in them (of logarithms).
+    """Starting points without end: what is known, the middle of all ranges, then random points in
+    them (of logarithms).
 
     The same seed gives the same points.
     """
@@ -143,4 +152,7 @@ def starting_points(
     yield {name: sqrt(low * high) for name, (low, high) in ranges.items()}
     generator = np.random.default_rng(seed)
     while True:
-        yield {name: exp(generator.uniform(log(low), log(high))) for name, (low, high) in ranges.items()}
+        yield {
+            name: exp(generator.uniform(log(low), log(high)))
+            for name, (low, high) in ranges.items()
+        }

@@ -1,1 +1,2 @@
-"""Staged exact search: inner choices bounded by their least completion, and completed best first."""
+"""Staged exact search: inner choices bounded by their least completion, and completed best
+first."""

@@ -20,13 +20,16 @@ def solve_staged(
     *,
     stage: Stage | None = None,
 ) -> Solution:
-    """Find the best configuration of a design in stages, with a proof; the arguments are those of all engines (`Engine`).
+    """Find the best configuration of a design in stages, with a proof; the arguments are those of
+    all engines (`Engine`).
 
     Searched is ``stage`` instead of the design's own, if one is given.
     """
     stage = stage or problem.design.stage(problem)
     if stage is None:
-        raise InputError(f"--method is 'staged', but design {problem.design.name} has no stages; allowed: auto")
+        raise InputError(
+            f"--method is 'staged', but design {problem.design.name} has no stages; allowed: auto"
+        )
     options, course = options or SolveOptions(), Course(problem, start, others=False, stage=stage)
     course.finish(options, report)
     return course.solution(options)

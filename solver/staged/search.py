@@ -1,7 +1,8 @@
 """Search the rows of a stage, best first, until the least open bound reaches the incumbent.
 
-Rows come in blocks. Of each block the most promising ones are completed at once, which makes the incumbent good and the later
-blocks small; once all have come, the others are completed in the order of their bounds, twice as many at a time as before.
+Rows come in blocks. Of each block the most promising ones are completed at once, which makes the
+incumbent good and the later blocks small; once all have come, the others are completed in the order
+of their bounds, twice as many at a time as before.
 """
 
 from __future__ import annotations
@@ -44,7 +45,8 @@ class StagedSearch(ProvingSearch):
         self._steps: Iterator[None] | None = self._search()
 
     def run(self) -> SearchState:
-        """Search until proven, exhausted, or until the options say to stop; may be called again to go on.
+        """Search until proven, exhausted, or until the options say to stop; may be called again to
+        go on.
 
         The time limit is that of this call; the seconds of the state are those of all calls.
         """
@@ -84,14 +86,20 @@ class StagedSearch(ProvingSearch):
         state = self.state
         least = min([self._rest, *(float(bounds[0]) for bounds in self._bounds)])
         dropped = self._stage.dropped
-        if least >= least_double(state.value) and dropped >= (inf if state.value is None else state.value):
+        if least >= least_double(state.value) and dropped >= (
+            inf if state.value is None else state.value
+        ):
             state.complete, state.lower_bound = True, state.value
             return
         lowest = min(least, dropped)
         found = Fraction(lowest) if isfinite(lowest) else None
         bounds = [bound for bound in (found, self._floor, state.lower_bound) if bound is not None]
         state.lower_bound = max(bounds, default=None)
-        if state.value is not None and state.lower_bound is not None and state.lower_bound >= state.value:
+        if (
+            state.value is not None
+            and state.lower_bound is not None
+            and state.lower_bound >= state.value
+        ):
             state.complete, state.lower_bound = True, state.value
 
     def _search(self) -> Iterator[None]:

@@ -1,1 +1,2 @@
-"""What engines share: candidate tables, dominance, trees, columns, compiled programs and their bounds."""
+"""What engines share: candidate tables, dominance, trees, columns, compiled programs and their
+bounds."""

@@ -26,7 +26,9 @@ class AxisGroups:
                 self._axes[node] = frozenset().union(*(self.axes(c) for c in node.children))
         return self._axes[node]
 
-    def grouped(self, parts: Iterable[T], of: Callable[[T], Expression]) -> tuple[dict[str, list[T]], list[T]]:
+    def grouped(
+        self, parts: Iterable[T], of: Callable[[T], Expression]
+    ) -> tuple[dict[str, list[T]], list[T]]:
         """The parts whose expressions depend on one axis, by that axis, and the others."""
         single: dict[str, list[T]] = {}
         others: list[T] = []

@@ -1,8 +1,9 @@
 """Columns: single-axis expressions on every row of a table.
 
-Bounds take columns as doubles, right to a few units in the last place; dominance asks for their exact order. Doubles give
-both as long as every intermediate result is a whole multiple of some step below 2**53 steps. Where that is not certain
-(huge coefficients, terms that cancel, ceilings of what is rounded), columns are computed with Python's integers instead.
+Bounds take columns as doubles, right to a few units in the last place; dominance asks for their
+exact order. Doubles give both as long as every intermediate result is a whole multiple of some step
+below 2**53 steps. Where that is not certain (huge coefficients, terms that cancel, ceilings of what
+is rounded), columns are computed with Python's integers instead.
 """
 
 from __future__ import annotations
@@ -50,8 +51,8 @@ class Column:
 
     index: int  #: Number of the column within the problem
     expression: Expression  #: What it holds
-    #: Whether bounds use its smallest, its largest value. With ``low`` alone smaller values are better, with ``high`` alone
-    #: larger ones; with both neither is.
+    #: Whether bounds use its smallest, its largest value. With ``low`` alone smaller values are
+    #: better, with ``high`` alone larger ones; with both neither is.
     low: bool
     high: bool
 
@@ -66,24 +67,29 @@ class Columns:
 
     @cached_property
     def _always(self) -> list[bool]:
-        """Whether doubles are right and in order on all rows there can be: then no rows need be looked at."""
+        """Whether doubles are right and in order on all rows there can be: then no rows need be
+        looked at."""
         ranges, powers = tuple(self._ranges.items()), tuple(self._powers.items())
         return [_is_always_in_order(column.expression, ranges, powers) for column in self.columns]
 
     def values(self, rows: Rows, count: int) -> Floats:
-        """Values on every row, shape (columns, rows), as doubles that are right to a few units in the last place."""
+        """Values on every row, shape (columns, rows), as doubles that are right to a few units in
+        the last place."""
         values, doubles = np.empty((len(self.columns), count)), _doubles(rows)
         for position in range(len(self.columns)):
             values[position] = self._values(position, rows, doubles)
         return values
 
     def costs(self, rows: Rows, values: Floats) -> Floats | None:
-        """What compares exactly as the columns do, smaller being better; those used both ways count in both directions.
+        """What compares exactly as the columns do, smaller being better; those used both ways count
+        in both directions.
 
         None where that takes too long to find out.
         """
         low, high = sum(c.low for c in self.columns), sum(c.high for c in self.columns)
-        costs = np.empty((low + high, values.shape[1]))  # in place: a copy of large tables more is felt
+        costs = np.empty(
+            (low + high, values.shape[1])
+        )  # in place: a copy of large tables more is felt
         lows, highs = iter(costs[:low]), iter(costs[low:])
         for column, own, exact in zip(self.columns, values, self._always, strict=True):
             order = own if exact else self._order(column.expression, rows, own)
@@ -97,7 +103,10 @@ class Columns:
 
     def _values(self, position: int, rows: Rows, doubles: Mapping[str, Floats]) -> Any:
         expression, always = self.columns[position].expression, self._always[position]
-        rounds = not always and (subtracts(expression) or any(isinstance(node, CeilingDivision) for node in walk(expression)))
+        rounds = not always and (
+            subtracts(expression)
+            or any(isinstance(node, CeilingDivision) for node in walk(expression))
+        )
         if rounds and _count(rows) and not _is_exact(expression, doubles, self._powers):
             return _nearest(_exactly(expression, rows))
         return expression.evaluate(doubles, NUMPY)
@@ -140,7 +149,8 @@ def _nearest(exact: Rationals) -> Floats:
 
 
 def _is_exact(expression: Expression, values: NumbersByName, powers: Mapping[str, int]) -> bool:
-    """Whether evaluating an expression in doubles rounds nothing, not even in between, for arrays or intervals of doubles."""
+    """Whether evaluating an expression in doubles rounds nothing, not even in between, for arrays
+    or intervals of doubles."""
     if not _is_integral(expression, powers):
         return False
     step = granularity(expression, powers)
@@ -154,12 +164,15 @@ def _is_exact(expression: Expression, values: NumbersByName, powers: Mapping[str
 
 
 def _is_in_order(expression: Expression, values: NumbersByName, powers: Mapping[str, int]) -> bool:
-    """Whether doubles are exact, or quotients of integers so small that different ones are different doubles (`DISTINCT`)."""
+    """Whether doubles are exact, or quotients of integers so small that different ones are
+    different doubles (`DISTINCT`)."""
     if _is_exact(expression, values, powers):
         return True
     if not isinstance(expression, Product) or expression.coefficient != 1:
         return False
-    over, under = (multiply(*(power(b, s * e) for b, e in expression.factors if s * e > 0)) for s in (1, -1))
+    over, under = (
+        multiply(*(power(b, s * e) for b, e in expression.factors if s * e > 0)) for s in (1, -1)
+    )
     return (
         all(_is_exact(part, values, powers) for part in (over, under))
         and _reach(over, values) * _reach(under, values) < DISTINCT
@@ -168,9 +181,12 @@ def _is_in_order(expression: Expression, values: NumbersByName, powers: Mapping[
 
 @lru_cache(maxsize=1 << 12)
 def _is_always_in_order(
-    expression: Expression, ranges: tuple[tuple[str, tuple[int, int]], ...], powers: tuple[tuple[str, int], ...]
+    expression: Expression,
+    ranges: tuple[tuple[str, tuple[int, int]], ...],
+    powers: tuple[tuple[str, int], ...],
 ) -> bool:
-    """`_is_in_order` wherever quantities are in their ranges. Designs of one nest ask it of the same columns."""
+    """`_is_in_order` wherever quantities are in their ranges. Designs of one nest ask it of the
+    same columns."""
     spans = {name: Interval(float(low), float(high)) for name, (low, high) in ranges}
     return _is_in_order(expression, spans, dict(powers))
 
@@ -180,15 +196,22 @@ def _is_integral(node: Expression, powers: Mapping[str, int]) -> bool:
     if isinstance(node, Constant):
         return node.value.denominator.bit_count() == 1
     if isinstance(node, Product):
-        divides = all(granularity(power(base, exponent), powers) for base, exponent in node.factors if exponent < 0)
+        divides = all(
+            granularity(power(base, exponent), powers)
+            for base, exponent in node.factors
+            if exponent < 0
+        )
         return (
-            divides and node.coefficient.denominator.bit_count() == 1 and all(_is_integral(b, powers) for b, _ in node.factors)
+            divides
+            and node.coefficient.denominator.bit_count() == 1
+            and all(_is_integral(b, powers) for b, _ in node.factors)
         )
     return all(_is_integral(child, powers) for child in node.children)
 
 
 def _reach(expression: Expression, values: NumbersByName) -> float:
-    """No intermediate result of evaluating an expression is larger (in doubles, with room for their rounding)."""
+    """No intermediate result of evaluating an expression is larger (in doubles, with room for their
+    rounding)."""
     bound = magnitude(expression)
     numbers = INTERVAL if any(isinstance(value, Interval) for value in values.values()) else NUMPY
     with np.errstate(all="ignore"):

@@ -1,7 +1,7 @@
 """Evaluate the configurations of a table directly, thousands at a time.
 
-The program that bounds boxes can value single configurations, too, but it is many times as long: it regroups
-every product by axis. Local search needs values only.
+The program that bounds boxes can value single configurations, too, but it is many times as long: it
+regroups every product by axis. Local search needs values only.
 """
 
 from __future__ import annotations
@@ -27,12 +27,14 @@ Rows = NDArray[np.int32]
 class Configurations:
     """Objective and excess of configurations given as rows of the tables.
 
-    The excess is by how much they exceed limits and break rules across axes, relative to these, in all; 0 where all hold. What
-    such rules define is computed, whatever row of its own axis is given.
+    The excess is by how much they exceed limits and break rules across axes, relative to these, in
+    all; 0 where all hold. What such rules define is computed, whatever row of its own axis is
+    given.
     """
 
     program: Program  #: Computes the objective, then every constraint's expression
-    #: For each symbol of the program, and of rules across axes, its axis, and its value on each row of the axis' table.
+    #: For each symbol of the program, and of rules across axes, its axis, and its value on each row
+    #: of the axis' table.
     quantities: Mapping[str, tuple[int, Floats]]
     limits: Floats  #: Bounds of the constraints
     space: Space  #: Has the rules
@@ -42,7 +44,8 @@ class Configurations:
         return self._run(lambda axis, values: values.take(rows[axis]), rows.shape[1])
 
     def line(self, rows: Sequence[int], axis: int, count: int) -> tuple[Floats, Floats]:
-        """The same for configurations that differ in one axis only: all its rows, one of each other."""
+        """The same for configurations that differ in one axis only: all its rows, one of each
+        other."""
         return self._run(lambda a, values: values if a == axis else values[rows[a]], count)
 
     def _run(self, take: Callable[[int, Floats], Any], count: int) -> tuple[Floats, Floats]:
@@ -51,7 +54,9 @@ class Configurations:
         for name, expression in self.space.definitions.items():
             values[name] = expression.evaluate(values, NUMPY)
             quantity = self.space.quantities[name]
-            excess += np.maximum(values[name] / quantity.most(values) - 1, 0) + np.maximum(quantity.low / values[name] - 1, 0)
+            excess += np.maximum(values[name] / quantity.most(values) - 1, 0) + np.maximum(
+                quantity.low / values[name] - 1, 0
+            )
         for link in self.space.links:
             if link.relation is not Relation.AT_MOST:  # the program has the inequalities
                 excess += _strain(link, values)
@@ -70,16 +75,25 @@ def _strain(link: Link, values: Mapping[str, Any]) -> Any:
 
 
 def configuration_of(space: Space, tables: Sequence[Table], rows: Sequence[int]) -> Configuration:
-    """The configuration of one row per axis; what rules across axes define follows from the others."""
+    """The configuration of one row per axis; what rules across axes define follows from the
+    others."""
     values: dict[str, int] = {}
     for table, row in zip(tables, rows, strict=True):
         values |= table.row(row)
-    return space.configuration({q.name: values[q.name] for q in space.free}) if space.definitions else Configuration(values)
+    return (
+        space.configuration({q.name: values[q.name] for q in space.free})
+        if space.definitions
+        else Configuration(values)
+    )
 
 
-def configurations_of(program: Program, space: Space, tables: Sequence[Table], limits: Floats) -> Configurations:
+def configurations_of(
+    program: Program, space: Space, tables: Sequence[Table], limits: Floats
+) -> Configurations:
     """The configurations of some tables, with the program that values them."""
     axis_of = {name: number for number, table in enumerate(tables) for name in table.rows}
     named = dict.fromkeys((*program.symbols, *sorted(space.entangled)))
-    quantities = {name: (axis_of[name], tables[axis_of[name]].rows[name].astype(np.float64)) for name in named}
+    quantities = {
+        name: (axis_of[name], tables[axis_of[name]].rows[name].astype(np.float64)) for name in named
+    }
     return Configurations(program, quantities, limits, space)

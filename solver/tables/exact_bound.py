@@ -1,4 +1,5 @@
-"""The objective's bound of single boxes in Fractions: what floats cannot tell from an improvement."""
+"""The objective's bound of single boxes in Fractions: what floats cannot tell from an
+improvement."""
 
 from __future__ import annotations
 
@@ -14,13 +15,14 @@ from ithaca.solver.tables.column import Column
 from ithaca.solver.tables.relaxation import statistic
 from ithaca.solver.tables.tree import Tree
 
-#: Different rows with nearly the smallest (or largest) value that are evaluated exactly; with more the value is
-#: rounded outwards.
+#: Different rows with nearly the smallest (or largest) value that are evaluated exactly; with more
+#: the value is rounded outwards.
 MOST_NEAR = 64
 
 
 class ExactBound:
-    """Bounds boxes one by one, from the objective's bound over column statistics; keeps what it has computed."""
+    """Bounds boxes one by one, from the objective's bound over column statistics; keeps what it has
+    computed."""
 
     def __init__(self, bound: Expression, trees: Sequence[Tree]) -> None:
         self._bound = bound
@@ -36,7 +38,8 @@ class ExactBound:
         self.axes = sorted({self._columns[name][0] for name in bound.symbols})
 
     def of(self, nodes: Sequence[int]) -> Fraction | None:
-        """No configuration in a box (nodes of the trees of `axes`) has a smaller objective; None if nothing is known."""
+        """No configuration in a box (nodes of the trees of `axes`) has a smaller objective; None if
+        nothing is known."""
         key = tuple(nodes)
         if key not in self._bounds:
             self._bounds[key] = self._evaluate(dict(zip(self.axes, key, strict=True)))
@@ -73,7 +76,11 @@ class ExactBound:
         if different.shape[1] > MOST_NEAR:
             return Fraction(beyond)
         exact = (
-            Fraction(column.expression.evaluate(dict(zip(symbols, map(Fraction, row), strict=True)), FRACTION))
+            Fraction(
+                column.expression.evaluate(
+                    dict(zip(symbols, map(Fraction, row), strict=True)), FRACTION
+                )
+            )
             for row in different.T.tolist()
         )
         return max(exact) if high else min(exact)

@@ -12,7 +12,16 @@ from math import inf
 import numpy as np
 
 from ithaca.formulations.algebra.array_types import Floats
-from ithaca.formulations.algebra.expression import Expression, Maximum, Product, Sum, add, maximum, multiply, power
+from ithaca.formulations.algebra.expression import (
+    Expression,
+    Maximum,
+    Product,
+    Sum,
+    add,
+    maximum,
+    multiply,
+    power,
+)
 from ithaca.formulations.algebra.rounding import loosened, without_cancellation
 from ithaca.formulations.problem import Problem, SymbolicProblem
 from ithaca.formulations.space import Space
@@ -27,7 +36,8 @@ from ithaca.solver.tables.relaxation import Relaxation, statistic
 from ithaca.solver.tables.table import Table, build_table
 from ithaca.solver.tables.tree import Tree, build_tree
 
-#: Axes of so many rows are enumerated once for all the expressions whose least values are asked for, hundreds at times.
+#: Axes of so many rows are enumerated once for all the expressions whose least values are asked
+#: for, hundreds at times.
 KEPT_ROWS = 1 << 16
 
 
@@ -38,7 +48,8 @@ def build_model(
 ) -> BoundModel:
     """Relax a problem, build its tables and trees, and compile its bounds.
 
-    What ``checkpoint``, called now and then, raises ends the preparation. ``narrow`` may leave rows out before trees are built.
+    What ``checkpoint``, called now and then, raises ends the preparation. ``narrow`` may leave rows
+    out before trees are built.
     """
     relaxation = relax(problem.space, checkpoint)
     lowered = lower_problem(problem, relaxation)
@@ -50,13 +61,18 @@ def build_model(
 def build_tables(
     space: Space, relaxation: Relaxation, bounds: Program, checkpoint: Callable[[], None] = never
 ) -> Iterator[Table]:
-    """The tables of all axes, one after the other, with the columns that a program of bounds uses."""
+    """The tables of all axes, one after the other, with the columns that a program of bounds
+    uses."""
     columns, prune = used_columns(relaxation, frozenset(bounds.symbols)), not space.entangled
-    return (build_table(axis, columns.get(axis.name, ()), checkpoint, prune=prune) for axis in space.axes)
+    return (
+        build_table(axis, columns.get(axis.name, ()), checkpoint, prune=prune)
+        for axis in space.axes
+    )
 
 
 def bound_model(problem: Problem, lowered: LoweredProblem, trees: tuple[Tree, ...]) -> BoundModel:
-    """The bounds of a problem over the rows of its axes, a tree each, which hold the columns that its programs use."""
+    """The bounds of a problem over the rows of its axes, a tree each, which hold the columns that
+    its programs use."""
     return BoundModel(
         problem,
         trees,
@@ -64,7 +80,9 @@ def bound_model(problem: Problem, lowered: LoweredProblem, trees: tuple[Tree, ..
         tree_sources(lowered.bounds, trees),
         lowered.limits,
         lowered.step,
-        configurations_of(lowered.values, problem.space, [tree.table for tree in trees], lowered.limits),
+        configurations_of(
+            lowered.values, problem.space, [tree.table for tree in trees], lowered.limits
+        ),
         ExactBound(lowered.objective, trees),
     )
 
@@ -83,7 +101,8 @@ def tree_sources(bounds: Program, trees: Sequence[Tree]) -> tuple[Source, ...]:
 
 
 def row_sources(bounds: Program, tables: Sequence[Table], axis: int) -> tuple[Source, ...]:
-    """The same of boxes of one row of an axis, the first of their nodes, and all rows of the others, 0; no table is empty."""
+    """The same of boxes of one row of an axis, the first of their nodes, and all rows of the
+    others, 0; no table is empty."""
     sources: dict[str, Source] = {}
     for number, table in enumerate(tables):
         low, high = table.values.min(axis=1), table.values.max(axis=1)
@@ -98,11 +117,15 @@ def row_sources(bounds: Program, tables: Sequence[Table], axis: int) -> tuple[So
 class LoweredProblem:
     """A problem as programs."""
 
-    bounds: Program  #: Computes bounds of the objective and of each constraint from column statistics
+    bounds: (
+        Program  #: Computes bounds of the objective and of each constraint from column statistics
+    )
     values: Program  #: Computes objective and constraints from quantities
     limits: Floats  #: Bounds of the constraints, loosened by the rounding of floats
     step: Fraction  #: All objective values are multiples of it; 0 if unknown
-    objective: Expression  #: The objective's bound over column statistics, as no rounding has touched it
+    objective: (
+        Expression  #: The objective's bound over column statistics, as no rounding has touched it
+    )
 
     @cached_property
     def constraints(self) -> Program:
@@ -113,7 +136,10 @@ class LoweredProblem:
 def lower_problem(problem: Problem, relaxation: Relaxation) -> LoweredProblem:
     """Compile the bounds and the values of a problem."""
     symbolic = problem.symbolic()
-    constraints = [*symbolic.constraints, *((expression, Fraction(0)) for expression in problem.space.inequalities)]
+    constraints = [
+        *symbolic.constraints,
+        *((expression, Fraction(0)) for expression in problem.space.inequalities),
+    ]
     for expression in (symbolic.objective, *(e for e, _ in constraints)):
         relaxation.check_divisors(expression)
     objective = maximum(with_cuts(symbolic, relaxation), *map(relaxation.lower, problem.floors))
@@ -137,7 +163,9 @@ def relax(space: Space, checkpoint: Callable[[], None] = never) -> Relaxation:
     def chunks(axis: str) -> Iterable[Rows]:
         if axis not in small:
             first: list[Rows] = list(islice(by_name[axis].rows(), 2))
-            small[axis] = first if len(first) == 1 and next(iter(first[0].values())).size <= KEPT_ROWS else []
+            small[axis] = (
+                first if len(first) == 1 and next(iter(first[0].values())).size <= KEPT_ROWS else []
+            )
         return small[axis] or by_name[axis].rows()
 
     def least(axis: str, expression: Expression) -> float:
@@ -153,7 +181,10 @@ def used_columns(relaxation: Relaxation, statistics: frozenset[str]) -> dict[str
     columns: dict[str, list[Column]] = {}
     for (axis, expression), index in relaxation.columns.items():
         column = Column(
-            index, expression, statistic(index, False).name in statistics, statistic(index, True).name in statistics
+            index,
+            expression,
+            statistic(index, False).name in statistics,
+            statistic(index, True).name in statistics,
         )
         if column.low or column.high:
             columns.setdefault(axis, []).append(column)
@@ -187,11 +218,16 @@ def with_cuts(symbolic: SymbolicProblem, relaxation: Relaxation) -> Expression:
         if not isinstance(node, Product) or len(relaxation.axes(node)) < 2:
             return lower
         if relaxation.nonnegative(node):
-            return maximum(lower, *(multiply(relaxation.lower(multiply(node, g)), 1 / c) for g, c in resources))
+            return maximum(
+                lower, *(multiply(relaxation.lower(multiply(node, g)), 1 / c) for g, c in resources)
+            )
         gain = -node
         if relaxation.nonnegative(gain):
-            # what is gained by using a limited resource is limited with it: h = (h/g)·g ≤ upper(h/g)·c
-            shares = [(multiply(gain, power(g, -1)), c) for g, c in resources if relaxation.positive(g)]
+            # what is gained by using a limited resource is limited with it: h = (h/g)·g ≤
+            # upper(h/g)·c
+            shares = [
+                (multiply(gain, power(g, -1)), c) for g, c in resources if relaxation.positive(g)
+            ]
             return maximum(lower, *(multiply(relaxation.upper(share), -c) for share, c in shares))
         return lower
 

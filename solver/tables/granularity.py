@@ -22,8 +22,9 @@ from ithaca.formulations.algebra.expression import (
 def granularity(node: Expression, powers: Mapping[str, int]) -> Fraction:
     """Largest proven step of which every value of an expression is a multiple; 0 if unknown.
 
-    Quantities are integers; those that are ``powers`` of two divide their largest value, so their reciprocals are multiples
-    of its reciprocal. A search may discard what cannot improve the incumbent by at least one step.
+    Quantities are integers; those that are ``powers`` of two divide their largest value, so their
+    reciprocals are multiples of its reciprocal. A search may discard what cannot improve the
+    incumbent by at least one step.
     """
 
     @cache  # expressions share most of their parts
@@ -33,14 +34,18 @@ def granularity(node: Expression, powers: Mapping[str, int]) -> Fraction:
     return of(node)
 
 
-def _granularity(node: Expression, powers: Mapping[str, int], of: Callable[[Expression], Fraction]) -> Fraction:
+def _granularity(
+    node: Expression, powers: Mapping[str, int], of: Callable[[Expression], Fraction]
+) -> Fraction:
     """The granularity of a node, from those of its parts."""
     if isinstance(node, Constant):
         return abs(node.value)
     if isinstance(node, Symbol | CeilingDivision):
         return Fraction(1)
     if isinstance(node, Sum | Maximum | Minimum):
-        return common_step([of(c) for c in node.children if not (isinstance(c, Constant) and not c.value)])
+        return common_step(
+            [of(c) for c in node.children if not (isinstance(c, Constant) and not c.value)]
+        )
     if isinstance(node, Product):
         step = abs(node.coefficient)
         for base, exponent in node.factors:
@@ -60,7 +65,11 @@ def _largest_power(node: Expression, powers: Mapping[str, int]) -> int | None:
         known = [_largest_power(argument, powers) for argument in node.arguments]
         return None if None in known else min(value for value in known if value is not None)
     if isinstance(node, Constant):
-        return int(node.value) if node.value.denominator == 1 and node.value > 0 and int(node.value).bit_count() == 1 else None
+        return (
+            int(node.value)
+            if node.value.denominator == 1 and node.value > 0 and int(node.value).bit_count() == 1
+            else None
+        )
     return powers.get(node.name) if isinstance(node, Symbol) else None
 
 

@@ -20,8 +20,8 @@ from ithaca.solver.tables.tree import Tree
 
 Nodes = NDArray[np.int32]
 
-#: Where a symbol of a program comes from: the number of an axis, and the smallest or largest value of one of its columns on
-#: each node of the axis' tree.
+#: Where a symbol of a program comes from: the number of an axis, and the smallest or largest value
+#: of one of its columns on each node of the axis' tree.
 Source = tuple[int, Floats]
 
 
@@ -46,13 +46,15 @@ class BoundModel:
     def bound(self, nodes: Nodes) -> tuple[Floats, Mask]:
         """Bound boxes: nodes of each axis' tree, shape (axes, boxes).
 
-        No configuration in a box has an objective below the first array's entry, up to rounding (`rounding.below`); of a box of
-        single rows it is the objective. The second array is False where no configuration in the box meets all constraints.
+        No configuration in a box has an objective below the first array's entry, up to rounding
+        (`rounding.below`); of a box of single rows it is the objective. The second array is False
+        where no configuration in the box meets all constraints.
         """
         return bound_boxes(self.program, self.sources, self.limits, nodes)
 
     def configuration(self, rows: Sequence[int]) -> Configuration:
-        """The configuration of one row per axis; what rules across axes define follows from the others."""
+        """The configuration of one row per axis; what rules across axes define follows from the
+        others."""
         return configuration_of(self.problem.space, [tree.table for tree in self.trees], rows)
 
 

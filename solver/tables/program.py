@@ -1,8 +1,9 @@
 """Straight-line programs: expressions compiled for repeated evaluation on arrays.
 
-A program of hundreds of operations on fresh arrays spends up to half its time in page faults: memory is given back to the
-system after each run, and asked for again. So an array is freed, or written over, as soon as no later operation reads it,
-and long arrays are worked through in blocks that stay in the cache.
+A program of hundreds of operations on fresh arrays spends up to half its time in page faults:
+memory is given back to the system after each run, and asked for again. So an array is freed, or
+written over, as soon as no later operation reads it, and long arrays are worked through in blocks
+that stay in the cache.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ from ithaca.formulations.algebra.expression import (
 
 Array = Floats
 
-#: Entries evaluated at once by `Program.gather`: enough to amortise calls into NumPy, and its work arrays stay in the cache.
+#: Entries evaluated at once by `Program.gather`: enough to amortise calls into NumPy, and its work
+#: arrays stay in the cache.
 BLOCK = 8192
 #: Fewer entries are evaluated on fresh arrays, which cost less than the care for others.
 FEW = 512
@@ -50,16 +52,20 @@ class Program:
         """Evaluate all outputs; ``loaded`` holds the arrays of `symbols`, in their order."""
         slots = self._plan.slots.copy()
         for number, function, arguments, dead in self._plan.steps:
-            slots[number] = function(*[slots[a] for a in arguments]) if function else loaded[arguments[0]]
+            slots[number] = (
+                function(*[slots[a] for a in arguments]) if function else loaded[arguments[0]]
+            )
             for slot in dead:
                 slots[slot] = None
         return [slots[index] for index in self._outputs]
 
-    def gather(self, sources: Sequence[tuple[int, Array]], nodes: NDArray[np.signedinteger]) -> list[Array]:
+    def gather(
+        self, sources: Sequence[tuple[int, Array]], nodes: NDArray[np.signedinteger]
+    ) -> list[Array]:
         """Evaluate all outputs where each symbol is what its source has at the nodes of an axis.
 
-        ``sources`` has for each of `symbols` the number of its axis and the value on each node; ``nodes`` has shape
-        (axes, entries).
+        ``sources`` has for each of `symbols` the number of its axis and the value on each node;
+        ``nodes`` has shape (axes, entries).
         """
         entries = nodes.shape[1]
         if entries < FEW:
@@ -82,9 +88,13 @@ class Program:
         return found
 
     def _in_place(
-        self, sources: Sequence[tuple[int, Array]], nodes: Sequence[NDArray[np.intp]], spare: list[Array]
+        self,
+        sources: Sequence[tuple[int, Array]],
+        nodes: Sequence[NDArray[np.intp]],
+        spare: list[Array],
     ) -> list[Array]:
-        """Evaluate one block in ``spare`` arrays; they, and what had to be made beside them, are spare again."""
+        """Evaluate one block in ``spare`` arrays; they, and what had to be made beside them, are
+        spare again."""
         slots = self._plan.slots.copy()
         for number, function, arguments, dead in self._plan.steps:
             spare += [slots[slot] for slot in dead]
@@ -120,7 +130,11 @@ class Program:
             if all(slots[a] is not None for a in arguments):
                 slots[number] = _OPERATIONS[operation](*(slots[a] for a in arguments))
                 continue
-            dead = {a for a in arguments if slots[a] is None and last[a] == number and a not in self._outputs}
+            dead = {
+                a
+                for a in arguments
+                if slots[a] is None and last[a] == number and a not in self._outputs
+            }
             steps.append((number, _OPERATIONS[operation], arguments, tuple(dead)))
         return _Plan(slots, steps)
 
@@ -132,7 +146,8 @@ class Program:
         return self._slots[key]
 
     def _fold(self, operation: str, slots: Iterable[int]) -> int:
-        """Combine slots one after the other, each as soon as it is computed: then few are waited for at a time."""
+        """Combine slots one after the other, each as soon as it is computed: then few are waited
+        for at a time."""
         return reduce(lambda result, slot: self._emit(operation, (result, slot)), slots)
 
     def _compile(self, node: Expression) -> int:
@@ -154,15 +169,25 @@ class Program:
         if isinstance(node, Minimum):
             return self._fold("minimum", (self._compile(a) for a in node.arguments))
         if isinstance(node, CeilingDivision):
-            ratio = self._emit("divide", (self._compile(node.numerator), self._compile(node.denominator)))
+            ratio = self._emit(
+                "divide", (self._compile(node.numerator), self._compile(node.denominator))
+            )
             return self._emit("ceil", (ratio,))
         if isinstance(node, Product):
             over = [self._compile(b) for b, e in node.factors for _ in range(e)]
             under = [self._compile(b) for b, e in node.factors for _ in range(-e)]
-            result = self._fold("multiply", sorted(over)) if over else self._emit("constant", constant=1.0)
+            result = (
+                self._fold("multiply", sorted(over))
+                if over
+                else self._emit("constant", constant=1.0)
+            )
             if under:
                 result = self._emit("divide", (result, self._fold("multiply", sorted(under))))
-            return result if node.coefficient == 1 else self._emit("scale", (result,), float(node.coefficient))
+            return (
+                result
+                if node.coefficient == 1
+                else self._emit("scale", (result,), float(node.coefficient))
+            )
         raise TypeError(f"cannot compile {node}")
 
 
@@ -174,8 +199,8 @@ class _Plan:
     """How to run a program: what is constant is computed once."""
 
     slots: list[Any]  #: The constants, in their places; None where there will be an array
-    #: For each other slot its number, what computes it (None: it is loaded), of which slots (or symbol), and the slots that
-    #: no later step needs.
+    #: For each other slot its number, what computes it (None: it is loaded), of which slots (or
+    #: symbol), and the slots that no later step needs.
     steps: list[_Step]
 
 

@@ -44,12 +44,15 @@ from ithaca.solver.tables.axis_groups import AxisGroups
 class Relaxation(AxisGroups):
     """Rewrites expressions into bounds over column statistics, and keeps the columns.
 
-    ``least`` gives the smallest value of a single-axis expression over all rows of its axis. What ``checkpoint``, called now
-    and then, raises ends the rewriting.
+    ``least`` gives the smallest value of a single-axis expression over all rows of its axis. What
+    ``checkpoint``, called now and then, raises ends the rewriting.
     """
 
     def __init__(
-        self, axis_of: Mapping[str, str], least: Callable[[str, Expression], float], checkpoint: Callable[[], None] = never
+        self,
+        axis_of: Mapping[str, str],
+        least: Callable[[str, Expression], float],
+        checkpoint: Callable[[], None] = never,
     ) -> None:
         super().__init__(axis_of)
         self._checkpoint = checkpoint
@@ -69,9 +72,14 @@ class Relaxation(AxisGroups):
         """Expression over statistics that never exceeds ``node`` on the region."""
         if node not in self._lower_memo:
             bound = self._bound(node, upper=False)
-            # n − 1, which is known not to be negative, says so in its bound, too: then it loses no more than its own rounding
+            # n − 1, which is known not to be negative, says so in its bound, too: then it loses no
+            # more than its own rounding
             whole = isinstance(node, Sum) and len(self.axes(node)) > 1 and self.nonnegative(node)
-            self._lower_memo[node] = maximum(bound, 0) if whole and not all(map(self.nonnegative, node.children)) else bound
+            self._lower_memo[node] = (
+                maximum(bound, 0)
+                if whole and not all(map(self.nonnegative, node.children))
+                else bound
+            )
         return self._lower_memo[node]
 
     def upper(self, node: Expression) -> Expression:
@@ -81,15 +89,18 @@ class Relaxation(AxisGroups):
         return self._upper_memo[node]
 
     def check_divisors(self, node: Expression) -> None:
-        """Refuse an expression that divides by what may be 0 or negative; quantities, their sums and products are positive."""
+        """Refuse an expression that divides by what may be 0 or negative; quantities, their sums
+        and products are positive."""
         for product in walk(node):
             if isinstance(product, Product):
                 for base, exponent in product.factors:
                     if exponent < 0 and not self.positive(base):
                         shown = str(base)
                         raise InputError(
-                            f"objective or limit divides by '{shown if len(shown) < 60 else shown[:57] + '…'}', which may "
-                            "be 0 or negative; allowed: divisors that are positive for every configuration"
+                            "objective or limit divides by "
+                            f"'{shown if len(shown) < 60 else shown[:57] + '…'}', which may "
+                            "be 0 or negative; allowed: divisors that are "
+                            "positive for every configuration"
                         )
 
     def positive(self, node: Expression) -> bool:
@@ -101,9 +112,13 @@ class Relaxation(AxisGroups):
         if isinstance(node, Maximum):
             return any(self.positive(c) for c in node.children)
         if isinstance(node, Sum):
-            if any(self.positive(term) for term in node.terms) and all(self.nonnegative(term) for term in node.terms):
+            if any(self.positive(term) for term in node.terms) and all(
+                self.nonnegative(term) for term in node.terms
+            ):
                 return True
-        elif not (isinstance(node, Product) and node.coefficient < 0) and all(self.positive(c) for c in node.children):
+        elif not (isinstance(node, Product) and node.coefficient < 0) and all(
+            self.positive(c) for c in node.children
+        ):
             return True
         axes = self.axes(node)
         return _least(node) > 0 or (len(axes) == 1 and self._ask(next(iter(axes)), node) > 0)
@@ -128,8 +143,15 @@ class Relaxation(AxisGroups):
         if isinstance(node, Minimum):
             return minimum(*(self._either(a, upper) for a in node.arguments))
         if isinstance(node, CeilingDivision):
-            ratio = multiply(node.numerator, power(self._saturated(node.denominator, node.numerator), -1))
-            return ceiling_of_bound(self._either(ratio, upper), self.signed, upper=upper, nonnegative=self.nonnegative(ratio))
+            ratio = multiply(
+                node.numerator, power(self._saturated(node.denominator, node.numerator), -1)
+            )
+            return ceiling_of_bound(
+                self._either(ratio, upper),
+                self.signed,
+                upper=upper,
+                nonnegative=self.nonnegative(ratio),
+            )
         if isinstance(node, Product):
             return self._product(node, upper)
         raise TypeError(f"cannot bound {node}")
@@ -138,11 +160,14 @@ class Relaxation(AxisGroups):
         return self.upper(node) if upper else self.lower(node)
 
     def _saturated(self, divisor: Expression, dividend: Expression) -> Expression:
-        """A divisor for the same ceiling, that takes no notice of factors beyond the dividend, so that rows dominate others.
+        """A divisor for the same ceiling, that takes no notice of factors beyond the dividend, so
+        that rows dominate others.
 
         ⌈c / Π f⌉ = ⌈c / Π min(f, c)⌉ for f ≥ 1: where a factor is c or more, both are 1.
         """
-        if not (isinstance(dividend, Constant) and isinstance(divisor, Product) and dividend.value >= 1):
+        if not (
+            isinstance(dividend, Constant) and isinstance(divisor, Product) and dividend.value >= 1
+        ):
             return divisor
         simple, compound = self._regroup(divisor)
         if compound or divisor.coefficient != 1 or any(_least(factor) < 1 for factor, _ in simple):
@@ -158,52 +183,90 @@ class Relaxation(AxisGroups):
 
     def _sum(self, node: Sum, upper: bool) -> Expression:
         single, others = self.grouped(node.terms, as_expression)
-        return add(*(self._either(term, upper) for term in (*others, *(add(*terms) for terms in single.values()))))
+        return add(
+            *(
+                self._either(term, upper)
+                for term in (*others, *(add(*terms) for terms in single.values()))
+            )
+        )
 
     def _product(self, node: Product, upper: bool) -> Expression:
         if node.coefficient < 0:
-            return multiply(node.coefficient, self._either(multiply(1 / node.coefficient, node), not upper))
+            return multiply(
+                node.coefficient, self._either(multiply(1 / node.coefficient, node), not upper)
+            )
         simple, compound = self._regroup(node)
         if not all(self.nonnegative(base) for base, _ in (*simple, *compound)):
             return self._general_product(node, upper)
         rest = multiply(node.coefficient, *(power(b, e) for b, e in simple))
         for index, (base, exponent) in enumerate(compound):
-            if exponent == 1 and isinstance(base, Maximum | Minimum) and all(self.nonnegative(a) for a in base.arguments):
+            if (
+                exponent == 1
+                and isinstance(base, Maximum | Minimum)
+                and all(self.nonnegative(a) for a in base.arguments)
+            ):
                 # a nonnegative factor may enter the extremum, where it regroups by axis
-                outer = multiply(rest, *(power(b, e) for i, (b, e) in enumerate(compound) if i != index))
+                outer = multiply(
+                    rest, *(power(b, e) for i, (b, e) in enumerate(compound) if i != index)
+                )
                 inside = (multiply(outer, a) for a in base.arguments)
-                return self._either((maximum if isinstance(base, Maximum) else minimum)(*inside), upper)
-            if exponent == 1 and isinstance(base, Sum) and all(self.nonnegative(t) for t in base.terms):
-                outer = multiply(rest, *(power(b, e) for i, (b, e) in enumerate(compound) if i != index))
+                return self._either(
+                    (maximum if isinstance(base, Maximum) else minimum)(*inside), upper
+                )
+            if (
+                exponent == 1
+                and isinstance(base, Sum)
+                and all(self.nonnegative(t) for t in base.terms)
+            ):
+                outer = multiply(
+                    rest, *(power(b, e) for i, (b, e) in enumerate(compound) if i != index)
+                )
                 return self._either(add(*(multiply(outer, t) for t in base.terms)), upper)
         factors = [self._bound_power(b, e, upper) for b, e in compound]
-        bounds = [multiply(node.coefficient, *(self._either(power(b, e), upper) for b, e in simple), *factors)]
+        bounds = [
+            multiply(
+                node.coefficient, *(self._either(power(b, e), upper) for b, e in simple), *factors
+            )
+        ]
         bounds += self._inverted(node, compound, upper)
         if not upper:
             bounds += self._without_ceilings(node, compound)
         return (minimum if upper else maximum)(*bounds)
 
-    def _inverted(self, node: Product, compound: list[tuple[Expression, int]], upper: bool) -> list[Expression]:
+    def _inverted(
+        self, node: Product, compound: list[tuple[Expression, int]], upper: bool
+    ) -> list[Expression]:
         """Bound a quotient by its reciprocal.
 
-        t / (a + b) is 1 / (a/t + b/t), and likewise for a maximum: in the reciprocal every quotient regroups by axis.
+        t / (a + b) is 1 / (a/t + b/t), and likewise for a maximum: in the reciprocal every quotient
+        regroups by axis.
         """
         if not any(e == -1 and isinstance(b, Sum | Maximum | Minimum) for b, e in compound):
             return []
         if not all(self.positive(b) for b, _ in node.factors):
             return []
-        reciprocal = bound_of_divisor(self._either(power(node, -1), not upper), self.signed, upper=not upper)
+        reciprocal = bound_of_divisor(
+            self._either(power(node, -1), not upper), self.signed, upper=not upper
+        )
         return [power(reciprocal, -1)]
 
-    def _without_ceilings(self, node: Product, compound: list[tuple[Expression, int]]) -> list[Expression]:
+    def _without_ceilings(
+        self, node: Product, compound: list[tuple[Expression, int]]
+    ) -> list[Expression]:
         """Bounds with a ceiling dropped: looser by itself, but its factors regroup by axis."""
         found = []
         for base, exponent in compound:
             if isinstance(base, CeilingDivision) and exponent == 1:
-                found.append(self.lower(multiply(node, power(base, -1), base.numerator, power(base.denominator, -1))))
+                found.append(
+                    self.lower(
+                        multiply(node, power(base, -1), base.numerator, power(base.denominator, -1))
+                    )
+                )
         return found
 
-    def _regroup(self, node: Product) -> tuple[list[tuple[Expression, int]], list[tuple[Expression, int]]]:
+    def _regroup(
+        self, node: Product
+    ) -> tuple[list[tuple[Expression, int]], list[tuple[Expression, int]]]:
         """Factors collected per axis, and factors that span several axes."""
         by_axis, compound = self.grouped(node.factors, itemgetter(0))
         return [(multiply(*starmap(power, factors)), 1) for factors in by_axis.values()], compound
@@ -211,7 +274,9 @@ class Relaxation(AxisGroups):
     def _bound_power(self, base: Expression, exponent: int, upper: bool) -> Expression:
         if exponent > 0:
             return power(self._either(base, upper), exponent)
-        return power(bound_of_divisor(self._either(base, not upper), self.signed, upper=not upper), exponent)
+        return power(
+            bound_of_divisor(self._either(base, not upper), self.signed, upper=not upper), exponent
+        )
 
     def _general_product(self, node: Product, upper: bool) -> Expression:
         """Interval product of factors of unknown sign."""
@@ -220,7 +285,10 @@ class Relaxation(AxisGroups):
         high: Expression = low
         for base, exponent in (*simple, *compound):
             sign = 1 if exponent > 0 else -1
-            ends = self._bound_power(base, sign, upper=False), self._bound_power(base, sign, upper=True)
+            ends = (
+                self._bound_power(base, sign, upper=False),
+                self._bound_power(base, sign, upper=True),
+            )
             for _ in range(abs(exponent)):
                 corners = [multiply(a, b) for a in (low, high) for b in ends]
                 low, high = minimum(*corners), maximum(*corners)
@@ -248,7 +316,8 @@ class Relaxation(AxisGroups):
 
 
 def _least(node: Expression) -> Fraction | float:
-    """A number that an expression of positive whole quantities is not below: n − 1 ≥ 0, also where n is a product."""
+    """A number that an expression of positive whole quantities is not below: n − 1 ≥ 0, also where
+    n is a product."""
     if isinstance(node, Constant):
         return node.value
     if isinstance(node, Symbol):
@@ -260,7 +329,13 @@ def _least(node: Expression) -> Fraction | float:
         known = node.coefficient > 0 and all(low >= 0 and exponent > 0 for low, exponent in powers)
         return node.coefficient * prod(low**exponent for low, exponent in powers) if known else -inf
     least = [_least(child) for child in node.children]
-    return sum(least) if isinstance(node, Sum) else max(least) if isinstance(node, Maximum) else min(least)
+    return (
+        sum(least)
+        if isinstance(node, Sum)
+        else max(least)
+        if isinstance(node, Maximum)
+        else min(least)
+    )
 
 
 def statistic(column: int, high: bool) -> Symbol:

@@ -1,9 +1,10 @@
 """Candidate tables: the rows of an axis with the columns that bounds need.
 
-Rows that another row of the same axis makes superfluous are left out. A row is dominated if another is at least as good in
-every column: not larger where small values are good, not smaller where large ones are. Every bound is monotone in its
-columns, so replacing a dominated row by its dominator never makes any configuration worse or infeasible. All filters are
-sound; none needs to find every dominated row.
+Rows that another row of the same axis makes superfluous are left out. A row is dominated if another
+is at least as good in every column: not larger where small values are good, not smaller where large
+ones are. Every bound is monotone in its columns, so replacing a dominated row by its dominator
+never makes any configuration worse or infeasible. All filters are sound; none needs to find every
+dominated row.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ from ithaca.solver.tables.column import Column, Columns
 Rows = dict[str, Integers]
 Part = tuple[Rows, Floats]
 
-#: Rows whose columns are evaluated at once, and rows gathered before those dominated among them are dropped:
-#: what a table takes beyond the rows that stay is bounded by these, whatever the extent.
+#: Rows whose columns are evaluated at once, and rows gathered before those dominated among them are
+#: dropped: what a table takes beyond the rows that stay is bounded by these, whatever the extent.
 PIECE_ROWS = 1 << 17
 GATHERED_ROWS = 1 << 19
 
@@ -43,7 +44,12 @@ class Table:
 
     def only(self, keep: Mask) -> Table:
         """The table with some of its rows."""
-        return Table(self.axis, self.columns, {name: v[keep] for name, v in self.rows.items()}, self.values[:, keep])
+        return Table(
+            self.axis,
+            self.columns,
+            {name: v[keep] for name, v in self.rows.items()},
+            self.values[:, keep],
+        )
 
     def row(self, index: int) -> dict[str, int]:
         """The quantities of one row."""
@@ -58,13 +64,17 @@ def build_table(
     prune: bool = True,
     alike: Sequence[str] = (),
 ) -> Table:
-    """Enumerate the rows of an axis, evaluate the columns, and drop dominated rows where ``prune`` says so.
+    """Enumerate the rows of an axis, evaluate the columns, and drop dominated rows where ``prune``
+    says so.
 
-    Where quantities are named that must be ``alike``, only rows that agree in them dominate each other. What ``checkpoint``,
-    called now and then, raises ends the preparation.
+    Where quantities are named that must be ``alike``, only rows that agree in them dominate each
+    other. What ``checkpoint``, called now and then, raises ends the preparation.
     """
     if alike:
-        axis = replace(axis, runs=tuple((*run, *(name for name in alike if name not in run)) for run in axis.runs))
+        axis = replace(
+            axis,
+            runs=tuple((*run, *(name for name in alike if name not in run)) for run in axis.runs),
+        )
     prepared = Columns(columns, axis)
     kept: list[Part] = []
     settled = 0
@@ -81,7 +91,9 @@ def build_table(
 
 def without_dominated(table: Table) -> Table:
     """The table without rows that another row makes superfluous."""
-    rows, values = _prune(Columns(table.columns, table.axis), [(dict(table.rows), table.values)], table.axis)
+    rows, values = _prune(
+        Columns(table.columns, table.axis), [(dict(table.rows), table.values)], table.axis
+    )
     return Table(table.axis, table.columns, rows, values)
 
 
@@ -93,7 +105,8 @@ def _pieces(rows: Rows) -> Iterator[Rows]:
 
 
 def _joined(parts: list[Part]) -> Part:
-    """All rows of the parts in their order. Empties the list: the memory of one part serves the next quantity."""
+    """All rows of the parts in their order. Empties the list: the memory of one part serves the
+    next quantity."""
     if len(parts) == 1:
         return parts.pop()
     rows = {name: np.concatenate([part[0][name] for part in parts]) for name in parts[0][0]}
@@ -116,9 +129,11 @@ def _evaluate(columns: Columns, rows: Rows, axis: Axis, prune: bool) -> Part:
 
 
 def _prune(columns: Columns, parts: list[Part], axis: Axis, *, equal: bool = True) -> Part:
-    """The rows without those that others dominate; all of them where the exact order of a column is not known.
+    """The rows without those that others dominate; all of them where the exact order of a column is
+    not known.
 
-    With ``equal`` of rows with equal columns one is enough. Empties the list: large tables are not held twice.
+    With ``equal`` of rows with equal columns one is enough. Empties the list: large tables are not
+    held twice.
     """
     rows, values = _joined(parts)
     if not values.shape[1]:
@@ -133,7 +148,9 @@ def _prune(columns: Columns, parts: list[Part], axis: Axis, *, equal: bool = Tru
             rows, values = _keep(rows, values, keep)
         for run in axis.runs[1:]:
             first = rows[axis.quantities[0].name]
-            order = np.lexsort((-first if largest_first else first, *(rows[name] for name in reversed(run))))
+            order = np.lexsort(
+                (-first if largest_first else first, *(rows[name] for name in reversed(run)))
+            )
             rows, values = _keep(rows, values, order)
             keep = _undominated(columns, rows, values, run)
             if keep is None:
@@ -142,8 +159,11 @@ def _prune(columns: Columns, parts: list[Part], axis: Axis, *, equal: bool = Tru
     return rows, values
 
 
-def _undominated(columns: Columns, rows: Rows, values: Floats, run: tuple[str, ...] | None = None) -> Mask | None:
-    """Which rows neither the first of their run dominates (without runs: an equal one); None if that is not known."""
+def _undominated(
+    columns: Columns, rows: Rows, values: Floats, run: tuple[str, ...] | None = None
+) -> Mask | None:
+    """Which rows neither the first of their run dominates (without runs: an equal one); None if
+    that is not known."""
     costs = columns.costs(rows, values)
     if costs is None:
         return None
@@ -159,7 +179,8 @@ def _select(rows: Rows, keep: Mask | Integers) -> Rows:
 
 
 def run_heads(costs: Floats, keys: Sequence[Integers]) -> Mask:
-    """Keep a row unless the first row of its run dominates it: of consecutive rows with equal keys."""
+    """Keep a row unless the first row of its run dominates it: of consecutive rows with equal
+    keys."""
     rows = costs.shape[1]
     starts = np.zeros(rows, bool)
     starts[:1] = True

@@ -18,7 +18,8 @@ LOG_OFFSET = 1e-3
 
 @dataclass(frozen=True)
 class Tree:
-    """A binary tree over the rows of a table. Node 0 holds all of them (of an empty table, none)."""
+    """A binary tree over the rows of a table. Node 0 holds all of them (of an empty table,
+    none)."""
 
     table: Table  #: The rows
     low: Floats  #: Smallest value on a node's rows of each column whose smallest value bounds use
@@ -45,7 +46,14 @@ def build_tree(table: Table, checkpoint: Callable[[], None] = never) -> Tree:
     values = table.values
     if not table.count:
         nothing = np.zeros((len(table.columns), 1))
-        return Tree(table, nothing, nothing, np.zeros(1, np.int32), np.zeros(1, np.int32), np.zeros(1, np.float32))
+        return Tree(
+            table,
+            nothing,
+            nothing,
+            np.zeros(1, np.int32),
+            np.zeros(1, np.int32),
+            np.zeros(1, np.float32),
+        )
     use_low, use_high = np.array([(c.low, c.high) for c in table.columns], bool).reshape(-1, 2).T
     if not len(values):
         values, use_low, use_high = np.ones((1, table.count)), np.zeros(1, bool), np.zeros(1, bool)

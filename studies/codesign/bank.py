@@ -1,8 +1,10 @@
-"""Layers' optima on figures of accelerators: solved once, whichever boxes, questions and runs ask for them.
+"""Layers' optima on figures of accelerators: solved once, whichever boxes, questions and runs ask
+for them.
 
-What the bank answers depends on the questions alone, not on what it happens to know beyond them: an optimum that reaches the
-cutoff of a question is answered by the cutoff, and mappings are remembered in the order in which they were asked for. So a
-search is the same whether layers are solved as it goes, ahead of it by other processes, or were found in a results folder.
+What the bank answers depends on the questions alone, not on what it happens to know beyond them: an
+optimum that reaches the cutoff of a question is answered by the cutoff, and mappings are remembered
+in the order in which they were asked for. So a search is the same whether layers are solved as it
+goes, ahead of it by other processes, or were found in a results folder.
 """
 
 from __future__ import annotations
@@ -60,12 +62,18 @@ class Answer:
 
     bound: Bound  #: No mapping is below it; infinite if there is none
     solution: Solution | None = None  #: The best mapping found
-    factor: Fraction = Fraction(1)  #: The objective asked for, and the bound, are so often the solution's
+    factor: Fraction = Fraction(
+        1
+    )  #: The objective asked for, and the bound, are so often the solution's
 
     @property
     def value(self) -> Bound:
         """The objective of the best mapping found; infinite without one."""
-        return inf if self.solution is None or self.solution.value is None else self.factor * self.solution.value
+        return (
+            inf
+            if self.solution is None or self.solution.value is None
+            else self.factor * self.solution.value
+        )
 
     @property
     def exact(self) -> bool:
@@ -86,7 +94,9 @@ UNKNOWN = Answer(-inf)
 
 def problems_of(accelerator: Accelerator, ask: Ask) -> tuple[Problem, ...]:
     """The problems of a layer, one per design that may run it."""
-    return accelerator.problems(ask.work, dict(ask.figures), Objective(wording(ask.expression), ask.expression))
+    return accelerator.problems(
+        ask.work, dict(ask.figures), Objective(wording(ask.expression), ask.expression)
+    )
 
 
 def solve_layer(
@@ -102,9 +112,13 @@ def solve_layer(
     bound: Bound = inf
     for problem in problems_of(accelerator, ask):
         known = [n for n in (cutoff, None if best is None else best.value) if n is not None]
-        found = engine(method)(problem, replace(options, rival=min(known, default=None), any_tie=True), tell)
+        found = engine(method)(
+            problem, replace(options, rival=min(known, default=None), any_tie=True), tell
+        )
         bound = min(bound, _bound(found))
-        if found.value is not None and (best is None or best.value is None or found.value < best.value):
+        if found.value is not None and (
+            best is None or best.value is None or found.value < best.value
+        ):
             # a design keeps the tables that its search made
             bare = replace(problem, design=replace(problem.design))  # type: ignore[type-var]
             best = make_solution(bare, found.configuration, found.certificate)
@@ -112,7 +126,12 @@ def solve_layer(
         return Answer(bound)
     bound = min(bound, best.value)
     proof = best.certificate
-    again = conclude(best.value, None if bound == -inf else Fraction(bound), method=proof.method, nodes=proof.nodes)
+    again = conclude(
+        best.value,
+        None if bound == -inf else Fraction(bound),
+        method=proof.method,
+        nodes=proof.nodes,
+    )
     return Answer(bound, replace(best, certificate=replace(again, seconds=proof.seconds)))
 
 
@@ -124,9 +143,12 @@ def _bound(found: Solution) -> Bound:
 
 
 class LayerBank:
-    """Answers for the layers of an accelerator, by content; kept in a store, if one is given, and found there."""
+    """Answers for the layers of an accelerator, by content; kept in a store, if one is given, and
+    found there."""
 
-    def __init__(self, accelerator: Accelerator, method: Method = Method.AUTO, store: Store | None = None) -> None:
+    def __init__(
+        self, accelerator: Accelerator, method: Method = Method.AUTO, store: Store | None = None
+    ) -> None:
         self.accelerator, self.method, self.store = accelerator, method, store
         self.asked: set[Ask] = set()
         self._known: dict[Ask, Answer] = {}
@@ -141,12 +163,17 @@ class LayerBank:
 
     # -- questions ---------------------------------------------------------------------
 
-    def ask(self, work: Work, figures: Mapping[str, Fraction], objective: Objective) -> tuple[Ask, Fraction]:
-        """A question without what does not matter for its answer, and what the objective is of that answer."""
+    def ask(
+        self, work: Work, figures: Mapping[str, Fraction], objective: Objective
+    ) -> tuple[Ask, Fraction]:
+        """A question without what does not matter for its answer, and what the objective is of that
+        answer."""
         factor, expression = split_coefficient(objective.expression)
         if factor <= 0 or not expression.symbols:
             factor, expression = Fraction(1), objective.expression
-        kept = tuple(sorted((name, value) for name, value in figures.items() if name not in self._idle))
+        kept = tuple(
+            sorted((name, value) for name, value in figures.items() if name not in self._idle)
+        )
         return Ask(work.nest, work.stored, kept, expression), factor
 
     def serves(self, ask: Ask, target: Fraction | None) -> bool:
@@ -167,14 +194,20 @@ class LayerBank:
         tell: Report = lambda progress: None,
         floor: Bound = -inf,
     ) -> Answer:
-        """The least objective of a run on some figures, with its mapping; or the cutoff, if none is below it.
+        """The least objective of a run on some figures, with its mapping; or the cutoff, if none is
+        below it.
 
-        A known mapping that reaches a bound known from elsewhere, the ``floor``, needs no search. Unproven answers, of searches
-        that ran out of time, are asked for again when they are needed again.
+        A known mapping that reaches a bound known from elsewhere, the ``floor``, needs no search.
+        Unproven answers, of searches that ran out of time, are asked for again when they are needed
+        again.
         """
         ask, factor = self.ask(work, figures, objective)
         target = None if cutoff is None else cutoff / factor
-        if floor > -inf and ask not in self._given and (known := self.tried(work, figures, objective)).value == floor:
+        if (
+            floor > -inf
+            and ask not in self._given
+            and (known := self.tried(work, figures, objective)).value == floor
+        ):
             self._known[ask] = replace(known, bound=floor / factor, factor=Fraction(1))
             self._given.add(ask)
         if ask not in self._given:
@@ -190,7 +223,8 @@ class LayerBank:
         return found.times(factor)
 
     def floor(self, work: Work, figures: Mapping[str, Fraction], objective: Objective) -> Bound:
-        """A bound that takes no search: roofs, and what designs that are searched in stages know of themselves at once."""
+        """A bound that takes no search: roofs, and what designs that are searched in stages know of
+        themselves at once."""
         ask, factor = self.ask(work, figures, objective)
         if ask not in self._floors:
             problems = self._problems(ask)
@@ -206,10 +240,19 @@ class LayerBank:
     def given(self, work: Work, figures: Mapping[str, Fraction], objective: Objective) -> Answer:
         """What was answered before."""
         ask, factor = self.ask(work, figures, objective)
-        return (self._known.get(ask, UNKNOWN) if ask in self.asked or ask in self._given else UNKNOWN).times(factor)
+        return (
+            self._known.get(ask, UNKNOWN) if ask in self.asked or ask in self._given else UNKNOWN
+        ).times(factor)
 
-    def tried(self, work: Work, figures: Mapping[str, Fraction], objective: Objective, most: int = REMEMBERED) -> Answer:
-        """The best of the last mappings known of a layer, on figures that they may not be from; nothing is searched."""
+    def tried(
+        self,
+        work: Work,
+        figures: Mapping[str, Fraction],
+        objective: Objective,
+        most: int = REMEMBERED,
+    ) -> Answer:
+        """The best of the last mappings known of a layer, on figures that they may not be from;
+        nothing is searched."""
         ask, factor = self.ask(work, figures, objective)
         if ask in self._given:
             return self._known[ask].times(factor)
@@ -218,18 +261,29 @@ class LayerBank:
         for number, configuration in self._mappings.get(work.nest, [])[:most]:
             key = ask, number, configuration
             if key not in self._values:
-                self._values[key] = problems[number].feasible_value(configuration) if number < len(problems) else None
+                self._values[key] = (
+                    problems[number].feasible_value(configuration)
+                    if number < len(problems)
+                    else None
+                )
             value = self._values[key]
             if value is not None and (best is None or value < best[0]):
                 best = value, problems[number], configuration
         if best is None:
             return UNKNOWN
-        return Answer(-inf, make_solution(best[1], best[2], conclude(best[0], None, method="tried")), factor)
+        return Answer(
+            -inf, make_solution(best[1], best[2], conclude(best[0], None, method="tried")), factor
+        )
 
     def front(
-        self, work: Work, figures: Mapping[str, Fraction], objectives: tuple[Objective, ...], options: SolveOptions
+        self,
+        work: Work,
+        figures: Mapping[str, Fraction],
+        objectives: tuple[Objective, ...],
+        options: SolveOptions,
     ) -> tuple[Choice, ...] | None:
-        """Mappings of a run that none dominates; None if there may be others than those found in time."""
+        """Mappings of a run that none dominates; None if there may be others than those found in
+        time."""
         ask, _ = self.ask(work, figures, objectives[0])
         key = ask, tuple(objective.expression for objective in objectives)
         if key not in self._fronts:
@@ -238,7 +292,9 @@ class LayerBank:
             if not found.complete:
                 return None
             designs = [problem.design for problem in problems]
-            self._fronts[key] = tuple((designs.index(p.problem.design), p.configuration, p.values) for p in found.points)
+            self._fronts[key] = tuple(
+                (designs.index(p.problem.design), p.configuration, p.values) for p in found.points
+            )
         return self._fronts[key]
 
     # -- answers -----------------------------------------------------------------------
@@ -246,8 +302,8 @@ class LayerBank:
     def learn(self, ask: Ask, target: Fraction | None, found: Answer) -> None:
         """Keep what came of a search.
 
-        What it met on its way is forgotten where it did not tell the optimum, and not stored where it was interrupted: later
-        searches are to answer as if there had been none.
+        What it met on its way is forgotten where it did not tell the optimum, and not stored where
+        it was interrupted: later searches are to answer as if there had been none.
         """
         known, served = self._known.get(ask, UNKNOWN), found.serves(target)
         if served and not found.exact:
@@ -256,7 +312,10 @@ class LayerBank:
         found = Answer(max(found.bound, known.bound), best.solution)
         self._known[ask] = found
         if self.store is not None and served:
-            problems, bound = self._problems(ask), None if found.bound == inf else Fraction(found.bound)
+            problems, bound = (
+                self._problems(ask),
+                None if found.bound == inf else Fraction(found.bound),
+            )
             solution = found.solution
             if solution is None:
                 none = conclude(None, bound, complete=found.bound == inf, method=self.method.value)
@@ -267,13 +326,18 @@ class LayerBank:
         """What is known, here or in the store."""
         if ask not in self._known:
             self._known[ask] = UNKNOWN
-            stored = None if self.store is None else self.store.load(self._problems(ask), self._name(ask))
+            stored = (
+                None
+                if self.store is None
+                else self.store.load(self._problems(ask), self._name(ask))
+            )
             if stored is not None:
                 self._known[ask] = Answer(_bound(stored.answer), stored.answer.found)
         return self._known[ask]
 
     def _name(self, ask: Ask) -> str:
-        """What answers are kept under: the model of the layer on figures of its own, and the figures asked for."""
+        """What answers are kept under: the model of the layer on figures of its own, and the
+        figures asked for."""
         base = replace(ask, figures=())
         if base not in self._names:
             self._names[base] = fingerprint(problems_of(self.accelerator, base))

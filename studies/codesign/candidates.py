@@ -1,4 +1,5 @@
-"""Accelerators that were found, and others compared with them: by bounds, by known mappings, by mappings of their own."""
+"""Accelerators that were found, and others compared with them: by bounds, by known mappings, by
+mappings of their own."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ JUDGED = 1
 
 @dataclass
 class Candidates:
-    """The accelerators found that no other one dominates, by ascending objectives, and what others might be."""
+    """The accelerators found that no other one dominates, by ascending objectives, and what others
+    might be."""
 
     question: Question
     bank: LayerBank
@@ -42,23 +44,33 @@ class Candidates:
     def keeps(self, point: Configuration) -> bool:
         """Whether an accelerator keeps rules and limits of the hardware."""
         space = self.question.space
-        spans = tuple((place, place) for place in (q.values.index(point[q.name]) for q in space.quantities))
+        spans = tuple(
+            (place, place) for place in (q.values.index(point[q.name]) for q in space.quantities)
+        )
         return self.hardware.admissible(Box(space.quantities, spans), self.hardware.all)
 
     def _lead(self, point: Configuration) -> tuple[dict[str, Fraction], Objective]:
-        """The figures of an accelerator, and what mappings are to be good for: the first amount of runs."""
+        """The figures of an accelerator, and what mappings are to be good for: the first amount of
+        runs."""
         space = self.question.space
         amount = next(amount for amount in self.question.amounts if amount.shares)
         return space.at(point), amount.of_layer(space.cost(point))
 
     def floor(self, point: Configuration, below: Bound = inf) -> Bound:
-        """A bound of the first objective of an accelerator that takes no search; infinite where it breaks limits."""
+        """A bound of the first objective of an accelerator that takes no search; infinite where it
+        breaks limits."""
         if not self.keeps(point):
             return inf
-        question, amount, (figures, objective) = self.question, self.question.amounts[0], self._lead(point)
+        question, amount, (figures, objective) = (
+            self.question,
+            self.question.amounts[0],
+            self._lead(point),
+        )
         if not amount.shares:
             return amount.of_layer(question.space.cost(point)).value({})
-        return total(amount.shares, [self.bank.floor(work, figures, objective) for work in question.works])
+        return total(
+            amount.shares, [self.bank.floor(work, figures, objective) for work in question.works]
+        )
 
     def judge(self, point: Configuration, below: Bound = inf) -> Bound:
         """The first objective of an accelerator with the last mappings known of its layers.
@@ -67,14 +79,21 @@ class Candidates:
         """
         if self.floor(point) >= below:
             return inf
-        question, amount, (figures, objective) = self.question, self.question.amounts[0], self._lead(point)
-        values = [self.bank.tried(work, figures, objective, JUDGED).value for work in question.works]
+        question, amount, (figures, objective) = (
+            self.question,
+            self.question.amounts[0],
+            self._lead(point),
+        )
+        values = [
+            self.bank.tried(work, figures, objective, JUDGED).value for work in question.works
+        ]
         if not amount.shares:
             return inf if inf in values else amount.of_layer(question.space.cost(point)).value({})
         return total(amount.shares, values)
 
     def solve(self, point: Configuration, below: Bound = inf) -> Bound:
-        """Find the best mappings of an accelerator; infinite once its first objective is known not to be below a value."""
+        """Find the best mappings of an accelerator; infinite once its first objective is known not
+        to be below a value."""
         question, (figures, objective) = self.question, self._lead(point)
         amount = question.amounts[0]
         known = [self.bank.floor(work, figures, objective) for work in question.works]
@@ -82,7 +101,11 @@ class Candidates:
         def cutoff(layer: int) -> Fraction | None:
             share = amount.shares[layer] if amount.shares else 0
             rest = total(amount.shares, [*known[:layer], 0, *known[layer + 1 :]]) if share else -inf
-            return (below - rest) / share if isinstance(rest, Fraction) and isinstance(below, Fraction) else None
+            return (
+                (below - rest) / share
+                if isinstance(rest, Fraction) and isinstance(below, Fraction)
+                else None
+            )
 
         if self.executor.width > 1:
             wanted = []
@@ -92,7 +115,9 @@ class Candidates:
             self.solve_together(wanted)
         for layer, work in enumerate(question.works):
             most = cutoff(layer)
-            answer = self.bank.best(work, figures, objective, self.options, most, lambda progress: self.tell())
+            answer = self.bank.best(
+                work, figures, objective, self.options, most, lambda progress: self.tell()
+            )
             if most is not None and answer.bound >= most:
                 return inf
             known[layer] = answer.bound
@@ -107,25 +132,41 @@ class Candidates:
             layers = [answer.solution for answer in answers if answer.solution is not None]
             self.offer(point, self.question.space.cost(point), layers)
 
-    def offer(self, point: Configuration, costs: dict[str, Fraction], layers: Sequence[Solution]) -> None:
-        """Keep an accelerator with its mappings if it keeps the limits, and none that is known is as good."""
+    def offer(
+        self, point: Configuration, costs: dict[str, Fraction], layers: Sequence[Solution]
+    ) -> None:
+        """Keep an accelerator with its mappings if it keeps the limits, and none that is known is
+        as good."""
         bare = HardwarePoint(point, costs, (), tuple(layers))
-        if any(amount.bound is not None and bare.total(amount) > amount.bound for amount in self.question.limited):
+        if any(
+            amount.bound is not None and bare.total(amount) > amount.bound
+            for amount in self.question.limited
+        ):
             return
         values = tuple(bare.total(amount) for amount in self.question.minimised)
-        if any(all(f <= v for f, v in zip(known.values, values, strict=True)) for known in self.found):
+        if any(
+            all(f <= v for f, v in zip(known.values, values, strict=True)) for known in self.found
+        ):
             return
-        kept = [known for known in self.found if not all(v <= f for v, f in zip(values, known.values, strict=True))]
+        kept = [
+            known
+            for known in self.found
+            if not all(v <= f for v, f in zip(values, known.values, strict=True))
+        ]
         self.found = sorted([*kept, replace(bare, values=values)], key=lambda known: known.values)
 
     def solve_together(self, wanted: Sequence[tuple[Ask, Fraction | None]]) -> None:
         """Let the workers find answers."""
-        left = {ask: target for ask, target in reversed(wanted) if not self.bank.serves(ask, target)}
+        left = {
+            ask: target for ask, target in reversed(wanted) if not self.bank.serves(ask, target)
+        }
         asks = list(reversed(left))
 
         def share(unfinished: int) -> SolveOptions | None:
             return None if self.budget.over else self.options
 
         jobs = [self.bank.job(ask, left[ask]) for ask in asks]
-        for number, answer in self.executor.results(jobs, share, lambda number, progress: self.tell()):
+        for number, answer in self.executor.results(
+            jobs, share, lambda number, progress: self.tell()
+        ):
             self.bank.learn(asks[number], left[asks[number]], answer)

@@ -1,4 +1,5 @@
-"""Bounds of boxes of hardware that take no search: where boxes can end, and where they are best split."""
+"""Bounds of boxes of hardware that take no search: where boxes can end, and where they are best
+split."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ from ithaca.studies.codesign.question import Question
 
 @dataclass(frozen=True)
 class Floors:
-    """What the first objective is at least over boxes, as designs know at once; only of objectives of runs."""
+    """What the first objective is at least over boxes, as designs know at once; only of objectives
+    of runs."""
 
     question: Question
     bank: LayerBank
@@ -41,10 +43,13 @@ class Floors:
         return Box(box.quantities, tuple(spans))
 
     def sharpest(self, box: Box, bounds: Sequence[Bound], goal: Fraction) -> str | None:
-        """The quantity along which the bounds of halves, up to a goal, rise most; None if they rise along none."""
+        """The quantity along which the bounds of halves, up to a goal, rise most; None if they rise
+        along none."""
         rises = {}
         for quantity, (first, last) in zip(box.quantities, box.spans, strict=True):
             if first < last:
-                rises[quantity.name] = sum(min(self.over(half, bounds), goal) for half in box.split(quantity.name))
+                rises[quantity.name] = sum(
+                    min(self.over(half, bounds), goal) for half in box.split(quantity.name)
+                )
         name = max(rises, key=rises.__getitem__)
         return name if rises[name] > 2 * self.over(box, bounds) else None

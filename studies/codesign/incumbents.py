@@ -1,4 +1,5 @@
-"""Good accelerators by local search: steps of one quantity, or of two that pay for each other, judged by known mappings."""
+"""Good accelerators by local search: steps of one quantity, or of two that pay for each other,
+judged by known mappings."""
 
 from __future__ import annotations
 
@@ -23,16 +24,20 @@ def climb(
 ) -> Configuration:
     """Improve on an accelerator until no step helps; the best that came of it.
 
-    ``judge`` says what known mappings make of an accelerator, infinity where it breaks rules or limits, or is known not to be
-    below another value. Of all steps the best is taken. Where they see no better one, accelerators around are tried with
-    mappings of their own, the most promising first: ``solve`` gives their value if it is below another one, else infinity.
+    ``judge`` says what known mappings make of an accelerator, infinity where it breaks rules or
+    limits, or is known not to be below another value. Of all steps the best is taken. Where they
+    see no better one, accelerators around are tried with mappings of their own, the most promising
+    first: ``solve`` gives their value if it is below another one, else infinity.
     """
     value = solve(point, inf)
     tried = {point}
     while not over():
         judged = _judged(_steps(quantities, point), judge, value) or [(inf, point)]
         if judged[0][0] >= value:
-            judged = sorted([*judged, *_judged(_exchanges(quantities, point), judge, value)], key=lambda entry: entry[0])
+            judged = sorted(
+                [*judged, *_judged(_exchanges(quantities, point), judge, value)],
+                key=lambda entry: entry[0],
+            )
         if judged[0][0] < value:
             value, point = judged[0]
             continue
@@ -51,11 +56,16 @@ def _judged(
     steps: Iterator[Configuration], judge: Callable[[Configuration, Bound], Bound], below: Bound
 ) -> list[tuple[Bound, Configuration]]:
     """Steps that keep rules and limits, the best first."""
-    found = sorted(((judge(step, below), number, step) for number, step in enumerate(steps)), key=lambda entry: entry[:2])
+    found = sorted(
+        ((judge(step, below), number, step) for number, step in enumerate(steps)),
+        key=lambda entry: entry[:2],
+    )
     return [(value, step) for value, _, step in found if value < inf]
 
 
-def _steps(quantities: tuple[HardwareQuantity, ...], point: Configuration) -> Iterator[Configuration]:
+def _steps(
+    quantities: tuple[HardwareQuantity, ...], point: Configuration
+) -> Iterator[Configuration]:
     """One quantity at its next value, or half as far as it goes, either way."""
     for quantity in quantities:
         place, last = quantity.values.index(point[quantity.name]), len(quantity.values) - 1
@@ -64,7 +74,9 @@ def _steps(quantities: tuple[HardwareQuantity, ...], point: Configuration) -> It
                 yield Configuration({**point, quantity.name: quantity.values[other]})
 
 
-def _exchanges(quantities: tuple[HardwareQuantity, ...], point: Configuration) -> Iterator[Configuration]:
+def _exchanges(
+    quantities: tuple[HardwareQuantity, ...], point: Configuration
+) -> Iterator[Configuration]:
     """One quantity a step up, another one a step down."""
     for more, less in product(quantities, repeat=2):
         up, down = more.values.index(point[more.name]) + 1, less.values.index(point[less.name]) - 1

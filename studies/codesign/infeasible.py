@@ -1,4 +1,5 @@
-"""Why no accelerator will do: limits that cannot be met, and the least that each would have to be."""
+"""Why no accelerator will do: limits that cannot be met, and the least that each would have to
+be."""
 
 from __future__ import annotations
 
@@ -15,24 +16,33 @@ from ithaca.studies.codesign.question import Question
 from ithaca.studies.codesign.search import BoxSearch
 
 
-def shortfalls(question: Question, bank: LayerBank, options: SolveOptions, executor: Executor) -> tuple[Shortfall, ...]:
+def shortfalls(
+    question: Question, bank: LayerBank, options: SolveOptions, executor: Executor
+) -> tuple[Shortfall, ...]:
     """The limits of a question that no accelerator answers, and what each would have to be.
 
-    Each is minimised under the other limits: raising it alone to that helps. If no single one helps, those are named that
-    cannot be met even without the others: none, if limits contradict each other or layers run nowhere. A limit on runs is one
-    of each workload, which is named instead of the space; of several, each has a least of its own, which need not suffice.
-    What was not tried in time is named without a value: it is open whether that limit helps.
+    Each is minimised under the other limits: raising it alone to that helps. If no single one
+    helps, those are named that cannot be met even without the others: none, if limits contradict
+    each other or layers run nowhere. A limit on runs is one of each workload, which is named
+    instead of the space; of several, each has a least of its own, which need not suffice. What was
+    not tried in time is named without a value: it is open whether that limit helps.
     """
     budget, limits = Budget(replace(options, gap=0.0)), question.limits
     cases = [
-        (limit, name) for limit in limits for name in (question.workloads if question.of_runs(limit.expression) else (None,))
+        (limit, name)
+        for limit in limits
+        for name in (question.workloads if question.of_runs(limit.expression) else (None,))
     ]
     left = 2 * len(cases)
 
     def least(limit: Limit, workload: str | None, others: tuple[Limit, ...]) -> Shortfall | None:
         nonlocal left
-        works = tuple(replace(w, weight=Fraction(workload in (None, w.workload))) for w in question.works)
-        asked = Question(question.space, works, (Objective(limit.metric, limit.expression),), others)
+        works = tuple(
+            replace(w, weight=Fraction(workload in (None, w.workload))) for w in question.works
+        )
+        asked = Question(
+            question.space, works, (Objective(limit.metric, limit.expression),), others
+        )
         found = BoxSearch(asked, bank, budget.share(left), executor=executor).run()
         left -= 1
         bound, status = found.certificate.lower_bound, found.certificate.status
@@ -43,13 +53,22 @@ def shortfalls(question: Question, bank: LayerBank, options: SolveOptions, execu
             bound = None
         proven = status is Status.OPTIMAL and (workload is None or len(question.workloads) == 1)
         name = question.space.name if workload is None else workload
-        return Shortfall(limit.metric, limit.bound, bound, bool(others) or len(limits) == 1, proven, name)
+        return Shortfall(
+            limit.metric, limit.bound, bound, bool(others) or len(limits) == 1, proven, name
+        )
 
     told: list[Shortfall] = []
     for kept in (True, False) if len(limits) > 1 else (False,):
-        tried = (least(limit, name, tuple(o for o in limits if kept and o is not limit)) for limit, name in cases)
+        tried = (
+            least(limit, name, tuple(o for o in limits if kept and o is not limit))
+            for limit, name in cases
+        )
         found = [each for each in tried if each is not None]
-        told += found if kept or len(limits) == 1 else [each for each in found if each.smallest is not None]
+        told += (
+            found
+            if kept or len(limits) == 1
+            else [each for each in found if each.smallest is not None]
+        )
         if any(each.smallest is not None for each in told):
             break
     return tuple(told)

@@ -1,4 +1,5 @@
-"""Quantities whose best value is known beforehand: what only helps and costs nothing, and what costs and helps nobody."""
+"""Quantities whose best value is known beforehand: what only helps and costs nothing, and what
+costs and helps nobody."""
 
 from __future__ import annotations
 
@@ -16,28 +17,41 @@ WORTH = {Trend.HELPS: -1, Trend.HURTS: 1}
 def narrowed(question: Question) -> Box:
     """A box that holds an accelerator at least as good as any other of the space.
 
-    A quantity that no rule speaks of is fixed at an end where every figure that matters to layers, and every cost that is
-    minimised or limited, is at its best, whatever the other quantities are.
+    A quantity that no rule speaks of is fixed at an end where every figure that matters to layers,
+    and every cost that is minimised or limited, is at its best, whatever the other quantities are.
     """
     space, spans = question.space, []
     ruled = frozenset[str]().union(*(rule.link.symbols for rule in space.rules))
     for quantity in space.quantities:
         last, worse = len(quantity.values) - 1, _worse(question, quantity)
-        free = quantity.name in ruled or quantity.name in question.enumerated or None in worse or len(worse) > 1
+        free = (
+            quantity.name in ruled
+            or quantity.name in question.enumerated
+            or None in worse
+            or len(worse) > 1
+        )
         spans.append((0, last) if free else (last, last) if -1 in worse else (0, 0))
     return Box(space.quantities, tuple(spans))
 
 
 def _worse(question: Question, quantity: HardwareQuantity) -> set[int | None]:
-    """Whether more of a quantity is worse (1) or better (-1), by whatever depends on it; None if it may be either."""
+    """Whether more of a quantity is worse (1) or better (-1), by whatever depends on it; None if it
+    may be either."""
     space, found = question.space, set[int | None]()
     for name, figure in space.figures.items():
-        if quantity.name in figure.symbols and (trend := space.accelerator.trends[name]) is not Trend.IDLE:
+        if (
+            quantity.name in figure.symbols
+            and (trend := space.accelerator.trends[name]) is not Trend.IDLE
+        ):
             found.add(_times(_direction(figure, quantity, space.quantities), WORTH.get(trend)))
     for directions in question.directions:
         for name, direction in directions.items():
             if name in space.costs and quantity.name in space.costs[name].symbols:
-                found.add(_times(_direction(space.costs[name], quantity, space.quantities), direction or None))
+                found.add(
+                    _times(
+                        _direction(space.costs[name], quantity, space.quantities), direction or None
+                    )
+                )
     return found
 
 
@@ -45,11 +59,17 @@ def _times(a: int | None, b: int | None) -> int | None:
     return None if a is None or b is None else a * b
 
 
-def _direction(figure: Figure, quantity: HardwareQuantity, quantities: tuple[HardwareQuantity, ...]) -> int | None:
+def _direction(
+    figure: Figure, quantity: HardwareQuantity, quantities: tuple[HardwareQuantity, ...]
+) -> int | None:
     """1 if a figure never falls with a quantity, -1 if it never rises; None if neither is known."""
     if figure.symbols == {quantity.name}:
         values = [figure.at({quantity.name: Fraction(value)}) for value in quantity.values]
         if all(a <= b for a, b in pairwise(values)):
             return 1
         return -1 if all(a >= b for a, b in pairwise(values)) else None
-    return None if figure.table or figure.others else moves(figure.expression, quantities).get(quantity.name) or None
+    return (
+        None
+        if figure.table or figure.others
+        else moves(figure.expression, quantities).get(quantity.name) or None
+    )

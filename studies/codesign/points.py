@@ -1,4 +1,5 @@
-"""Single accelerators: their best combinations of mappings, and what is proven of the mappings of one that was found."""
+"""Single accelerators: their best combinations of mappings, and what is proven of the mappings of
+one that was found."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ from ithaca.studies.codesign.result import HardwarePoint
 def combined(
     question: Question, bank: LayerBank, point: Configuration, options: Callable[[], SolveOptions]
 ) -> Sequence[Sequence[Solution]] | None:
-    """Mappings of all layers of which no others are better in every amount of runs; None if there was no time for all.
+    """Mappings of all layers of which no others are better in every amount of runs; None if there
+    was no time for all.
 
     ``options`` say of each layer, when its turn comes, how far to search.
     """
@@ -37,7 +39,9 @@ def combined(
     found = []
     for combination in combinations(amounts, layers):
         solutions = []
-        for work, (number, configuration, _) in zip(question.works, combination.choices, strict=True):
+        for work, (number, configuration, _) in zip(
+            question.works, combination.choices, strict=True
+        ):
             problem = problems_of(space.accelerator, bank.ask(work, figures, taken[0])[0])[number]
             proof = conclude(problem.value(configuration), None, method="front")
             solutions.append(make_solution(problem, configuration, proof))
@@ -45,18 +49,38 @@ def combined(
     return found
 
 
-def certified(question: Question, bank: LayerBank, found: HardwarePoint, *, proven: bool) -> HardwarePoint:
-    """An accelerator with its layers' problems as they are on it, and what is proven of their mappings.
+def certified(
+    question: Question, bank: LayerBank, found: HardwarePoint, *, proven: bool
+) -> HardwarePoint:
+    """An accelerator with its layers' problems as they are on it, and what is proven of their
+    mappings.
 
-    Where an optimum depends on nothing but one sum over runs, which may be limited too, every mapping is a layer's best.
+    Where an optimum depends on nothing but one sum over runs, which may be limited too, every
+    mapping is a layer's best.
     """
-    space, place = question.space, next(place for place, amount in enumerate(question.amounts) if amount.shares)
-    figures, objective, layers = space.at(found.point), question.amounts[place].of_layer(found.costs), []
-    alike = all(amount.expression == question.amounts[0].expression for amount in question.limited if amount.shares)
+    space, place = (
+        question.space,
+        next(place for place, amount in enumerate(question.amounts) if amount.shares),
+    )
+    figures, objective, layers = (
+        space.at(found.point),
+        question.amounts[place].of_layer(found.costs),
+        [],
+    )
+    alike = all(
+        amount.expression == question.amounts[0].expression
+        for amount in question.limited
+        if amount.shares
+    )
     least = proven and alike and place == 0 and len(question.objectives) == 1
     for work, old in zip(question.works, found.layers, strict=True):
-        bare = [problem.design for problem in problems_of(space.accelerator, bank.ask(work, figures, objective)[0])]
-        problem = space.accelerator.problems(work, figures, objective)[bare.index(old.problem.design)]
+        bare = [
+            problem.design
+            for problem in problems_of(space.accelerator, bank.ask(work, figures, objective)[0])
+        ]
+        problem = space.accelerator.problems(work, figures, objective)[
+            bare.index(old.problem.design)
+        ]
         assert old.configuration is not None
         value, given = problem.value(old.configuration), bank.given(work, figures, objective)
         bound = value if least or given.value == given.bound == value else None

@@ -1,4 +1,5 @@
-"""What is asked of a hardware space: numbers to minimise and to limit, summed over layers or of the hardware alone."""
+"""What is asked of a hardware space: numbers to minimise and to limit, summed over layers or of the
+hardware alone."""
 
 from __future__ import annotations
 
@@ -25,26 +26,36 @@ HUGE = Fraction(10**60)
 
 @dataclass(frozen=True)
 class Amount:
-    """A number that is minimised or limited: an expression of every run, summed, or one of the hardware alone."""
+    """A number that is minimised or limited: an expression of every run, summed, or one of the
+    hardware alone."""
 
     text: str  #: As it was written
-    expression: Expression  #: Over metrics of layers and of the hardware; of runs, the latter are constants
-    shares: tuple[Fraction, ...] = ()  #: What a run of each layer counts; empty: of the hardware alone
+    expression: (
+        Expression  #: Over metrics of layers and of the hardware; of runs, the latter are constants
+    )
+    shares: tuple[
+        Fraction, ...
+    ] = ()  #: What a run of each layer counts; empty: of the hardware alone
     bound: Fraction | None = None  #: Its largest allowed value; None: none
     workload: str | None = None  #: The workload that it is limited for; None: all together
 
     def of_layer(self, costs: Mapping[str, Fraction]) -> Objective:
         """What is taken of a run, on hardware that costs so much."""
-        expression = self.expression.substitute({name: costs[name] for name in self.expression.symbols & costs.keys()})
-        return Objective(self.text if expression == self.expression else wording(expression), expression)
+        expression = self.expression.substitute(
+            {name: costs[name] for name in self.expression.symbols & costs.keys()}
+        )
+        return Objective(
+            self.text if expression == self.expression else wording(expression), expression
+        )
 
 
 @dataclass(frozen=True)
 class Question:
     """What is asked: the accelerators and layers, what is minimised, and what is limited.
 
-    Objectives are expressions over metrics of layers and of the hardware; several ask for the front. Limits are on metrics of
-    the hardware, or on totals of metrics of layers, of each workload by itself.
+    Objectives are expressions over metrics of layers and of the hardware; several ask for the
+    front. Limits are on metrics of the hardware, or on totals of metrics of layers, of each
+    workload by itself.
     """
 
     space: HardwareSpace  #: The accelerators
@@ -65,13 +76,17 @@ class Question:
     def minimised(self) -> tuple[Amount, ...]:
         """The objectives as amounts."""
         every = tuple(work.factor for work in self.works)
-        return tuple(Amount(o.text, o.expression, every if self.of_runs(o.expression) else ()) for o in self.objectives)
+        return tuple(
+            Amount(o.text, o.expression, every if self.of_runs(o.expression) else ())
+            for o in self.objectives
+        )
 
     @cached_property
     def limited(self) -> tuple[Amount, ...]:
         """The limits as amounts: one per workload where they depend on mappings.
 
-        Layers that nothing counts are among them with their first metric, without a limit: accelerators must run them all.
+        Layers that nothing counts are among them with their first metric, without a limit:
+        accelerators must run them all.
         """
         found = []
         for limit in self.limits:
@@ -79,7 +94,9 @@ class Question:
                 found.append(Amount(limit.metric, limit.expression, bound=limit.bound))
                 continue
             for name in self.workloads:
-                shares = tuple(Fraction(work.count if work.workload == name else 0) for work in self.works)
+                shares = tuple(
+                    Fraction(work.count if work.workload == name else 0) for work in self.works
+                )
                 found.append(Amount(limit.metric, limit.expression, shares, limit.bound, name))
         counted = (*self.minimised, *found)
         idle = [not any(a.shares and a.shares[n] for a in counted) for n in range(len(self.works))]
@@ -95,22 +112,28 @@ class Question:
 
     @cached_property
     def directions(self) -> tuple[Mapping[str, int], ...]:
-        """Of every amount of runs: whether it never falls (1) or never rises (-1) with each metric; 0 if neither is known."""
+        """Of every amount of runs: whether it never falls (1) or never rises (-1) with each metric;
+        0 if neither is known."""
         box = self.space.box
         spans = {name: figure.range(box) for name, figure in self.space.costs.items()}
         found = []
         for amount in self.amounts:
-            ranges = {name: spans.get(name, Interval(Fraction(0), HUGE)) for name in amount.expression.symbols}
+            ranges = {
+                name: spans.get(name, Interval(Fraction(0), HUGE))
+                for name in amount.expression.symbols
+            }
             moves = trends(amount.expression, ranges)
             found.append({name: moves.get(Symbol(name), 0) for name in ranges})
         return tuple(found)
 
     @cached_property
     def enumerated(self) -> frozenset[str]:
-        """Quantities that boxes must have one value of before layers bound them: those whose best end is not known.
+        """Quantities that boxes must have one value of before layers bound them: those whose best
+        end is not known.
 
-        Beside the `HardwareSpace.mixed` ones, those of costs that an amount of runs may rise or fall with; and all that
-        layers depend on if it may fall with a metric of layers, as trends of figures speak of what is minimised.
+        Beside the `HardwareSpace.mixed` ones, those of costs that an amount of runs may rise or
+        fall with; and all that layers depend on if it may fall with a metric of layers, as trends
+        of figures speak of what is minimised.
         """
         space, found = self.space, set(self.space.mixed)
         for amount, moves in zip(self.amounts, self.directions, strict=True):
@@ -118,7 +141,11 @@ class Question:
                 if name in space.costs and direction == 0:
                     found |= space.costs[name].symbols
                 if name not in space.costs and direction != 1:
-                    figures = (f for key, f in space.figures.items() if space.accelerator.trends[key] is not Trend.IDLE)
+                    figures = (
+                        f
+                        for key, f in space.figures.items()
+                        if space.accelerator.trends[key] is not Trend.IDLE
+                    )
                     found |= {symbol for figure in figures for symbol in figure.symbols}
         return frozenset(found)
 
@@ -134,10 +161,17 @@ class Question:
 
     def _among(self, places: Sequence[int]) -> str:
         found, point = dict[str, None](), self.space.box.corner(high=True)
-        moves = [(n, d) for p in places if self.amounts[p].shares for n, d in self.directions[p].items()]
-        falling = {name for name, direction in moves if name not in self.space.costs and direction != 1}
+        moves = [
+            (n, d) for p in places if self.amounts[p].shares for n, d in self.directions[p].items()
+        ]
+        falling = {
+            name for name, direction in moves if name not in self.space.costs and direction != 1
+        }
         place = next(place for place, amount in enumerate(self.amounts) if amount.shares)
-        figures, objective = self.space.at(point), self.amounts[place].of_layer(self.space.cost(point))
+        figures, objective = (
+            self.space.at(point),
+            self.amounts[place].of_layer(self.space.cost(point)),
+        )
         for work in self.works:
             for problem in self.space.accelerator.problems(work, figures, objective):
                 found |= dict.fromkeys(filter(None, problem.design.among(falling).split(" and ")))
@@ -146,18 +180,27 @@ class Question:
     def best_costs(self, place: int, box: Box) -> dict[str, Fraction]:
         """The costs in an amount of runs at that end of a box where the amount is least."""
         moves, costs = self.directions[place], self.space.costs
-        spans = {name: (costs[name].range(box), move) for name, move in moves.items() if name in costs}
+        spans = {
+            name: (costs[name].range(box), move) for name, move in moves.items() if name in costs
+        }
         return {name: span.high if move < 0 else span.low for name, (span, move) in spans.items()}
 
 
 def make_question(
-    space: HardwareSpace, works: Sequence[Work], objectives: Sequence[str], limits: Mapping[str, Fraction] | None = None
+    space: HardwareSpace,
+    works: Sequence[Work],
+    objectives: Sequence[str],
+    limits: Mapping[str, Fraction] | None = None,
 ) -> Question:
-    """Ask for the least of an objective, or for the front of several. Raises `InputError` if metrics are not known."""
+    """Ask for the least of an objective, or for the front of several. Raises `InputError` if
+    metrics are not known."""
     known = [*space.accelerator.metrics, *space.costs]
     if not works:
         raise InputError(f"space {space.name}: there are no layers; allowed: at least one workload")
-    parsed = tuple(Objective(text, parse_expression(text, where="--objective", allowed=known)) for text in objectives)
+    parsed = tuple(
+        Objective(text, parse_expression(text, where="--objective", allowed=known))
+        for text in objectives
+    )
     if not parsed:
         raise InputError("--objective is missing; allowed: an expression over " + ", ".join(known))
     check_distinct(parsed)

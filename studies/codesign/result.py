@@ -1,4 +1,5 @@
-"""What a co-design answers: accelerators with a mapping of every layer, and what is proven over the whole space."""
+"""What a co-design answers: accelerators with a mapping of every layer, and what is proven over the
+whole space."""
 
 from __future__ import annotations
 
@@ -28,7 +29,10 @@ class HardwarePoint:
         if not amount.shares:
             return amount.of_layer(self.costs).value({})
         objective, pairs = amount.of_layer(self.costs), zip(amount.shares, self.layers, strict=True)
-        return sum((share * objective.value(solution.metrics) for share, solution in pairs if share), Fraction(0))
+        return sum(
+            (share * objective.value(solution.metrics) for share, solution in pairs if share),
+            Fraction(0),
+        )
 
 
 @dataclass(frozen=True)
@@ -37,12 +41,17 @@ class OpenBox:
 
     spans: Mapping[str, tuple[int, int]]  #: Least and largest value of every quantity
     points: int  #: How many there are, whatever rules exclude
-    lower_bounds: tuple[Fraction | None, ...]  #: None of them has smaller objectives; None: nothing is known
+    lower_bounds: tuple[
+        Fraction | None, ...
+    ]  #: None of them has smaller objectives; None: nothing is known
 
     def within(self, space: HardwareSpace) -> HardwareSpace:
         """The space of these accelerators alone."""
         ends = [(quantity, *self.spans[quantity.name]) for quantity in space.quantities]
-        parts = (replace(q, values=tuple(v for v in q.values if low <= v <= high)) for q, low, high in ends)
+        parts = (
+            replace(q, values=tuple(v for v in q.values if low <= v <= high))
+            for q, low, high in ends
+        )
         return replace(space, quantities=tuple(parts))
 
 
@@ -62,17 +71,27 @@ class CodesignResult:
     """The answer of a co-design."""
 
     question: Question  #: What was asked
-    best: HardwarePoint | None  #: The best accelerator, of one objective; of several, the first of the front
-    front: tuple[HardwarePoint, ...]  #: Accelerators that none found dominates, by ascending objectives
-    #: What is proven over the space, and of several objectives of the first of them: `optimal` says that the front is complete.
+    best: (
+        HardwarePoint | None
+    )  #: The best accelerator, of one objective; of several, the first of the front
+    front: tuple[
+        HardwarePoint, ...
+    ]  #: Accelerators that none found dominates, by ascending objectives
+    #: What is proven over the space, and of several objectives of the first of them: `optimal` says
+    #: that the front is complete.
     certificate: Certificate
-    open: tuple[OpenBox, ...] = ()  #: What is not excluded yet, the most promising first; at most `SHOWN`
+    open: tuple[
+        OpenBox, ...
+    ] = ()  #: What is not excluded yet, the most promising first; at most `SHOWN`
     counts: Counts = field(default_factory=Counts)  #: What the search did
-    shortfalls: tuple[Shortfall, ...] = ()  #: If there is no such accelerator: limits that cannot be met, and their least
+    shortfalls: tuple[
+        Shortfall, ...
+    ] = ()  #: If there is no such accelerator: limits that cannot be met, and their least
 
     @property
     def value(self) -> Fraction | None:
-        """The objective of the best accelerator, exactly; of several the first one's least; None where none was found."""
+        """The objective of the best accelerator, exactly; of several the first one's least; None
+        where none was found."""
         return None if self.best is None else self.best.values[0]
 
     @property

@@ -1,8 +1,9 @@
 """Branch and bound over boxes of hardware, best first, one layer at a time.
 
-A box is bounded by what is known of its layers: bounds of the box that it was split from, until a layer is solved on the box's
-own best figures. It is dropped as soon as the sum reaches what is known, so most boxes are closed after few layers. A box
-whose layers are all solved is split; one of a single accelerator is evaluated.
+A box is bounded by what is known of its layers: bounds of the box that it was split from, until a
+layer is solved on the box's own best figures. It is dropped as soon as the sum reaches what is
+known, so most boxes are closed after few layers. A box whose layers are all solved is split; one of
+a single accelerator is evaluated.
 """
 
 from __future__ import annotations
@@ -46,7 +47,9 @@ class _Node:
     bounds: list[list[Bound]]  #: By amount and layer; of the hardware alone a single one
     kept: Kept  #: Rules and limits of the hardware that some accelerator may break
     figures: dict[str, Fraction] | None = None  #: The best of the box, once that is needed
-    left: list[tuple[int, int]] = field(default_factory=list)  #: Amounts and layers not solved on these figures yet
+    left: list[tuple[int, int]] = field(
+        default_factory=list
+    )  #: Amounts and layers not solved on these figures yet
     narrowed: bool = False  #: Whether what is no better than what was found was left out of it
 
 
@@ -71,9 +74,13 @@ class BoxSearch:
         self._boxes = self._excluded = self._evaluated = 0
         self._whole = True
         self._several = len(question.objectives) > 1
-        unknown = [[-inf] * (len(question.works) if amount.shares else 1) for amount in question.amounts]
+        unknown = [
+            [-inf] * (len(question.works) if amount.shares else 1) for amount in question.amounts
+        ]
         self._hardware, self._floors = HardwareBounds(question), Floors(question, bank)
-        self._candidates = Candidates(question, bank, self._hardware, self._budget, self._executor, self._tell)
+        self._candidates = Candidates(
+            question, bank, self._hardware, self._budget, self._executor, self._tell
+        )
         whole = narrowed(question)
         self._fixed = {q.name for q in whole.quantities if len(whole.values(q.name)) == 1}
         self._enter(whole, unknown, self._hardware.all)
@@ -86,7 +93,8 @@ class BoxSearch:
         return self._candidates.found
 
     def take(self, point: Configuration) -> None:
-        """Evaluate an accelerator, its layers as the first amount of runs likes them; ignored if the space has none such."""
+        """Evaluate an accelerator, its layers as the first amount of runs likes them; ignored if
+        the space has none such."""
         values = {quantity.name: quantity.values for quantity in self.question.space.quantities}
         if (
             point.keys() == values.keys()
@@ -96,7 +104,8 @@ class BoxSearch:
             self._candidates.solve(point)
 
     def run(self) -> CodesignResult:
-        """Search until everything is proven, or the options say to stop; the whole space is bounded in any case."""
+        """Search until everything is proven, or the options say to stop; the whole space is bounded
+        in any case."""
         while self._heap and (not self._budget.over or self._whole) and not self._near_enough():
             self._whole = False
             _, _, self._current = heapq.heappop(self._heap)
@@ -107,24 +116,37 @@ class BoxSearch:
         return self._result()
 
     def _enter(self, box: Box, bounds: Sequence[Sequence[Bound]], kept: Kept) -> None:
-        """Take a box among those that are open, without values at its ends that break rules or limits of the hardware."""
+        """Take a box among those that are open, without values at its ends that break rules or
+        limits of the hardware."""
         self._boxes += 1
         shrunk, kept = self._hardware.shrunk(box, kept)
         if shrunk is None:
             self._excluded += 1
             return
         pairs = zip(self.question.amounts, bounds, strict=True)
-        node = _Node(shrunk, [list(known) if a.shares else [self._hardware.range(a, shrunk).low] for a, known in pairs], kept)
+        node = _Node(
+            shrunk,
+            [
+                list(known) if a.shares else [self._hardware.range(a, shrunk).low]
+                for a, known in pairs
+            ],
+            kept,
+        )
         if not self._closed(node):
             self._push(node)
 
     def _push(self, node: _Node) -> None:
-        heapq.heappush(self._heap, (self._totals(node)[: len(self.question.objectives)], next(self._numbers), node))
+        heapq.heappush(
+            self._heap,
+            (self._totals(node)[: len(self.question.objectives)], next(self._numbers), node),
+        )
 
     def _totals(self, node: _Node) -> tuple[Bound, ...]:
         """Bounds of all amounts."""
         pairs = zip(self.question.amounts, node.bounds, strict=True)
-        return tuple(total(amount.shares, bounds) if amount.shares else bounds[0] for amount, bounds in pairs)
+        return tuple(
+            total(amount.shares, bounds) if amount.shares else bounds[0] for amount, bounds in pairs
+        )
 
     def _closed(self, node: _Node) -> bool:
         """Whether no accelerator of a box can keep the limits, and improve on what is known."""
@@ -134,7 +156,9 @@ class BoxSearch:
         limits = zip(self.question.limited, totals[objectives:], strict=True)
         if any(amount.bound is not None and known > amount.bound for amount, known in limits):
             return True
-        return any(all(f <= b for f, b in zip(self._goal(p), totals, strict=False)) for p in self.found)
+        return any(
+            all(f <= b for f, b in zip(self._goal(p), totals, strict=False)) for p in self.found
+        )
 
     def _goal(self, point: HardwarePoint) -> tuple[Fraction, ...]:
         """What accelerators have to be below to be of interest beside one that was found."""
@@ -147,7 +171,11 @@ class BoxSearch:
         question, totals = self.question, self._totals(node)
         if amount >= len(question.objectives):
             return None
-        others = [f for f in map(self._goal, self.found) if all(f[j] <= totals[j] for j in range(len(f)) if j != amount)]
+        others = [
+            f
+            for f in map(self._goal, self.found)
+            if all(f[j] <= totals[j] for j in range(len(f)) if j != amount)
+        ]
         shares, bounds = list(question.amounts[amount].shares), list(node.bounds[amount])
         share, shares[layer] = shares[layer], Fraction(0)
         rest = total(shares, bounds)
@@ -156,9 +184,12 @@ class BoxSearch:
         return (min(f[amount] for f in others) - rest) / share
 
     def _advance(self, node: _Node) -> None:
-        """Solve layers of a box until it is closed, another one is more promising, or all are solved."""
+        """Solve layers of a box until it is closed, another one is more promising, or all are
+        solved."""
         if node.figures is None and not self._prepare(node):
-            mixed = [q.name for q in self.question.space.quantities if q.name in self.question.enumerated]
+            mixed = [
+                q.name for q in self.question.space.quantities if q.name in self.question.enumerated
+            ]
             self._split(node, next(name for name in mixed if len(node.box.values(name)) > 1))
             return
         if not self.found:
@@ -169,12 +200,17 @@ class BoxSearch:
         while node.left:
             if self._closed(node):
                 return
-            behind = bool(self._heap) and self._totals(node)[: len(self.question.objectives)] > self._heap[0][0]
+            behind = (
+                bool(self._heap)
+                and self._totals(node)[: len(self.question.objectives)] > self._heap[0][0]
+            )
             if behind or self._budget.over:
                 self._push(node)
                 return
             amount, layer = node.left.pop(0)
-            node.bounds[amount][layer] = max(node.bounds[amount][layer], self._solve(node, amount, layer).bound)
+            node.bounds[amount][layer] = max(
+                node.bounds[amount][layer], self._solve(node, amount, layer).bound
+            )
         if self._closed(node):
             return
         point = node.box.point
@@ -186,12 +222,19 @@ class BoxSearch:
             self._stuck.append(node)
 
     def _split_first(self, node: _Node) -> bool:
-        """Split a box that solving its layers would hardly close; where bounds that take no search then rise most.
+        """Split a box that solving its layers would hardly close; where bounds that take no search
+        then rise most.
 
         How far these are from what is proven shows at the best accelerator found.
         """
         amount, least = self.question.amounts[0], self._totals(node)[0]
-        if self._several or not self.found or not amount.shares or node.box.point is not None or self._closed(node):
+        if (
+            self._several
+            or not self.found
+            or not amount.shares
+            or node.box.point is not None
+            or self._closed(node)
+        ):
             return False
         (goal,), best = self._goal(self.found[0]), self.found[0]
         if goal - least <= 2 * (best.values[0] - self._candidates.floor(best.point)):
@@ -199,7 +242,9 @@ class BoxSearch:
         if self._heap and self._totals(node)[:1] > self._heap[0][0]:
             self._push(node)
             return True
-        self._split(node, self._floors.sharpest(node.box, node.bounds[0], goal) or self._widest(node))
+        self._split(
+            node, self._floors.sharpest(node.box, node.bounds[0], goal) or self._widest(node)
+        )
         return True
 
     def _order(self, node: _Node) -> list[tuple[int, int]]:
@@ -218,12 +263,20 @@ class BoxSearch:
 
     def _solve(self, node: _Node, amount: int, layer: int) -> Answer:
         """A layer's optimum on the best figures of a box, or the bound that closes the box."""
-        given, cutoff, floor = self._posed(node, amount, layer), self._cutoff(node, amount, layer), node.bounds[amount][layer]
+        given, cutoff, floor = (
+            self._posed(node, amount, layer),
+            self._cutoff(node, amount, layer),
+            node.bounds[amount][layer],
+        )
         if self._executor.width > 1 and self.bank.tried(*given).value != floor:
             self._solve_ahead(node, (amount, layer))
-        return self.bank.best(*given, self._candidates.options, cutoff, lambda progress: self._tell(), floor)
+        return self.bank.best(
+            *given, self._candidates.options, cutoff, lambda progress: self._tell(), floor
+        )
 
-    def _posed(self, node: _Node, amount: int, layer: int) -> tuple[Work, dict[str, Fraction], Objective]:
+    def _posed(
+        self, node: _Node, amount: int, layer: int
+    ) -> tuple[Work, dict[str, Fraction], Objective]:
         """A layer on the best figures of a box, and what is minimised of it."""
         assert node.figures is not None
         question = self.question
@@ -231,13 +284,21 @@ class BoxSearch:
         return question.works[layer], node.figures, objective
 
     def _solve_ahead(self, node: _Node, first: tuple[int, int]) -> None:
-        """Solve what is wanted next, and what the most promising boxes will probably want, all workers at once."""
+        """Solve what is wanted next, and what the most promising boxes will probably want, all
+        workers at once."""
         wanted: list[tuple[Ask, Fraction | None]] = []
         most = AHEAD * self._executor.width
-        nodes = [node, *(entry[2] for entry in heapq.nsmallest(most, self._heap, key=lambda entry: entry[:2]))]
+        nodes = [
+            node,
+            *(entry[2] for entry in heapq.nsmallest(most, self._heap, key=lambda entry: entry[:2])),
+        ]
         for each in nodes:
             # boxes themselves are prepared when their turn comes, with what is known then
-            ready = each if each.figures is not None else replace(each, bounds=[list(known) for known in each.bounds])
+            ready = (
+                each
+                if each.figures is not None
+                else replace(each, bounds=[list(known) for known in each.bounds])
+            )
             if ready.figures is None and not self._prepare(ready):
                 continue
             for amount, layer in [first, *ready.left] if each is node else ready.left:
@@ -264,11 +325,14 @@ class BoxSearch:
         return True
 
     def _narrow(self, node: _Node) -> None:
-        """Leave out of a box what is no better than what was found: once, when its turn comes, whatever is solved ahead."""
+        """Leave out of a box what is no better than what was found: once, when its turn comes,
+        whatever is solved ahead."""
         if node.narrowed or self._several or not self.found or not self.question.amounts[0].shares:
             return
         node.narrowed, (goal,) = True, self._goal(self.found[0])
-        box = self._hardware.shrunk(self._floors.narrowed(node.box, node.bounds[0], goal), node.kept)[0]
+        box = self._hardware.shrunk(
+            self._floors.narrowed(node.box, node.bounds[0], goal), node.kept
+        )[0]
         if box is None:
             node.bounds[0] = [inf] * len(node.bounds[0])
         elif box != node.box:
@@ -280,19 +344,33 @@ class BoxSearch:
             self._enter(half, node.bounds, node.kept)
 
     def _widest(self, node: _Node) -> str:
-        """The quantity along which the best figures and least costs of the halves differ most from those of the box."""
+        """The quantity along which the best figures and least costs of the halves differ most from
+        those of the box."""
         space, box = self.question.space, node.box
-        counted = [name for name in space.figures if space.accelerator.trends[name] is not Trend.IDLE]
-        wanted = {name for amount in self.question.amounts for name in amount.expression.symbols & space.costs.keys()}
+        counted = [
+            name for name in space.figures if space.accelerator.trends[name] is not Trend.IDLE
+        ]
+        wanted = {
+            name
+            for amount in self.question.amounts
+            for name in amount.expression.symbols & space.costs.keys()
+        }
 
         def key(part: Box) -> list[Fraction]:
             best = space.best(part)
-            return [*(best[name] for name in counted), *(self._hardware.cost(name, part).low for name in sorted(wanted))]
+            return [
+                *(best[name] for name in counted),
+                *(self._hardware.cost(name, part).low for name in sorted(wanted)),
+            ]
 
         whole, most, chosen = key(box), -1.0, ""
         for quantity, (first, last) in zip(box.quantities, box.spans, strict=True):
             if first < last:
-                moved = sum(_apart(a, b) for half in box.split(quantity.name) for a, b in zip(key(half), whole, strict=True))
+                moved = sum(
+                    _apart(a, b)
+                    for half in box.split(quantity.name)
+                    for a, b in zip(key(half), whole, strict=True)
+                )
                 if moved > most:
                     most, chosen = moved, quantity.name
         return chosen
@@ -300,13 +378,17 @@ class BoxSearch:
     # -- accelerators ------------------------------------------------------------------
 
     def _probe(self, node: _Node) -> None:
-        """Look for a good accelerator of a box: halve it, each time to the half that promises more, the cheaper of equals.
+        """Look for a good accelerator of a box: halve it, each time to the half that promises more,
+        the cheaper of equals.
 
         If it is better than what was found, or nothing was, a local search goes on from there.
         """
         box = node.box
         while box.point is None:
-            parts = (self._hardware.shrunk(half, node.kept)[0] for half in box.split(self._widest(replace(node, box=box))))
+            parts = (
+                self._hardware.shrunk(half, node.kept)[0]
+                for half in box.split(self._widest(replace(node, box=box)))
+            )
             halves = [half for half in parts if half is not None]
             if not halves or self._budget.over:
                 return
@@ -316,12 +398,27 @@ class BoxSearch:
         before = list(self.found)
         self._candidates.offer_known(box.point)
         if not before or (self.found != before and not self._several):
-            quantities = tuple(q for q in self.question.space.quantities if q.name not in self._fixed)
-            start = climb(quantities, box.point, self._candidates.floor, self._candidates.floor, lambda: self._budget.over)
-            climb(quantities, start, self._candidates.judge, self._candidates.solve, lambda: self._budget.over)
+            quantities = tuple(
+                q for q in self.question.space.quantities if q.name not in self._fixed
+            )
+            start = climb(
+                quantities,
+                box.point,
+                self._candidates.floor,
+                self._candidates.floor,
+                lambda: self._budget.over,
+            )
+            climb(
+                quantities,
+                start,
+                self._candidates.judge,
+                self._candidates.solve,
+                lambda: self._budget.over,
+            )
 
     def _promise(self, box: Box) -> tuple[Bound, ...]:
-        """The objectives of known mappings on the best figures of a box, and then what no mapping is below."""
+        """The objectives of known mappings on the best figures of a box, and then what no mapping
+        is below."""
         question, found, floors = self.question, list[Bound](), list[Bound]()
         figures = question.space.best(box)
         for place, amount in enumerate(question.minimised):
@@ -329,12 +426,23 @@ class BoxSearch:
                 found.append(self._hardware.range(amount, box).low)
                 continue
             objective = amount.of_layer(question.best_costs(place, box))
-            found.append(total(amount.shares, [self.bank.tried(work, figures, objective).value for work in question.works]))
-            floors.append(total(amount.shares, [self.bank.floor(work, figures, objective) for work in question.works]))
+            found.append(
+                total(
+                    amount.shares,
+                    [self.bank.tried(work, figures, objective).value for work in question.works],
+                )
+            )
+            floors.append(
+                total(
+                    amount.shares,
+                    [self.bank.floor(work, figures, objective) for work in question.works],
+                )
+            )
         return (*found, *floors)
 
     def _evaluate(self, point: Configuration, node: _Node) -> bool:
-        """Take the best mappings of an accelerator whose layers are all solved; whether that settles it."""
+        """Take the best mappings of an accelerator whose layers are all solved; whether that
+        settles it."""
         question, space = self.question, self.question.space
         figures, costs = space.at(point), space.cost(point)
         every = [place for place, amount in enumerate(question.amounts) if amount.shares]
@@ -342,12 +450,19 @@ class BoxSearch:
         for place in every:
             objective = question.amounts[place].of_layer(costs)
             counted = [layer for layer, share in enumerate(question.amounts[place].shares) if share]
-            answers[place] = {n: self.bank.given(question.works[n], figures, objective) for n in counted}
+            answers[place] = {
+                n: self.bank.given(question.works[n], figures, objective) for n in counted
+            }
         for place in every:
             # a layer that one amount does not count is run as another one likes it
-            of = [next(answers[p][n] for p in (place, *every) if n in answers[p]) for n in range(len(question.works))]
+            of = [
+                next(answers[p][n] for p in (place, *every) if n in answers[p])
+                for n in range(len(question.works))
+            ]
             if all(answer.solution is not None for answer in of):
-                self._candidates.offer(point, costs, [answer.solution for answer in of if answer.solution is not None])
+                self._candidates.offer(
+                    point, costs, [answer.solution for answer in of if answer.solution is not None]
+                )
         if not all(answer.exact for each in answers.values() for answer in each.values()):
             return self._closed(node)
         self._evaluated += 1
@@ -380,25 +495,52 @@ class BoxSearch:
 
     def _result(self) -> CodesignResult:
         entries = sorted(self._heap, key=lambda entry: entry[:2])
-        open_ = [node for node in (*(node for *_, node in entries), *self._stuck) if not self._closed(node)]
+        open_ = [
+            node
+            for node in (*(node for *_, node in entries), *self._stuck)
+            if not self._closed(node)
+        ]
         value, bound = self.found[0].values[0] if self.found else None, self.lower_bound
         complete = not open_ and (self._several or not self.found or bound == value)
         spent, options = self._budget.spent, self._budget.options
-        certificate = conclude(value, bound, options, complete=complete, method=METHOD, nodes=self._boxes, seconds=spent)
-        if self._several and open_ and certificate.status.proven:  # the least of the first objective, but not the whole front
-            certificate = replace(conclude(value, None, options, method=METHOD), lower_bound=bound, gap=certificate.gap)
+        certificate = conclude(
+            value,
+            bound,
+            options,
+            complete=complete,
+            method=METHOD,
+            nodes=self._boxes,
+            seconds=spent,
+        )
+        if (
+            self._several and open_ and certificate.status.proven
+        ):  # the least of the first objective, but not the whole front
+            certificate = replace(
+                conclude(value, None, options, method=METHOD),
+                lower_bound=bound,
+                gap=certificate.gap,
+            )
             certificate = replace(certificate, nodes=self._boxes, seconds=spent)
         certificate = certificate.within(self.question.among, self.question.feasible_among)
         whole, asked = self.question.space.box.count, len(self.bank.asked)
         counts = Counts(whole, self._boxes, self._excluded, self._evaluated, asked)
         boxes = tuple(self._open_box(node) for node in open_[:SHOWN])
-        found = tuple(certified(self.question, self.bank, point, proven=complete) for point in self.found)
-        return CodesignResult(self.question, found[0] if found else None, found, certificate, boxes, counts)
+        found = tuple(
+            certified(self.question, self.bank, point, proven=complete) for point in self.found
+        )
+        return CodesignResult(
+            self.question, found[0] if found else None, found, certificate, boxes, counts
+        )
 
     def _open_box(self, node: _Node) -> OpenBox:
-        spans = {q.name: (q.values[a], q.values[b]) for q, (a, b) in zip(node.box.quantities, node.box.spans, strict=True)}
+        spans = {
+            q.name: (q.values[a], q.values[b])
+            for q, (a, b) in zip(node.box.quantities, node.box.spans, strict=True)
+        }
         totals = self._totals(node)[: len(self.question.objectives)]
-        return OpenBox(spans, node.box.count, tuple(b if isinstance(b, Fraction) else None for b in totals))
+        return OpenBox(
+            spans, node.box.count, tuple(b if isinstance(b, Fraction) else None for b in totals)
+        )
 
 
 def _apart(a: Fraction, b: Fraction) -> float:

@@ -26,31 +26,48 @@ from ithaca.workloads.networks.network import Layer, Network
 #: A workload: what it is called or where it is, or itself.
 Workload = str | LoopNest | Network
 
-#: Layers that come with Ithaca in files with extents in memory, as ``ithaca map --problems`` takes them.
-LAYER_FILES = tuple(sorted(PurePath(entry.name).stem for entry in files(__package__).iterdir() if entry.name.endswith(".csv")))
+#: Layers that come with Ithaca in files with extents in memory, as ``ithaca map --problems`` takes
+#: them.
+LAYER_FILES = tuple(
+    sorted(
+        PurePath(entry.name).stem
+        for entry in files(__package__).iterdir()
+        if entry.name.endswith(".csv")
+    )
+)
 
 _WEIGHTED = re.compile(r"(?P<name>.+?)(?::(?P<weight>[^:/\\]*))?")
 
 
-def find_workloads(given: Sequence[Workload] | Mapping[Any, object], layers: Sequence[str] = ()) -> tuple[Work, ...]:
+def find_workloads(
+    given: Sequence[Workload] | Mapping[Any, object], layers: Sequence[str] = ()
+) -> tuple[Work, ...]:
     """The layers of all workloads, of each only those that patterns name, if there are any.
 
-    A workload is a network (`find_network`), a loop nest of the library, a file of layers (``.csv``) or of a nest (Ithaca's or
-    Timeloop's), or an object; as ``NAME:WEIGHT`` it counts so much among others (1). Raises `InputError` if one is unknown or
-    given twice, or a weight is no positive number.
+    A workload is a network (`find_network`), a loop nest of the library, a file of layers
+    (``.csv``) or of a nest (Ithaca's or Timeloop's), or an object; as ``NAME:WEIGHT`` it counts so
+    much among others (1). Raises `InputError` if one is unknown or given twice, or a weight is no
+    positive number.
     """
     found: list[Work] = []
     for each, weight in _weighted(given):
         own = tuple(_works(each, layers))
         if own[0].workload in {work.workload for work in found}:
-            raise InputError(f"--workload {quoted(own[0].workload)} is given twice; allowed: every workload once")
+            raise InputError(
+                f"--workload {quoted(own[0].workload)} is given twice; allowed: every workload once"
+            )
         found += (replace(work, weight=weight) for work in own)
     if not found:
-        raise InputError(f"--workload is missing; allowed: a network such as {', '.join(network_names())}, or a file")
+        raise InputError(
+            "--workload is missing; allowed: a network such as "
+            f"{', '.join(network_names())}, or a file"
+        )
     return tuple(found)
 
 
-def _weighted(given: Sequence[Workload] | Mapping[Any, object]) -> Iterator[tuple[Workload, Fraction]]:
+def _weighted(
+    given: Sequence[Workload] | Mapping[Any, object],
+) -> Iterator[tuple[Workload, Fraction]]:
     if isinstance(given, Mapping):
         yield from ((each, positive_weight(each, weight)) for each, weight in given.items())
         return
@@ -66,21 +83,33 @@ def positive_weight(workload: Workload, given: object) -> Fraction:
     text = str(given)
     if not re.fullmatch(rf"{DECIMAL}|[0-9]{{1,15}}/[0-9]*[1-9][0-9]*", text) or not Fraction(text):
         name = workload if isinstance(workload, str) else workload.name
-        raise InputError(f"--workload {quoted(name)} has the weight {quoted(text)}; allowed: a positive number")
+        raise InputError(
+            f"--workload {quoted(name)} has the weight {quoted(text)}; allowed: a positive number"
+        )
     return Fraction(text)
 
 
 def _works(given: Workload, layers: Sequence[str]) -> Iterator[Work]:
     """The layers of a workload."""
     if isinstance(given, str) and (given in LAYER_FILES or given.lower().endswith(".csv")):
-        own = Path(str(files(__package__).joinpath(f"{given}.csv"))) if given in LAYER_FILES else Path(given)
+        own = (
+            Path(str(files(__package__).joinpath(f"{given}.csv")))
+            if given in LAYER_FILES
+            else Path(given)
+        )
         read = read_layers(own)
         rows = {row.cells.get("name") or f"layer{place}": row for place, row in enumerate(read, 1)}
         if len(rows) < len(read):
-            raise refuse(own, "column 'name' has the same name in several rows; allowed: names that differ, or none")
+            raise refuse(
+                own,
+                "column 'name' has the same name in several rows; "
+                "allowed: names that differ, or none",
+            )
         nests = tuple(Layer(name, row.layer.nest, 1, (name,)) for name, row in rows.items())
         for layer in only_layers(Network(own.stem, nests), layers).layers:
-            yield Work(layer.name, layer.nest, workload=own.stem, stored=rows[layer.name].layer.stored)
+            yield Work(
+                layer.name, layer.nest, workload=own.stem, stored=rows[layer.name].layer.stored
+            )
         return
     network = _network(given)
     for layer in only_layers(network, layers).layers:
@@ -94,7 +123,9 @@ def _network(given: Workload) -> Network:
     if nest is not None:
         return Network(nest.name, (Layer(nest.name, nest, 1, (nest.name,)),))
     try:
-        others = f"layers {', '.join(LAYER_FILES)}; kernels {', '.join(workload_names())}; or a file"
+        others = (
+            f"layers {', '.join(LAYER_FILES)}; kernels {', '.join(workload_names())}; or a file"
+        )
         return find_network(str(given), files=others)
     except InputError as error:
         raise InputError(f"--workload: {error}") from None
@@ -108,4 +139,10 @@ def _nest(text: str) -> LoopNest | None:
         return None
     document = load(Path(text))
     fields = document.keys() if isinstance(document, dict) else ()
-    return read_problem(text) if "problem" in fields else workload(text) if "statement" in fields else None
+    return (
+        read_problem(text)
+        if "problem" in fields
+        else workload(text)
+        if "statement" in fields
+        else None
+    )

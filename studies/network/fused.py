@@ -1,9 +1,11 @@
-"""Fusing: which layers keep what they write on chip for the next, proven best over the whole network.
+"""Fusing: which layers keep what they write on chip for the next, proven best over the whole
+network.
 
-A layer that reads just what the one before wrote (`ithaca.workloads.networks.network.Run`) may find that on chip: neither moves
-it to or from DRAM, and both have all of it beside their buffers. So each run of a layer has up to four variants, with its input
-kept or not, and its output. All are solved as any layer is; a dynamic program over the runs chooses, and the same program over
-lower bounds proves: no choice of what to keep and no configurations are better.
+A layer that reads just what the one before wrote (`ithaca.workloads.networks.network.Run`) may find
+that on chip: neither moves it to or from DRAM, and both have all of it beside their buffers. So
+each run of a layer has up to four variants, with its input kept or not, and its output. All are
+solved as any layer is; a dynamic program over the runs chooses, and the same program over lower
+bounds proves: no choice of what to keep and no configurations are better.
 """
 
 from __future__ import annotations
@@ -37,7 +39,8 @@ Variant = tuple[LoopNest, Sizes]
 #: What came of every variant.
 Solved = Mapping[Variant, SolvedLayer]
 
-#: The objective of a variant, or its lower bound, and what decides between equals; None if it cannot be run.
+#: The objective of a variant, or its lower bound, and what decides between equals; None if it
+#: cannot be run.
 Costs = Mapping[Variant, tuple[Fraction, Fraction] | None]
 
 
@@ -63,7 +66,9 @@ class Chain:
         found = []
         for number, may in enumerate(self.may_keep):
             after = number + 1 < len(self.runs) and self.may_keep[number + 1]
-            found += [(number, a, b) for a in (False, True)[: 1 + may] for b in (False, True)[: 1 + after]]
+            found += [
+                (number, a, b) for a in (False, True)[: 1 + may] for b in (False, True)[: 1 + after]
+            ]
         return found
 
     def chosen(self, kept: Sequence[bool]) -> list[Variant]:
@@ -77,12 +82,19 @@ class Chain:
             (self.variant(n, found=True, left=False), self.variant(n - 1, found=False, left=True))
             for n in range(len(self.runs))
         ]
-        return replace(self, may_keep=tuple(may and all(map(possible, e)) for may, e in zip(self.may_keep, ends, strict=True)))
+        return replace(
+            self,
+            may_keep=tuple(
+                may and all(map(possible, e)) for may, e in zip(self.may_keep, ends, strict=True)
+            ),
+        )
 
     @property
     def order(self) -> tuple[Run, ...]:
         """The runs as those of a network of these alone."""
-        return tuple(replace(run, follows=may) for run, may in zip(self.runs, self.may_keep, strict=True))
+        return tuple(
+            replace(run, follows=may) for run, may in zip(self.runs, self.may_keep, strict=True)
+        )
 
     def roomless(self, costs: Costs) -> set[str]:
         """The consumers of what cannot stay, as no variant of one of the two can be run with it."""
@@ -90,18 +102,27 @@ class Chain:
         for at, found, left in self.choices:
             if costs[self.variant(at, found=found, left=left)] is not None:
                 able |= {(at, end) for end, on in (("input", found), ("output", left)) if on}
-        tight = [n for n, may in enumerate(self.may_keep) if may and not {(n, "input"), (n - 1, "output")} <= able]
+        tight = [
+            n
+            for n, may in enumerate(self.may_keep)
+            if may and not {(n, "input"), (n - 1, "output")} <= able
+        ]
         return {self.runs[n].source for n in tight}
 
     def edges(self, kept: Sequence[bool]) -> tuple[Edge, ...]:
         """What may stay on chip, and what does."""
         pairs = zip(self.runs, self.runs[1:], self.may_keep[1:], kept[1:], strict=False)
-        return tuple(Edge(one.source, other.source, one.written, on) for one, other, may, on in pairs if may)
+        return tuple(
+            Edge(one.source, other.source, one.written, on) for one, other, may, on in pairs if may
+        )
 
     def best(self, costs: Costs) -> tuple[Fraction, tuple[bool, ...]] | None:
-        """The least sum over the runs, and by run whether its input is kept; None if they cannot be run."""
+        """The least sum over the runs, and by run whether its input is kept; None if they cannot be
+        run."""
         # what is known of the runs so far, by whether the next finds its input on chip
-        states: dict[bool, tuple[Fraction, Fraction, tuple[bool, ...]]] = {False: (Fraction(0), Fraction(0), ())}
+        states: dict[bool, tuple[Fraction, Fraction, tuple[bool, ...]]] = {
+            False: (Fraction(0), Fraction(0), ())
+        }
         for at, choices in groupby(self.choices, key=lambda choice: choice[0]):
             reached: dict[bool, tuple[Fraction, Fraction, tuple[bool, ...]]] = {}
             for _, found, left in choices:
@@ -115,23 +136,30 @@ class Chain:
         return (states[False][0], states[False][2]) if False in states else None
 
 
-def solve_fused(network: Network, request: NetworkRequest | MappingRequest, options: RunOptions) -> NetworkResult:
-    """Find what to keep on chip between layers that follow each other, and each layer's best design with it.
+def solve_fused(
+    network: Network, request: NetworkRequest | MappingRequest, options: RunOptions
+) -> NetworkResult:
+    """Find what to keep on chip between layers that follow each other, and each layer's best design
+    with it.
 
     The total is the least over all choices, its lower bound the least that any choice may reach.
 
-    Raises `InputError` if the objective does not add up over layers, the network does not say which follow each other, or the
-    request does not fit it.
+    Raises `InputError` if the objective does not add up over layers, the network does not say which
+    follow each other, or the request does not fit it.
     """
     require_sum(request.objective, "--fuse")
     chain = chained(network)
     posed = {part.layer.nest: part.problems for part in request.pose(network)}
-    chain = chain.where(lambda variant: all(p.design.keeping(variant[1]) is not None for p in posed[variant[0]]))
+    chain = chain.where(
+        lambda variant: all(p.design.keeping(variant[1]) is not None for p in posed[variant[0]])
+    )
     places: dict[Variant, str] = {}
     for number, found, left in chain.choices:
         run = chain.runs[number]
         ends = [word for word, on in (("input", found), ("output", left)) if on]
-        places.setdefault(chain.variant(number, found=found, left=left), " ".join([run.source, *ends]))
+        places.setdefault(
+            chain.variant(number, found=found, left=left), " ".join([run.source, *ends])
+        )
     variants = [
         (Layer(place, nest, 1, (place,)), tuple(_keeping(problem, kept) for problem in posed[nest]))
         for (nest, kept), place in places.items()
@@ -140,9 +168,13 @@ def solve_fused(network: Network, request: NetworkRequest | MappingRequest, opti
     solved: Solved = dict(zip(places, every.layers, strict=True))
     best = {variant: part.best() for variant, part in solved.items()}
     # of equals those are better that move less off chip
-    values: Costs = {v: None if s.value is None else (s.value, -Fraction(sum(n for _, n in v[1]))) for v, s in best.items()}
+    values: Costs = {
+        v: None if s.value is None else (s.value, -Fraction(sum(n for _, n in v[1])))
+        for v, s in best.items()
+    }
     bounds: Costs = {
-        v: None if s.certificate.empty else (s.certificate.lower_bound or Fraction(0), Fraction(0)) for v, s in best.items()
+        v: None if s.certificate.empty else (s.certificate.lower_bound or Fraction(0), Fraction(0))
+        for v, s in best.items()
     }
     chosen, bound, roomless = chain.best(values), chain.best(bounds), chain.roomless(bounds)
     kept = (False,) * len(chain.runs) if chosen is None else chosen[1]
@@ -168,19 +200,26 @@ def solve_fused(network: Network, request: NetworkRequest | MappingRequest, opti
         Total(None if chosen is None else chosen[0], certificate),
         every.complete,
         failures=every.failures,
-        fusing=Fusing(tuple(replace(e, fits=e.consumer not in roomless) for e in chain.edges(kept)), without),
+        fusing=Fusing(
+            tuple(replace(e, fits=e.consumer not in roomless) for e in chain.edges(kept)), without
+        ),
     )
 
 
 def chained(network: Network) -> Chain:
     """The runs of a network's layers, in their order. Raises `InputError` if it is not known."""
     if not network.order:
-        why = f"{network.name} does not say which of its layers follow each other: {network.unordered}"
+        why = (
+            f"{network.name} does not say which of its layers follow "
+            f"each other: {network.unordered}"
+        )
         raise InputError(f"--fuse: {why}; allowed: a network file with an order, or an ONNX model")
     nests = {source: layer.nest for layer in network.layers for source in layer.sources}
     pairs = zip((None, *network.order), network.order, strict=False)
     found = [
-        (run, run.follows and before is not None and before.source in nests) for before, run in pairs if run.source in nests
+        (run, run.follows and before is not None and before.source in nests)
+        for before, run in pairs
+        if run.source in nests
     ]
     return Chain(tuple(run for run, _ in found), tuple(follows for _, follows in found))
 
@@ -197,14 +236,21 @@ def _keeping(problem: Problem, kept: Sizes) -> Problem:
     return replace(problem, design=design)
 
 
-def _layers(chain: Chain, kept: Sequence[bool], solved: Solved, best: Mapping[Variant, Solution]) -> tuple[LayerResult, ...]:
+def _layers(
+    chain: Chain, kept: Sequence[bool], solved: Solved, best: Mapping[Variant, Solution]
+) -> tuple[LayerResult, ...]:
     """Runs of the same variant as one layer, in the order of the first of each."""
     members: dict[Variant, list[Run]] = {}
     for run, variant in zip(chain.runs, chain.chosen(kept), strict=True):
         members.setdefault(variant, []).append(run)
     return tuple(
         LayerResult(
-            Layer(runs[0].source, runs[0].nest, sum(run.count for run in runs), tuple(run.source for run in runs)),
+            Layer(
+                runs[0].source,
+                runs[0].nest,
+                sum(run.count for run in runs),
+                tuple(run.source for run in runs),
+            ),
             best[variant],
             solved[variant].solutions,
         )

@@ -1,8 +1,9 @@
-"""Modes ``per-layer`` and ``shared-dataflow``: every layer solved under every design, with a tiling of its own.
+"""Modes ``per-layer`` and ``shared-dataflow``: every layer solved under every design, with a tiling
+of its own.
 
-A shared dataflow is what a generator loses that derives one array design per network and sizes it for each layer. Layers of
-different kernels have different loops and so no common dataflow: the layers of each kernel share one (a CNN's convolutions
-one, its fully connected layers another).
+A shared dataflow is what a generator loses that derives one array design per network and sizes it
+for each layer. Layers of different kernels have different loops and so no common dataflow: the
+layers of each kernel share one (a CNN's convolutions one, its fully connected layers another).
 """
 
 from __future__ import annotations
@@ -52,12 +53,15 @@ class SolvedLayer:
 
     def best(self) -> Solution:
         """The best of all designs; where one failed, no lower bound is known."""
-        return over_all(self.problems[0], self.solutions, missing=len(self.outcomes) - len(self.solutions))
+        return over_all(
+            self.problems[0], self.solutions, missing=len(self.outcomes) - len(self.solutions)
+        )
 
 
 @dataclass(frozen=True)
 class SolvedLayers:
-    """Every layer of a network, in order; complete if all problems were solved as far as they were asked for."""
+    """Every layer of a network, in order; complete if all problems were solved as far as they were
+    asked for."""
 
     layers: tuple[SolvedLayer, ...]
     complete: bool
@@ -65,20 +69,31 @@ class SolvedLayers:
     @property
     def failures(self) -> tuple[Failure, ...]:
         """The problems that failed."""
-        return tuple(outcome for part in self.layers for outcome in part.outcomes if isinstance(outcome, Failure))
+        return tuple(
+            outcome
+            for part in self.layers
+            for outcome in part.outcomes
+            if isinstance(outcome, Failure)
+        )
 
 
 def solve_layers(
     network: Network, request: NetworkRequest | MappingRequest, options: RunOptions, *, alone: bool
 ) -> SolvedLayers:
-    """Solve the problems of a network; where each layer is ``alone``, its best design comes before the others'.
+    """Solve the problems of a network; where each layer is ``alone``, its best design comes before
+    the others'.
 
-    Raises `InputError` if the request does not fit the network, or the engine refuses every problem.
+    Raises `InputError` if the request does not fit the network, or the engine refuses every
+    problem.
     """
-    return solve_posed([(part.layer, part.problems) for part in request.pose(network)], options, alone=alone)
+    return solve_posed(
+        [(part.layer, part.problems) for part in request.pose(network)], options, alone=alone
+    )
 
 
-def solve_posed(posed: Sequence[tuple[Layer, tuple[Problem, ...]]], options: RunOptions, *, alone: bool = True) -> SolvedLayers:
+def solve_posed(
+    posed: Sequence[tuple[Layer, tuple[Problem, ...]]], options: RunOptions, *, alone: bool = True
+) -> SolvedLayers:
     """Solve the problems of some layers, as `solve_layers` does those of a network."""
     jobs = [
         Job(f"{layer.name} {problem.design.name}", problem, rivals=number if alone else None)
@@ -89,32 +104,54 @@ def solve_posed(posed: Sequence[tuple[Layer, tuple[Problem, ...]]], options: Run
     if isinstance(found[0], Failure) and all(isinstance(f, Failure) and f.refused for f in found):
         raise InputError(found[0].reason)
     outcomes = iter(found)
-    layers = tuple(SolvedLayer(layer, problems, tuple(next(outcomes) for _ in problems)) for layer, problems in posed)
-    return SolvedLayers(layers, not options.search.stopped or all(isinstance(f, Failure) or f.settled for f in found))
+    layers = tuple(
+        SolvedLayer(layer, problems, tuple(next(outcomes) for _ in problems))
+        for layer, problems in posed
+    )
+    return SolvedLayers(
+        layers,
+        not options.search.stopped or all(isinstance(f, Failure) or f.settled for f in found),
+    )
 
 
-def solve_per_layer(network: Network, request: NetworkRequest | MappingRequest, options: RunOptions) -> NetworkResult:
+def solve_per_layer(
+    network: Network, request: NetworkRequest | MappingRequest, options: RunOptions
+) -> NetworkResult:
     """Find each layer's best design.
 
-    The total is Σ count · objective, its lower bound Σ count · lower bound; None for an objective that does not add up.
+    The total is Σ count · objective, its lower bound Σ count · lower bound; None for an objective
+    that does not add up.
 
-    Raises `InputError` if the request does not fit the network, or the engine refuses every problem.
+    Raises `InputError` if the request does not fit the network, or the engine refuses every
+    problem.
     """
     solved = solve_layers(network, request, options, alone=True)
     layers = tuple(LayerResult(part.layer, part.best(), part.solutions) for part in solved.layers)
     method, summed = options.method.value, None
     if adds_up(request.objective):
         summed = total(((r.layer.count, r.answer) for r in layers), method)
-    return NetworkResult(PER_LAYER, network, request, method, layers, summed, solved.complete, failures=solved.failures)
+    return NetworkResult(
+        PER_LAYER,
+        network,
+        request,
+        method,
+        layers,
+        summed,
+        solved.complete,
+        failures=solved.failures,
+    )
 
 
-def solve_shared_dataflow(network: Network, request: NetworkRequest, options: RunOptions) -> NetworkResult:
+def solve_shared_dataflow(
+    network: Network, request: NetworkRequest, options: RunOptions
+) -> NetworkResult:
     """Find the dataflow and permutation that serve all layers of a kernel best.
 
-    ``choices`` compares all designs that all layers of a kernel have. A choice is proven where its total is at most the lower
-    bound of every other design's.
+    ``choices`` compares all designs that all layers of a kernel have. A choice is proven where its
+    total is at most the lower bound of every other design's.
 
-    Raises `InputError` if the objective does not add up, or the layers of a kernel have no design in common.
+    Raises `InputError` if the objective does not add up, or the layers of a kernel have no design
+    in common.
     """
     require_sum(request.objective, f"--mode {SHARED_DATAFLOW}")
     solved = solve_layers(network, request, options, alone=False)
@@ -126,7 +163,11 @@ def solve_shared_dataflow(network: Network, request: NetworkRequest, options: Ru
         best = best_total([d.total for d in designs])
         chosen = designs[0].name if designs[0].chosen else None
         for member in members:
-            answer = _without(member.best(), best.certificate.status) if chosen is None else member.answers[chosen]
+            answer = (
+                _without(member.best(), best.certificate.status)
+                if chosen is None
+                else member.answers[chosen]
+            )
             results[member.layer] = LayerResult(member.layer, answer, member.solutions)
         choices += designs
         bests.append(best)
@@ -144,12 +185,17 @@ def solve_shared_dataflow(network: Network, request: NetworkRequest, options: Ru
 
 
 def _without(alone: Solution, status: Status) -> Solution:
-    """The answer for a layer of a kernel without a design, given what is known of the layer alone."""
-    certificate = replace(alone.certificate, status=status, lower_bound=None, gap=None, trace=(), termination=None)
+    """The answer for a layer of a kernel without a design, given what is known of the layer
+    alone."""
+    certificate = replace(
+        alone.certificate, status=status, lower_bound=None, gap=None, trace=(), termination=None
+    )
     return Solution(alone.problem, None, None, certificate, alone.shortfalls)
 
 
-def shared_designs(layers: Sequence[SolvedLayer], method: str) -> list[tuple[list[SolvedLayer], list[SharedDesign]]]:
+def shared_designs(
+    layers: Sequence[SolvedLayer], method: str
+) -> list[tuple[list[SolvedLayer], list[SharedDesign]]]:
     """The layers of each kernel, and all designs that they have in common, the best first.
 
     Raises `InputError` if the layers of a kernel have no design in common.
@@ -166,18 +212,31 @@ def _compare(members: Sequence[SolvedLayer], method: str) -> list[SharedDesign]:
     kernel, names = layers[0].nest.name, tuple(layer.name for layer in layers)
     common = [design for design in answers[0] if all(design in own for own in answers)]
     if not common:
-        raise InputError(f"layers {', '.join(names)} of kernel {kernel} have no design in common; see --layers")
+        raise InputError(
+            f"layers {', '.join(names)} of kernel {kernel} have no design in common; see --layers"
+        )
     found = []
     for design in common:
         same = [own[design] for own in answers]
         arrays = [systolic(answer.problem).array for answer in same]
-        summed = total(((layer.count, answer) for layer, answer in zip(layers, same, strict=True)), method)
+        summed = total(
+            ((layer.count, answer) for layer, answer in zip(layers, same, strict=True)), method
+        )
         buildable = all(array.buildable for array in arrays)
-        found.append(SharedDesign(kernel, arrays[0].dataflow, arrays[0].permutation, buildable, names, summed))
-    found.sort(key=lambda d: (d.total.value is None, d.total.value or 0))  # stable: the first of equals
+        found.append(
+            SharedDesign(
+                kernel, arrays[0].dataflow, arrays[0].permutation, buildable, names, summed
+            )
+        )
+    found.sort(
+        key=lambda d: (d.total.value is None, d.total.value or 0)
+    )  # stable: the first of equals
     value = found[0].total.value
     if value is not None:
         others = [d.total.certificate for d in found[1:]]
-        proven = all(c.status is Status.INFEASIBLE or (c.lower_bound is not None and value <= c.lower_bound) for c in others)
+        proven = all(
+            c.status is Status.INFEASIBLE or (c.lower_bound is not None and value <= c.lower_bound)
+            for c in others
+        )
         found[0] = replace(found[0], chosen=True, proven=proven)
     return found

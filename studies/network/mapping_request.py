@@ -16,7 +16,8 @@ from ithaca.workloads.networks.network import Network
 
 @dataclass(frozen=True)
 class MappingRequest:
-    """What a network is mapped for: like `ithaca.studies.network.problems.NetworkRequest`, of memory hierarchies."""
+    """What a network is mapped for: like `ithaca.studies.network.problems.NetworkRequest`, of
+    memory hierarchies."""
 
     architecture: Architecture  #: As it is written: what it keeps is named by role, perhaps
     edition: str  #: Edition of the model
@@ -30,7 +31,9 @@ class MappingRequest:
     @property
     def platform(self) -> Platform:
         """A name for it."""
-        return Platform(self.architecture.name, self.architecture.description, DEFAULT_TECHNOLOGY, {})
+        return Platform(
+            self.architecture.name, self.architecture.description, DEFAULT_TECHNOLOGY, {}
+        )
 
     @property
     def title(self) -> str:
@@ -44,4 +47,7 @@ class MappingRequest:
 
     def pose(self, network: Network) -> tuple[LayerProblems, ...]:
         """One problem per layer."""
-        return tuple(LayerProblems(layer, (problem,)) for layer, problem in zip(network.layers, self.posed, strict=True))
+        return tuple(
+            LayerProblems(layer, (problem,))
+            for layer, problem in zip(network.layers, self.posed, strict=True)
+        )

@@ -25,7 +25,8 @@ MODES: Mapping[str, tuple[str, str]] = {
     MULTI_ARRAY: ("arrays", "solve_multi_array"),
 }
 
-#: Modes that are one search over all layers: there are no problems to share out, or to keep one by one.
+#: Modes that are one search over all layers: there are no problems to share out, or to keep one by
+#: one.
 ONE_SEARCH = frozenset({SHARED_ARRAY, MULTI_ARRAY})
 
 #: Modes with more than one array.

@@ -1,4 +1,5 @@
-"""A layer of a network's result as a result of its own, so that whatever takes a solve's result takes a layer, too."""
+"""A layer of a network's result as a result of its own, so that whatever takes a solve's result
+takes a layer, too."""
 
 from __future__ import annotations
 
@@ -15,14 +16,19 @@ PER_LAYER = "per-layer"
 
 
 def layer_result(result: NetworkResult, layer: LayerResult) -> Result:
-    """What a solve of the layer alone would have answered; where layers share something, only the configuration on that.
+    """What a solve of the layer alone would have answered; where layers share something, only the
+    configuration on that.
 
     Of the other designs a file of a network states value and proof, not the configuration.
     """
     answer = layer.answer
     asked = [d for d in layer.designs if result.mode == PER_LAYER or d.design == answer.design]
     designs = tuple(_own(design, answer) for design in asked) or (answer,)
-    best = None if answer.found is None else next(design for design in designs if design.design == answer.design)
+    best = (
+        None
+        if answer.found is None
+        else next(design for design in designs if design.design == answer.design)
+    )
     return Result(result.request.platform.name, best, designs)
 
 
@@ -32,7 +38,9 @@ def _own(design: Solution, answer: Solution) -> Solution:
         proof = design.certificate
         exact = replace(proof, lower_bound=answer.value) if design.settled else proof
         return replace(answer, certificate=exact)
-    return replace(design, shortfalls=tuple(s for s in answer.shortfalls if s.design == design.design))
+    return replace(
+        design, shortfalls=tuple(s for s in answer.shortfalls if s.design == design.design)
+    )
 
 
 def find_layer(result: NetworkResult, name: str) -> LayerResult:
@@ -40,7 +48,9 @@ def find_layer(result: NetworkResult, name: str) -> LayerResult:
 
     Raises `InputError` if there is none.
     """
-    found = [r for r in result.layers if name == r.layer.name] or [r for r in result.layers if name in r.layer.sources]
+    found = [r for r in result.layers if name == r.layer.name] or [
+        r for r in result.layers if name in r.layer.sources
+    ]
     if not found:
         names = ", ".join(dict.fromkeys(r.layer.name for r in result.layers))
         raise InputError(f"--layer is {quoted(name)}; allowed: one of {names}")

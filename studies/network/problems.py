@@ -26,7 +26,9 @@ class NetworkRequest:
 
     data: DataType  #: The type of all tensors
     platform: Platform  #: The device
-    limits: tuple[Limit, ...]  #: Upper limits on metrics: the platform's, and those that replace or extend them
+    limits: tuple[
+        Limit, ...
+    ]  #: Upper limits on metrics: the platform's, and those that replace or extend them
     objective: Objective  #: What is minimised, of each run of a layer
     edition: Edition = Edition.EXACT  #: Statement of the cost model
     dataflow: tuple[str, ...] | None = None  #: The dataflow of every layer; None for all
@@ -35,7 +37,8 @@ class NetworkRequest:
     space: SpaceOptions = field(default_factory=SpaceOptions)  #: Restrictions of the design space
     arrays: int = 1  #: How many arrays share the budget
     minimise: Minimise = Minimise.TOTAL  #: What of several arrays is minimised
-    #: Sizes of what arrays take whole shares of, DSP blocks and block RAM; of a bandwidth, which each has to itself.
+    #: Sizes of what arrays take whole shares of, DSP blocks and block RAM; of a bandwidth, which
+    #: each has to itself.
     shares: Mapping[str, Fraction] = field(default_factory=dict)
 
     @property
@@ -69,13 +72,15 @@ class LayerProblems:
 def layer_problems(network: Network, request: NetworkRequest) -> tuple[LayerProblems, ...]:
     """One problem per layer and design.
 
-    Raises `InputError` if a layer has no such dataflow or permutation, or no design that can be built, or the platform does not
-    know a metric.
+    Raises `InputError` if a layer has no such dataflow or permutation, or no design that can be
+    built, or the platform does not know a metric.
     """
     setting = (request.data, request.limits, request.objective, request.space, request.technology)
     found = []
     for layer in network.layers:
-        problems = (systolic_problem(layer.nest, array, *setting) for array in _designs(layer, request))
+        problems = (
+            systolic_problem(layer.nest, array, *setting) for array in _designs(layer, request)
+        )
         found.append(LayerProblems(layer, tuple(problems)))
     found[0].problems[0].symbolic()  # refuses a metric that the platform does not know
     return tuple(found)
@@ -84,7 +89,8 @@ def layer_problems(network: Network, request: NetworkRequest) -> tuple[LayerProb
 def only_layers(network: Network, patterns: Sequence[str]) -> Network:
     """A network reduced to the layers that some patterns name; without patterns the network itself.
 
-    Patterns are names of layers or of their kernels, with ``*``, ``?`` and ``[…]`` as in file names, e.g. ``conv3_*``.
+    Patterns are names of layers or of their kernels, with ``*``, ``?`` and ``[…]`` as in file
+    names, e.g. ``conv3_*``.
 
     Raises `InputError` if a pattern matches no layer.
     """
@@ -101,10 +107,13 @@ def only_layers(network: Network, patterns: Sequence[str]) -> Network:
             kernels = ", ".join(dict.fromkeys(layer.nest.name for layer in network.layers))
             names = ", ".join(layer.name for layer in network.layers)
             raise InputError(
-                f"--layers: {quoted(pattern)} is no layer of {network.name}; allowed: kernels {kernels}; layers {names}"
+                f"--layers: {quoted(pattern)} is no layer of {network.name}; "
+                f"allowed: kernels {kernels}; layers {names}"
             )
         kept |= hits
-    return replace(network, layers=tuple(layer for index, layer in enumerate(network.layers) if index in kept))
+    return replace(
+        network, layers=tuple(layer for index, layer in enumerate(network.layers) if index in kept)
+    )
 
 
 def _designs(layer: Layer, request: NetworkRequest) -> tuple[SystolicArray, ...]:
@@ -122,21 +131,26 @@ def _designs(layer: Layer, request: NetworkRequest) -> tuple[SystolicArray, ...]
         raise InputError(f"layer {layer.name}: {error}; --layers leaves layers out") from None
 
 
-def common_designs(network: Network, request: NetworkRequest, mode: str) -> list[tuple[Problem, ...]]:
+def common_designs(
+    network: Network, request: NetworkRequest, mode: str
+) -> list[tuple[Problem, ...]]:
     """One problem per layer for every design that all layers have.
 
-    Raises `InputError` if the layers are not of one kernel (see `ithaca.workloads.networks.folding`), or have no design in
-    common.
+    Raises `InputError` if the layers are not of one kernel (see
+    `ithaca.workloads.networks.folding`), or have no design in common.
     """
     kernels = list(dict.fromkeys((layer.nest.name, layer.nest.loops) for layer in network.layers))
     if len(kernels) > 1:
         names = ", ".join(dict.fromkeys(name for name, _ in kernels))
         raise InputError(
-            f"--mode {mode} needs layers of one kernel, or that can be folded into one, but {network.name} has {names}; "
+            f"--mode {mode} needs layers of one kernel, or that can be folded into "
+            f"one, but {network.name} has {names}; "
             "select with --layers"
         )
     each = [{p.design.name: p for p in part.problems} for part in layer_problems(network, request)]
     shared = [name for name in each[0] if all(name in own for own in each)]
     if not shared:
-        raise InputError(f"the layers of {network.name} have no design in common; see --dataflow and --layers")
+        raise InputError(
+            f"the layers of {network.name} have no design in common; see --dataflow and --layers"
+        )
     return [tuple(own[name] for own in each) for name in shared]

@@ -26,7 +26,9 @@ class Failure:
 
     place: str  #: What was to be solved, such as layer and design
     reason: str  #: What went wrong, in one line
-    refused: bool = False  #: Whether the engine refused the problem, so that it would fail everywhere
+    refused: bool = (
+        False  #: Whether the engine refused the problem, so that it would fail everywhere
+    )
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,9 @@ class Total:
     """An objective over several layers, and what is proven about it."""
 
     value: Fraction | None  #: The objective; None where a layer has no configuration
-    certificate: Certificate  #: What is proven: nothing that the mode allows is below the lower bound
+    certificate: (
+        Certificate  #: What is proven: nothing that the mode allows is below the lower bound
+    )
 
 
 @dataclass(frozen=True)
@@ -42,13 +46,17 @@ class LayerResult:
     """One layer: how it is run."""
 
     layer: Layer  #: The layer, with its count
-    answer: Solution  #: Its configuration, and what is proven about it within what the mode allows the layer
+    #: Its configuration, and what is proven about it within what the mode allows the layer
+    answer: Solution
     designs: tuple[Solution, ...] = ()  #: All designs that were solved for it alone
-    array: int | None = None  #: Number of the array that runs it (from 0), where layers share arrays
+    array: int | None = (
+        None  #: Number of the array that runs it (from 0), where layers share arrays
+    )
 
     @property
     def efficiency(self) -> Fraction | None:
-        """DSP efficiency: operations of the unpadded nest over those its array's MAC units had cycles for."""
+        """DSP efficiency: operations of the unpadded nest over those its array's MAC units had
+        cycles for."""
         solution = self.answer.found
         if solution is None or "comp" not in solution.metrics:
             return None
@@ -57,7 +65,8 @@ class LayerResult:
 
 @dataclass(frozen=True)
 class SharedDesign:
-    """One dataflow and permutation for all layers of a kernel, on arrays of their own or on one array."""
+    """One dataflow and permutation for all layers of a kernel, on arrays of their own or on one
+    array."""
 
     kernel: str  #: Name of the layers' loop nest
     dataflow: tuple[str, ...]  #: The loops mapped to space
@@ -66,7 +75,8 @@ class SharedDesign:
     layers: tuple[str, ...]  #: The layers
     total: Total  #: The objective over all runs of these layers
     chosen: bool = False  #: Whether it is the best of its kernel
-    #: Whether, if chosen, no other design can be better: its total is at most the lower bound of every other's.
+    #: Whether, if chosen, no other design can be better: its total is at most the lower bound of
+    #: every other's.
     proven: bool = False
 
     @property
@@ -83,7 +93,9 @@ class ArrayResult:
     permutation: str | None  #: The tensor whose reuse loops are innermost; None where layers differ
     layers: tuple[str, ...]  #: The layers it runs
     total: Total  #: The objective over all runs of these layers on this array
-    resources: Mapping[str, Fraction] = field(default_factory=dict)  #: What it takes of each limited resource, by metric name
+    resources: Mapping[str, Fraction] = field(
+        default_factory=dict
+    )  #: What it takes of each limited resource, by metric name
     #: What all its layers share, such as lanes by loop and the SIMD factor.
     parameters: Mapping[str, int] = field(default_factory=dict)
 
@@ -116,27 +128,49 @@ class NetworkResult:
     request: NetworkRequest | MappingRequest  #: What was asked of it
     method: str  #: The engine asked
     layers: tuple[LayerResult, ...]  #: In the order of the network
-    total: Total | None  #: The objective over the whole network; None where it does not add up over layers
-    complete: bool  #: Whether every problem was solved as far as it was asked for; an interrupted run is not
-    choices: tuple[SharedDesign, ...] = ()  #: The designs compared for all layers of a kernel, the best first
+    total: (
+        Total | None
+    )  #: The objective over the whole network; None where it does not add up over layers
+    #: Whether every problem was solved as far as it was asked for; an interrupted run is not
+    complete: bool
+    choices: tuple[
+        SharedDesign, ...
+    ] = ()  #: The designs compared for all layers of a kernel, the best first
     failures: tuple[Failure, ...] = ()  #: Problems that could not be solved because something broke
     #: Where spaces are restricted to what a compiler builds: the total without that.
     unrestricted: Unrestricted | None = None
-    fusing: Fusing | None = None  #: What stays on chip, if that was asked for; layers of one nest are then apart
+    fusing: Fusing | None = (
+        None  #: What stays on chip, if that was asked for; layers of one nest are then apart
+    )
 
     @cached_property
     def arrays(self) -> tuple[ArrayResult, ...]:
-        """The arrays that layers share, in order; what is proven of one is so of the whole network."""
+        """The arrays that layers share, in order; what is proven of one is so of the whole
+        network."""
         shared = [layer for layer in self.layers if layer.array is not None and layer.answer.found]
-        proof = self.total.certificate if self.total is not None and self.mode == "shared-array" else None
-        return tuple(self._array([r for r in shared if r.array == n], proof) for n in dict.fromkeys(r.array for r in shared))
+        proof = (
+            self.total.certificate
+            if self.total is not None and self.mode == "shared-array"
+            else None
+        )
+        return tuple(
+            self._array([r for r in shared if r.array == n], proof)
+            for n in dict.fromkeys(r.array for r in shared)
+        )
 
     def _array(self, layers: Sequence[LayerResult], proof: Certificate | None) -> ArrayResult:
-        design, names = systolic(layers[0].answer.problem), tuple(layer.layer.name for layer in layers)
+        design, names = (
+            systolic(layers[0].answer.problem),
+            tuple(layer.layer.name for layer in layers),
+        )
         value = sum((r.layer.count * (r.answer.value or Fraction(0)) for r in layers), Fraction(0))
-        used = {x.metric: max(r.answer.metrics[x.metric] for r in layers) for x in self.request.limits}
+        used = {
+            x.metric: max(r.answer.metrics[x.metric] for r in layers) for x in self.request.limits
+        }
         total = Total(value, proof or Certificate(Status.FEASIBLE, None, None, self.method, 0, 0.0))
-        return ArrayResult(design.array.dataflow, design.array.permutation, names, total, used, design.given)
+        return ArrayResult(
+            design.array.dataflow, design.array.permutation, names, total, used, design.given
+        )
 
     @property
     def answered(self) -> bool:

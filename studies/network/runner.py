@@ -1,4 +1,5 @@
-"""Run many problems: each result kept as it is found, none solved twice, no failure stopping the rest."""
+"""Run many problems: each result kept as it is found, none solved twice, no failure stopping the
+rest."""
 
 from __future__ import annotations
 
@@ -49,12 +50,16 @@ class RunState:
 class RunOptions:
     """How to run many problems."""
 
-    method: Method = Method.EXACT  #: The engine. The exact one is deterministic; what others find may depend on the clock.
-    #: How far. The time limit is for the whole run, and none is begun when it is over: first a bound and an incumbent for every
-    #: problem, then what may improve on its rivals (`ithaca.solver.rounds`). ``stop`` ends the run with what it has.
+    method: Method = (
+        Method.EXACT
+    )  #: The engine. The exact one is deterministic; what others find may depend on the clock.
+    #: How far. The time limit is for the whole run, and none is begun when it is over: first a
+    #: bound and an incumbent for every problem, then what may improve on its rivals
+    #: (`ithaca.solver.rounds`). ``stop`` ends the run with what it has.
     search: SolveOptions = field(default_factory=SolveOptions)
     threads: int = 1  #: How many problems to solve at a time; beyond 1 in processes of their own
-    #: Address of the scheduler of a Dask cluster to solve on; ``local`` for one on this machine, of ``threads`` workers.
+    #: Address of the scheduler of a Dask cluster to solve on; ``local`` for one on this machine, of
+    #: ``threads`` workers.
     scheduler: str | None = None
     store: Store | None = None  #: Keeps results as they are found, and supplies those found before
     report: Callable[[RunState], None] | None = None  #: Told how far the run is
@@ -63,11 +68,13 @@ class RunOptions:
 def problem_store(folder: Path, options: RunOptions, note: Note = lambda line: None) -> Store:
     """A results folder of single problems, as answered by some engine with some gap and seed.
 
-    Engines may find different ones of several equally good configurations, and a resumed run shall give what it would
-    have given in one go. The time limit tells none apart: what is proven stays proven, and what is not is searched
-    again only with more time.
+    Engines may find different ones of several equally good configurations, and a resumed run shall
+    give what it would have given in one go. The time limit tells none apart: what is proven stays
+    proven, and what is not is searched again only with more time.
     """
-    return Store(folder, note, [options.method.value, repr(options.search.gap), options.search.seed])
+    return Store(
+        folder, note, [options.method.value, repr(options.search.gap), options.search.seed]
+    )
 
 
 def run_problems(jobs: Sequence[Job], options: RunOptions) -> tuple[Solution | Failure, ...]:
@@ -89,7 +96,10 @@ def run_problems(jobs: Sequence[Job], options: RunOptions) -> tuple[Solution | F
 
     def keep(index: int, outcome: Solution | Failure) -> None:
         outcomes[index] = outcome
-        for numbers, belongs in ((failed, isinstance(outcome, Failure)), (done, isinstance(outcome, Failure) or outcome.final)):
+        for numbers, belongs in (
+            (failed, isinstance(outcome, Failure)),
+            (done, isinstance(outcome, Failure) or outcome.final),
+        ):
             (numbers.add if belongs else numbers.discard)(index)
 
     with open_executor(options.threads, options.scheduler) as executor:

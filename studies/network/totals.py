@@ -6,7 +6,16 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
 from ithaca.files.errors import InputError
-from ithaca.formulations.algebra.expression import CeilingDivision, Constant, Expression, Maximum, Minimum, Product, Sum, Symbol
+from ithaca.formulations.algebra.expression import (
+    CeilingDivision,
+    Constant,
+    Expression,
+    Maximum,
+    Minimum,
+    Product,
+    Sum,
+    Symbol,
+)
 from ithaca.formulations.problem import Objective
 from ithaca.solver.certificate import among_all
 from ithaca.solver.conclusion import conclude
@@ -21,9 +30,9 @@ ADDITIVE = ("latency", "time", "prologue", "main", "epilogue", "off_chip_words",
 def adds_up(objective: Objective) -> bool:
     """Whether an objective is the sum of what the runs of all layers take.
 
-    That holds for sums, constant multiples, maxima and minima of metrics that add up. A maximum, such
-    as ``max(latency, off_chip_words/8)``, is taken per run, as layers run one after the other. It does not hold for
-    resources, rates, and products such as ``edp``.
+    That holds for sums, constant multiples, maxima and minima of metrics that add up. A maximum,
+    such as ``max(latency, off_chip_words/8)``, is taken per run, as layers run one after the other.
+    It does not hold for resources, rates, and products such as ``edp``.
     """
     return _adds_up(objective.expression)
 
@@ -38,10 +47,11 @@ def require_sum(objective: Objective, what: str) -> None:
 
 
 def total(parts: Iterable[tuple[int, Solution | Total]], method: str) -> Total:
-    """The sum of an objective over layers: how often each runs, its objective, and what is proven about it.
+    """The sum of an objective over layers: how often each runs, its objective, and what is proven
+    about it.
 
-    Optimal only if the sum of the lower bounds equals the sum of the values exactly; infeasible if a layer is. Boxes and
-    seconds are those of all parts.
+    Optimal only if the sum of the lower bounds equals the sum of the values exactly; infeasible if
+    a layer is. Boxes and seconds are those of all parts.
     """
     parts = list(parts)
     value = _sum((count, part.value) for count, part in parts)
@@ -78,7 +88,9 @@ def _adds_up(node: Expression) -> bool:
         case Sum():
             return all(map(_adds_up, node.terms))
         case Product():
-            return len(node.factors) == 1 and node.factors[0][1] == 1 and _adds_up(node.factors[0][0])
+            return (
+                len(node.factors) == 1 and node.factors[0][1] == 1 and _adds_up(node.factors[0][0])
+            )
         case Maximum() | Minimum():
             return all(map(_adds_up, node.arguments))
         case CeilingDivision():

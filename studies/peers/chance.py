@@ -1,14 +1,17 @@
-"""Search by chance: random, and simulated annealing of integers (no library has one whose moves fit tile factors).
+"""Search by chance: random, and simulated annealing of integers (no library has one whose moves fit
+tile factors).
 
-The published random search (Odyssey's ``tuners.py``) draws t1 evenly up to the extent and t2 evenly among its divisors,
-and redraws where accumulators are too few. Here draws are even by logarithm, over the padded design space, and what
-breaks a limit costs its sample. Those drawn twice are charged twice, which is rare but in tiny design spaces.
+The published random search (Odyssey's ``tuners.py``) draws t1 evenly up to the extent and t2 evenly
+among its divisors, and redraws where accumulators are too few. Here draws are even by logarithm,
+over the padded design space, and what breaks a limit costs its sample. Those drawn twice are
+charged twice, which is rare but in tiny design spaces.
 
-As in the released Odyssey's annealing, moves are the mutations of the genetic search, or a random configuration with
-probability 0.1, and it begins with the best of five random ones. The mutations are Ithaca's (`solver.evolution.variation`):
-one loop at a time, with the published share of factorizations, 0.4 (released: all loops at once, and 0.8).
-Its single temperature of 200 cycles suits one problem only. Here the temperature falls geometrically with the budget
-used, from ratios of the objective of e^0.5 to about 1.0002, which is 200 cycles in a million.
+As in the released Odyssey's annealing, moves are the mutations of the genetic search, or a random
+configuration with probability 0.1, and it begins with the best of five random ones. The mutations
+are Ithaca's (`solver.evolution.variation`): one loop at a time, with the published share of
+factorizations, 0.4 (released: all loops at once, and 0.8). Its single temperature of 200 cycles
+suits one problem only. Here the temperature falls geometrically with the budget used, from ratios
+of the objective of e^0.5 to about 1.0002, which is 200 cycles in a million.
 """
 
 from __future__ import annotations
@@ -26,7 +29,8 @@ from ithaca.studies.peers.recorder import Ended
 #: Configurations that random search draws at once.
 BATCH = 512
 
-#: Random configurations that annealing begins with, and the probability of a random one later (as released).
+#: Random configurations that annealing begins with, and the probability of a random one later (as
+#: released).
 FIRST, RANDOM = 5, 0.1
 
 #: Temperatures, in units of the graded cost: that of the beginning, and that of the end.
@@ -38,7 +42,9 @@ def search_random(evaluator: Evaluator, seed: int, starts: Sequence[Configuratio
     evaluator.starts(starts)
     generator, coordinates = np.random.default_rng(seed), evaluator.coordinates
     while True:
-        evaluator.points(coordinates.of_units(generator.random((BATCH, coordinates.count))), remember=False)
+        evaluator.points(
+            coordinates.of_units(generator.random((BATCH, coordinates.count))), remember=False
+        )
 
 
 def anneal(evaluator: Evaluator, seed: int, starts: Sequence[Configuration]) -> Ended | None:
@@ -49,12 +55,16 @@ def anneal(evaluator: Evaluator, seed: int, starts: Sequence[Configuration]) -> 
     if starts:
         first = genome.encode(starts)
     else:
-        first, _ = coordinates.decode(coordinates.of_units(generator.random((FIRST, coordinates.count))))
+        first, _ = coordinates.decode(
+            coordinates.of_units(generator.random((FIRST, coordinates.count)))
+        )
     costs = evaluator.genes(first).cost
     now, cost = first[:, [int(costs.argmin())]], float(costs.min())
     while True:
         if generator.random() < RANDOM:
-            genes, legal = coordinates.decode(coordinates.of_units(generator.random((1, coordinates.count))))
+            genes, legal = coordinates.decode(
+                coordinates.of_units(generator.random((1, coordinates.count)))
+            )
         else:
             genes, legal = genome.repair(mutate(genome, now, generator))
         new = float(evaluator.genes(genes, legal).cost[0])

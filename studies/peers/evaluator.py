@@ -24,10 +24,12 @@ PATIENCE = 500
 #: Configurations scored at once. Between them there is a look at the clock.
 CHUNK = 4096
 
-#: The graded cost is about the logarithm of objectives above this part of the slowest configuration's.
+#: The graded cost is about the logarithm of objectives above this part of the slowest
+#: configuration's.
 RESOLUTION = 1e-9
 
-#: Graded cost of infeasible configurations, at least, and of feasible ones, at most. The slowest's own is about 21.
+#: Graded cost of infeasible configurations, at least, and of feasible ones, at most. The slowest's
+#: own is about 21.
 INFEASIBLE = 25.0
 
 #: Excess of a configuration that is not legal, or whose excess is no number.
@@ -42,10 +44,10 @@ class SettledError(Exception):
 class Scores:
     """What configurations cost, in floats.
 
-    ``objective`` is that of the problem, whether or not limits are met; ``excess`` by how much they exceed limits, relative to
-    them, in all, 0 where they are feasible. ``cost`` is one number to minimise: it rises with the objective where that is
-    feasible (logarithmically, so that a method that fits models sees ratios), else with the excess, and is then larger than
-    all feasible ones.
+    ``objective`` is that of the problem, whether or not limits are met; ``excess`` by how much they
+    exceed limits, relative to them, in all, 0 where they are feasible. ``cost`` is one number to
+    minimise: it rises with the objective where that is feasible (logarithmically, so that a method
+    that fits models sees ratios), else with the excess, and is then larger than all feasible ones.
     """
 
     objective: Floats
@@ -54,7 +56,8 @@ class Scores:
 
 
 class Evaluator:
-    """Scores configurations, counts them, and stops the search when the recorder's budget is used up."""
+    """Scores configurations, counts them, and stops the search when the recorder's budget is used
+    up."""
 
     def __init__(self, recorder: Recorder) -> None:
         self.recorder = recorder
@@ -80,7 +83,8 @@ class Evaluator:
         return self.points(self.coordinates.of_units(units))
 
     def starts(self, starts: Sequence[Configuration]) -> Values:
-        """Score known configurations first; their coordinates, one row each. Raises `InputError` if one is not feasible."""
+        """Score known configurations first; their coordinates, one row each. Raises `InputError` if
+        one is not feasible."""
         check_starts(self.problem, starts)
         if starts:
             self.genes(self.coordinates.genome.encode(starts))
@@ -88,19 +92,25 @@ class Evaluator:
         return np.array(found, dtype=np.int64).reshape(len(starts), self.coordinates.count)
 
     def genes(self, genes: Genes, legal: Mask | None = None, *, remember: bool = True) -> Scores:
-        """Score legal genes of the coordinates' genome, shape (genes, configurations); ``legal`` says which are so after all.
+        """Score legal genes of the coordinates' genome, shape (genes, configurations); ``legal``
+        says which are so after all.
 
-        Unless told not to ``remember`` (a method that never repeats itself needs no memory), what was asked for before is
-        answered from memory, at no charge. Raises `BudgetUsedError` after scoring those that the budget still allowed, and
-        `SettledError` if a long row of configurations held nothing new.
+        Unless told not to ``remember`` (a method that never repeats itself needs no memory), what
+        was asked for before is answered from memory, at no charge. Raises `BudgetUsedError` after
+        scoring those that the budget still allowed, and `SettledError` if a long row of
+        configurations held nothing new.
         """
         legal = np.ones(genes.shape[1], bool) if legal is None else legal
         found = [self._chunk(genes[:, c], legal[c], remember) for c in _chunks(genes.shape[1])]
-        objective, excess = (np.concatenate([part[row] for part in found]) if found else np.empty(0) for row in (0, 1))
+        objective, excess = (
+            np.concatenate([part[row] for part in found]) if found else np.empty(0)
+            for row in (0, 1)
+        )
         return Scores(objective, excess, self._cost(objective, excess))
 
     def score(self, genes: Genes, legal: Mask) -> tuple[Floats, Floats]:
-        """Objective and excess of configurations, at no charge: for what is looked at before anything is sampled."""
+        """Objective and excess of configurations, at no charge: for what is looked at before
+        anything is sampled."""
         return self._scorer.score(self.coordinates.genome.quantities(genes), legal)
 
     def scaled(self, objective: Floats) -> Floats:
@@ -116,7 +126,9 @@ class Evaluator:
             place = {key: index for index, key in reversed(list(enumerate(keys)))}
             columns = [place[key] for key in fresh]
             objective, excess = self._score(genes[:, columns], legal[columns])
-            self._memory.update(zip(fresh, zip(objective.tolist(), excess.tolist(), strict=True), strict=True))
+            self._memory.update(
+                zip(fresh, zip(objective.tolist(), excess.tolist(), strict=True), strict=True)
+            )
             self._repeats = 0
         else:
             self.recorder.check()
@@ -144,7 +156,9 @@ class Evaluator:
         for index in np.flatnonzero((excess == 0) & (objective < best)):
             if objective[index] < best:
                 recorder.check_seconds()
-                if recorder.offer(self.coordinates.genome.decode(genes[:, index]), before + int(index) + 1):
+                if recorder.offer(
+                    self.coordinates.genome.decode(genes[:, index]), before + int(index) + 1
+                ):
                     best = float(objective[index])
                 else:
                     excess[index] = np.finfo(np.float64).tiny  # at a limit, and just beyond it
@@ -156,7 +170,8 @@ class Evaluator:
 
     @cached_property
     def _scale(self) -> float:
-        """A small objective to measure others by: that of the configuration of all lowest coordinates tells the unit."""
+        """A small objective to measure others by: that of the configuration of all lowest
+        coordinates tells the unit."""
         lowest = np.zeros((1, self.coordinates.count), dtype=np.int64)
         objective = abs(float(self.score(*self.coordinates.decode(lowest))[0][0]))
         return RESOLUTION * objective if 0 < objective < np.inf else 1.0
@@ -169,7 +184,10 @@ def check_starts(problem: Problem, starts: Sequence[Configuration]) -> None:
     """Raise `InputError` unless all known configurations are feasible."""
     for number, start in enumerate(starts, start=1):
         if problem.feasible_value(start) is None:
-            raise InputError(f"starts[{number}] is outside the design space of {problem.design.name} or breaks a limit")
+            raise InputError(
+                f"starts[{number}] is outside the design space of "
+                f"{problem.design.name} or breaks a limit"
+            )
 
 
 def _chunks(count: int) -> list[slice]:

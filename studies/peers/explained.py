@@ -1,13 +1,16 @@
-"""Explained search of hardware: relieve what binds the layers that count most, one parameter at a time.
+"""Explained search of hardware: relieve what binds the layers that count most, one parameter at a
+time.
 
-The loop of S. Dave, T. Nowatzki, A. Shrivastava, "Explainable-DSE" (ASPLOS 2023), on bottleneck trees that follow from the
-model (`ithaca.formulations.bottleneck`): at the incumbent, every layer of the `LAYERS` largest whose share of the objective is
-above `SHARE` / layers predicts values of what it is bound by; of several predictions for a parameter the smallest counts,
-rounded up to the space; each is tried by itself, and the incumbent is what meets the limits at least objective times mean
-share of the limits used, else what has the least mean share. Ours is this: the search begins at the smallest accelerator; a
-prediction that the parameter meets already, or that has no end, asks for the next value; parts that are equally large all bind;
-all changes at once are one more candidate, as several parts often bind all but equally; and what exceeds limits of the hardware
-by itself is no incumbent, as nothing here makes it smaller.
+The loop of S. Dave, T. Nowatzki, A. Shrivastava, "Explainable-DSE" (ASPLOS 2023), on bottleneck
+trees that follow from the model (`ithaca.formulations.bottleneck`): at the incumbent, every layer
+of the `LAYERS` largest whose share of the objective is above `SHARE` / layers predicts values of
+what it is bound by; of several predictions for a parameter the smallest counts, rounded up to the
+space; each is tried by itself, and the incumbent is what meets the limits at least objective times
+mean share of the limits used, else what has the least mean share. Ours is this: the search begins
+at the smallest accelerator; a prediction that the parameter meets already, or that has no end, asks
+for the next value; parts that are equally large all bind; all changes at once are one more
+candidate, as several parts often bind all but equally; and what exceeds limits of the hardware by
+itself is no incumbent, as nothing here makes it smaller.
 """
 
 from __future__ import annotations
@@ -23,7 +26,8 @@ from ithaca.formulations.hardware.space import HardwareSpace
 from ithaca.studies.peers.hardware import Evaluation, HardwareEvaluator
 from ithaca.studies.peers.recorder import BudgetUsedError, Ended
 
-#: Most layers that are looked at, and the least share of the objective of one, times the number of layers.
+#: Most layers that are looked at, and the least share of the objective of one, times the number of
+#: layers.
 LAYERS, SHARE = 5, Fraction(1, 2)
 
 
@@ -49,7 +53,8 @@ class Prediction:
 
 
 def search_explained(evaluator: HardwareEvaluator, trail: list[str]) -> Ended:
-    """Search until no candidate is better than the incumbent, or the trials are used up; ``trail`` is told step by step."""
+    """Search until no candidate is better than the incumbent, or the trials are used up; ``trail``
+    is told step by step."""
     space = evaluator.question.space
     try:
         incumbent = evaluator.evaluate(_smallest(space), screen=True)
@@ -63,7 +68,9 @@ def search_explained(evaluator: HardwareEvaluator, trail: list[str]) -> Ended:
                 point = Configuration({**incumbent.point, **change})
                 if space.allows(point) and point not in evaluator.history:
                     tried = evaluator.evaluate(point, screen=True)
-                    trail.append(f"step {step}: try {_named(space, change)}: {_said(evaluator, tried)}")
+                    trail.append(
+                        f"step {step}: try {_named(space, change)}: {_said(evaluator, tried)}"
+                    )
                     best = min(best, tried, key=_key)
             if best is incumbent:
                 trail.append(f"step {step}: nothing tried is better; the search ends")
@@ -84,13 +91,18 @@ def _smallest(space: HardwareSpace) -> Configuration:
         if (point := box.point) is not None and space.allows(point):
             return point
         if point is None and space.may_allow(box):
-            name = next(q.name for q, (first, last) in zip(box.quantities, box.spans, strict=True) if first < last)
+            name = next(
+                q.name
+                for q, (first, last) in zip(box.quantities, box.spans, strict=True)
+                if first < last
+            )
             boxes += reversed(box.split(name))
     return space.box.corner(high=False)
 
 
 def _key(evaluation: Evaluation) -> tuple[int, Fraction]:
-    """Less is better: feasible ones by objective and use of the budgets, then those that use least of them."""
+    """Less is better: feasible ones by objective and use of the budgets, then those that use least
+    of them."""
     if evaluation.found is None:
         return 2, Fraction(0)
     if evaluation.feasible:
@@ -103,7 +115,10 @@ def _predictions(evaluator: HardwareEvaluator, incumbent: Evaluation) -> Iterato
         return
     lead, space = evaluator.lead, evaluator.question.space
     objective, figures = lead.of_layer(incumbent.found.costs), space.at(incumbent.point)
-    runs = [share * objective.value(s.metrics) for share, s in zip(lead.shares, incumbent.found.layers, strict=True)]
+    runs = [
+        share * objective.value(s.metrics)
+        for share, s in zip(lead.shares, incumbent.found.layers, strict=True)
+    ]
     ranked = sorted(range(len(runs)), key=lambda place: -runs[place])[:LAYERS]
     for place in ranked:
         contribution = runs[place] / sum(runs) if sum(runs) else Fraction(0)
@@ -113,23 +128,40 @@ def _predictions(evaluator: HardwareEvaluator, incumbent: Evaluation) -> Iterato
         assert solution.configuration is not None
         design = solution.problem.design
         remedies = design.remedies(solution.configuration)
-        able = {name for name, each in remedies.items() if any(remedy.figure in figures for remedy in each)}
+        able = {
+            name
+            for name, each in remedies.items()
+            if any(remedy.figure in figures for remedy in each)
+        }
         tree = bottleneck(design, solution.configuration, objective.expression, objective.text)
         for binding in bindings(tree, able.__contains__):
             # of two parts that ask for the same the inner one knows better
-            innermost = {remedy.figure: remedy for name in binding.names for remedy in remedies.get(name, ())}
+            innermost = {
+                remedy.figure: remedy for name in binding.names for remedy in remedies.get(name, ())
+            }
             for remedy in (remedy for figure, remedy in innermost.items() if figure in figures):
                 now = figures[remedy.figure]
                 wanted = remedy.predicted(now, binding.ratio, binding.share)
                 for quantity, value in _rounded_up(space, incumbent.point, remedy.figure, wanted):
                     layer = evaluator.question.works[place].name
                     yield Prediction(
-                        layer, contribution, binding.names, binding.ratio, remedy.figure, now, wanted, quantity, value
+                        layer,
+                        contribution,
+                        binding.names,
+                        binding.ratio,
+                        remedy.figure,
+                        now,
+                        wanted,
+                        quantity,
+                        value,
                     )
 
 
-def _rounded_up(space: HardwareSpace, point: Configuration, name: str, wanted: Fraction | None) -> Iterator[tuple[str, int]]:
-    """By parameter that a figure rises with, the smallest value above the present one at which it is what is wanted.
+def _rounded_up(
+    space: HardwareSpace, point: Configuration, name: str, wanted: Fraction | None
+) -> Iterator[tuple[str, int]]:
+    """By parameter that a figure rises with, the smallest value above the present one at which it
+    is what is wanted.
 
     Where that has no end, the next value; where no value suffices, the largest.
     """
@@ -139,7 +171,10 @@ def _rounded_up(space: HardwareSpace, point: Configuration, name: str, wanted: F
         higher = [(value, at) for value, at in reached if value > point[quantity.name] and at > now]
         enough = [value for value, at in higher if wanted is not None and at >= wanted]
         if higher:
-            yield quantity.name, higher[0][0] if wanted is None else enough[0] if enough else higher[-1][0]
+            yield (
+                quantity.name,
+                higher[0][0] if wanted is None else enough[0] if enough else higher[-1][0],
+            )
 
 
 def _smallest_predictions(predictions: list[Prediction]) -> dict[str, int]:
@@ -150,7 +185,9 @@ def _smallest_predictions(predictions: list[Prediction]) -> dict[str, int]:
 
 
 def _named(space: HardwareSpace, point: Mapping[str, int]) -> str:
-    return ", ".join(f"{q.name} {q.shown(point[q.name])}" for q in space.quantities if q.name in point)
+    return ", ".join(
+        f"{q.name} {q.shown(point[q.name])}" for q in space.quantities if q.name in point
+    )
 
 
 def _said(evaluator: HardwareEvaluator, evaluation: Evaluation) -> str:
@@ -159,6 +196,9 @@ def _said(evaluator: HardwareEvaluator, evaluation: Evaluation) -> str:
     if evaluation.found is None:
         return "too large by itself" if evaluation.shares else "some layer cannot run"
     limited = (amount for amount in question.limited if amount.bound is not None)
-    uses = [f"{amount.text} {percent(share)}" for amount, share in zip(limited, evaluation.shares, strict=True)]
+    uses = [
+        f"{amount.text} {percent(share)}"
+        for amount, share in zip(limited, evaluation.shares, strict=True)
+    ]
     value = f"{question.objectives[0].text} {number(evaluation.found.values[0])}"
     return value + (f"; of the limits {', '.join(uses)}" if uses else "")

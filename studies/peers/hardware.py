@@ -1,4 +1,5 @@
-"""One evaluator for all searches of hardware: at an accelerator, layers have their proven best mappings."""
+"""One evaluator for all searches of hardware: at an accelerator, layers have their proven best
+mappings."""
 
 from __future__ import annotations
 
@@ -26,9 +27,15 @@ class Evaluation:
     """An accelerator that was looked at."""
 
     point: Configuration  #: Its quantities
-    found: HardwarePoint | None  #: Costs, objectives, mappings; None where a rule is broken, or layers cannot run or did not
-    shares: tuple[Fraction, ...] = ()  #: How much of each limit is used, over it; where layers did not run, of hardware's
-    seconds: float = 0.0  #: Until then: proofs of layers that were new to this search, and the method's own
+    found: (
+        HardwarePoint | None
+    )  #: Costs, objectives, mappings; None where a rule is broken, or layers cannot run or did not
+    shares: tuple[
+        Fraction, ...
+    ] = ()  #: How much of each limit is used, over it; where layers did not run, of hardware's
+    seconds: float = (
+        0.0  #: Until then: proofs of layers that were new to this search, and the method's own
+    )
 
     @property
     def value(self) -> Fraction | None:
@@ -54,19 +61,27 @@ class Evaluation:
 
 
 class HardwareEvaluator:
-    """Evaluates accelerators, counts those that are new, and ends the search when the trials are used up.
+    """Evaluates accelerators, counts those that are new, and ends the search when the trials are
+    used up.
 
-    A bank may be shared by several searches: each is charged the seconds of every proof that it asks for, once.
+    A bank may be shared by several searches: each is charged the seconds of every proof that it
+    asks for, once.
     """
 
     def __init__(
-        self, question: Question, bank: LayerBank, trials: int, stop: Callable[[], bool] | None = None, seed: int = 0
+        self,
+        question: Question,
+        bank: LayerBank,
+        trials: int,
+        stop: Callable[[], bool] | None = None,
+        seed: int = 0,
     ) -> None:
         runs = [amount for amount in question.amounts if amount.shares]
         mapped = [amount.text for amount in question.minimised if amount.shares]
         if len(mapped) > 1:
             raise InputError(
-                f"--objectives are {', '.join(mapped)}; allowed with a search method: one that depends on mappings"
+                f"--objectives are {', '.join(mapped)}; allowed with a search "
+                "method: one that depends on mappings"
             )
         if trials < 1:
             raise InputError(f"--trials is {trials}; allowed: at least 1")
@@ -78,9 +93,11 @@ class HardwareEvaluator:
         self._proofs, self._waited, self._began = 0.0, 0.0, time.perf_counter()
 
     def evaluate(self, point: Configuration, *, screen: bool = False) -> Evaluation:
-        """What an accelerator is; one looked at before costs nothing. Raises `BudgetUsedError` when no trials are left.
+        """What an accelerator is; one looked at before costs nothing. Raises `BudgetUsedError` when
+        no trials are left.
 
-        To ``screen`` is to run no layer on an accelerator that by itself exceeds limits; it is a trial all the same.
+        To ``screen`` is to run no layer on an accelerator that by itself exceeds limits; it is a
+        trial all the same.
         """
         if point not in self.history:
             if len(self.history) >= self.trials or self._options.stopped:
@@ -92,13 +109,19 @@ class HardwareEvaluator:
             self.history[point] = Evaluation(point, found, shares, self._proofs + own)
         return self.history[point]
 
-    def _found(self, point: Configuration, screen: bool) -> tuple[HardwarePoint | None, tuple[Fraction, ...]]:
+    def _found(
+        self, point: Configuration, screen: bool
+    ) -> tuple[HardwarePoint | None, tuple[Fraction, ...]]:
         question, space = self.question, self.question.space
         if not space.allows(point):
             return None, ()
         figures, costs, layers = space.at(point), space.cost(point), list[Solution]()
         alone = HardwarePoint(point, costs, (), ())
-        own = [_share(alone.total(a), a.bound) for a in question.limited if a.bound is not None and not a.shares]
+        own = [
+            _share(alone.total(a), a.bound)
+            for a in question.limited
+            if a.bound is not None and not a.shares
+        ]
         if screen and any(share > 1 for share in own):
             return None, tuple(own)
         objective = self.lead.of_layer(costs)
@@ -112,7 +135,9 @@ class HardwareEvaluator:
             layers.append(answer.solution)
         bare = HardwarePoint(point, costs, (), tuple(layers))
         values = tuple(bare.total(amount) for amount in question.minimised)
-        shares = tuple(_share(bare.total(a), a.bound) for a in question.limited if a.bound is not None)
+        shares = tuple(
+            _share(bare.total(a), a.bound) for a in question.limited if a.bound is not None
+        )
         return HardwarePoint(point, costs, values, tuple(layers)), shares
 
 
@@ -131,8 +156,11 @@ class HardwareTrace:
     trail: tuple[str, ...] = ()  #: Of explained search: its reasons, line by line
 
     def front(self, trials: int | None = None) -> list[tuple[Fraction, ...]]:
-        """Objectives of the feasible accelerators among the first trials, those that others dominate left out."""
-        return nondominated(e.found.values for e in self.evaluations[:trials] if e.found is not None and e.feasible)
+        """Objectives of the feasible accelerators among the first trials, those that others
+        dominate left out."""
+        return nondominated(
+            e.found.values for e in self.evaluations[:trials] if e.found is not None and e.feasible
+        )
 
     def best(self, trials: int | None = None) -> Evaluation | None:
         """The feasible accelerator of the least first objective among the first trials."""

@@ -1,10 +1,12 @@
-"""The searches of hardware by name; all but the explained one know an accelerator only by what it costs.
+"""The searches of hardware by name; all but the explained one know an accelerator only by what it
+costs.
 
-*nsga2*: pymoo's, with its defaults and populations of `POPULATION`. *tpe*, *gp*: optuna's Bayesian optimisation by
-tree-structured Parzen estimators and by Gaussian processes (needs torch), for several objectives, too, after `FIRST` random
-trials. Their coordinates are the places of values. Limits are constraints; what breaks a rule is a trial, too, and what is too
-large by itself one that takes no seconds. What a method asks for again costs nothing; one that asks for nothing new `PATIENCE`
-times ends.
+*nsga2*: pymoo's, with its defaults and populations of `POPULATION`. *tpe*, *gp*: optuna's Bayesian
+optimisation by tree-structured Parzen estimators and by Gaussian processes (needs torch), for
+several objectives, too, after `FIRST` random trials. Their coordinates are the places of values.
+Limits are constraints; what breaks a rule is a trial, too, and what is too large by itself one that
+takes no seconds. What a method asks for again costs nothing; one that asks for nothing new
+`PATIENCE` times ends.
 """
 
 from __future__ import annotations
@@ -25,7 +27,8 @@ from ithaca.studies.peers.hardware import Evaluation, HardwareEvaluator, Hardwar
 from ithaca.studies.peers.methods import quiet
 from ithaca.studies.peers.recorder import BudgetUsedError, Ended
 
-#: Accelerators of a generation, random trials before a model is fitted, and repeats in a row that end a search.
+#: Accelerators of a generation, random trials before a model is fitted, and repeats in a row that
+#: end a search.
 POPULATION, FIRST, PATIENCE = 10, 5, 200
 
 #: Stands for the objectives of what cannot run, beside its excess.
@@ -34,11 +37,17 @@ WORST = 1e30
 
 def _point(evaluator: HardwareEvaluator, places: Any) -> Configuration:
     quantities = evaluator.question.space.quantities
-    return Configuration({q.name: q.values[int(place)] for q, place in zip(quantities, places, strict=True)})
+    return Configuration(
+        {q.name: q.values[int(place)] for q, place in zip(quantities, places, strict=True)}
+    )
 
 
 def _values(evaluation: Evaluation, objectives: int) -> list[float]:
-    return [WORST] * objectives if evaluation.found is None else [float(value) for value in evaluation.found.values]
+    return (
+        [WORST] * objectives
+        if evaluation.found is None
+        else [float(value) for value in evaluation.found.values]
+    )
 
 
 def _search_random(evaluator: HardwareEvaluator, trail: list[str]) -> Ended:
@@ -57,10 +66,15 @@ def _search_random(evaluator: HardwareEvaluator, trail: list[str]) -> Ended:
 def _search_nsga2(evaluator: HardwareEvaluator, trail: list[str]) -> Ended:
     space, objectives = evaluator.question.space, len(evaluator.question.objectives)
     most = np.array([len(quantity.values) for quantity in space.quantities]) - 1
-    problem = peer("pymoo.core.problem").Problem(n_var=len(most), n_obj=objectives, n_ieq_constr=1, xl=-0.499, xu=most + 0.499)
+    problem = peer("pymoo.core.problem").Problem(
+        n_var=len(most), n_obj=objectives, n_ieq_constr=1, xl=-0.499, xu=most + 0.499
+    )
     algorithm = peer("pymoo.algorithms.moo.nsga2").NSGA2(pop_size=POPULATION)
     algorithm.setup(problem, termination=("n_gen", np.inf), seed=evaluator.seed, verbose=False)
-    evaluations, static = peer("pymoo.core.evaluator").Evaluator(), peer("pymoo.problems.static").StaticProblem
+    evaluations, static = (
+        peer("pymoo.core.evaluator").Evaluator(),
+        peer("pymoo.problems.static").StaticProblem,
+    )
     idle = 0
     while idle < PATIENCE:
         before, asked = len(evaluator.history), algorithm.ask()
@@ -69,20 +83,31 @@ def _search_nsga2(evaluator: HardwareEvaluator, trail: list[str]) -> Ended:
         points = [_point(evaluator, np.rint(places).clip(0, most)) for places in asked.get("X")]
         found = [evaluator.evaluate(point, screen=True) for point in points]
         scores = np.array([_values(each, objectives) for each in found])
-        evaluations.eval(static(problem, F=scores, G=np.array([[each.excess] for each in found])), asked)
+        evaluations.eval(
+            static(problem, F=scores, G=np.array([[each.excess] for each in found])), asked
+        )
         algorithm.tell(infills=asked)
         idle = 0 if len(evaluator.history) > before else idle + 1
     return Ended.STOPPED
 
 
 def _search_optuna(name: str, evaluator: HardwareEvaluator, trail: list[str]) -> Ended:
-    optuna, space, objectives = peer("optuna"), evaluator.question.space, len(evaluator.question.objectives)
+    optuna, space, objectives = (
+        peer("optuna"),
+        evaluator.question.space,
+        len(evaluator.question.objectives),
+    )
     more = {"deterministic_objective": True} if name == "GPSampler" else {}
     sampler = getattr(optuna.samplers, name)(
-        seed=evaluator.seed, n_startup_trials=FIRST, constraints_func=lambda trial: (trial.user_attrs["excess"],), **more
+        seed=evaluator.seed,
+        n_startup_trials=FIRST,
+        constraints_func=lambda trial: (trial.user_attrs["excess"],),
+        **more,
     )
     study = optuna.create_study(sampler=sampler, directions=["minimize"] * objectives)
-    ranges = {q.name: optuna.distributions.IntDistribution(0, len(q.values) - 1) for q in space.quantities}
+    ranges = {
+        q.name: optuna.distributions.IntDistribution(0, len(q.values) - 1) for q in space.quantities
+    }
     idle = 0
     while idle < PATIENCE:
         before, trial = len(evaluator.history), study.ask(ranges)
@@ -95,7 +120,9 @@ def _search_optuna(name: str, evaluator: HardwareEvaluator, trail: list[str]) ->
 
 
 #: All searches of hardware by name, with the packages that they need.
-HARDWARE_PEERS: dict[str, tuple[Callable[[HardwareEvaluator, list[str]], Ended], tuple[str, ...]]] = {
+HARDWARE_PEERS: dict[
+    str, tuple[Callable[[HardwareEvaluator, list[str]], Ended], tuple[str, ...]]
+] = {
     "random": (_search_random, ()),
     "nsga2": (_search_nsga2, ("pymoo",)),
     "tpe": (partial(_search_optuna, "TPESampler"), ("optuna",)),
@@ -114,7 +141,8 @@ def run_hardware_peer(
 ) -> HardwareTrace:
     """Run a search of `HARDWARE_PEERS`; the same seed and trials give the same accelerators.
 
-    Raises `InputError` if there is none of that name, its library is not installed, or it cannot search for what is asked.
+    Raises `InputError` if there is none of that name, its library is not installed, or it cannot
+    search for what is asked.
     """
     if name not in HARDWARE_PEERS:
         raise InputError(f"--method is '{name}'; allowed: {', '.join(HARDWARE_PEERS)}")

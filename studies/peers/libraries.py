@@ -1,17 +1,19 @@
-"""Search methods of other packages: optuna, pymoo and nevergrad, with their defaults but where that is said.
+"""Search methods of other packages: optuna, pymoo and nevergrad, with their defaults but where that
+is said.
 
-*optuna*: Bayesian optimisation by tree-structured Parzen estimators, and by Gaussian processes. Factors are integers on a
-logarithmic scale, limits are constraints; its ten first random trials are also what the released Odyssey begins with
-(``tuners.py``, ``init_points``).
+*optuna*: Bayesian optimisation by tree-structured Parzen estimators, and by Gaussian processes.
+Factors are integers on a logarithmic scale, limits are constraints; its ten first random trials are
+also what the released Odyssey begins with (``tuners.py``, ``init_points``).
 
-*pymoo*: a genetic algorithm with simulated binary crossover, polynomial mutation, binary tournaments. The population is the
-200 of the released Odyssey's genetic search (``tuners.py``). Genes are the coordinates' places in the unit cube, limits are a
-constraint.
+*pymoo*: a genetic algorithm with simulated binary crossover, polynomial mutation, binary
+tournaments. The population is the 200 of the released Odyssey's genetic search (``tuners.py``).
+Genes are the coordinates' places in the unit cube, limits are a constraint.
 
-*nevergrad*: CMA-ES and differential evolution in the unit cube of the coordinates. Bounds are given to the array's constructor,
-which derives the spread of first samples from them; set afterwards they leave a spread as wide as the cube, with which
-differential evolution is no better than chance. Of its kinds the one with two-point crossover is used, which nevergrad's
-documentation recommends; plain ``DE`` does a little worse here. Limits enter by the graded cost: both compare costs and use
+*nevergrad*: CMA-ES and differential evolution in the unit cube of the coordinates. Bounds are given
+to the array's constructor, which derives the spread of first samples from them; set afterwards they
+leave a spread as wide as the cube, with which differential evolution is no better than chance. Of
+its kinds the one with two-point crossover is used, which nevergrad's documentation recommends;
+plain ``DE`` does a little worse here. Limits enter by the graded cost: both compare costs and use
 them for nothing else.
 """
 
@@ -41,8 +43,11 @@ def search_tpe(evaluator: Evaluator, seed: int, starts: Sequence[Configuration])
 
 
 def search_gp(evaluator: Evaluator, seed: int, starts: Sequence[Configuration]) -> Ended | None:
-    """Gaussian processes (by torch); starts are the first trials. A trial takes longer the more there are."""
-    sampler = peer("optuna").samplers.GPSampler(seed=seed, deterministic_objective=True, constraints_func=_excess)
+    """Gaussian processes (by torch); starts are the first trials. A trial takes longer the more
+    there are."""
+    sampler = peer("optuna").samplers.GPSampler(
+        seed=seed, deterministic_objective=True, constraints_func=_excess
+    )
     return _optuna(evaluator, sampler, starts)
 
 
@@ -52,7 +57,9 @@ def _optuna(evaluator: Evaluator, sampler: Any, starts: Sequence[Configuration])
     distributions = {c.name: integer(c.low, c.high, log=not c.exponent) for c in coordinates.all}
     study = optuna.create_study(sampler=sampler)
     for point in evaluator.starts(starts).tolist():
-        study.enqueue_trial({c.name: value for c, value in zip(coordinates.all, point, strict=True)})
+        study.enqueue_trial(
+            {c.name: value for c, value in zip(coordinates.all, point, strict=True)}
+        )
     while True:
         trial = study.ask(distributions)
         point = np.array([[trial.params[c.name] for c in coordinates.all]], dtype=np.int64)
@@ -71,9 +78,13 @@ def search_ga(evaluator: Evaluator, seed: int, starts: Sequence[Configuration]) 
     coordinates = evaluator.coordinates
     known = coordinates.to_units(evaluator.starts(starts))
     drawn = np.random.default_rng(seed).random((max(POPULATION - len(known), 0), coordinates.count))
-    problem = peer("pymoo.core.problem").Problem(n_var=coordinates.count, n_obj=1, n_ieq_constr=1, xl=0.0, xu=1.0)
+    problem = peer("pymoo.core.problem").Problem(
+        n_var=coordinates.count, n_obj=1, n_ieq_constr=1, xl=0.0, xu=1.0
+    )
     population = peer("pymoo.core.population").Population
-    algorithm = peer("pymoo.algorithms.soo.nonconvex.ga").GA(POPULATION, sampling=np.concatenate([known, drawn]))
+    algorithm = peer("pymoo.algorithms.soo.nonconvex.ga").GA(
+        POPULATION, sampling=np.concatenate([known, drawn])
+    )
     algorithm.setup(problem, termination=("n_gen", np.inf), seed=seed, verbose=False)
     evaluations = peer("pymoo.core.evaluator").Evaluator()
     static = peer("pymoo.problems.static").StaticProblem
@@ -89,12 +100,15 @@ def search_ga(evaluator: Evaluator, seed: int, starts: Sequence[Configuration]) 
 
 
 def search_cma(evaluator: Evaluator, seed: int, starts: Sequence[Configuration]) -> Ended | None:
-    """Covariance matrix adaptation; its distribution begins around the best start if there are any."""
+    """Covariance matrix adaptation; its distribution begins around the best start if there are
+    any."""
     points = evaluator.starts(starts)
     if not len(points):
         return _nevergrad(evaluator, "CMA", seed, (), None)
     units = evaluator.coordinates.to_units(points)
-    return _nevergrad(evaluator, "CMA", seed, (), units[int(evaluator.points(points).cost.argmin())])
+    return _nevergrad(
+        evaluator, "CMA", seed, (), units[int(evaluator.points(points).cost.argmin())]
+    )
 
 
 def search_de(evaluator: Evaluator, seed: int, starts: Sequence[Configuration]) -> Ended | None:
@@ -104,13 +118,19 @@ def search_de(evaluator: Evaluator, seed: int, starts: Sequence[Configuration]) 
 
 
 def _nevergrad(
-    evaluator: Evaluator, name: str, seed: int, suggested: Sequence[Sequence[float]], centre: np.ndarray | None
+    evaluator: Evaluator,
+    name: str,
+    seed: int,
+    suggested: Sequence[Sequence[float]],
+    centre: np.ndarray | None,
 ) -> Ended | None:
     ng, coordinates = peer("nevergrad"), evaluator.coordinates
     first = np.full(coordinates.count, 0.5) if centre is None else np.clip(centre, 0.0, 1.0)
     space = ng.p.Array(init=first, lower=np.zeros(first.size), upper=np.ones(first.size))
     space.random_state.seed(seed)
-    optimizer = ng.optimizers.registry[name](parametrization=space, budget=evaluator.recorder.budget.samples)
+    optimizer = ng.optimizers.registry[name](
+        parametrization=space, budget=evaluator.recorder.budget.samples
+    )
     # nevergrad asks for the latest suggestion first
     for units in reversed(suggested):
         optimizer.suggest(np.asarray(units))

@@ -21,7 +21,8 @@ from ithaca.studies.peers import chance, exhaustive, libraries, own, policy_grad
 from ithaca.studies.peers.evaluator import Evaluator, SettledError
 from ithaca.studies.peers.recorder import Budget, BudgetUsedError, Ended, Recorder, Trace
 
-#: A search: it scores configurations until it is interrupted, or returns why it ended; None if it may begin again.
+#: A search: it scores configurations until it is interrupted, or returns why it ended; None if it
+#: may begin again.
 Search = Callable[[Evaluator, int, Sequence[Configuration]], Ended | None]
 
 #: Libraries that log on their own.
@@ -30,7 +31,8 @@ LOGGERS = ("optuna", "nevergrad", "cma", "pymoo")
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """A search method, and modules of other packages that it needs; ``boxed``: it moves in the coordinates of `coordinates`."""
+    """A search method, and modules of other packages that it needs; ``boxed``: it moves in the
+    coordinates of `coordinates`."""
 
     search: Search
     libraries: tuple[str, ...] = ()
@@ -54,18 +56,23 @@ PEERS = {
 }
 
 
-def run_peer(name: str, problem: Problem, budget: Budget, seed: int = 0, starts: Sequence[Configuration] = ()) -> Trace:
+def run_peer(
+    name: str, problem: Problem, budget: Budget, seed: int = 0, starts: Sequence[Configuration] = ()
+) -> Trace:
     """Run a search method of `PEERS` on a problem; what it found, and when.
 
-    The same seed and budget in samples give the same trace, times aside. Every method scores the known feasible ``starts``
-    first, and all but random and exhaustive search are steered by them.
+    The same seed and budget in samples give the same trace, times aside. Every method scores the
+    known feasible ``starts`` first, and all but random and exhaustive search are steered by them.
 
-    Methods are those of `PEERS`, and the baselines that the problem's design states: the best of the space that each keeps to.
+    Methods are those of `PEERS`, and the baselines that the problem's design states: the best of
+    the space that each keeps to.
 
-    Raises `InputError` if there is no such method, its library is not installed, a start is not feasible, or the design space
-    is empty.
+    Raises `InputError` if there is no such method, its library is not installed, a start is not
+    feasible, or the design space is empty.
     """
-    known = PEERS | {b: Peer(partial(own.search_within, b), boxed=False) for b in problem.design.baselines()}
+    known = PEERS | {
+        b: Peer(partial(own.search_within, b), boxed=False) for b in problem.design.baselines()
+    }
     if name not in known:
         raise InputError(f"method is '{name}'; allowed: {', '.join(known)}")
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
@@ -83,7 +90,8 @@ def run_peer(name: str, problem: Problem, budget: Budget, seed: int = 0, starts:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Silence warnings, the loggers of search libraries, and both output streams; errors still pass."""
+    """Silence warnings, the loggers of search libraries, and both output streams; errors still
+    pass."""
     loggers = [logging.getLogger(name) for name in LOGGERS]
     levels = [logger.level for logger in loggers]
     with warnings.catch_warnings(), redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
@@ -98,14 +106,16 @@ def quiet() -> Iterator[None]:
 
 
 def _only(evaluator: Evaluator, seed: int, starts: Sequence[Configuration]) -> Ended | None:
-    """Score the only configuration there is: a box without coordinates is more than libraries can take."""
+    """Score the only configuration there is: a box without coordinates is more than libraries can
+    take."""
     evaluator.starts(starts)
     evaluator.points(np.zeros((1, 0), dtype=np.int64))
     return Ended.EXHAUSTED
 
 
 def _run(search: Search, evaluator: Evaluator, seed: int, starts: Sequence[Configuration]) -> Ended:
-    """Run a search, afresh with another seed whenever it has settled, until it ends or finds nothing new."""
+    """Run a search, afresh with another seed whenever it has settled, until it ends or finds
+    nothing new."""
     for attempt in count():
         before = evaluator.recorder.samples
         fresh = int(np.random.SeedSequence((seed, attempt)).generate_state(1)[0])

@@ -1,4 +1,5 @@
-"""Ithaca's own engines as further methods: exact search, whose samples are boxes, and evolution with and without its seeds."""
+"""Ithaca's own engines as further methods: exact search, whose samples are boxes, and evolution
+with and without its seeds."""
 
 from __future__ import annotations
 
@@ -32,12 +33,17 @@ def search_exact(evaluator: Evaluator, seed: int, starts: Sequence[Configuration
         return budget is not None and boxes + 2 * min(boxes, BATCH) > budget
 
     options = SolveOptions(time_limit=recorder.seconds_left, stop=stop, any_tie=True)
-    solution = solve_exact(problem, options, _recording(recorder), min(starts, key=problem.value, default=None))
+    solution = solve_exact(
+        problem, options, _recording(recorder), min(starts, key=problem.value, default=None)
+    )
     return _finished(evaluator, solution, 0) or Ended.SAMPLES
 
 
-def search_within(baseline: str, evaluator: Evaluator, seed: int, starts: Sequence[Configuration]) -> Ended | None:
-    """The best of a space that a published method keeps to, by proof instead of enumeration; chance and starts play no part."""
+def search_within(
+    baseline: str, evaluator: Evaluator, seed: int, starts: Sequence[Configuration]
+) -> Ended | None:
+    """The best of a space that a published method keeps to, by proof instead of enumeration; chance
+    and starts play no part."""
     recorder, problem = evaluator.recorder, evaluator.problem
     check_starts(problem, starts)
     for design, limits in problem.design.baselines()[baseline]:
@@ -55,23 +61,30 @@ def search_within(baseline: str, evaluator: Evaluator, seed: int, starts: Sequen
 
 
 def evolve_seeded(evaluator: Evaluator, seed: int, starts: Sequence[Configuration]) -> Ended | None:
-    """Evolution from rounded geometric programs and the starts; what rounding evaluates is no sample."""
+    """Evolution from rounded geometric programs and the starts; what rounding evaluates is no
+    sample."""
     return _evolve(evaluator, seed, starts, None)
 
 
-def evolve_unseeded(evaluator: Evaluator, seed: int, starts: Sequence[Configuration]) -> Ended | None:
+def evolve_unseeded(
+    evaluator: Evaluator, seed: int, starts: Sequence[Configuration]
+) -> Ended | None:
     """Evolution from the starts, or from random configurations if there are none."""
     return _evolve(evaluator, seed, starts, NOTHING)
 
 
-def _evolve(evaluator: Evaluator, seed: int, starts: Sequence[Configuration], known: Start | None) -> Ended | None:
+def _evolve(
+    evaluator: Evaluator, seed: int, starts: Sequence[Configuration], known: Start | None
+) -> Ended | None:
     recorder = evaluator.recorder
     check_starts(evaluator.problem, starts)
     already = recorder.samples  # of an evolution that stagnated before
     room = UNLIMITED if recorder.budget.samples is None else recorder.budget.samples - already
     options = SolveOptions(time_limit=recorder.seconds_left, seed=seed)
     report = _recording(recorder)
-    found = solve_evolve(evaluator.problem, options, report, samples=room, more_starts=starts, known=known)
+    found = solve_evolve(
+        evaluator.problem, options, report, samples=room, more_starts=starts, known=known
+    )
     return _finished(evaluator, found, already)
 
 

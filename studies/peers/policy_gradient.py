@@ -1,10 +1,13 @@
-"""Policy gradient: REINFORCE on independent categorical distributions, one per coordinate, in NumPy.
+"""Policy gradient: REINFORCE on independent categorical distributions, one per coordinate, in
+NumPy.
 
-As in the released Odyssey (``RL_utils.py``, ``tuners.py``) an episode is one configuration, a policy chooses each factor from
-a softmax, rewards are normalised over a batch, and Adam ascends. That policy is a network without informative input (its
-state is what it chose last), so here its output, the logits, is learnt directly. The released batch of 200 would leave a
-policy a dozen steps in 3,000 samples, and its rate of 0.001 is meant for weights: `BATCH`, `RATE`, `VALUES` and `ENTROPY`
-are the best of 81 combinations on the 1024³ matrix multiplication (3,000 samples, three seeds).
+As in the released Odyssey (``RL_utils.py``, ``tuners.py``) an episode is one configuration, a
+policy chooses each factor from a softmax, rewards are normalised over a batch, and Adam ascends.
+That policy is a network without informative input (its state is what it chose last), so here its
+output, the logits, is learnt directly. The released batch of 200 would leave a policy a dozen steps
+in 3,000 samples, and its rate of 0.001 is meant for weights: `BATCH`, `RATE`, `VALUES` and
+`ENTROPY` are the best of 81 combinations on the 1024³ matrix multiplication (3,000 samples, three
+seeds).
 """
 
 from __future__ import annotations
@@ -79,7 +82,10 @@ def _softmax(logits: Floats) -> Floats:
 def _drawn(policy: Floats, chances: Floats) -> Integers:
     """Actions, shape (configurations, coordinates), for chances of that shape."""
     sums = policy.cumsum(axis=1)
-    found = [np.searchsorted(row / row[-1], column, side="right") for row, column in zip(sums, chances.T, strict=True)]
+    found = [
+        np.searchsorted(row / row[-1], column, side="right")
+        for row, column in zip(sums, chances.T, strict=True)
+    ]
     return np.stack(found, axis=1)
 
 

@@ -28,7 +28,8 @@ class Ended(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Improvement:
-    """A configuration better than all before it: samples (its own included) and seconds until then, and its exact objective."""
+    """A configuration better than all before it: samples (its own included) and seconds until then,
+    and its exact objective."""
 
     samples: int
     seconds: float
@@ -37,7 +38,8 @@ class Improvement:
 
 @dataclass(frozen=True)
 class Trace:
-    """One run of a search method: improvements in order, their values falling strictly; samples and seconds in all.
+    """One run of a search method: improvements in order, their values falling strictly; samples and
+    seconds in all.
 
     ``best`` is the configuration of the last improvement, None if no feasible one was met.
     """
@@ -70,7 +72,8 @@ def _last(values: list[Fraction]) -> Fraction | None:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """At most so many samples (configurations scored), seconds, or both; the search ends with whichever is used up first."""
+    """At most so many samples (configurations scored), seconds, or both; the search ends with
+    whichever is used up first."""
 
     samples: int | None = None
     seconds: float | None = None
@@ -80,9 +83,13 @@ class Budget:
             raise InputError("budget is empty; allowed: samples, seconds, or both")
         whole = isinstance(self.samples, int) and not isinstance(self.samples, bool)
         if self.samples is not None and not (whole and self.samples >= 1):
-            raise InputError(f"budget.samples is {self.samples!r}; allowed: an integer of at least 1")
+            raise InputError(
+                f"budget.samples is {self.samples!r}; allowed: an integer of at least 1"
+            )
         number = isinstance(self.seconds, (int, float)) and not isinstance(self.seconds, bool)
-        if self.seconds is not None and not (number and isfinite(self.seconds) and self.seconds > 0):
+        if self.seconds is not None and not (
+            number and isfinite(self.seconds) and self.seconds > 0
+        ):
             raise InputError(f"budget.seconds is {self.seconds!r}; allowed: a positive number")
 
     def within(self, seconds: float | None) -> Budget:
@@ -101,7 +108,8 @@ class BudgetUsedError(Exception):
 
 
 class Recorder:
-    """Counts samples, looks at the clock, which starts now, and keeps the improvements and the best configuration."""
+    """Counts samples, looks at the clock, which starts now, and keeps the improvements and the best
+    configuration."""
 
     def __init__(self, problem: Problem, budget: Budget) -> None:
         self.problem = problem
@@ -130,7 +138,10 @@ class Recorder:
     def progress(self) -> float:
         """The part of the budget that is used, from 0 to 1."""
         samples, seconds = self.budget.samples, self.budget.seconds
-        parts = (self.samples / samples if samples else 0.0, self.seconds / seconds if seconds else 0.0)
+        parts = (
+            self.samples / samples if samples else 0.0,
+            self.seconds / seconds if seconds else 0.0,
+        )
         return min(max(parts), 1.0)
 
     def used_up(self) -> Ended | None:
@@ -150,7 +161,8 @@ class Recorder:
             raise BudgetUsedError(Ended.SECONDS)
 
     def offer(self, configuration: Configuration, samples: int) -> bool:
-        """Take a configuration if the Fraction reference confirms that it is feasible and improves; whether it is feasible.
+        """Take a configuration if the Fraction reference confirms that it is feasible and improves;
+        whether it is feasible.
 
         ``samples`` are those used until it was met.
         """
@@ -167,11 +179,14 @@ class Recorder:
         return better
 
     def finish(self, configuration: Configuration, samples: int) -> None:
-        """Take the configuration that a solver returns: it belongs to the value it reported last, or improves on it."""
+        """Take the configuration that a solver returns: it belongs to the value it reported last,
+        or improves on it."""
         value = self.problem.feasible_value(configuration)
         if value is not None and (self.note(value, samples) or value == self.value):
             self.best = configuration
 
     def trace(self, method: str, seed: int, ended: Ended) -> Trace:
         """The run as a trace."""
-        return Trace(method, seed, tuple(self._improvements), self.samples, self.seconds, self.best, ended)
+        return Trace(
+            method, seed, tuple(self._improvements), self.samples, self.seconds, self.best, ended
+        )

@@ -14,19 +14,23 @@ from ithaca.studies.shared.layer import Layer, build_layer, group_rows
 
 
 class LayersAlone:
-    """Layers of one design, prepared one after the other, those with most work first, and a bound of each.
+    """Layers of one design, prepared one after the other, those with most work first, and a bound
+    of each.
 
-    The sum over the layers of what each takes at best alone is a lower bound for every array that they share: the
-    configuration of a layer on that array is one that it has alone, too, with the same objective. Alone it may
-    leave as many lanes idle, its buffers need not be larger than its own tiles, and so it is within the limits where the
-    shared array is. Where a layer's optimum is not known, a lower bound of it counts instead: of a layer that was
-    not prepared its roof.
+    The sum over the layers of what each takes at best alone is a lower bound for every array that
+    they share: the configuration of a layer on that array is one that it has alone, too, with the
+    same objective. Alone it may leave as many lanes idle, its buffers need not be larger than its
+    own tiles, and so it is within the limits where the shared array is. Where a layer's optimum is
+    not known, a lower bound of it counts instead: of a layer that was not prepared its roof.
     """
 
     def __init__(self, problems: Sequence[tuple[Problem, int]]) -> None:
         self.problems = tuple(problems)
         #: Numbers of the layers, in the order in which they are prepared.
-        self.order = sorted(range(len(problems)), key=lambda n: -systolic(problems[n][0]).nest.operations * problems[n][1])
+        self.order = sorted(
+            range(len(problems)),
+            key=lambda n: -systolic(problems[n][0]).nest.operations * problems[n][1],
+        )
         self.layers: dict[int, Layer] = {}  #: Those prepared, by number
         self._most = most_lanes([problem for problem, _ in problems])
         #: Lower bound of each layer's objective, of one run; infinite if it has no configuration.
@@ -40,13 +44,19 @@ class LayersAlone:
 
     @property
     def bound(self) -> float:
-        """No array that the layers share has a smaller total; infinite if one of them has no configuration."""
-        terms = [count * bound for (_, count), bound in zip(self.problems, self.bounds, strict=True)]
+        """No array that the layers share has a smaller total; infinite if one of them has no
+        configuration."""
+        terms = [
+            count * bound for (_, count), bound in zip(self.problems, self.bounds, strict=True)
+        ]
         return float(sum_below(np.array(terms)[:, None])[0])
 
     def bank(self, checkpoint: Callable[[], None], *, common: bool) -> HardwareBank:
-        """The layers, all of them prepared, on shared hardware: on which each can run (``common``), or any."""
-        return HardwareBank(tuple(self.layers[number] for number in range(len(self.problems))), common, checkpoint)
+        """The layers, all of them prepared, on shared hardware: on which each can run (``common``),
+        or any."""
+        return HardwareBank(
+            tuple(self.layers[number] for number in range(len(self.problems))), common, checkpoint
+        )
 
     def prepare(self, checkpoint: Callable[[], None]) -> None:
         """Build the next layer, and bound it by the relaxation over all its configurations."""
@@ -54,6 +64,8 @@ class LayersAlone:
         problem, runs = self.problems[number]
         layer = build_layer(problem, runs, self._most, checkpoint, self.layers.values())
         everything = [np.zeros(table.count, np.int64) for table in layer.tables]
-        bound, feasible = group_rows(layer, everything, [1] * len(everything)).bound(np.zeros((len(everything), 1), np.int64))
+        bound, feasible = group_rows(layer, everything, [1] * len(everything)).bound(
+            np.zeros((len(everything), 1), np.int64)
+        )
         self.bounds[number] = max(self.bounds[number], float(bound[0])) if feasible[0] else np.inf
         self.layers[number] = layer

@@ -1,4 +1,5 @@
-"""Everything known about running some layers on the hardware of one design: classes of hardware, bounds and optima on them."""
+"""Everything known about running some layers on the hardware of one design: classes of hardware,
+bounds and optima on them."""
 
 from __future__ import annotations
 
@@ -18,7 +19,15 @@ from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.design import largest_t1, systolic
 from ithaca.solver.options import SolveOptions, StoppedError, never
-from ithaca.studies.shared.layer import FREE, Groups, Layer, Room, buffer_words, group_rows, hardware_names
+from ithaca.studies.shared.layer import (
+    FREE,
+    Groups,
+    Layer,
+    Room,
+    buffer_words,
+    group_rows,
+    hardware_names,
+)
 
 #: Combinations bounded at once.
 CHUNK = 1 << 18
@@ -34,7 +43,8 @@ class HardwareClasses:
     common: bool  #: Whether hardware counts only if every layer can run on it; else, if any can
 
     def bounds(self, nodes: Integers, checkpoint: Callable[[], None] = never) -> Floats:
-        """Lower bound of every layer's objective, shape (layers, combinations); infinite where it cannot run."""
+        """Lower bound of every layer's objective, shape (layers, combinations); infinite where it
+        cannot run."""
         found = np.empty((len(self.groups), nodes.shape[1]))
         for begin in range(0, nodes.shape[1], CHUNK):
             checkpoint()
@@ -45,10 +55,11 @@ class HardwareClasses:
         return found
 
     def all(self, checkpoint: Callable[[], None] = never) -> Integers:
-        """Every combination of classes on which the layers (or any of them) may run, shape (axes, combinations).
+        """Every combination of classes on which the layers (or any of them) may run, shape (axes,
+        combinations).
 
-        Most are far beyond the limits. So classes are merged, two neighbours into one, until all are; what may be
-        within the limits is taken apart again.
+        Most are far beyond the limits. So classes are merged, two neighbours into one, until all
+        are; what may be within the limits is taken apart again.
         """
         merged = [self.groups]
         counts = [[len(keys) for keys in self.keys]]
@@ -58,9 +69,13 @@ class HardwareClasses:
         while max(counts[-1]) > 1:
             axes.append(int(np.argmax(counts[-1])))
             merged.append(tuple(group.halved(axes[-1]) for group in merged[-1]))
-            counts.append([-(-n // 2) if axis == axes[-1] else n for axis, n in enumerate(counts[-1])])
+            counts.append(
+                [-(-n // 2) if axis == axes[-1] else n for axis, n in enumerate(counts[-1])]
+            )
         nodes = np.zeros((len(self.keys), 1), np.int64)
-        for axis, groups, own in zip(reversed(axes), reversed(merged[:-1]), reversed(counts[:-1]), strict=True):
+        for axis, groups, own in zip(
+            reversed(axes), reversed(merged[:-1]), reversed(counts[:-1]), strict=True
+        ):
             checkpoint()
             nodes = np.repeat(nodes, 2, axis=1)
             nodes[axis] *= 2
@@ -88,7 +103,9 @@ class HardwareClasses:
     def inside(self, coarse: HardwareClasses, node: Sequence[int]) -> Integers:
         """The combinations of these classes that belong to a combination of coarser ones."""
         fitting = []
-        for names, keys, outer, classes, index in zip(self.names, self.keys, coarse.names, coarse.keys, node, strict=True):
+        for names, keys, outer, classes, index in zip(
+            self.names, self.keys, coarse.names, coarse.keys, node, strict=True
+        ):
             columns = [names.index(name) for name in outer]
             fitting.append(np.flatnonzero((keys[:, columns] == classes[index]).all(axis=1)))
         if not prod(map(len, fitting)):
@@ -96,10 +113,13 @@ class HardwareClasses:
         return np.stack([grid.ravel() for grid in np.meshgrid(*fitting, indexing="ij")])
 
 
-def hardware_classes(layers: Sequence[Layer], checkpoint: Callable[[], None], *, ports: bool, common: bool) -> HardwareClasses:
+def hardware_classes(
+    layers: Sequence[Layer], checkpoint: Callable[[], None], *, ports: bool, common: bool
+) -> HardwareClasses:
     """Group the rows of all layers by lanes and SIMD factor, with ``ports`` by packs, too.
 
-    With ``common`` hardware is left out that some layer cannot run on. The checkpoint is called now and then.
+    With ``common`` hardware is left out that some layer cannot run on. The checkpoint is called now
+    and then.
     """
     names = tuple(hardware_names(axis, ports=ports) for axis in layers[0].problem.space.axes)
     keys: list[Integers] = []
@@ -107,7 +127,9 @@ def hardware_classes(layers: Sequence[Layer], checkpoint: Callable[[], None], *,
     for axis, columns in enumerate(names):
         checkpoint()
         tables = [layer.tables[axis] for layer in layers]
-        ranges = [1 + max(int(table.rows[name].max(initial=0)) for table in tables) for name in columns]
+        ranges = [
+            1 + max(int(table.rows[name].max(initial=0)) for table in tables) for name in columns
+        ]
         # one number says what all columns do, and sorts as they do
         codes = []
         for table in tables:
@@ -115,7 +137,9 @@ def hardware_classes(layers: Sequence[Layer], checkpoint: Callable[[], None], *,
             for name, size in zip(columns, ranges, strict=True):
                 code = code * size + table.rows[name]
             codes.append(code)
-        every, counts = np.unique(np.concatenate([np.unique(code) for code in codes]), return_counts=True)
+        every, counts = np.unique(
+            np.concatenate([np.unique(code) for code in codes]), return_counts=True
+        )
         if common:
             every = every[counts == len(layers)]
         keys.append(_columns(every, ranges))
@@ -144,7 +168,8 @@ def _places(found: Integers, among: Integers) -> Integers:
     return np.where(among[places] == found, places, -1)
 
 
-#: Limits that an array of several layers can be held to: of metrics that the array decides, and of what every layer moves.
+#: Limits that an array of several layers can be held to: of metrics that the array decides, and of
+#: what every layer moves.
 SHARED_LIMITS = frozenset({"dsp", "bram18k", "comp", "bandwidth"})
 
 
@@ -162,15 +187,19 @@ Node = tuple[int, ...]
 
 @dataclass
 class HardwareBank:
-    """Layers of one design, with bounds for all hardware and optima for the hardware that was asked for.
+    """Layers of one design, with bounds for all hardware and optima for the hardware that was asked
+    for.
 
-    Classes and bounds are made when they are first asked for; what the checkpoint raises, called now and then, ends that.
+    Classes and bounds are made when they are first asked for; what the checkpoint raises, called
+    now and then, ends that.
     """
 
     layers: tuple[Layer, ...]  #: The layers
     common: bool  #: Whether hardware counts only if every layer can run on it; else, if any can
     checkpoint: Callable[[], None] = never
-    _optima: dict[tuple[int, bool, Node], list[tuple[Room, Optimum | None]]] = field(default_factory=dict)
+    _optima: dict[tuple[int, bool, Node], list[tuple[Room, Optimum | None]]] = field(
+        default_factory=dict
+    )
 
     @cached_property
     def coarse(self) -> HardwareClasses:
@@ -189,12 +218,14 @@ class HardwareBank:
 
     @cached_property
     def bounds(self) -> Floats:
-        """Lower bound of every layer's objective on `nodes`; infinite where it cannot run; shape (layers, combinations)."""
+        """Lower bound of every layer's objective on `nodes`; infinite where it cannot run; shape
+        (layers, combinations)."""
         return self.coarse.bounds(self.nodes, self.checkpoint)
 
     @cached_property
     def bram18k(self) -> Floats:
-        """What every layer takes of block RAM on ``nodes`` at least; 0 if that is not limited; shape (layers, combinations)."""
+        """What every layer takes of block RAM on ``nodes`` at least; 0 if that is not limited;
+        shape (layers, combinations)."""
         return np.stack([group.least("bram18k", self.nodes) for group in self.coarse.groups])
 
     @cached_property
@@ -209,9 +240,16 @@ class HardwareBank:
         return np.broadcast_to(np.asarray(used, np.float64), (self.nodes.shape[1],))
 
     def optimum(
-        self, layer: int, node: Node, options: SolveOptions, *, ports: bool = True, room: Room = FREE
+        self,
+        layer: int,
+        node: Node,
+        options: SolveOptions,
+        *,
+        ports: bool = True,
+        room: Room = FREE,
     ) -> Optimum | None:
-        """What a layer does at best on hardware, proven; without ``ports`` on coarse hardware, its ports as it likes.
+        """What a layer does at best on hardware, proven; without ``ports`` on coarse hardware, its
+        ports as it likes.
 
         Raises `StoppedError` if the options say to stop.
         """
@@ -233,7 +271,10 @@ class HardwareBank:
 
 def _needs(problem: Problem, configuration: Configuration) -> Room:
     """The memory that a configuration takes."""
-    return Room(problem.metrics(configuration)["bram18k"], tuple(sorted(buffer_words(problem, configuration).items())))
+    return Room(
+        problem.metrics(configuration)["bram18k"],
+        tuple(sorted(buffer_words(problem, configuration).items())),
+    )
 
 
 def check_limits(problem: Problem) -> None:
@@ -241,13 +282,21 @@ def check_limits(problem: Problem) -> None:
     for limit in problem.limits:
         if not limit.expression.symbols <= SHARED_LIMITS:
             allowed = ", ".join(sorted(SHARED_LIMITS))
-            raise InputError(f"limit {limit.metric} does not bound an array that layers share; allowed: limits on {allowed}")
+            raise InputError(
+                f"limit {limit.metric} does not bound an array that layers "
+                f"share; allowed: limits on {allowed}"
+            )
 
 
 def most_lanes(problems: Sequence[Problem]) -> int:
-    """PEs along one loop that the DSP limit allows, or that a layer could use, of layers of one design."""
+    """PEs along one loop that the DSP limit allows, or that a layer could use, of layers of one
+    design."""
     design = systolic(problems[0])
     bounds = [limit.bound for limit in problems[0].limits if limit.metric == "dsp"]
     per_lane = design.data.dsp(design.array.factors)
-    widest = max(largest_t1(extent) for problem in problems for extent in systolic(problem).nest.sizes.values())
+    widest = max(
+        largest_t1(extent)
+        for problem in problems
+        for extent in systolic(problem).nest.sizes.values()
+    )
     return min([widest, *(int(bound / per_lane) for bound in bounds if per_lane)])

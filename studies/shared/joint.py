@@ -33,7 +33,9 @@ def _buffers(parts: Iterable[tuple[Layer, Configuration]]) -> dict[str, int]:
     return dict(sorted(words.items()))
 
 
-def together(layers: Sequence[Layer], given: Mapping[str, int], configurations: Sequence[Configuration]) -> Joint | None:
+def together(
+    layers: Sequence[Layer], given: Mapping[str, int], configurations: Sequence[Configuration]
+) -> Joint | None:
     """Put configurations of the layers on one array; None if that breaks a limit."""
     hardware = {**given, **_buffers(zip(layers, configurations, strict=True))}
     values = []
@@ -51,20 +53,30 @@ def fit(
     optima: Sequence[Optimum],
     options: SolveOptions,
 ) -> Joint | None:
-    """Configurations of all layers that fit one array, as good as a few rounds of solving layer by layer make them.
+    """Configurations of all layers that fit one array, as good as a few rounds of solving layer by
+    layer make them.
 
-    ``optima`` is what each layer would do alone: layers with the largest shares of the total choose first.
+    ``optima`` is what each layer would do alone: layers with the largest shares of the total choose
+    first.
     """
-    if (joint := together(layers, given, [optimum.configuration for optimum in optima])) is not None:
+    if (
+        joint := together(layers, given, [optimum.configuration for optimum in optima])
+    ) is not None:
         return joint
     chosen: dict[int, Configuration] = {}
-    order = sorted(range(len(layers)), key=lambda number: -optima[number].value * layers[number].count)
+    order = sorted(
+        range(len(layers)), key=lambda number: -optima[number].value * layers[number].count
+    )
     for again in (False, True):
         for number in order:
-            others = _buffers((layers[other], known) for other, known in chosen.items() if other != number)
+            others = _buffers(
+                (layers[other], known) for other, known in chosen.items() if other != number
+            )
             least = tuple((name, (words, None)) for name, words in others.items())
             problem = layers[number].problem.with_design(hardware=(*fixed(given), *least))
-            solution = solve_exact(problem, replace(options, gap=0.0, any_tie=True), start=chosen.get(number))
+            solution = solve_exact(
+                problem, replace(options, gap=0.0, any_tie=True), start=chosen.get(number)
+            )
             if solution.configuration is None:
                 return None
             chosen[number] = solution.configuration

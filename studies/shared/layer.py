@@ -1,8 +1,8 @@
 """One layer of a shared array: its bounds for whole classes of hardware, and its optimum for one.
 
-Rows of the candidate tables are grouped by the hardware they need: lanes and SIMD factor, and on a finer level
-the data packing factors. Column statistics of the groups, put into the program that bounds boxes, bound the layer for every
-combination of groups at once.
+Rows of the candidate tables are grouped by the hardware they need: lanes and SIMD factor, and on a
+finer level the data packing factors. Column statistics of the groups, put into the program that
+bounds boxes, bound the layer for every combination of groups at once.
 """
 
 from __future__ import annotations
@@ -24,7 +24,13 @@ from ithaca.formulations.systolic import quantities
 from ithaca.formulations.systolic.design import Spans, fixed, systolic
 from ithaca.solver.exact.search import Search, SearchState
 from ithaca.solver.options import SolveOptions, never
-from ithaca.solver.tables.frame import LoweredProblem, bound_model, lower_problem, relax, used_columns
+from ithaca.solver.tables.frame import (
+    LoweredProblem,
+    bound_model,
+    lower_problem,
+    relax,
+    used_columns,
+)
 from ithaca.solver.tables.granularity import common_step, granularity
 from ithaca.solver.tables.relaxation import Relaxation, statistic
 from ithaca.solver.tables.table import Table, build_table, without_dominated
@@ -53,7 +59,8 @@ FREE = Room()
 
 @dataclass(frozen=True)
 class Layer:
-    """A layer with its tables, which have what is best on all hardware: what one layer never needs another may."""
+    """A layer with its tables, which have what is best on all hardware: what one layer never needs
+    another may."""
 
     problem: Problem  #: The layer on a design, hardware free
     count: int  #: How many times it occurs
@@ -63,18 +70,28 @@ class Layer:
 
     @cached_property
     def high(self) -> frozenset[str]:
-        """The symbols of its program that are largest values of columns; the others are smallest."""
-        return frozenset(statistic(column.index, True).name for table in self.tables for column in table.columns)
+        """The symbols of its program that are largest values of columns; the others are
+        smallest."""
+        return frozenset(
+            statistic(column.index, True).name for table in self.tables for column in table.columns
+        )
 
     def within(self, room: Room) -> Layer:
         """The layer with a tighter limit on block RAM."""
         place = place_of_limit(self.problem, "bram18k")
         if room.bram18k is None or place is None:
             return self
-        limits = tuple(Limit(x.metric, room.bram18k) if x.metric == "bram18k" else x for x in self.problem.limits)
+        limits = tuple(
+            Limit(x.metric, room.bram18k) if x.metric == "bram18k" else x
+            for x in self.problem.limits
+        )
         bounds = self.lowered.limits.copy()
         bounds[place] = loosened(room.bram18k)
-        return replace(self, problem=replace(self.problem, limits=limits), lowered=replace(self.lowered, limits=bounds))
+        return replace(
+            self,
+            problem=replace(self.problem, limits=limits),
+            lowered=replace(self.lowered, limits=bounds),
+        )
 
     def optimum(self, given: Mapping[str, int], options: SolveOptions) -> SearchState:
         """The best configuration on given hardware (quantities by name), proven unless stopped."""
@@ -82,27 +99,39 @@ class Layer:
         prune = not problem.space.entangled
         parts = []
         for table in self.tables:
-            keep = [table.rows[name] == value for name, value in given.items() if name in table.rows]
+            keep = [
+                table.rows[name] == value for name, value in given.items() if name in table.rows
+            ]
             own = table.only(np.logical_and.reduce(keep)) if keep else table
             parts.append(without_dominated(own) if prune else own)
-        return Search(bound_model(problem, self.lowered, tuple(map(build_tree, parts))), options).run()
+        return Search(
+            bound_model(problem, self.lowered, tuple(map(build_tree, parts))), options
+        ).run()
 
 
 def place_of_limit(problem: Problem, metric: str) -> int | None:
-    """Which of a problem's constraints is its limit on a metric; None if there is none that may be exceeded."""
-    return next((place for place, limit in enumerate(problem.open_limits) if limit.metric == metric), None)
+    """Which of a problem's constraints is its limit on a metric; None if there is none that may be
+    exceeded."""
+    return next(
+        (place for place, limit in enumerate(problem.open_limits) if limit.metric == metric), None
+    )
 
 
 def _any_lanes(problem: Problem, most: int) -> Spans:
     """Up to so many lanes along each space loop, idle or not."""
-    return tuple((quantities.lanes(loop).name, (1, most)) for loop in systolic(problem).array.dataflow)
+    return tuple(
+        (quantities.lanes(loop).name, (1, most)) for loop in systolic(problem).array.dataflow
+    )
 
 
 def buffer_words(problem: Problem, configuration: Configuration) -> dict[str, int]:
     """Words that each buffer of a configuration needs, by name of the quantity."""
     design = systolic(problem)
     values = {**design.extents, **configuration}
-    return {quantities.buffer(name).name: int(size.evaluate(values, FRACTION)) for name, size in design.buffers.items()}
+    return {
+        quantities.buffer(name).name: int(size.evaluate(values, FRACTION))
+        for name, size in design.buffers.items()
+    }
 
 
 def hardware_names(axis: Axis, *, ports: bool) -> tuple[str, ...]:
@@ -112,12 +141,16 @@ def hardware_names(axis: Axis, *, ports: bool) -> tuple[str, ...]:
 
 
 def build_layer(
-    problem: Problem, count: int, most_lanes: int, checkpoint: Callable[[], None] = never, kin: Iterable[Layer] = ()
+    problem: Problem,
+    count: int,
+    most_lanes: int,
+    checkpoint: Callable[[], None] = never,
+    kin: Iterable[Layer] = (),
 ) -> Layer:
     """Tables of a layer on every array with up to ``most_lanes`` PEs along a loop.
 
-    Layers that differ only in extents of tiled loops cost the same in symbols: what was derived for its ``kin``, other
-    layers on the design, serves such a layer, too.
+    Layers that differ only in extents of tiled loops cost the same in symbols: what was derived for
+    its ``kin``, other layers on the design, serves such a layer, too.
     """
     free = problem.with_design(hardware=_any_lanes(problem, most_lanes))
     same = next((layer for layer in kin if _is_alike(layer, free)), None)
@@ -126,7 +159,13 @@ def build_layer(
     columns = used_columns(relaxation, frozenset(lowered.bounds.symbols))
     prune = not free.space.entangled
     tables = (
-        build_table(axis, columns.get(axis.name, ()), checkpoint, prune=prune, alike=hardware_names(axis, ports=True))
+        build_table(
+            axis,
+            columns.get(axis.name, ()),
+            checkpoint,
+            prune=prune,
+            alike=hardware_names(axis, ports=True),
+        )
         for axis in free.space.axes
     )
     return Layer(free, count, tuple(tables), relaxation, lowered)
@@ -146,36 +185,48 @@ class Groups:
     """The rows of a layer's axes grouped by hardware."""
 
     layer: Layer  #: The layer
-    statistics: tuple[tuple[int, Floats], ...]  #: For each symbol of its program its axis, and its value on each group
+    statistics: tuple[
+        tuple[int, Floats], ...
+    ]  #: For each symbol of its program its axis, and its value on each group
     present: tuple[Mask, ...]  #: Per axis the groups that have rows
 
     def bound(self, nodes: Integers) -> tuple[Floats, Mask]:
         """Bound the layer on hardware: the group of each axis, shape (axes, combinations).
 
-        Returns per combination a bound that no configuration on such hardware is below, and False where none meets the limits.
+        Returns per combination a bound that no configuration on such hardware is below, and False
+        where none meets the limits.
         """
         with np.errstate(invalid="ignore", over="ignore"):
             objective, *used = self.layer.lowered.bounds.gather(self.statistics, nodes)
-        bound = np.broadcast_to(np.where(np.isnan(objective), -np.inf, objective), (nodes.shape[1],))
+        bound = np.broadcast_to(
+            np.where(np.isnan(objective), -np.inf, objective), (nodes.shape[1],)
+        )
         return all_below(bound), self._within_limits(nodes, used)
 
     def least(self, metric: str, nodes: Integers) -> Floats:
-        """What configurations on such hardware take at least of a limited metric that is an integer; 0 if it is not limited."""
+        """What configurations on such hardware take at least of a limited metric that is an
+        integer; 0 if it is not limited."""
         place = place_of_limit(self.layer.problem, metric)
         if place is None:
             return np.zeros(nodes.shape[1])
         with np.errstate(invalid="ignore", over="ignore"):
-            (used,) = self.layer.lowered.constraints.part(slice(place, place + 1)).gather(self.statistics, nodes)
+            (used,) = self.layer.lowered.constraints.part(slice(place, place + 1)).gather(
+                self.statistics, nodes
+            )
         used = np.broadcast_to(np.where(np.isnan(used), 0.0, used), (nodes.shape[1],))
         return np.ceil(all_below(np.maximum(used, 0.0)))
 
     def may_run(self, nodes: Integers) -> Mask:
         """Only whether configurations on such hardware may meet the limits."""
         with np.errstate(invalid="ignore", over="ignore"):
-            return self._within_limits(nodes, self.layer.lowered.constraints.gather(self.statistics, nodes))
+            return self._within_limits(
+                nodes, self.layer.lowered.constraints.gather(self.statistics, nodes)
+            )
 
     def _within_limits(self, nodes: Integers, used: Sequence[Floats]) -> Mask:
-        feasible: Mask = np.logical_and.reduce([p.take(n) for p, n in zip(self.present, nodes, strict=True)])
+        feasible: Mask = np.logical_and.reduce(
+            [p.take(n) for p, n in zip(self.present, nodes, strict=True)]
+        )
         for value, limit in zip(used, self.layer.lowered.limits, strict=True):
             feasible &= ~(value > limit)
         return feasible
@@ -184,15 +235,27 @@ class Groups:
         """Every two neighbouring groups of an axis as one."""
         pairs = np.arange(0, self.present[axis].size, 2)
         statistics = tuple(
-            (at, (np.maximum if symbol in self.layer.high else np.minimum).reduceat(values, pairs) if at == axis else values)
-            for symbol, (at, values) in zip(self.layer.lowered.bounds.symbols, self.statistics, strict=True)
+            (
+                at,
+                (np.maximum if symbol in self.layer.high else np.minimum).reduceat(values, pairs)
+                if at == axis
+                else values,
+            )
+            for symbol, (at, values) in zip(
+                self.layer.lowered.bounds.symbols, self.statistics, strict=True
+            )
         )
-        present = (*self.present[:axis], np.logical_or.reduceat(self.present[axis], pairs), *self.present[axis + 1 :])
+        present = (
+            *self.present[:axis],
+            np.logical_or.reduceat(self.present[axis], pairs),
+            *self.present[axis + 1 :],
+        )
         return replace(self, statistics=statistics, present=present)
 
 
 def group_rows(layer: Layer, classes: Sequence[Integers], counts: Sequence[int]) -> Groups:
-    """Group a layer's rows: per axis the class of each row, or -1 to leave it out, and how many classes there are."""
+    """Group a layer's rows: per axis the class of each row, or -1 to leave it out, and how many
+    classes there are."""
     statistics: dict[str, tuple[int, Floats]] = {}
     present = []
     for axis, (table, found, count) in enumerate(zip(layer.tables, classes, counts, strict=True)):
@@ -204,20 +267,30 @@ def group_rows(layer: Layer, classes: Sequence[Integers], counts: Sequence[int])
         own = ordered[starts]
         present.append(np.isin(np.arange(count), own))
         for column, values in zip(table.columns, table.values, strict=True):
-            for wanted, extreme, nothing in ((column.low, np.minimum, np.inf), (column.high, np.maximum, -np.inf)):
+            for wanted, extreme, nothing in (
+                (column.low, np.minimum, np.inf),
+                (column.high, np.maximum, -np.inf),
+            ):
                 if wanted:
                     each = np.full(count, nothing)
                     if starts.size:
                         each[own] = extreme.reduceat(values[order], starts)
                     statistics[statistic(column.index, extreme is np.maximum).name] = axis, each
-    return Groups(layer, tuple(statistics[symbol] for symbol in layer.lowered.bounds.symbols), tuple(present))
+    return Groups(
+        layer, tuple(statistics[symbol] for symbol in layer.lowered.bounds.symbols), tuple(present)
+    )
 
 
 def total(values: Sequence[Fraction], layers: Sequence[Layer]) -> Fraction:
     """The objective of all layers, each as often as it occurs."""
-    return sum((value * layer.count for value, layer in zip(values, layers, strict=True)), start=Fraction(0))
+    return sum(
+        (value * layer.count for value, layer in zip(values, layers, strict=True)),
+        start=Fraction(0),
+    )
 
 
 def objective_step(problems: Sequence[Problem]) -> Fraction:
     """The coarsest grid on which the objectives of all problems lie; 0 if unknown."""
-    return common_step([granularity(problem.symbolic().objective, problem.space.powers) for problem in problems])
+    return common_step(
+        [granularity(problem.symbolic().objective, problem.space.powers) for problem in problems]
+    )

@@ -1,7 +1,8 @@
 """Several arrays that share one budget, each for some consecutive layers.
 
-The bound of a plan (where to cut, and what hardware for each stage) adds up bounds of layers; the best plan's
-stages are then solved layer by layer to optimality, which raises their bounds, until the best plan holds what it promises.
+The bound of a plan (where to cut, and what hardware for each stage) adds up bounds of layers; the
+best plan's stages are then solved layer by layer to optimality, which raises their bounds, until
+the best plan holds what it promises.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ from ithaca.studies.shared.stages import Stages
 SEED_STEPS = 300
 
 
-#: After so many plans the best of what has been solved is followed to the end, up to so many plans, for a value to go by.
+#: After so many plans the best of what has been solved is followed to the end, up to so many plans,
+#: for a value to go by.
 DIVES, FOLLOWED = 8, 4
 
 
@@ -43,7 +45,9 @@ class Stage:
     first: int
     end: int
     design: int  #: Number of its design
-    joint: Joint  #: The array and its layers' configurations: one per distinct layer of the stage, in order of first appearance
+    #: The array and its layers' configurations: one per distinct layer of the stage, in order of
+    #: first appearance
+    joint: Joint
 
 
 @dataclass(frozen=True)
@@ -60,7 +64,8 @@ class PipelineOutcome:
 
 @dataclass(frozen=True)
 class _Step:
-    """What a stage does on some lanes and SIMD factor, within some block RAM; the step before says so of less."""
+    """What a stage does on some lanes and SIMD factor, within some block RAM; the step before says
+    so of less."""
 
     bram18k: int  #: The most it may take
     value: Fraction | None  #: It takes at least as long; None: it cannot run
@@ -81,7 +86,8 @@ class PipelineSearch(Stages):
         self.value: Fraction | None = None
         self.exceeded = False  # whether arrays that together use too much bandwidth were found
         self.plans = 0
-        #: What is known of a stage (first layer, end) on its hardware (choice), by block RAM ascending
+        #: What is known of a stage (first layer, end) on its hardware (choice), by block RAM
+        #: ascending
         self._steps: dict[tuple[int, int, int], list[_Step]] = {}
         self._bound: Fraction | None = None
         self._options: dict[tuple[int, int], Options] = {}  # of stages
@@ -89,7 +95,10 @@ class PipelineSearch(Stages):
     def _seed(self) -> None:
         """Begin with the first array for all layers together: one of several that may be."""
         counts = [self.sequence.count(number) for number in range(len(self.designs[0]))]
-        designs = [[(problem, n) for (problem, _), n in zip(layers, counts, strict=True)] for layers in self.designs]
+        designs = [
+            [(problem, n) for (problem, _), n in zip(layers, counts, strict=True)]
+            for layers in self.designs
+        ]
 
         def stop() -> bool:
             return seed.best is not None or seed.steps >= SEED_STEPS or self.options.stopped
@@ -103,10 +112,11 @@ class PipelineSearch(Stages):
         self._tell()
 
     def _alone_bound(self) -> Fraction | None:
-        """What all layers take at least if each has the whole budget and the design it likes best; shared out over the arrays.
+        """What all layers take at least if each has the whole budget and the design it likes best;
+        shared out over the arrays.
 
-        That no array serves a layer better holds for each of several, too (`LayersAlone`). The slowest of some arrays takes no
-        less than they take on average.
+        That no array serves a layer better holds for each of several, too (`LayersAlone`). The
+        slowest of some arrays takes no less than they take on average.
         """
         counts = np.array([self.sequence.count(number) for number in range(len(self.designs[0]))])
         least = counts * np.min([alone.bounds for alone in self._alone], axis=0)
@@ -120,7 +130,9 @@ class PipelineSearch(Stages):
         """Bound all hardware of all designs; `StoppedError` if the options say to stop."""
         self._bound_choices(self._alone)
         self._bound = self._alone_bound()
-        self._solved = np.zeros(self._bounds.shape, bool)  # whether a layer is, on a choice, with ports as it likes
+        self._solved = np.zeros(
+            self._bounds.shape, bool
+        )  # whether a layer is, on a choice, with ports as it likes
         for stage in combinations(range(len(self.sequence) + 1), 2):
             self._renew(*stage)
 
@@ -143,12 +155,25 @@ class PipelineSearch(Stages):
                     self._dive()
             else:
                 self._bound, infeasible = self.value, self.value is None
-        bound = self._bound if self.value is None or self._bound is None else min(self._bound, self.value)
-        return PipelineOutcome(self.stages, self.value, bound, infeasible, self.plans, time.perf_counter() - self._began)
+        bound = (
+            self._bound
+            if self.value is None or self._bound is None
+            else min(self._bound, self.value)
+        )
+        return PipelineOutcome(
+            self.stages,
+            self.value,
+            bound,
+            infeasible,
+            self.plans,
+            time.perf_counter() - self._began,
+        )
 
     def _tell(self) -> None:
         if self.report is not None:
-            self.report(Progress(self.value, self._bound, self.plans, time.perf_counter() - self._began))
+            self.report(
+                Progress(self.value, self._bound, self.plans, time.perf_counter() - self._began)
+            )
 
     @property
     def _target(self) -> float:
@@ -157,17 +182,22 @@ class PipelineSearch(Stages):
 
     def _best_plan(self, options: Mapping[tuple[int, int], Options]) -> Plan | None:
         """The plan of these options that promises most, if any promises an improvement."""
-        return best_plan(options, len(self.sequence), self.arrays, self._budget, self.minimise, self._target)
+        return best_plan(
+            options, len(self.sequence), self.arrays, self._budget, self.minimise, self._target
+        )
 
     def _dive(self) -> None:
-        """Solve the stages of the best plans of lanes and SIMD factors on which all of a stage's layers are solved."""
+        """Solve the stages of the best plans of lanes and SIMD factors on which all of a stage's
+        layers are solved."""
         for _ in range(FOLLOWED):
             options = {}
             for first, end in combinations(range(len(self.sequence) + 1), 2):
                 open_ = np.all(self._solved[self._members(first, end)[0]], axis=0)
                 options[first, end] = self._options_of(first, end, open_).front
             plan = self._best_plan(options)
-            if plan is None or not (self._solve_within(plan, self._rooms(plan)) | self._realise(plan)):
+            if plan is None or not (
+                self._solve_within(plan, self._rooms(plan)) | self._realise(plan)
+            ):
                 return
 
     def _renew(self, first: int, end: int) -> None:
@@ -177,32 +207,55 @@ class PipelineSearch(Stages):
     # -- bounds ------------------------------------------------------------------------
 
     def _options_of(self, first: int, end: int, open_: Any = True) -> Options:
-        """What a stage may be, as far as plans that improve may have it; only what is open, and what has been solved."""
+        """What a stage may be, as far as plans that improve may have it; only what is open, and
+        what has been solved."""
         layers, counts = self._members(first, end)
         times = sum_below(counts[:, None] * self._bounds[layers])
         open_ = (times <= self._target) & open_
-        steps = [(choice, found) for (a, b, choice), found in self._steps.items() if (a, b) == (first, end)]
+        steps = [
+            (choice, found)
+            for (a, b, choice), found in self._steps.items()
+            if (a, b) == (first, end)
+        ]
         open_[[choice for choice, _ in steps]] = False
         choices = np.flatnonzero(open_)
-        found = [Options(self._dsp[choices], self._bram18k[layers][:, choices].max(axis=0), times[choices], choices)]
+        found = [
+            Options(
+                self._dsp[choices],
+                self._bram18k[layers][:, choices].max(axis=0),
+                times[choices],
+                choices,
+            )
+        ]
         for choice, known in steps:
             above = float(self._bram18k[layers, choice].max())
-            within = [(step.bram18k, inf if step.value is None else below(step.value)) for step in known]
+            within = [
+                (step.bram18k, inf if step.value is None else below(step.value)) for step in known
+            ]
             # with more than it was solved within, its layers' bounds are what is known
             for most, value in (*within, (self._memory, times[choice])):
                 if value < inf and above <= most:
                     row = self._dsp[choice], above, value, choice
                     found.append(Options(*(np.array([x]) for x in row)))
                 above = max(above, most + 1.0)
-        columns = ((getattr(o, name) for o in found) for name in ("dsp", "bram18k", "value", "choice"))
+        columns = (
+            (getattr(o, name) for o in found) for name in ("dsp", "bram18k", "value", "choice")
+        )
         return Options(*(np.concatenate(list(column)) for column in columns))
 
     def _refine(self, plan: Plan) -> bool:
         """Solve the layers of a plan's stages to optimality; whether that was still to be done.
 
-        First each layer by itself, with ports as it likes: that serves every stage which it is part of.
+        First each layer by itself, with ports as it likes: that serves every stage which it is part
+        of.
         """
-        wanted = sorted({(layer, part.choice) for part in plan.parts for layer in self.sequence[part.first : part.end]})
+        wanted = sorted(
+            {
+                (layer, part.choice)
+                for part in plan.parts
+                for layer in self.sequence[part.first : part.end]
+            }
+        )
         if unsolved := [each for each in wanted if not self._solved[each]]:
             for layer, choice in unsolved:
                 bank, node = self._hardware(choice)
@@ -227,14 +280,17 @@ class PipelineSearch(Stages):
         return [part.bram18k + spare for part in plan.parts]
 
     def _known(self, part: Part, bram18k: int) -> _Step | None:
-        """What is known of a stage within some block RAM; None if it has not been solved within as much."""
+        """What is known of a stage within some block RAM; None if it has not been solved within as
+        much."""
         known = self._steps.get((part.first, part.end, part.choice), ())
         return next((step for step in known if step.bram18k >= bram18k), None)
 
     def _solve(self, part: Part, bram18k: int) -> bool:
         """Solve a stage within some block RAM; whether that was still to be done."""
         known = self._known(part, bram18k)
-        if known is not None and (known.value is None or (known.stage is not None and known.used <= bram18k)):
+        if known is not None and (
+            known.value is None or (known.stage is not None and known.used <= bram18k)
+        ):
             return False
         if known is not None and known.bram18k == bram18k:
             return False
@@ -254,7 +310,8 @@ class PipelineSearch(Stages):
     # -- values ------------------------------------------------------------------------
 
     def _realise(self, plan: Plan) -> bool:
-        """Take a plan whose stages are solved, if they fit the block RAM together; else solve each within its share of it.
+        """Take a plan whose stages are solved, if they fit the block RAM together; else solve each
+        within its share of it.
 
         Then none of them may have more: the plan is no longer what it was. Whether anything is new.
         """
@@ -263,8 +320,14 @@ class PipelineSearch(Stages):
         if self._take(found):
             return self.value != before
         least = [part.bram18k for part in plan.parts]
-        used = [0 if step is None else max(step.used - own, 0) for step, own in zip(found, least, strict=True)]
-        rooms = [own + (self._memory - sum(least)) * more // sum(used) for own, more in zip(least, used, strict=True)]
+        used = [
+            0 if step is None else max(step.used - own, 0)
+            for step, own in zip(found, least, strict=True)
+        ]
+        rooms = [
+            own + (self._memory - sum(least)) * more // sum(used)
+            for own, more in zip(least, used, strict=True)
+        ]
         fresh = self._solve_within(plan, rooms)
         self._take([self._known(part, most) for part, most in zip(plan.parts, rooms, strict=True)])
         return fresh or self.value != before
@@ -284,20 +347,37 @@ class PipelineSearch(Stages):
         bank, room = self._banks[self._design[part.choice]], self._room(bram18k)
         numbers, counts = self._members(part.first, part.end)
         optima = [bank.optimum(int(number), node, self.options, room=room) for number in numbers]
-        layers = [replace(bank.layers[n].within(room), count=int(c)) for n, c in zip(numbers, counts, strict=True)]
+        layers = [
+            replace(bank.layers[n].within(room), count=int(c))
+            for n, c in zip(numbers, counts, strict=True)
+        ]
         found = [optimum for optimum in optima if optimum is not None]
         joint = fit(layers, bank.fine.given(node), found, self.options)
-        return None if joint is None else Stage(part.first, part.end, int(self._design[part.choice]), joint)
+        return (
+            None
+            if joint is None
+            else Stage(part.first, part.end, int(self._design[part.choice]), joint)
+        )
 
     def _most(self, stage: Stage, metric: str) -> Fraction:
-        """What the layers of a stage have at most of a metric; of block RAM all have their array's."""
-        problems = [self.designs[stage.design][n][0] for n in self._members(stage.first, stage.end)[0]]
-        on_array = (problem.with_design(hardware=fixed(stage.joint.hardware)) for problem in problems)
-        found: Fraction = max(p.metrics(c)[metric] for p, c in zip(on_array, stage.joint.configurations, strict=True))
+        """What the layers of a stage have at most of a metric; of block RAM all have their
+        array's."""
+        problems = [
+            self.designs[stage.design][n][0] for n in self._members(stage.first, stage.end)[0]
+        ]
+        on_array = (
+            problem.with_design(hardware=fixed(stage.joint.hardware)) for problem in problems
+        )
+        found: Fraction = max(
+            p.metrics(c)[metric] for p, c in zip(on_array, stage.joint.configurations, strict=True)
+        )
         return found
 
     def _offer(self, stages: Sequence[Stage]) -> None:
-        if self._at_once is not None and sum(self._most(stage, "bandwidth") for stage in stages) > self._at_once:
+        if (
+            self._at_once is not None
+            and sum(self._most(stage, "bandwidth") for stage in stages) > self._at_once
+        ):
             self.exceeded = True
             return
         values = [stage.joint.value for stage in stages]

@@ -1,4 +1,5 @@
-"""How to cut layers into stages, each on an array of its own, within one budget of DSP blocks and block RAM."""
+"""How to cut layers into stages, each on an array of its own, within one budget of DSP blocks and
+block RAM."""
 
 from __future__ import annotations
 
@@ -37,7 +38,8 @@ class Minimise(Enum):
 
 @dataclass(frozen=True)
 class Options:
-    """What a stage, or several, may be; lower bounds of what each takes. All of shape (options,)."""
+    """What a stage, or several, may be; lower bounds of what each takes. All of shape
+    (options,)."""
 
     dsp: Floats  #: DSP blocks
     bram18k: Floats  #: Block RAM
@@ -55,7 +57,8 @@ class Options:
 
     @property
     def front(self) -> Options:
-        """Those that no other is as good as in all three respects, DSP blocks ascending; of equal ones, one."""
+        """Those that no other is as good as in all three respects, DSP blocks ascending; of equal
+        ones, one."""
         return self.only(_not_dominated(self.dsp, self.bram18k, self.value))
 
 
@@ -69,7 +72,11 @@ def _not_dominated(first: Floats, second: Floats, third: Floats) -> Integers:
         own = order[begin : begin + BLOCK]
         own = own[least[np.searchsorted(steps, second[own], side="right") - 1] > third[own]]
         b, c = second[own], third[own]
-        earlier = np.tri(own.size, k=-1, dtype=bool) & (b[None, :] <= b[:, None]) & (c[None, :] <= c[:, None])
+        earlier = (
+            np.tri(own.size, k=-1, dtype=bool)
+            & (b[None, :] <= b[:, None])
+            & (c[None, :] <= c[:, None])
+        )
         own = own[~earlier.any(axis=1)]
         kept.append(own)
         steps, least = np.concatenate([steps, second[own]]), np.concatenate([least, third[own]])
@@ -105,14 +112,23 @@ class Budget:
     bram18k: float
 
     def share(self, dsp: Floats, bram18k: Floats) -> Floats:
-        """Half of the one share and half of the other: at most 1 of what is within both; rounded down."""
+        """Half of the one share and half of the other: at most 1 of what is within both; rounded
+        down."""
         return all_below(dsp / max(self.dsp, 1.0) + bram18k / max(self.bram18k, 1.0)) / 2
 
 
 class Needs:
-    """The least of something that stages need together: all up to a layer, and all from one on, on up to so many arrays."""
+    """The least of something that stages need together: all up to a layer, and all from one on, on
+    up to so many arrays."""
 
-    def __init__(self, of: Callable[[Options], Floats], most: float, way: Minimise, least: Floats, arrays: int) -> None:
+    def __init__(
+        self,
+        of: Callable[[Options], Floats],
+        most: float,
+        way: Minimise,
+        least: Floats,
+        arrays: int,
+    ) -> None:
         self.of, self.most, self._joined = of, most, way.joined
         layers = least.shape[0] - 1
         before, after = np.full(layers + 1, inf), np.full((arrays + 1, layers + 1), inf)
@@ -120,7 +136,9 @@ class Needs:
         for count in range(1, arrays + 1):
             if count < arrays:
                 before = np.minimum(before, np.min(self._joined(before[:, None], least), axis=0))
-            after[count] = np.minimum(after[count - 1], np.min(self._joined(least, after[count - 1][None, :]), axis=1))
+            after[count] = np.minimum(
+                after[count - 1], np.min(self._joined(least, after[count - 1][None, :]), axis=1)
+            )
         self._before, self.after = before, after
 
     def allows(self, options: Options, first: int, end: int) -> Mask:
@@ -136,11 +154,18 @@ class Needs:
 
 
 def best_plan(
-    stages: Mapping[tuple[int, int], Options], layers: int, arrays: int, budget: Budget, minimise: Minimise, below: float
+    stages: Mapping[tuple[int, int], Options],
+    layers: int,
+    arrays: int,
+    budget: Budget,
+    minimise: Minimise,
+    below: float,
 ) -> Plan | None:
-    """The best way to cut layers into consecutive stages, each on an array of its own, within a budget.
+    """The best way to cut layers into consecutive stages, each on an array of its own, within a
+    budget.
 
-    ``stages`` has the options of every stage by its first layer and its end. Plans not better than ``below`` are not found.
+    ``stages`` has the options of every stage by its first layer and its end. Plans not better than
+    ``below`` are not found.
     """
     measures: tuple[tuple[Callable[[Options], Floats], float, Minimise], ...] = (
         (lambda o: o.dsp, budget.dsp, Minimise.TOTAL),
@@ -148,14 +173,20 @@ def best_plan(
         (lambda o: budget.share(o.dsp, o.bram18k), 1.0, Minimise.TOTAL),
         (lambda o: o.value, next_below(below), minimise),
     )
-    least = np.full((len(measures), layers + 1, layers + 1), inf)  # by first layer and end; infinite: there is no such stage
+    least = np.full(
+        (len(measures), layers + 1, layers + 1), inf
+    )  # by first layer and end; infinite: there is no such stage
     for (first, end), options in stages.items():
         if (open_ := options.only(options.value < below)).size:
             least[:, first, end] = [of(open_).min() for of, _, _ in measures]
-    needs = [Needs(*measure, values, arrays) for measure, values in zip(measures, least, strict=True)]
+    needs = [
+        Needs(*measure, values, arrays) for measure, values in zip(measures, least, strict=True)
+    ]
     within = {}
     for (first, end), options in stages.items():
-        kept = options.only(np.logical_and.reduce([need.allows(options, first, end) for need in needs]))
+        kept = options.only(
+            np.logical_and.reduce([need.allows(options, first, end) for need in needs])
+        )
         if kept.size:
             within[first, end] = kept.front
     nothing = Options(np.zeros(1), np.zeros(1), np.full(1, minimise.nothing), np.zeros(1, np.int64))
@@ -164,7 +195,11 @@ def best_plan(
     for count in range(1, arrays + 1):
         step: dict[int, _Reached] = {}
         for end in range(1, layers + 1):
-            parts = [(a, reached[-1][a].options, within[a, end]) for a in reached[-1] if (a, end) in within]
+            parts = [
+                (a, reached[-1][a].options, within[a, end])
+                for a in reached[-1]
+                if (a, end) in within
+            ]
             if (found := _extend(parts, needs, end, arrays - count, minimise)) is not None:
                 step[end] = found
         reached.append(step)
@@ -181,19 +216,26 @@ def best_plan(
 
 @dataclass(frozen=True)
 class _Reached:
-    """Plans for the first layers, and where each came from: first layer of its last stage, plan before, option."""
+    """Plans for the first layers, and where each came from: first layer of its last stage, plan
+    before, option."""
 
     options: Options
     back: Integers
 
 
 def _extend(
-    parts: list[tuple[int, Options, Options]], needs: list[Needs], end: int, arrays: int, minimise: Minimise
+    parts: list[tuple[int, Options, Options]],
+    needs: list[Needs],
+    end: int,
+    arrays: int,
+    minimise: Minimise,
 ) -> _Reached | None:
     found, back = [], []
     for first, before, stage in parts:
         rows = max(CHUNK // stage.size, 1)
-        for begin in range(0, before.size, rows):  # few of these pairs fit, but all may be very many
+        for begin in range(
+            0, before.size, rows
+        ):  # few of these pairs fit, but all may be very many
             part = before.only(np.arange(begin, min(begin + rows, before.size)))
             joined = Options(
                 np.add.outer(part.dsp, stage.dsp).ravel(),
@@ -201,20 +243,28 @@ def _extend(
                 minimise.joined(part.value[:, None], stage.value).ravel(),
                 np.arange(part.size * stage.size),
             )
-            joined = joined.only(np.logical_and.reduce([need.completes(joined, end, arrays) for need in needs]))
+            joined = joined.only(
+                np.logical_and.reduce([need.completes(joined, end, arrays) for need in needs])
+            )
             i, j = np.divmod(joined.choice, stage.size)
             found.append(joined)
             back.append(np.stack([np.full(i.size, first), i + begin, j], axis=1))
     if not sum(options.size for options in found):
         return None
-    dsp, bram18k, value = (np.concatenate([getattr(o, name) for o in found]) for name in ("dsp", "bram18k", "value"))
+    dsp, bram18k, value = (
+        np.concatenate([getattr(o, name) for o in found]) for name in ("dsp", "bram18k", "value")
+    )
     came = np.concatenate(back)
     front = Options(dsp, bram18k, value, np.arange(len(came))).front
     return _Reached(front, came[front.choice])
 
 
 def _trace(
-    reached: list[dict[int, _Reached]], within: Mapping[tuple[int, int], Options], layers: int, count: int, place: int
+    reached: list[dict[int, _Reached]],
+    within: Mapping[tuple[int, int], Options],
+    layers: int,
+    count: int,
+    place: int,
 ) -> tuple[Part, ...]:
     parts: list[Part] = []
     end = layers

@@ -1,8 +1,10 @@
-"""Whether arrays for a network can do better than a value: an argument of its own, which knows of no search for the best.
+"""Whether arrays for a network can do better than a value: an argument of its own, which knows of
+no search for the best.
 
-A stage on some lanes and SIMD factor is first what its layers' bounds say. Where a plan of such stages would do better and fit
-the budget, they are solved with all of the block RAM, then with a block less than that took, and so on, until what is left
-does no better: what a stage is within any room, whatever its partners take. Nothing does better if at last no plan is left.
+A stage on some lanes and SIMD factor is first what its layers' bounds say. Where a plan of such
+stages would do better and fit the budget, they are solved with all of the block RAM, then with a
+block less than that took, and so on, until what is left does no better: what a stage is within any
+room, whatever its partners take. Nothing does better if at last no plan is left.
 """
 
 from __future__ import annotations
@@ -28,20 +30,37 @@ class Proof(Stages):
         Raises `StoppedError` if the options say to stop.
         """
         # on a grid, all that is above the step before is no better
-        self._top = inf if target is None else cutoff(target - self._step) if self._step else float(target)
+        self._top = (
+            inf if target is None else cutoff(target - self._step) if self._step else float(target)
+        )
         self._bound_choices([LayersAlone(layers) for layers in self.designs])
-        #: By stage and choice: block RAM, and what the stage takes at least with that and up to what it took before.
+        #: By stage and choice: block RAM, and what the stage takes at least with that and up to
+        #: what it took before.
         self._corners: dict[tuple[int, int], dict[int, list[tuple[int, Fraction]]]] = {}
-        cuts = combinations(range(len(self.sequence) + 1), 2) if self.arrays > 1 else [(0, len(self.sequence))]
+        cuts = (
+            combinations(range(len(self.sequence) + 1), 2)
+            if self.arrays > 1
+            else [(0, len(self.sequence))]
+        )
         stages = {cut: self._options(*cut) for cut in cuts}
-        while plan := best_plan(stages, len(self.sequence), self.arrays, self._budget, self.minimise, self._top):
-            fresh = [p for p in plan.parts if p.choice not in self._corners.get((p.first, p.end), ())]
+        while plan := best_plan(
+            stages, len(self.sequence), self.arrays, self._budget, self.minimise, self._top
+        ):
+            fresh = [
+                p for p in plan.parts if p.choice not in self._corners.get((p.first, p.end), ())
+            ]
             if not fresh:
                 return False
             for part in fresh:
-                corners, room, several = [], self._memory, len(set(self.sequence[part.first : part.end])) > 1
+                corners, room, several = (
+                    [],
+                    self._memory,
+                    len(set(self.sequence[part.first : part.end])) > 1,
+                )
                 # one layer alone has ports as it likes; several share them
-                while found := self._at_best(part.first, part.end, part.choice, room, self._top, ports=several):
+                while found := self._at_best(
+                    part.first, part.end, part.choice, room, self._top, ports=several
+                ):
                     if found.bram18k > room:  # it is not limited
                         break
                     corners.append((found.bram18k, found.value))
@@ -58,7 +77,13 @@ class Proof(Stages):
         open_ = times < self._top
         open_[list(known)] = False
         choices = np.flatnonzero(open_)
-        solved = np.array([(used, below(v), c) for c, corners in known.items() for used, v in corners]).reshape(-1, 3).T
+        solved = (
+            np.array([(used, below(v), c) for c, corners in known.items() for used, v in corners])
+            .reshape(-1, 3)
+            .T
+        )
         every = np.concatenate([choices, solved[2].astype(np.int64)])
         used = np.concatenate([self._bram18k[layers][:, choices].max(axis=0), solved[0]])
-        return Options(self._dsp[every], used, np.concatenate([times[choices], solved[1]]), every).front
+        return Options(
+            self._dsp[every], used, np.concatenate([times[choices], solved[1]]), every
+        ).front

@@ -1,12 +1,13 @@
 """Best-first search over hardware for the array that serves all layers best.
 
-A design's layers are prepared one after the other; what each takes alone bounds what they take together. Then classes of
-hardware are bounded for all layers at once; the most promising is divided by port widths, and each layer is solved to
-optimality on it. That sum is a bound, too: layers alone may each use the whole memory. Configurations that fit together,
-buffers as large as the largest tile of any layer, make it a value.
+A design's layers are prepared one after the other; what each takes alone bounds what they take
+together. Then classes of hardware are bounded for all layers at once; the most promising is divided
+by port widths, and each layer is solved to optimality on it. That sum is a bound, too: layers alone
+may each use the whole memory. Configurations that fit together, buffers as large as the largest
+tile of any layer, make it a value.
 
-The design that promises most after a look at a few layers of each goes first, for a value to go by: a design that is bounded
-by more is not prepared any further.
+The design that promises most after a look at a few layers of each goes first, for a value to go by:
+a design that is bounded by more is not prepared any further.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ from ithaca.studies.shared.bank import HardwareBank, Node, Optimum, check_limits
 from ithaca.studies.shared.joint import Joint, fit
 from ithaca.studies.shared.layer import objective_step, total
 
-#: What is to be done next with open hardware: all that a design may have, prepared layer by layer, then told apart; some
-#: lanes and SIMD factor; ports, too.
+#: What is to be done next with open hardware: all that a design may have, prepared layer by layer,
+#: then told apart; some lanes and SIMD factor; ports, too.
 PREPARE, CLASSIFY, DIVIDE, SOLVE, FIT = range(5)
 
 #: One step of so many follows what is furthest on rather than what promises most.
@@ -63,7 +64,9 @@ class DesignOutcome:
     value: Fraction | None  #: The total of the best array found
     lower_bound: Fraction | None  #: No array of this design serves the layers with less
     infeasible: bool  #: Whether it is proven that none can run all layers within the limits
-    prepared: int  #: Layers that were prepared; the rest was not, as the design was beaten or time was up
+    prepared: (
+        int  #: Layers that were prepared; the rest was not, as the design was beaten or time was up
+    )
     hardware: int  #: Arrays on which every layer was solved
 
 
@@ -109,8 +112,9 @@ class SharedSearch:
         self._step = objective_step([problem for layers in self.designs for problem, _ in layers])
         self.alone = [LayersAlone(layers) for layers in self.designs]
         self._banks: dict[int, HardwareBank] = {}
-        # by design: the best total, the least bound of what cannot improve on the best of all, the least of hardware whose
-        # layers could not be fitted together at no loss, and how many arrays were examined
+        # by design: the best total, the least bound of what cannot improve on the best of all, the
+        # least of hardware whose layers could not be fitted together at no loss, and how many
+        # arrays were examined
         self._values: list[Fraction | None] = [None] * count
         self._beaten, self._left, self._hardware = [np.inf] * count, [np.inf] * count, [0] * count
 
@@ -126,7 +130,9 @@ class SharedSearch:
             if self._hopeless(item.bound, item.design):
                 continue
             try:
-                (self._prepare, self._classify, self._divide, self._solve, self._fit)[item.level](item)
+                (self._prepare, self._classify, self._divide, self._solve, self._fit)[item.level](
+                    item
+                )
             except StoppedError:  # what was being examined stays open
                 heapq.heappush(self._open[item.level], item)
                 break
@@ -134,14 +140,24 @@ class SharedSearch:
         impossible = self.best is None and not any(self._open) and min(self._left) == np.inf
         designs = tuple(self._outcome(number) for number in range(len(self.alone)))
         seconds = time.perf_counter() - self._began
-        return SharedOutcome(self.best_design, self.best, self._bound(), impossible, designs, seconds)
+        return SharedOutcome(
+            self.best_design, self.best, self._bound(), impossible, designs, seconds
+        )
 
     def _tell(self) -> None:
         if self.report is not None:
-            self.report(Progress(self._value, self._bound(), sum(self._hardware), time.perf_counter() - self._began))
+            self.report(
+                Progress(
+                    self._value,
+                    self._bound(),
+                    sum(self._hardware),
+                    time.perf_counter() - self._began,
+                )
+            )
 
     def _next(self) -> _Open:
-        """Take the hardware that promises most; now and then what is furthest on, for a value to go by."""
+        """Take the hardware that promises most; now and then what is furthest on, for a value to go
+        by."""
         self.steps += 1
         if self.steps % (DIVES if self.best is not None else 2) == 0:
             return heapq.heappop(next(heap for heap in reversed(self._open) if heap))
@@ -156,10 +172,13 @@ class SharedSearch:
         if value is not None and bound is not None:
             bound = min(bound, value)
         infeasible = value is None and lowest == np.inf
-        return DesignOutcome(value, bound, infeasible, len(self.alone[design].layers), self._hardware[design])
+        return DesignOutcome(
+            value, bound, infeasible, len(self.alone[design].layers), self._hardware[design]
+        )
 
     def _look(self) -> None:
-        """Prepare some layers of every design, and all of the most promising one: it will give the first array."""
+        """Prepare some layers of every design, and all of the most promising one: it will give the
+        first array."""
         checkpoint = self.options.checkpoint()
         for alone in self.alone:
             for _ in range(min(LOOKS, len(alone.problems))):
@@ -185,7 +204,8 @@ class SharedSearch:
             self._push(item.design, DIVIDE, bank.nodes, bounds)
 
     def _divide(self, item: _Open) -> None:
-        """Tell hardware apart by the widths of its ports: this, and what else promises most, as it costs little more."""
+        """Tell hardware apart by the widths of its ports: this, and what else promises most, as it
+        costs little more."""
         heap = self._open[DIVIDE]
         items = [item, *(heapq.heappop(heap) for _ in range(min(len(heap), DIVIDED - 1)))]
         for design in sorted({each.design for each in items}):
@@ -194,15 +214,21 @@ class SharedSearch:
             parts = [bank.fine.inside(bank.coarse, each.node) for each in own]
             nodes = np.concatenate(parts, axis=1)
             bounds = np.repeat([each.bound for each in own], [part.shape[1] for part in parts])
-            self._push(design, SOLVE, nodes, np.maximum(_totals(bank, bank.fine.bounds(nodes)), bounds))
+            self._push(
+                design, SOLVE, nodes, np.maximum(_totals(bank, bank.fine.bounds(nodes)), bounds)
+            )
 
     def _solve(self, item: _Open) -> None:
         """Solve each layer alone; the sum bounds the array."""
         bank = self._banks[item.design]
         bounds = bank.fine.bounds(np.array(item.node, np.int64)[:, None])[:, 0]
-        values = [layer.count * float(bound) for layer, bound in zip(bank.layers, bounds, strict=True)]
+        values = [
+            layer.count * float(bound) for layer, bound in zip(bank.layers, bounds, strict=True)
+        ]
         found: dict[int, Optimum] = {}
-        for number in sorted(range(len(values)), key=lambda n: -values[n]):  # those with most to add first
+        for number in sorted(
+            range(len(values)), key=lambda n: -values[n]
+        ):  # those with most to add first
             optimum = bank.optimum(number, item.node, self.options)
             if optimum is None:
                 return
@@ -212,7 +238,13 @@ class SharedSearch:
                 return
         self._hardware[item.design] += 1
         each = tuple(found[number] for number in range(len(values)))
-        self._push_one(item.design, FIT, below(total([optimum.value for optimum in each], bank.layers)), item.node, each)
+        self._push_one(
+            item.design,
+            FIT,
+            below(total([optimum.value for optimum in each], bank.layers)),
+            item.node,
+            each,
+        )
 
     def _fit(self, item: _Open) -> None:
         """Fit the layers together."""
@@ -220,7 +252,9 @@ class SharedSearch:
         joint = fit(bank.layers, bank.fine.given(item.node), item.exact, self.options)
         if joint is not None:
             self._offer(item.design, joint)
-        if joint is None or joint.value > total([optimum.value for optimum in item.exact], bank.layers):
+        if joint is None or joint.value > total(
+            [optimum.value for optimum in item.exact], bank.layers
+        ):
             self._left[item.design] = min(self._left[item.design], item.bound)
 
     # -- bookkeeping -------------------------------------------------------------------
@@ -240,19 +274,29 @@ class SharedSearch:
         for index in possible[np.argsort(bounds[possible], kind="stable")]:
             if self._hopeless(float(bounds[index]), design):  # the others even more so
                 return
-            self._push_one(design, level, float(bounds[index]), tuple(int(n) for n in nodes[:, index]))
+            self._push_one(
+                design, level, float(bounds[index]), tuple(int(n) for n in nodes[:, index])
+            )
 
     def _push_design(self, design: int) -> None:
         alone = self.alone[design]
         if alone.bound < np.inf:
             self._push_one(design, CLASSIFY if alone.complete else PREPARE, alone.bound)
 
-    def _push_one(self, design: int, level: int, bound: float, node: Node = (), exact: tuple[Optimum, ...] = ()) -> None:
+    def _push_one(
+        self,
+        design: int,
+        level: int,
+        bound: float,
+        node: Node = (),
+        exact: tuple[Optimum, ...] = (),
+    ) -> None:
         self._sequence += 1
         heapq.heappush(self._open[level], _Open(bound, self._sequence, design, level, node, exact))
 
     def _hopeless(self, bound: float, design: int) -> bool:
-        """Whether what has this bound, of a design, cannot improve on the best: then it is given up."""
+        """Whether what has this bound, of a design, cannot improve on the best: then it is given
+        up."""
         # where the grid is unknown (step 0) ties stay open
         if self.best is None or bound <= cutoff(self.best.value - self._step):
             return False

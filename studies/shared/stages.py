@@ -1,4 +1,5 @@
-"""What may run each stage of a network: designs with lanes and SIMD factor, and bounds of every layer on them."""
+"""What may run each stage of a network: designs with lanes and SIMD factor, and bounds of every
+layer on them."""
 
 from __future__ import annotations
 
@@ -36,12 +37,15 @@ class AtBest(NamedTuple):
 class Stages:
     """Layers in sequence, to be cut into stages, and all hardware (choices) that a stage may have.
 
-    Each design has the distinct layers, with how often a run in the sequence repeats each; ``sequence`` is the network in
-    order, as their numbers. More arrays than layers make no difference, as each has at least one. Where ``shares`` states
-    sizes, arrays take whole ones of DSP blocks and block RAM. A limit on the bandwidth holds of every layer; without a share of
-    it that each array has, also of the sum of what arrays that work at the same time, for the slowest, move at most.
+    Each design has the distinct layers, with how often a run in the sequence repeats each;
+    ``sequence`` is the network in order, as their numbers. More arrays than layers make no
+    difference, as each has at least one. Where ``shares`` states sizes, arrays take whole ones of
+    DSP blocks and block RAM. A limit on the bandwidth holds of every layer; without a share of it
+    that each array has, also of the sum of what arrays that work at the same time, for the slowest,
+    move at most.
 
-    Raises `InputError` if a limit cannot be divided among arrays, or there is no limit on DSP blocks.
+    Raises `InputError` if a limit cannot be divided among arrays, or there is no limit on DSP
+    blocks.
     """
 
     designs: Sequence[Sequence[tuple[Problem, int]]]
@@ -55,7 +59,8 @@ class Stages:
         limits = {limit.metric: limit.bound for limit in self.designs[0][0][0].limits}
         if "dsp" not in limits or not limits.keys() <= {"dsp", "bram18k", "bandwidth"}:
             raise InputError(
-                "several arrays share a limit on dsp, and perhaps ones on bram18k and bandwidth; no other limits are allowed"
+                "several arrays share a limit on dsp, and perhaps ones on bram18k and "
+                "bandwidth; no other limits are allowed"
             )
         self.sequence, self.arrays = tuple(self.sequence), min(self.arrays, len(self.sequence))
         self.options = self.options.from_now
@@ -65,7 +70,9 @@ class Stages:
         self._at_once = limits.get("bandwidth") if together else None
         # counted in shares from here on: of block RAM a block each unless they are larger
         self._shares = {"dsp": Fraction(0), "bram18k": Fraction(1), **self.shares}
-        self._memory = floor(limits["bram18k"] / self._shares["bram18k"]) if "bram18k" in limits else ENDLESS
+        self._memory = (
+            floor(limits["bram18k"] / self._shares["bram18k"]) if "bram18k" in limits else ENDLESS
+        )
         size, dsp = self._shares["dsp"], limits.get("dsp", Fraction(ENDLESS))
         self._budget = Budget(floor(dsp / size) if size else largest_double(dsp), self._memory)
 
@@ -82,8 +89,12 @@ class Stages:
             dsp = np.array([float(ceil(Fraction(size) / share)) for size in sizes.tolist()])[which]
         order = np.argsort(dsp, kind="stable")
         self._dsp: Floats = dsp[order]
-        self._design: Integers = np.concatenate([np.full(b.nodes.shape[1], n) for n, b in enumerate(self._banks)])[order]
-        self._column: Integers = np.concatenate([np.arange(b.nodes.shape[1]) for b in self._banks])[order]
+        self._design: Integers = np.concatenate(
+            [np.full(b.nodes.shape[1], n) for n, b in enumerate(self._banks)]
+        )[order]
+        self._column: Integers = np.concatenate([np.arange(b.nodes.shape[1]) for b in self._banks])[
+            order
+        ]
         self._bounds: Floats = np.concatenate([b.bounds for b in self._banks], axis=1)[:, order]
         least = np.concatenate([b.bram18k for b in self._banks], axis=1)[:, order]
         self._bram18k: Floats = whole_up(least / float(self._shares["bram18k"]))
@@ -99,9 +110,17 @@ class Stages:
         return bank, tuple(int(n) for n in bank.nodes[:, self._column[choice]])
 
     def _at_best(
-        self, first: int, end: int, choice: int, shares: int, top: float = inf, *, ports: bool = True
+        self,
+        first: int,
+        end: int,
+        choice: int,
+        shares: int,
+        top: float = inf,
+        *,
+        ports: bool = True,
     ) -> AtBest | None:
-        """What the layers of a stage, each alone on the array within some shares of block RAM, take with the best port widths.
+        """What the layers of a stage, each alone on the array within some shares of block RAM, take
+        with the best port widths.
 
         Without ``ports`` these are each layer's own. None if that is not below ``top``.
         """
@@ -117,7 +136,9 @@ class Stages:
                 break
             used, value, hardware = 0, Fraction(0), tuple(int(n) for n in nodes[:, index])
             for layer, count in zip(layers, counts, strict=True):
-                found = bank.optimum(int(layer), hardware, self.options, ports=ports, room=self._room(shares))
+                found = bank.optimum(
+                    int(layer), hardware, self.options, ports=ports, room=self._room(shares)
+                )
                 if found is None:
                     break
                 value += int(count) * found.value

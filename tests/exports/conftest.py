@@ -110,7 +110,12 @@ def configure() -> Configure:
         nest = workload("mm", {"i": 5, "j": 7, "k": 9, **(sizes or {})})
         array = derive(nest, tuple(row.dataflow), permutation)
         packs = {group.name: row.pack.get(group.name, 1) for group in array.packed_groups}
-        tiling = Tiling({**row.t1, **(t1 or {})}, {**row.t2, **(t2 or {})}, simd or row.simd, {**packs, **(pack or {})})
+        tiling = Tiling(
+            {**row.t1, **(t1 or {})},
+            {**row.t2, **(t2 or {})},
+            simd or row.simd,
+            {**packs, **(pack or {})},
+        )
         return ArrayConfiguration(nest, array, data_type(dtype), tiling)
 
     return make

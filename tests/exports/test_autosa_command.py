@@ -24,19 +24,28 @@ def test_sizes(row, configure):
 
 
 def test_packs_are_in_bytes(configure, table):
-    assert data_pack_sizes(configure(table[3], "int8")) == "{kernel[]->A[8,8,8];kernel[]->B[2,2,2];kernel[]->C[1,1,1]}"
+    assert (
+        data_pack_sizes(configure(table[3], "int8"))
+        == "{kernel[]->A[8,8,8];kernel[]->B[2,2,2];kernel[]->C[1,1,1]}"
+    )
 
 
 def test_spatial_reduction_needs_more_options(row, configure):
     chosen = options(configure(row))
     reduces = "k" in row.dataflow
-    assert ("--simd-touch-space" in chosen, "--local-reduce" in chosen, '--reduce-op="+"' in chosen) == (reduces,) * 3
+    assert (
+        "--simd-touch-space" in chosen,
+        "--local-reduce" in chosen,
+        '--reduce-op="+"' in chosen,
+    ) == (reduces,) * 3
     assert "--host-serialize" in chosen
 
 
 def test_simd_info(row, configure, table):
     files = AUTOSA.export(configure(row))
-    assert json.loads(files["simd_info.json"]) == {f"kernel{table.index(row)}": {"reduction": ["y"]}}
+    assert json.loads(files["simd_info.json"]) == {
+        f"kernel{table.index(row)}": {"reduction": ["y"]}
+    }
 
 
 @pytest.mark.parametrize(
@@ -113,17 +122,29 @@ def design_of(expected: dict[str, Any], **more: int) -> dict[str, str]:
     modules: dict[str, Any] = {"PE": {"unroll": expected["simd"], "local_buffers": []}}
     for name, module in expected["modules"].items():
         held = [{"port_width": 4, "buffer_depth": words} for words in module.get("buffers", [])]
-        modules[name] = {"ele_size": 4, "data_pack_inter": module.get("pack", 1), "local_buffers": held}
+        modules[name] = {
+            "ele_size": 4,
+            "data_pack_inter": module.get("pack", 1),
+            "local_buffers": held,
+        }
     if sums := expected.get("accumulators"):
-        modules["PE"]["local_buffers"] = [{"buffer_name": f"local_{expected['output']}", "buffer_depth": sums}]
-    counts = {"PE": expected["pes"], **{name: module["count"] for name, module in expected["modules"].items()}, **more}
+        modules["PE"]["local_buffers"] = [
+            {"buffer_name": f"local_{expected['output']}", "buffer_depth": sums}
+        ]
+    counts = {
+        "PE": expected["pes"],
+        **{name: module["count"] for name, module in expected["modules"].items()},
+        **more,
+    }
     return {
         "design_info.json": json.dumps({"modules": modules}),
         "design_info.dat": "".join(f"module:{name}:{count}\n" for name, count in counts.items()),
     }
 
 
-def run(script: Path, compiler: object, folder: Path, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+def run(
+    script: Path, compiler: object, folder: Path, *words: str, **variables: str
+) -> subprocess.CompletedProcess[str]:
     known = {name: value for name, value in os.environ.items() if not name.startswith("AUTOSA")}
     said, design = str(folder / "said"), folder / "design"
     expected = json.loads((script.parent / "expected.json").read_text())
@@ -136,14 +157,27 @@ def run(script: Path, compiler: object, folder: Path, *words: str, **variables: 
         **({"AUTOSA": str(compiler)} if compiler else {}),
         **variables,
     }
-    return subprocess.run([str(script), *words], env=environment, cwd=folder, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        [str(script), *words],
+        env=environment,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
 
 @pytest.mark.parametrize("host", ["hls", "opencl"])
 @pytest.mark.parametrize("given", ["compiler", "folder", "relative"])
-def test_the_script_runs_the_compiler_from_any_folder(host, given, compiler, script, table, tmp_path):
+def test_the_script_runs_the_compiler_from_any_folder(
+    host, given, compiler, script, table, tmp_path
+):
     row = table[4]
-    named = {"compiler": compiler, "folder": compiler.parent, "relative": f"{compiler.parent.name}/autosa"}[given]
+    named = {
+        "compiler": compiler,
+        "folder": compiler.parent,
+        "relative": f"{compiler.parent.name}/autosa",
+    }[given]
     done = run(script, named, tmp_path, "--fifo-depth=4", AUTOSA_HOST=host)
     assert (done.returncode, done.stderr) == (0, "")
     wrote, checked = done.stdout.splitlines()
@@ -151,7 +185,11 @@ def test_the_script_runs_the_compiler_from_any_folder(host, given, compiler, scr
     assert checked.startswith("as expected: ")
     folder, source, *words = (tmp_path / "said").read_text().splitlines()
     assert Path(folder) == compiler.parent
-    assert not any(" " in word or "target" in word for word in (source, *words) if not word.startswith("--target="))
+    assert not any(
+        " " in word or "target" in word
+        for word in (source, *words)
+        if not word.startswith("--target=")
+    )
     work = source.removesuffix("/kernel.c")
     assert words == [
         "--config=autosa_config/autosa_config.json",
@@ -173,7 +211,9 @@ def test_the_script_runs_the_compiler_from_any_folder(host, given, compiler, scr
 
 def test_the_script_takes_another_configuration_and_another_place(compiler, script, tmp_path):
     (tmp_path / "my config.json").write_text("mine")
-    done = run(script, compiler, tmp_path, AUTOSA_CONFIG="my config.json", AUTOSA_OUTPUT="the design")
+    done = run(
+        script, compiler, tmp_path, AUTOSA_CONFIG="my config.json", AUTOSA_OUTPUT="the design"
+    )
     assert done.stdout.startswith(f"minewrote {tmp_path}/the design/src/kernel_kernel.cpp\n")
     assert not (script.parent / "output").exists()
 
@@ -187,9 +227,7 @@ def test_the_script_fails_if_no_kernel_was_written(variables, compiler, script, 
 
 
 def test_the_script_mends_and_checks_what_was_written(compiler, script, tmp_path):
-    bare = (
-        "void A_PE_dummy_in(int idx) {\n  for (int c = 0; c <= 1; c += 1)\n    A_t2 fifo_data;\n    fifo_data = in.read();\n}\n"
-    )
+    bare = "void A_PE_dummy_in(int idx) {\n  for (int c = 0; c <= 1; c += 1)\n    A_t2 fifo_data;\n    fifo_data = in.read();\n}\n"
     done = run(script, compiler, tmp_path, WRITES=bare)
     assert "mended A_PE_dummy_in: braces around what it does\n" in done.stdout
     assert done.returncode == 0
@@ -202,7 +240,10 @@ def test_the_script_mends_and_checks_what_was_written(compiler, script, tmp_path
 def test_the_script_says_what_it_needs(given, script, tmp_path):
     done = run(script, given, tmp_path, PATH="/usr/bin:/bin")
     assert done.returncode == 2
-    assert "is no compiler; set AUTOSA to the built autosa of github.com/UCLA-VAST/AutoSA, or its folder" in done.stderr
+    assert (
+        "is no compiler; set AUTOSA to the built autosa of github.com/UCLA-VAST/AutoSA, or its folder"
+        in done.stderr
+    )
 
 
 def test_the_script_has_nothing_for_shellcheck_to_say(script):
@@ -214,19 +255,31 @@ def test_the_script_has_nothing_for_shellcheck_to_say(script):
 
 
 def test_the_readme_has_the_results_own_technology_and_small_times(tmp_path):
-    found = ithaca.solve("mm", i=16, j=16, k=16, dataflow="i,j", platform="asic-28nm", target="autosa")
+    found = ithaca.solve(
+        "mm", i=16, j=16, k=16, dataflow="i,j", platform="asic-28nm", target="autosa"
+    )
     assert found.best is not None
     ithaca.export(found, "autosa", tmp_path / "out")
     text = (tmp_path / "out" / "README.md").read_text()
     shown = dict(re.findall(r"^\| (\w+) \([^)]*\) \| ([\d.,e-]+) \|$", text, re.M))
     for name in ("energy", "edp", "time"):
-        assert float(shown[name].replace(",", "")) == pytest.approx(float(found.best.metrics[name]), rel=1e-3)
+        assert float(shown[name].replace(",", "")) == pytest.approx(
+            float(found.best.metrics[name]), rel=1e-3
+        )
     assert "behind every failure" not in text
 
 
 def test_the_folder_is_deterministic_and_complete(configure):
     files = AUTOSA.export(configure())
     assert files == AUTOSA.export(configure())
-    names = ["README.md", "autosa_command.sh", "check.py", "expected.json", "kernel.c", "mend.py", "simd_info.json"]
+    names = [
+        "README.md",
+        "autosa_command.sh",
+        "check.py",
+        "expected.json",
+        "kernel.c",
+        "mend.py",
+        "simd_info.json",
+    ]
     assert sorted(files) == names
     assert all(text.endswith("\n") for text in files.values())

@@ -29,18 +29,30 @@ DATAFLOWS = ("o", "r", "c", "i", "or", "oc", "oi", "rc", "ri", "ci")
 SMALL = {"o": 6, "r": 5, "c": 7, "i": 6, "p": 3, "q": 4}
 
 
-def convolution(dataflow: str, dtype: str = "fp32", t1=None, t2=None, simd: int = 2, **sizes: int) -> ArrayConfiguration:
+def convolution(
+    dataflow: str, dtype: str = "fp32", t1=None, t2=None, simd: int = 2, **sizes: int
+) -> ArrayConfiguration:
     nest = workload("conv2d", {**SMALL, **sizes})
     array = derive(nest, tuple(dataflow), "cout")
     part = {"o": 4, "r": 4, "c": 4, "i": 4, **(t1 or {})}
     packs = {group.name: simd if group.tensor != "cout" else 1 for group in array.packed_groups}
-    return ArrayConfiguration(nest, array, data_type(dtype), Tiling(part, {"o": 2, "r": 2, "c": 2, **(t2 or {})}, simd, packs))
+    return ArrayConfiguration(
+        nest,
+        array,
+        data_type(dtype),
+        Tiling(part, {"o": 2, "r": 2, "c": 2, **(t2 or {})}, simd, packs),
+    )
 
 
 def run(program: str, folder: Path) -> subprocess.CompletedProcess[str]:
     source, binary = folder / "kernel.c", folder / "kernel"
     source.write_text(program)
-    subprocess.run([str(CC), *FLAGS, str(source), "-o", str(binary)], check=True, capture_output=True, text=True)
+    subprocess.run(
+        [str(CC), *FLAGS, str(source), "-o", str(binary)],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
     return subprocess.run([str(binary)], capture_output=True, text=True, timeout=30, check=False)
 
 
@@ -85,7 +97,8 @@ def test_options_of_published_convolutions(dataflow, array_part, latency, simd):
         ("k", (4, 32, 32), (8, 8), [2]),
         ("ij", (16, 16, 16), (8, 8), [2]),
         ("ik", (32, 4, 32), (16, 16), [2]),
-        # by the same rules: loops that latency hiding leaves as they are, or with one trip, come before k
+        # by the same rules: loops that latency hiding leaves as they are, or with one trip, come
+        # before k
         ("i", (32, 32, 32), (8, 1), [1, 2]),
         ("i", (32, 32, 32), (8, 32), [1, 2]),
         ("ik", (32, 4, 32), (1, 16), [1, 2]),
@@ -102,7 +115,10 @@ def test_simd_of_matrix_multiplications(dataflow, array_part, latency, simd):
     assert listed(sa_sizes(chosen), "simd") == simd
 
 
-@pytest.mark.parametrize(("window", "stride", "dilation", "expected"), [(3, 2, 1, [1, 1, 2]), (3, 1, 2, [2]), (1, 1, 1, [2])])
+@pytest.mark.parametrize(
+    ("window", "stride", "dilation", "expected"),
+    [(3, 2, 1, [1, 1, 2]), (3, 1, 2, [2]), (1, 1, 1, [2])],
+)
 def test_a_window_that_jumps_is_no_candidate_for_simd(window, stride, dilation, expected):
     chosen = convolution("oi", p=window, q=window, s=stride, d=dilation)
     assert listed(sa_sizes(chosen), "simd") == expected
@@ -110,7 +126,8 @@ def test_a_window_that_jumps_is_no_candidate_for_simd(window, stride, dilation, 
 
 @pytest.mark.parametrize("dataflow", DATAFLOWS)
 def test_weights_are_handed_on_where_the_design_does(dataflow):
-    # AutoSA would reuse weights along r; the published commands ask for candidate 1 where only c is in space
+    # AutoSA would reuse weights along r; the published commands ask for candidate 1 where only c is
+    # in space
     configuration = convolution(dataflow)
     chosen = [option for option in options(configuration) if "select-rar-dep" in option]
     along_columns = "c" in dataflow and "r" not in dataflow
@@ -136,13 +153,18 @@ def test_reuse_is_numbered_as_isl_does(name, expected):
 
 def test_all_ten_dataflows_are_numbered_and_buildable():
     nest = workload("conv2d")
-    assert tuple("".join(d) for d in numbered_dataflows(nest)) == DATAFLOWS == tuple("".join(d) for d in dataflows(nest))
+    assert (
+        tuple("".join(d) for d in numbered_dataflows(nest))
+        == DATAFLOWS
+        == tuple("".join(d) for d in dataflows(nest))
+    )
     assert all(design_obstacles(nest, derive(nest, tuple(d), "cout")) == () for d in DATAFLOWS)
     assert design_obstacles(nest, derive(nest, ("o", "r"), "cin")) != ()
 
 
 def test_dilation_keeps_autosas_numbers():
-    # AutoSA knows no reuse along r and p together, and neither does the array: the window runs inside the PE
+    # AutoSA knows no reuse along r and p together, and neither does the array: the window runs
+    # inside the PE
     assert tuple("".join(d) for d in dataflows(convolution("oi", d=2).nest)) == DATAFLOWS
     for number, dataflow in enumerate(DATAFLOWS):
         assert listed(sa_sizes(convolution(dataflow, d=2)), "space_time") == [number]
@@ -179,7 +201,12 @@ def test_a_simd_loop_of_one_iteration_is_refused():
 @needs_cc
 @pytest.mark.parametrize("dataflow", DATAFLOWS)
 @pytest.mark.parametrize(
-    "dtype", ["fp32", pytest.param("int16", marks=pytest.mark.slow), pytest.param("int8", marks=pytest.mark.slow)]
+    "dtype",
+    [
+        "fp32",
+        pytest.param("int16", marks=pytest.mark.slow),
+        pytest.param("int8", marks=pytest.mark.slow),
+    ],
 )
 def test_passes(dataflow, dtype, tmp_path):
     files = AUTOSA.export(convolution(dataflow, dtype))
@@ -208,13 +235,26 @@ def test_strides_dilation_and_small_windows_pass(dataflow, dtype, sizes, tmp_pat
 
 
 @needs_cc
-@pytest.mark.parametrize("name", ["ttm", "batched_mm", "attention_values", "mv", "pointwise_conv2d"])
+@pytest.mark.parametrize(
+    "name", ["ttm", "batched_mm", "attention_values", "mv", "pointwise_conv2d"]
+)
 def test_other_nests_pass(name, tmp_path):
     nest = workload(name, dict.fromkeys(workload(name).loops, 5))
-    array = next(a for d in dataflows(nest) if not design_obstacles(nest, a := derive(nest, d, nest.output.tensor)))
-    packs = {group.name: 2 if group.tensor != nest.output.tensor else 1 for group in array.packed_groups}
-    tiling = Tiling(dict.fromkeys(nest.band, 4), dict.fromkeys(array.latency_hiding_loops, 2), 2, packs)
-    result = run(AUTOSA.export(ArrayConfiguration(nest, array, data_type("fp32"), tiling))["kernel.c"], tmp_path)
+    array = next(
+        a
+        for d in dataflows(nest)
+        if not design_obstacles(nest, a := derive(nest, d, nest.output.tensor))
+    )
+    packs = {
+        group.name: 2 if group.tensor != nest.output.tensor else 1 for group in array.packed_groups
+    }
+    tiling = Tiling(
+        dict.fromkeys(nest.band, 4), dict.fromkeys(array.latency_hiding_loops, 2), 2, packs
+    )
+    result = run(
+        AUTOSA.export(ArrayConfiguration(nest, array, data_type("fp32"), tiling))["kernel.c"],
+        tmp_path,
+    )
     assert (result.stdout, result.returncode) == ("Passed\n", 0)
 
 

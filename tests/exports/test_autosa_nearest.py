@@ -18,7 +18,17 @@ from tests.command_line import ithaca
 def convolution(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A result that AutoSA cannot take."""
     path = tmp_path_factory.mktemp("results") / "conv.json"
-    words = ["solve", "depthwise_conv2d", "-s", "o=4,r=4,c=4,p=2,q=2", "--dataflow", "o", "-o", str(path), "--json"]
+    words = [
+        "solve",
+        "depthwise_conv2d",
+        "-s",
+        "o=4,r=4,c=4,p=2,q=2",
+        "--dataflow",
+        "o",
+        "-o",
+        str(path),
+        "--json",
+    ]
     done = ithaca(*words)
     assert done.returncode == 0, done.stderr
     return path
@@ -28,8 +38,12 @@ def convolution(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_nest_that_autosa_never_takes_is_refused_before_anything_is_solved(
     convolution: Path, tmp_path: Path, nearest: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(exporting, "solve_designs", lambda *arguments, **more: pytest.fail("searched"))
-    with pytest.raises(InputError, match="AutoSA cannot build this workload: SIMD loop o is parallel") as error:
+    monkeypatch.setattr(
+        exporting, "solve_designs", lambda *arguments, **more: pytest.fail("searched")
+    )
+    with pytest.raises(
+        InputError, match="AutoSA cannot build this workload: SIMD loop o is parallel"
+    ) as error:
         exporting.export(convolution, "autosa", tmp_path / "out", nearest=nearest)
     assert "nearest" not in str(error.value)
     assert not (tmp_path / "out").exists()
@@ -40,6 +54,8 @@ def test_obstacles_of_nests_and_designs() -> None:
     assert nest_obstacles(mm) == ()
     assert nest_obstacles(conv)
     assert not any(design_obstacles(mm, array) for array in designs(mm) if array.permutation == "C")
-    assert any("permutation A" in reason for reason in design_obstacles(mm, derive(mm, ("i", "j"), "A")))
+    assert any(
+        "permutation A" in reason for reason in design_obstacles(mm, derive(mm, ("i", "j"), "A"))
+    )
     for array in designs(conv):
         assert set(nest_obstacles(conv)) <= set(design_obstacles(conv, array))

@@ -27,7 +27,12 @@ needs_cc = pytest.mark.skipif(CC is None, reason="no C compiler")
 def run(program: str, folder: Path) -> subprocess.CompletedProcess[str]:
     source, binary = folder / "kernel.c", folder / "kernel"
     source.write_text(program)
-    subprocess.run([str(CC), "-std=c99", *FLAGS, str(source), "-o", str(binary)], check=True, capture_output=True, text=True)
+    subprocess.run(
+        [str(CC), "-std=c99", *FLAGS, str(source), "-o", str(binary)],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
     return subprocess.run([str(binary)], capture_output=True, text=True, timeout=30, check=False)
 
 
@@ -64,7 +69,8 @@ def test_passes_where_int8_wraps(configure, tmp_path):
     ],
 )
 def test_a_broken_nest_fails(right, wrong, configure, tmp_path):
-    # All extents are padded to 24, so that every index is legal for every array: wrong, but defined.
+    # All extents are padded to 24, so that every index is legal for every array: wrong, but
+    # defined.
     program = AUTOSA.export(configure(sizes={"i": 22, "j": 20, "k": 23}))["kernel.c"]
     nest = scop(program)
     assert right in nest
@@ -74,7 +80,9 @@ def test_a_broken_nest_fails(right, wrong, configure, tmp_path):
 
 
 def test_the_scop_is_what_the_compiler_expects(configure):
-    lines = [line.strip() for line in scop(AUTOSA.export(configure())["kernel.c"]).strip().splitlines()]
+    lines = [
+        line.strip() for line in scop(AUTOSA.export(configure())["kernel.c"]).strip().splitlines()
+    ]
     assert lines == [
         "for (int i = 0; i < PADDED_i; i++) {",
         "for (int j = 0; j < PADDED_j; j++) {",
@@ -91,7 +99,9 @@ def test_extents_are_padded_to_whole_tiles(configure, table):
     sizes = {"i": 1024, "j": 1024, "k": 1024}
     t1, t2 = {"i": 205, "j": 172, "k": 64}, {"i": 41, "j": 4}
     pack = {"A": 16, "B": 16, "C_drain": 4}
-    program = AUTOSA.export(configure(table[3], sizes=sizes, t1=t1, t2=t2, simd=8, pack=pack))["kernel.c"]
+    program = AUTOSA.export(configure(table[3], sizes=sizes, t1=t1, t2=t2, simd=8, pack=pack))[
+        "kernel.c"
+    ]
     for loop, extent in (("i", 1025), ("j", 1032), ("k", 1024)):
         assert f"#define EXTENT_{loop} 1024\n#define PADDED_{loop} {extent}\n" in program
     assert "static data_t B[PADDED_j][PADDED_k];" in program
@@ -126,7 +136,11 @@ def test_knows_no_names(row, configure, tmp_path):
         old.simd,
         {group.replace(group[0], new[group[0]], 1): n for group, n in old.pack.items()},
     )
-    files = AUTOSA.export(ArrayConfiguration(nest, derive(nest, tuple(new[x] for x in row.dataflow), "R"), known.data, tiling))
+    files = AUTOSA.export(
+        ArrayConfiguration(
+            nest, derive(nest, tuple(new[x] for x in row.dataflow), "R"), known.data, tiling
+        )
+    )
     expected = AUTOSA.export(known)
     assert files["kernel.c"] == rename(expected["kernel.c"])
     assert files["autosa_command.sh"].count("kernel[]->P[") == 1
@@ -136,7 +150,9 @@ def test_knows_no_names(row, configure, tmp_path):
 
 @needs_cc
 def test_a_nest_of_four_loops_and_three_inputs(tmp_path):
-    nest = nest_of("D[a][b][c] += E[a][b][m] * F[c][m] * G[m]", {"a": 3, "b": 5, "c": 4, "m": 7}, "m")
+    nest = nest_of(
+        "D[a][b][c] += E[a][b][m] * F[c][m] * G[m]", {"a": 3, "b": 5, "c": 4, "m": 7}, "m"
+    )
     array = derive(nest, ("b", "c"), "D")
     tiling = Tiling(
         {"a": 2, "b": 4, "c": 4, "m": 4},
@@ -145,5 +161,8 @@ def test_a_nest_of_four_loops_and_three_inputs(tmp_path):
         {g.name: 1 if g.tensor == "D" else 2 for g in array.packed_groups},
     )
     files = AUTOSA.export(ArrayConfiguration(nest, array, data_type("fp32"), tiling))
-    assert "array_part[4,4,2,4];kernel[]->latency[2,2,1];kernel[]->simd[1,2]" in files["autosa_command.sh"]
+    assert (
+        "array_part[4,4,2,4];kernel[]->latency[2,2,1];kernel[]->simd[1,2]"
+        in files["autosa_command.sh"]
+    )
     assert run(files["kernel.c"], tmp_path).stdout == "Passed\n"

@@ -37,14 +37,21 @@ def test_none_for_buildable_configurations(row, configure):
         ),
         (
             {"t1": {"k": 32}, "simd": 32, "pack": {"A": 32, "B": 32}},
-            ["SIMD factor 32 does not divide the 16 words of fp32 in the 64 bytes"] + ["takes 128 bytes, more than the 64"] * 2,
+            ["SIMD factor 32 does not divide the 16 words of fp32 in the 64 bytes"]
+            + ["takes 128 bytes, more than the 64"] * 2,
         ),
         (
             {"t1": {"k": 6}, "simd": 3, "pack": {"A": 3, "B": 3}},
             ["SIMD factor 3 does not divide the 16"] + ["power of two"] * 2,
         ),
-        ({"pack": {"A": 16}}, ["tensor A: pack 16 does not divide the last dimension of its buffer, 8 words"]),
-        ({"pack": {"C_drain": 2}}, ["tensor C: pack 2 does not divide the last dimension of its buffer, 3 words"]),
+        (
+            {"pack": {"A": 16}},
+            ["tensor A: pack 16 does not divide the last dimension of its buffer, 8 words"],
+        ),
+        (
+            {"pack": {"C_drain": 2}},
+            ["tensor C: pack 2 does not divide the last dimension of its buffer, 3 words"],
+        ),
         ({"pack": {"C_drain": 3}}, ["tensor C: pack 3 is not a power of two"]),
         ({"pack": {"A": 1}}, ["tensor A: pack 1 is not a multiple of the SIMD factor 2"]),
         (
@@ -79,7 +86,12 @@ def test_only_the_designs_of_the_default_order_are_buildable():
         array.name
         for array in designs(nest)
         if not AUTOSA.obstacles(
-            ArrayConfiguration(nest, array, data_type("fp32"), Tiling(t1, t2, 4, {g.name: 4 for g in array.packed_groups}))
+            ArrayConfiguration(
+                nest,
+                array,
+                data_type("fp32"),
+                Tiling(t1, t2, 4, {g.name: 4 for g in array.packed_groups}),
+            )
         )
     ]
     assert built == ["[i] C", "[j] C", "[k] C", "[i,j] C", "[i,k] C", "[j,k] C"]
@@ -88,7 +100,9 @@ def test_only_the_designs_of_the_default_order_are_buildable():
 def test_packs_inferred_by_the_published_estimator_may_not_divide():
     nest = workload("mm", {"i": 64, "j": 64, "k": 64})
     array = derive(nest, ("i", "j"), "C", Edition.ODYSSEY)
-    tiling = Tiling({"i": 16, "j": 24, "k": 24}, {"i": 4, "j": 6}, 8, {"A": 16, "B": 16, "C_drain": 4})
+    tiling = Tiling(
+        {"i": 16, "j": 24, "k": 24}, {"i": 4, "j": 6}, 8, {"A": 16, "B": 16, "C_drain": 4}
+    )
     assert AUTOSA.obstacles(ArrayConfiguration(nest, array, data_type("fp32"), tiling)) == (
         "tensor A: pack 16 does not divide the last dimension of its buffer, 24 words",
         "tensor B: pack 16 does not divide the last dimension of its buffer, 24 words",
@@ -101,24 +115,61 @@ def found_in(nest: LoopNest, permutation: str) -> tuple[str, ...]:
     inner = dict.fromkeys(array.latency_hiding_loops, 2)
     packs = {group.name: 1 for group in array.packed_groups}
     return AUTOSA.obstacles(
-        ArrayConfiguration(nest, array, data_type("fp32"), Tiling(dict.fromkeys(nest.band, 4), inner, 1, packs))
+        ArrayConfiguration(
+            nest, array, data_type("fp32"), Tiling(dict.fromkeys(nest.band, 4), inner, 1, packs)
+        )
     )
 
 
 @pytest.mark.parametrize(
     ("statement", "loops", "simd", "expected"),
     [
-        ("C[i][j] += A[i-1][k] * B[j][k]", "ijk", "k", "subscript i-1 of A[i-1][k] counts downwards"),
-        ("C[i][j] += A[7-i][k] * B[j][k]", "ijk", "k", "subscript -1*i+7 of A[-1*i+7][k] counts downwards"),
+        (
+            "C[i][j] += A[i-1][k] * B[j][k]",
+            "ijk",
+            "k",
+            "subscript i-1 of A[i-1][k] counts downwards",
+        ),
+        (
+            "C[i][j] += A[7-i][k] * B[j][k]",
+            "ijk",
+            "k",
+            "subscript -1*i+7 of A[-1*i+7][k] counts downwards",
+        ),
         ("C[i][j] += A[i][2*k] * B[j][k]", "ijk", "k", "SIMD loop k strides over A[i][2*k]"),
-        ("C[i][j] += A[i][k][l] * B[k][j][l]", "ijkl", "l", "loop l is tiled; of the reduction loops (k, l) AutoSA"),
-        ("C[i][j] += A[i][k][l] * B[k][j][l]", "ijkl", "l", "SIMD loop l is not k, the first reduction loop"),
+        (
+            "C[i][j] += A[i][k][l] * B[k][j][l]",
+            "ijkl",
+            "l",
+            "loop l is tiled; of the reduction loops (k, l) AutoSA",
+        ),
+        (
+            "C[i][j] += A[i][k][l] * B[k][j][l]",
+            "ijkl",
+            "l",
+            "SIMD loop l is not k, the first reduction loop",
+        ),
         ("C[i][j] += A[i][k] * B[j][k]", "ijk", "j", "SIMD loop j is parallel"),
-        ("C[i][j] += A[i][k] * B[j][k]", "ikj", "k", "a reduction loop lies outside a parallel one (i, k, j)"),
-        ("C[i][j] += A[i][k] * B[k][j]", "ijk", "k", "SIMD loop k is not the last subscript of B[k][j]"),
+        (
+            "C[i][j] += A[i][k] * B[j][k]",
+            "ikj",
+            "k",
+            "a reduction loop lies outside a parallel one (i, k, j)",
+        ),
+        (
+            "C[i][j] += A[i][k] * B[k][j]",
+            "ijk",
+            "k",
+            "SIMD loop k is not the last subscript of B[k][j]",
+        ),
         ("int[i][j] += A[i][k] * B[j][k]", "ijk", "k", "'int' cannot be a name in C"),
         ("C[i][j] += é[i][k] * B[j][k]", "ijk", "k", "'é' cannot be a name in C"),
-        ("C[i][j] += printf[i][k] * B[j][k]", "ijk", "k", "'printf' is a name that the exported program uses itself"),
+        (
+            "C[i][j] += printf[i][k] * B[j][k]",
+            "ijk",
+            "k",
+            "'printf' is a name that the exported program uses itself",
+        ),
         ("C[i][j] += i[i][k] * B[j][k]", "ijk", "k", "'i' names both a loop and a tensor"),
     ],
 )
@@ -131,7 +182,9 @@ def test_nests(statement, loops, simd, expected):
 def test_an_unknown_dataflow_is_refused(configure):
     chosen = configure()
     other = derive(chosen.nest, ("j", "i"), "C")
-    assert "dataflow j,i is none that AutoSA derives" in AUTOSA.obstacles(replace(chosen, design=other))
+    assert "dataflow j,i is none that AutoSA derives" in AUTOSA.obstacles(
+        replace(chosen, design=other)
+    )
 
 
 def test_export_names_all_obstacles(configure):

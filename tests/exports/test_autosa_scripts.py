@@ -1,4 +1,5 @@
-"""The scripts in an exported folder: what mends the compiler's output, what compares it with what was expected."""
+"""The scripts in an exported folder: what mends the compiler's output, what compares it with what
+was expected."""
 
 from __future__ import annotations
 
@@ -82,7 +83,9 @@ def exported(configure: Any, tmp_path: Path) -> Path:
 
 
 def ran(script: Path, folder: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, str(script), str(folder)], capture_output=True, text=True, check=False)
+    return subprocess.run(
+        [sys.executable, str(script), str(folder)], capture_output=True, text=True, check=False
+    )
 
 
 FILES = {"kernel_kernel.cpp": KERNEL, "kernel_kernel.h": HEADER, "kernel_host.cpp": HOST}
@@ -97,7 +100,9 @@ def mended(exported: Path, folder: Path, files: dict[str, str]) -> tuple[dict[st
 
 
 @pytest.mark.parametrize("after_the_first", [">= 1", "== 1"])
-def test_every_fault_is_mended_and_said(after_the_first: str, exported: Path, tmp_path: Path) -> None:
+def test_every_fault_is_mended_and_said(
+    after_the_first: str, exported: Path, tmp_path: Path
+) -> None:
     kernel = KERNEL.replace("p0 >= 1", f"p0 {after_the_first}")  # of two PEs, the second
     texts, said = mended(exported, tmp_path / "src", {**FILES, "kernel_kernel.cpp": kernel})
     assert said == [
@@ -113,7 +118,10 @@ def test_every_fault_is_mended_and_said(after_the_first: str, exported: Path, tm
         ("C_t1 fifo_data = 0;", "fifo_C_1_out.write(fifo_data);"),
     ):
         loop = kernel[: kernel.index(moved)].rpartition("for (")[2]
-        assert [line.strip() for line in loop.splitlines()][1:-1] == ["#pragma HLS PIPELINE II=1", declared]
+        assert [line.strip() for line in loop.splitlines()][1:-1] == [
+            "#pragma HLS PIPELINE II=1",
+            declared,
+        ]
         assert loop.splitlines()[0].endswith("c5 += 1) {")
     assert kernel.count("{") == kernel.count("}")
     assert f"if (p0 {after_the_first})" not in kernel
@@ -129,7 +137,9 @@ def test_a_case_is_mended_like_a_loop(exported: Path, tmp_path: Path) -> None:
     """A window inside the PE: one word for all of its places."""
     old, new = "c5 += 1)\n    C_t1", "c5 += 1)\n    if (c5 == 0)\n    C_t1"
     assert old in KERNEL
-    texts, said = mended(exported, tmp_path / "src", {**FILES, "kernel_kernel.cpp": KERNEL.replace(old, new)})
+    texts, said = mended(
+        exported, tmp_path / "src", {**FILES, "kernel_kernel.cpp": KERNEL.replace(old, new)}
+    )
     assert "mended C_1_PE_dummy_out: braces around what it does" in said
     after = texts["kernel_kernel.cpp"].partition("if (c5 == 0)")[2]
     lines = [line.strip() for line in after.splitlines()[:4]]
@@ -141,23 +151,39 @@ def test_what_is_right_stays_as_it_is(exported: Path, tmp_path: Path) -> None:
     assert mended(exported, tmp_path / "again", once) == (once, [])
 
 
-def test_data_that_the_host_program_serializes_itself_are_mended_there(exported: Path, tmp_path: Path) -> None:
-    files = {"kernel_kernel.cpp": KERNEL, "kernel_host.cpp": HEADER + HOST.replace("kernel0(", "krnl.setArg(2, ")}
+def test_data_that_the_host_program_serializes_itself_are_mended_there(
+    exported: Path, tmp_path: Path
+) -> None:
+    files = {
+        "kernel_kernel.cpp": KERNEL,
+        "kernel_host.cpp": HEADER + HOST.replace("kernel0(", "krnl.setArg(2, "),
+    }
     texts, said = mended(exported, tmp_path / "src", files)
-    assert said[-2:] == ["mended host: C[0] for [21951]", "mended A_IO_L2_in_serialize, host: each tile once, not 6 times"]
+    assert said[-2:] == [
+        "mended host: C[0] for [21951]",
+        "mended A_IO_L2_in_serialize, host: each tile once, not 6 times",
+    ]
     assert "c1 <= 0;" in texts["kernel_host.cpp"]
     assert "buffer_C[0]);" in texts["kernel_host.cpp"]
 
 
 #: What the compiler says of the design of `configure`, [i,j] with 2 × 2 PEs.
 DESIGN: dict[str, Any] = {
-    "PE": {"unroll": 2, "local_buffers": [{"buffer_name": "local_C", "port_width": 4, "buffer_depth": 6}]},
-    **{f"{x}_IO_L3_in{s}": {"data_pack_inter": p, "ele_size": 4} for x, p in (("A", 8), ("B", 2)) for s in ("", "_serialize")},
+    "PE": {
+        "unroll": 2,
+        "local_buffers": [{"buffer_name": "local_C", "port_width": 4, "buffer_depth": 6}],
+    },
+    **{
+        f"{x}_IO_L3_in{s}": {"data_pack_inter": p, "ele_size": 4}
+        for x, p in (("A", 8), ("B", 2))
+        for s in ("", "_serialize")
+    },
     **{
         f"{x}_IO_L2_in{s}": {
             "data_pack_inter": p,
             "ele_size": 4,
-            "local_buffers": [{"buffer_name": "b", "port_width": 4 * p, "buffer_depth": n // p}] * 2,
+            "local_buffers": [{"buffer_name": "b", "port_width": 4 * p, "buffer_depth": n // p}]
+            * 2,
         }
         for x, p, n in (("A", 8, 16), ("B", 2, 24))
         for s in ("", "_boundary")
@@ -201,7 +227,11 @@ module:C_drain_IO_L3_out_boundary_serialize:1
         ("module:PE:4", "module:PE:3", ["PEs: 4 expected, 3 built"]),
         ("module:A_IO_L2_in:1\n", "", ["A_IO_L2_in: modules: 2 expected, 1 built"]),
         ('"unroll": 2', '"unroll": 1', ["SIMD factor: 2 expected, 1 built"]),
-        ('"buffer_depth": 12', '"buffer_depth": 15', ["B_IO_L2_in: words of its buffers: [24, 24] expected, [30, 30] built"]),
+        (
+            '"buffer_depth": 12',
+            '"buffer_depth": 15',
+            ["B_IO_L2_in: words of its buffers: [24, 24] expected, [30, 30] built"],
+        ),
         (
             'L2_out": {"data_pack_inter": 1',
             'L2_out": {"data_pack_inter": 2',
@@ -217,12 +247,17 @@ module:C_drain_IO_L3_out_boundary_serialize:1
         ),
     ],
 )
-def test_the_checker_names_every_difference(old: str, new: str, said: list[str], exported: Path, tmp_path: Path) -> None:
+def test_the_checker_names_every_difference(
+    old: str, new: str, said: list[str], exported: Path, tmp_path: Path
+) -> None:
     output = tmp_path / "output"
     output.mkdir()
     files = {"design_info.json": json.dumps({"modules": DESIGN}), "design_info.dat": COUNTS}
     assert any(old in text for text in files.values())
-    write_folder(output / "resource_est", {name: text.replace(old, new) if old else text for name, text in files.items()})
+    write_folder(
+        output / "resource_est",
+        {name: text.replace(old, new) if old else text for name, text in files.items()},
+    )
     done = ran(exported / "check.py", output)
     assert done.stderr.splitlines() == said
     assert done.returncode == (1 if said else 0)

@@ -1,4 +1,5 @@
-"""Strided and dilated convolutions for AutoSA: what buffers hold, and the SIMD factors that it asks for."""
+"""Strided and dilated convolutions for AutoSA: what buffers hold, and the SIMD factors that it asks
+for."""
 
 from __future__ import annotations
 
@@ -18,14 +19,24 @@ from ithaca.workloads.library import workload
 
 
 def convolution(
-    dataflow: str, t1: tuple[int, ...], t2: tuple[int, ...], simd: int, kernel: str = "conv2d", **sizes: int
+    dataflow: str,
+    t1: tuple[int, ...],
+    t2: tuple[int, ...],
+    simd: int,
+    kernel: str = "conv2d",
+    **sizes: int,
 ) -> ArrayConfiguration:
     """Factors are those of o, r, c and i."""
     nest = workload(kernel, sizes)
     array = derive(nest, tuple(dataflow.split(",")), "cout")
     packs = {group.name: 1 if group.tensor == "cout" else simd for group in array.packed_groups}
     hiding = dict(zip("orc", t2, strict=True))
-    return ArrayConfiguration(nest, array, data_type("fp32"), Tiling(dict(zip("orci", t1, strict=True)), hiding, simd, packs))
+    return ArrayConfiguration(
+        nest,
+        array,
+        data_type("fp32"),
+        Tiling(dict(zip("orci", t1, strict=True)), hiding, simd, packs),
+    )
 
 
 STRIDED = {"o": 4, "r": 4, "c": 4, "i": 8, "p": 1, "q": 1, "s": 2}
@@ -43,14 +54,22 @@ DILATED = {"o": 4, "r": 4, "c": 4, "i": 8, "p": 3, "q": 3}
         ("r,c", (2, 1, 1), STRIDED | {"s": 3}, 8),
     ],
 )
-def test_buffers_are_the_compilers(dataflow: str, t2: tuple[int, ...], sizes: dict[str, int], words: int) -> None:
+def test_buffers_are_the_compilers(
+    dataflow: str, t2: tuple[int, ...], sizes: dict[str, int], words: int
+) -> None:
     chosen = convolution(dataflow, (4, 4, 4, 8), t2, 2, **sizes)
-    held = [m["buffers"] for name, m in expected_design(chosen)["modules"].items() if name.startswith("cin") and "buffers" in m]
+    held = [
+        m["buffers"]
+        for name, m in expected_design(chosen)["modules"].items()
+        if name.startswith("cin") and "buffers" in m
+    ]
     assert held == [[words, words]]
 
 
 @pytest.mark.parametrize("window", list(product((1, 3, 4), (1, 2, 3), (1, 2, 3, 4))))
-def test_buffers_hold_the_used_elements_and_nothing_before_between_or_behind(window: tuple[int, int, int]) -> None:
+def test_buffers_hold_the_used_elements_and_nothing_before_between_or_behind(
+    window: tuple[int, int, int],
+) -> None:
     extent, dilation, stride = window
     sizes = {"o": 4, "r": 8, "c": 8, "i": 4, "p": extent, "q": extent, "s": stride, "d": dilation}
     chosen = convolution("o,r", (4, 8, 4, 4), (2, 2, 2), 1, **sizes)
@@ -63,10 +82,20 @@ def test_buffers_hold_the_used_elements_and_nothing_before_between_or_behind(win
 
 
 def test_a_stride_without_a_window_costs_what_no_stride_does() -> None:
-    both = [convolution("o,r", (4, 4, 4, 8), (2, 2, 2), 2, **STRIDED | {"s": s}).metrics for s in (1, 2)]
+    both = [
+        convolution("o,r", (4, 4, 4, 8), (2, 2, 2), 2, **STRIDED | {"s": s}).metrics for s in (1, 2)
+    ]
     assert both[0] == both[1]
     both = [
-        convolution("o,r", (4, 4, 4, 8), (2, 2, 2), 2, "pointwise_conv2d", **{x: STRIDED[x] for x in "orci"}, s=s).metrics
+        convolution(
+            "o,r",
+            (4, 4, 4, 8),
+            (2, 2, 2),
+            2,
+            "pointwise_conv2d",
+            **{x: STRIDED[x] for x in "orci"},
+            s=s,
+        ).metrics
         for s in (1, 2)
     ]
     assert both[0] == both[1]
@@ -83,7 +112,11 @@ def test_a_stride_without_a_window_costs_what_no_stride_does() -> None:
     ],
 )
 def test_simd_factors_are_as_many_as_the_compiler_asks_for(
-    dataflow: str, t1: tuple[int, ...], t2: tuple[int, ...], sizes: dict[str, int], factors: list[int]
+    dataflow: str,
+    t1: tuple[int, ...],
+    t2: tuple[int, ...],
+    sizes: dict[str, int],
+    factors: list[int],
 ) -> None:
     found = re.search(r"simd\[([\d,]*)\]", sa_sizes(convolution(dataflow, t1, t2, 2, **sizes)))
     assert found
@@ -97,12 +130,20 @@ def test_simd_factors_are_as_many_as_the_compiler_asks_for(
         ({"d": 2}, None),
         ({"s": 2, "d": 2}, None),
         ({"s": 3}, None),
-        ({"s": 4}, "windows of cin[4*r+p][4*c+q][i] lie apart: AutoSA's buffers hold more than is modelled"),
+        (
+            {"s": 4},
+            "windows of cin[4*r+p][4*c+q][i] lie apart: AutoSA's buffers hold more than is modelled",
+        ),
         ({"s": 4, "p": 1, "q": 1}, None),
-        ({"s": 3, "d": 2}, "stride and dilation of cin[3*r+2*p][3*c+2*q][i] have no common factor, and neither is 1"),
+        (
+            {"s": 3, "d": 2},
+            "stride and dilation of cin[3*r+2*p][3*c+2*q][i] have no common factor, and neither is 1",
+        ),
     ],
 )
-def test_windows_that_the_compiler_treats_otherwise_are_refused(changes: dict[str, int], reason: str | None) -> None:
+def test_windows_that_the_compiler_treats_otherwise_are_refused(
+    changes: dict[str, int], reason: str | None
+) -> None:
     found = nest_obstacles(workload("conv2d", {**DILATED, **changes}))
     assert (found == ()) if reason is None else found[0].startswith(reason)
 
@@ -111,6 +152,8 @@ def test_windows_that_the_compiler_treats_otherwise_are_refused(changes: dict[st
 def test_one_row_of_a_dilated_window_is_refused(t2: tuple[int, ...], t1: int) -> None:
     """The compiler's buffer held 3 rows of 8 columns and 8 channels, where the model counts 5."""
     chosen = convolution("o,r", (4, 4, t1, 8), t2, 2, **DILATED, d=2)
-    assert any("AutoSA stores nothing between the elements of" in reason for reason in obstacles(chosen))
+    assert any(
+        "AutoSA stores nothing between the elements of" in reason for reason in obstacles(chosen)
+    )
     assert obstacles(convolution("o,r", (4, 4, 4, 8), (2, 2, 2), 2, **DILATED, d=2)) == ()
     assert obstacles(convolution("o,r", (4, 4, t1, 8), t2, 2, **DILATED)) == ()

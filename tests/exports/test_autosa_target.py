@@ -1,4 +1,5 @@
-"""``--for autosa``: what it answers exports, says what it costs, and is refused where AutoSA builds nothing."""
+"""``--for autosa``: what it answers exports, says what it costs, and is refused where AutoSA builds
+nothing."""
 
 from __future__ import annotations
 
@@ -26,7 +27,11 @@ SMALL = ("mm", "-s", "i=64,j=64,k=16", "--dtype", "int8")
 
 def reasons(solution: Solution) -> tuple[str, ...]:
     design = systolic(solution.problem)
-    return obstacles(ArrayConfiguration(design.nest, design.array, design.data, solution.tiling, design.technology))
+    return obstacles(
+        ArrayConfiguration(
+            design.nest, design.array, design.data, solution.tiling, design.technology
+        )
+    )
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +42,9 @@ def answered(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     return path, done.stdout
 
 
-def test_every_answer_exports_and_the_unrestricted_optimum_does_not(answered: tuple[Path, str], tmp_path: Path) -> None:
+def test_every_answer_exports_and_the_unrestricted_optimum_does_not(
+    answered: tuple[Path, str], tmp_path: Path
+) -> None:
     path, said = answered
     free = ithaca.solve("mm", i=64, j=64, k=16, dtype="int8")
     assert free.best is not None
@@ -47,19 +54,30 @@ def test_every_answer_exports_and_the_unrestricted_optimum_does_not(answered: tu
     assert "less than the 2 lanes" in "".join(reasons(free.best))
     assert found.value is not None
     assert found.unrestricted is not None
-    assert (found.unrestricted.value, found.unrestricted.certificate.status) == (free.value, Status.OPTIMAL)
+    assert (found.unrestricted.value, found.unrestricted.certificate.status) == (
+        free.value,
+        Status.OPTIMAL,
+    )
     cost = float((found.value - free.value) / free.value)
-    assert f"for AutoSA proven optimal among what AutoSA builds; that costs {cost:.2%}: the unrestricted optimum is " in said
+    assert (
+        f"for AutoSA proven optimal among what AutoSA builds; that costs {cost:.2%}: the unrestricted optimum is "
+        in said
+    )
     done = command("export", path, "--to", "autosa", "-o", tmp_path / "out")
     assert done.returncode == 0, done.stderr
     free.save(tmp_path / "free.json")
     refused = command("export", tmp_path / "free.json", "--to", "autosa", "-o", tmp_path / "out2")
     assert refused.returncode == 2
-    assert "solve again: ithaca solve mm -s i=64,j=64,k=16 --platform u250 --dtype int8 --for autosa; or see" in refused.stderr
+    assert (
+        "solve again: ithaca solve mm -s i=64,j=64,k=16 --platform u250 --dtype int8 --for autosa; or see"
+        in refused.stderr
+    )
     assert not (tmp_path / "out2").exists()
 
 
-def test_results_record_the_target_and_are_proven_again(answered: tuple[Path, str], tmp_path: Path) -> None:
+def test_results_record_the_target_and_are_proven_again(
+    answered: tuple[Path, str], tmp_path: Path
+) -> None:
     path, _ = answered
     document = json.loads(path.read_text())
     assert document["space"] == {"for": "autosa"}
@@ -67,7 +85,10 @@ def test_results_record_the_target_and_are_proven_again(answered: tuple[Path, st
     assert ithaca.load(path).document == document
     done = command("verify", path)
     assert done.returncode == 0, done.stderr + done.stdout
-    changed = {**document, "unrestricted": {**document["unrestricted"], "value": document["objective"]["value"] + 1}}
+    changed = {
+        **document,
+        "unrestricted": {**document["unrestricted"], "value": document["objective"]["value"] + 1},
+    }
     (tmp_path / "changed.json").write_text(json.dumps(changed))
     with pytest.raises(InputError, match=r"unrestricted\.value is \d+; allowed: at most"):
         ithaca.load(tmp_path / "changed.json")
@@ -77,7 +98,9 @@ def test_results_record_the_target_and_are_proven_again(answered: tuple[Path, st
     ithaca.load(tmp_path / "free.json")  # what AutoSA builds is a configuration of the whole space
 
 
-def test_a_configuration_that_autosa_does_not_build_is_refused_in_a_result_for_it(tmp_path: Path) -> None:
+def test_a_configuration_that_autosa_does_not_build_is_refused_in_a_result_for_it(
+    tmp_path: Path,
+) -> None:
     words = {"dtype": "int8", "dataflow": "i,k", "permutation": "C", "edition": "exact"}
     ithaca.solve("mm", i=64, j=64, k=16, **words).save(tmp_path / "free.json")
     document = json.loads((tmp_path / "free.json").read_text())
@@ -94,19 +117,36 @@ def proof(value: Fraction, bound: Fraction | None) -> Certificate:
 @pytest.mark.parametrize(
     ("other", "bound", "said"),
     [
-        (80, 80, "proven optimal among what AutoSA builds; that costs 25.00%: the unrestricted optimum is 80"),
-        (100, 100, "proven optimal among what AutoSA builds; that costs nothing: without the restriction nothing is better"),
-        (80, 50, "builds; that costs 25.00% to 100.00%: the unrestricted optimum is between 50 and 80"),
+        (
+            80,
+            80,
+            "proven optimal among what AutoSA builds; that costs 25.00%: the unrestricted optimum is 80",
+        ),
+        (
+            100,
+            100,
+            "proven optimal among what AutoSA builds; that costs nothing: without the restriction nothing is better",
+        ),
+        (
+            80,
+            50,
+            "builds; that costs 25.00% to 100.00%: the unrestricted optimum is between 50 and 80",
+        ),
         (100, None, "builds; that costs 0.00% to –: the unrestricted optimum is between – and 100"),
         (0, 0, "builds; that costs –: the unrestricted optimum is 0"),
         (-100, -100, "builds; that costs 200.00%: the unrestricted optimum is -100"),
     ],
 )
-def test_costs_are_bounds_where_the_optimum_is_open(other: int, bound: int | None, said: str) -> None:
+def test_costs_are_bounds_where_the_optimum_is_open(
+    other: int, bound: int | None, said: str
+) -> None:
     value, least = Fraction(100), None if bound is None else Fraction(bound)
     found = Unrestricted(Fraction(other), proof(Fraction(other), least))
     assert target_text(Target.AUTOSA, value, proof(value, value), found).endswith(said)
-    assert target_text(Target.AUTOSA, value, proof(value, None), None) == "the best found, not proven, among what AutoSA builds"
+    assert (
+        target_text(Target.AUTOSA, value, proof(value, None), None)
+        == "the best found, not proven, among what AutoSA builds"
+    )
 
 
 def test_the_time_limit_is_for_both_questions() -> None:
@@ -116,7 +156,8 @@ def test_the_time_limit_is_for_both_questions() -> None:
 
 def test_networks_restrict_every_layer_and_say_what_the_total_costs() -> None:
     free, found = (
-        ithaca.network("vgg16", layers=["conv5_1"], dtype="int8", dataflow="r,i", target=t) for t in (None, "autosa")
+        ithaca.network("vgg16", layers=["conv5_1"], dtype="int8", dataflow="r,i", target=t)
+        for t in (None, "autosa")
     )
     assert free.unrestricted is None
     assert free.value is not None
@@ -124,7 +165,9 @@ def test_networks_restrict_every_layer_and_say_what_the_total_costs() -> None:
     assert found.unrestricted is not None
     assert found.unrestricted.value == free.value
     assert not reasons(found.layers[0].answer)
-    with pytest.raises(InputError, match=r"layer bottleneck1_1\.depthwise: target autosa: AutoSA cannot build"):
+    with pytest.raises(
+        InputError, match=r"layer bottleneck1_1\.depthwise: target autosa: AutoSA cannot build"
+    ):
         ithaca.network("mobilenetv2", layers=["bottleneck1_1*"], target="autosa")
 
 
@@ -136,7 +179,10 @@ def test_studies_vary_what_they_are_for() -> None:
     restricted = {"dtype": "int8", "dataflow": "i,k", "edition": "exact", "target": "autosa"}
     assert none < autosa == ithaca.solve("mm", i=64, j=64, k=16, **restricted).value
     both = command(*words, "--for", "autosa")
-    assert (both.returncode, both.stderr) == (2, "ithaca: --vary 'for' is fixed by another option, too; allowed: one of them\n")
+    assert (both.returncode, both.stderr) == (
+        2,
+        "ithaca: --vary 'for' is fixed by another option, too; allowed: one of them\n",
+    )
 
 
 @pytest.mark.parametrize(
@@ -147,8 +193,14 @@ def test_studies_vary_what_they_are_for() -> None:
             ("mm", "--dtype", "fp16", "--for", "autosa"),
             "ithaca: --for autosa: AutoSA cannot build mm: fp16 is no type of the C",
         ),
-        (("mttkrp", "--for", "autosa"), "ithaca: --for autosa: AutoSA cannot build mttkrp: SIMD loop l is not k"),
-        (("mm", "--permutation", "A", "--for", "autosa"), "ithaca: --for autosa: AutoSA builds no design of these ([i] A: "),
+        (
+            ("mttkrp", "--for", "autosa"),
+            "ithaca: --for autosa: AutoSA cannot build mttkrp: SIMD loop l is not k",
+        ),
+        (
+            ("mm", "--permutation", "A", "--for", "autosa"),
+            "ithaca: --for autosa: AutoSA builds no design of these ([i] A: ",
+        ),
     ],
 )
 def test_what_autosa_never_builds_is_refused_in_one_line(words: tuple[str, ...], said: str) -> None:
@@ -159,10 +211,23 @@ def test_what_autosa_never_builds_is_refused_in_one_line(words: tuple[str, ...],
 
 
 def test_studies_say_what_they_are_of() -> None:
-    said = command("whatif", *SMALL, "--dataflow", "i,j", "--vary", "dsp=1000", "--for", "autosa").stdout
+    said = command(
+        "whatif", *SMALL, "--dataflow", "i,j", "--vary", "dsp=1000", "--for", "autosa"
+    ).stdout
     assert "int8, u250, cycle model edition, for AutoSA" in said
     assert "--vary for=none,autosa shows what that costs" in said
-    front = ("pareto", "mm", "-s", "i=8,j=8,k=8", "--objectives", "latency,dsp", "--dataflow", "i,j", "--for", "autosa")
+    front = (
+        "pareto",
+        "mm",
+        "-s",
+        "i=8,j=8,k=8",
+        "--objectives",
+        "latency,dsp",
+        "--dataflow",
+        "i,j",
+        "--for",
+        "autosa",
+    )
     assert "cycle model edition, for AutoSA" in command(*front).stdout
     document = json.loads(command(*front, "--json").stdout)
     assert document["for"] == "autosa"

@@ -39,19 +39,26 @@ FILES = {
 }
 
 
-def result_file(folder: Path, name: str, sizes: dict[str, int], *dataflows: str, found: bool = True) -> Path:
-    """A result of one configuration per dataflow, or of none as if the search had ended too early."""
+def result_file(
+    folder: Path, name: str, sizes: dict[str, int], *dataflows: str, found: bool = True
+) -> Path:
+    """A result of one configuration per dataflow, or of none as if the search had ended too
+    early."""
     nest, data, objective = workload(name, sizes), data_type("int16"), parse_objective("latency")
     limits = (Limit("dsp", Fraction(8601)),)
     solutions = []
     for dataflow in dataflows:
         array = derive(nest, tuple(dataflow), nest.output.tensor)
         packs = {group.name: 2 for group in array.packed_groups}
-        tiling = Tiling(dict.fromkeys(nest.band, 4), dict.fromkeys(array.latency_hiding_loops, 2), 2, packs)
+        tiling = Tiling(
+            dict.fromkeys(nest.band, 4), dict.fromkeys(array.latency_hiding_loops, 2), 2, packs
+        )
         problem = systolic_problem(nest, array, data, limits, objective)
         configuration = systolic(problem).configuration(tiling) if found else None
         value = problem.value(configuration) if configuration else None
-        solutions.append(make_solution(problem, configuration, conclude(value, Fraction(1), method="exact")))
+        solutions.append(
+            make_solution(problem, configuration, conclude(value, Fraction(1), method="exact"))
+        )
     result = Result("u250", best_solution(solutions), tuple(solutions))
     path = folder / "result.json"
     path.write_text(document_text(result_document(result)))
@@ -59,7 +66,9 @@ def result_file(folder: Path, name: str, sizes: dict[str, int], *dataflows: str,
 
 
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize(("name", "sizes", "dataflow"), [("mm", {"i": 9, "j": 9, "k": 9}, "ij"), ("conv2d", CONV, "oi")])
+@pytest.mark.parametrize(
+    ("name", "sizes", "dataflow"), [("mm", {"i": 9, "j": 9, "k": 9}, "ij"), ("conv2d", CONV, "oi")]
+)
 def test_every_target_takes_both_kernels(target, name, sizes, dataflow, tmp_path):
     path = result_file(tmp_path, name, sizes, dataflow)
     said = export_result(path, target, tmp_path / "out")
@@ -80,17 +89,28 @@ def test_existing_folders_keep_their_other_files(tmp_path):
 
 def test_a_design_that_scalesim_lacks_is_refused_and_the_nearest_is_the_best_that_it_has(tmp_path):
     path = result_file(tmp_path, "conv2d", CONV, "rc", "o")
-    with pytest.raises(InputError, match=r"SCALE-Sim cannot express the best .*two loops over pixels.* \(see nearest\)"):
+    with pytest.raises(
+        InputError,
+        match=r"SCALE-Sim cannot express the best .*two loops over pixels.* \(see nearest\)",
+    ):
         export_result(path, "scalesim", tmp_path / "out")
     assert not (tmp_path / "out").exists()
     said = export_result(path, "scalesim", tmp_path / "out", nearest=True)
-    values = {s.design: s.value for s in load_result(path).solutions if not s.design.startswith("[r,c]")}
-    assert f"design {min(values, key=values.__getitem__)}, the best of the result's that can be expressed" in said
+    values = {
+        s.design: s.value for s in load_result(path).solutions if not s.design.startswith("[r,c]")
+    }
+    assert (
+        f"design {min(values, key=values.__getitem__)}, the best of the result's that can be expressed"
+        in said
+    )
 
 
 def test_results_without_a_suitable_design_are_refused(tmp_path):
     path = result_file(tmp_path, "mm", {"i": 9, "j": 9, "k": 9}, "k")
-    with pytest.raises(InputError, match=r"any design of this result: \[k\] C: dataflow \(k\) keeps nothing in place"):
+    with pytest.raises(
+        InputError,
+        match=r"any design of this result: \[k\] C: dataflow \(k\) keeps nothing in place",
+    ):
         export_result(path, "scalesim", tmp_path / "out", nearest=True)
     empty = result_file(tmp_path, "mm", {"i": 9, "j": 9, "k": 9}, "ij", found=False)
     for target in ("timeloop", "scalesim"):
@@ -102,7 +122,10 @@ def test_results_without_a_suitable_design_are_refused(tmp_path):
 
 def test_workloads_that_a_target_lacks_are_refused_in_one_line(tmp_path):
     path = result_file(tmp_path, "depthwise_conv2d", {"o": 8, "r": 5, "c": 7, "p": 3, "q": 3}, "or")
-    for target, reason in (("autosa", "SIMD loop o is parallel"), ("scalesim", "loop o indexes all three tensors")):
+    for target, reason in (
+        ("autosa", "SIMD loop o is parallel"),
+        ("scalesim", "loop o indexes all three tensors"),
+    ):
         with pytest.raises(InputError, match=rf"cannot \w+ this workload: .*{reason}") as error:
             export_result(path, target, tmp_path / "out", nearest=True)
         assert "\n" not in str(error.value)

@@ -39,7 +39,9 @@ def network(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def configuration(layer: object) -> ArrayConfiguration:
     solution = layer.answer  # type: ignore[attr-defined]
     design = systolic(solution.problem)
-    return ArrayConfiguration(design.nest, design.array, design.data, solution.tiling, design.technology)
+    return ArrayConfiguration(
+        design.nest, design.array, design.data, solution.tiling, design.technology
+    )
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -48,7 +50,9 @@ def test_every_target_gets_a_folder_per_layer(target: str, network: Path, tmp_pa
     said = ithaca.export(found, target, tmp_path / "out")
     with (tmp_path / "out" / "layers.csv").open() as table:
         rows = list(csv.DictReader(table))
-    assert [(row["layer"], row["runs"]) for row in rows] == [(r.layer.name, str(r.layer.count)) for r in found.layers]
+    assert [(row["layer"], row["runs"]) for row in rows] == [
+        (r.layer.name, str(r.layer.count)) for r in found.layers
+    ]
     folders = {row["folder"] for row in rows}
     assert folders == {entry.name for entry in (tmp_path / "out").iterdir() if entry.is_dir()}
     assert f"{len(rows)} layers in {len(folders)} folder" in said
@@ -73,22 +77,35 @@ def test_layers_for_autosa_are_taken_by_it(mode: str, network: Path, tmp_path: P
     ithaca.export(tmp_path / "network.json", "autosa", tmp_path / "out")
 
 
-def test_a_readme_states_the_figures_of_every_layer_and_a_script_builds_all(network: Path, tmp_path: Path) -> None:
+def test_a_readme_states_the_figures_of_every_layer_and_a_script_builds_all(
+    network: Path, tmp_path: Path
+) -> None:
     found = ithaca.network(network, dataflow="o,i", target="autosa")
     ithaca.export(found, "autosa", tmp_path / "out")
     lines = (tmp_path / "out" / "README.md").read_text().splitlines()
-    headings, _, *rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")]
+    headings, _, *rows = [
+        [cell.strip() for cell in line.strip("|").split("|")]
+        for line in lines
+        if line.startswith("|")
+    ]
     for row, layer in zip(rows, found.layers, strict=True):
         known = dict(zip(headings, row, strict=True))
         metrics = layer.answer.metrics
         assert metrics is not None
         assert (known["layer"], known["runs"]) == (layer.layer.name, str(layer.layer.count))
         assert Fraction(known["latency (cycles)"].replace(",", "")) == metrics["latency"]
-        assert float(known["energy (pJ)"].replace(",", "")) == pytest.approx(float(metrics["energy"]), abs=1e-4)
+        assert float(known["energy (pJ)"].replace(",", "")) == pytest.approx(
+            float(metrics["energy"]), abs=1e-4
+        )
     # without a compiler every folder's script is run, and fails
     known = {"PATH": os.environ["PATH"], "AUTOSA": "/nowhere"}
     done = subprocess.run(
-        ["sh", str(tmp_path / "out" / "build_all.sh")], env=known, cwd=tmp_path, capture_output=True, text=True, check=False
+        ["sh", str(tmp_path / "out" / "build_all.sh")],
+        env=known,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 1
     assert done.stdout.splitlines() == [f"== {row[headings.index('folder')]}" for row in rows]
@@ -101,17 +118,24 @@ def test_a_readme_states_the_figures_of_every_layer_and_a_script_builds_all(netw
 def test_all_layers_are_exported_or_none(network: Path, tmp_path: Path) -> None:
     found = ithaca.network(network, dtype="int8", dataflow="i", include_unbuildable=False)
     with pytest.raises(
-        InputError, match=r"AutoSA cannot build some layers: .*less than the 2 lanes.*solve again: ithaca network small --"
+        InputError,
+        match=r"AutoSA cannot build some layers: .*less than the 2 lanes.*solve again: ithaca network small --",
     ):
         ithaca.export(found, "autosa", tmp_path / "out")
     assert not (tmp_path / "out").exists()
-    assert "the nearest that can be taken" in ithaca.export(found, "autosa", tmp_path / "out", nearest=True)
+    assert "the nearest that can be taken" in ithaca.export(
+        found, "autosa", tmp_path / "out", nearest=True
+    )
     shared = ithaca.network(network, mode="shared-array", dtype="int8", dataflow="o,r")
-    with pytest.raises(InputError, match=r"nearest does not go with mode shared-array|--nearest does not go with"):
+    with pytest.raises(
+        InputError, match=r"nearest does not go with mode shared-array|--nearest does not go with"
+    ):
         ithaca.export(shared, "autosa", tmp_path / "out", nearest=True)
 
 
-def test_layers_that_run_alike_share_a_folder_whatever_their_names(network: Path, tmp_path: Path) -> None:
+def test_layers_that_run_alike_share_a_folder_whatever_their_names(
+    network: Path, tmp_path: Path
+) -> None:
     found = ithaca.network(network, dataflow="o,i", target="autosa")
     one, other = configuration(found.layers[0]), configuration(found.layers[-1])
     names = ("/model/conv.1", "/model/conv.1", "layers.csv", "../..", "=x")

@@ -19,8 +19,13 @@ from tests.studies.network.tiny import tiny_file
 QUICK = ("--divisors-only", "--limit", "dsp=400,bram18k=400")
 
 
-@pytest.fixture(scope="module", params=[(), ("--mode", "shared-dataflow"), ("--mode", "shared-array", "--layers", "mm")])
-def reported(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> tuple[Path, Path]:
+@pytest.fixture(
+    scope="module",
+    params=[(), ("--mode", "shared-dataflow"), ("--mode", "shared-array", "--layers", "mm")],
+)
+def reported(
+    tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
+) -> tuple[Path, Path]:
     """A result, and its page."""
     folder = tmp_path_factory.mktemp("report")
     file, page = folder / "r.json", folder / "r.html"
@@ -56,7 +61,9 @@ def test_a_page_holds_every_layer_its_share_and_its_array(reported: tuple[Path, 
 
 
 @pytest.mark.parametrize("width", [390, 1280])
-def test_it_is_shown_without_overflow_or_cut_texts(browser: Any, reported: tuple[Path, Path], width: int) -> None:
+def test_it_is_shown_without_overflow_or_cut_texts(
+    browser: Any, reported: tuple[Path, Path], width: int
+) -> None:
     page, wrong = shown(browser, reported[1], width)
     page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -66,7 +73,12 @@ def test_it_is_shown_without_overflow_or_cut_texts(browser: Any, reported: tuple
 
 def test_layers_without_a_configuration_are_named(tmp_path: Path) -> None:
     file, page = tmp_path / "r.json", tmp_path / "r.html"
-    assert ithaca("network", tiny_file(tmp_path), "--limit", "dsp=4", "--layers", "wide", "-o", file).returncode == 1
+    assert (
+        ithaca(
+            "network", tiny_file(tmp_path), "--limit", "dsp=4", "--layers", "wide", "-o", file
+        ).returncode
+        == 1
+    )
     assert ithaca("report", file, "-o", page).returncode == 0
     assert "Proven infeasible" in page.read_text()
     assert "No configuration: wide, as stated in " in page.read_text()

@@ -35,7 +35,8 @@ from tests.command_line import ithaca
 
 VOID = {"meta", "link", "br", "img", "hr", "input"}
 
-#: Command lines of `solve` by name: all model editions, 1-D and 2-D arrays, an expression, ASIC limits, untiled loops.
+#: Command lines of `solve` by name: all model editions, 1-D and 2-D arrays, an expression, ASIC
+#: limits, untiled loops.
 SOLVES = {
     "mm": "mm -s i=64,j=60,k=64",
     "one": "mm -s i=50,j=30,k=20 --dataflow k --permutation A --include-unbuildable",
@@ -131,7 +132,9 @@ def test_structure(written: Callable[[str], str], name: str) -> None:
     assert all(heading.get("scope") in ("col", "row") for heading in page.all("th"))
     assert len(text) < 1_000_000
     # every picture is drawn twice: for broad pages, and for phones
-    assert [attributes["class"] for attributes in drawings] == ["broad", "narrow"] * (len(drawings) // 2)
+    assert [attributes["class"] for attributes in drawings] == ["broad", "narrow"] * (
+        len(drawings) // 2
+    )
 
 
 @pytest.mark.parametrize("name", ["mm", "one"])
@@ -147,12 +150,16 @@ def test_nothing_is_loaded_or_run(written: Callable[[str], str], name: str) -> N
         assert not any(key.startswith("on") for key in attributes), tag
         assert attributes.get("href", "#").startswith("#")
     assert re.findall(r"url\(([^)]*)\)", text) == re.findall(r"url\((#[^)]*)\)", text)
-    policy = next(a["content"] for a in page.all("meta") if a.get("http-equiv") == "Content-Security-Policy")
+    policy = next(
+        a["content"] for a in page.all("meta") if a.get("http-equiv") == "Content-Security-Policy"
+    )
     assert policy.startswith("default-src 'none'; style-src 'sha256-")
 
 
 @pytest.mark.parametrize("name", ["mm", "odyssey", "asic", "conv"])
-def test_figures_are_the_results(result: Callable[[str], Result], written: Callable[[str], str], name: str) -> None:
+def test_figures_are_the_results(
+    result: Callable[[str], Result], written: Callable[[str], str], name: str
+) -> None:
     loaded = result(name)
     best = loaded.best
     assert best is not None
@@ -162,7 +169,11 @@ def test_figures_are_the_results(result: Callable[[str], Result], written: Calla
     assert number(best.value) in values
     for metric, value in best.metrics.items():
         assert number(value) in cells, metric
-    for factor in (*best.tiling.array_part.values(), *best.tiling.latency_hiding.values(), best.tiling.simd):
+    for factor in (
+        *best.tiling.array_part.values(),
+        *best.tiling.latency_hiding.values(),
+        best.tiling.simd,
+    ):
         assert number(factor) in cells
     designs = [text for text in page.texts["th"] if text.startswith("[")]
     assert sorted(designs) == sorted(s.design for s in loaded.designs)
@@ -183,7 +194,9 @@ def test_names_of_users_are_escaped(result: Callable[[str], Result]) -> None:
     assert page.texts["h1"] == [f"conv2d on {name}"]
 
 
-def test_the_same_result_gives_the_same_page(result: Callable[[str], Result], written: Callable[[str], str]) -> None:
+def test_the_same_result_gives_the_same_page(
+    result: Callable[[str], Result], written: Callable[[str], str]
+) -> None:
     assert page_of(result("conv")) == written("conv")
 
 
@@ -226,25 +239,43 @@ def test_the_roofline_is_that_of_the_textbook(result: Callable[[str], Result], n
     assert chart.log_y
     assert design.nest.name in chart.title
     assert loaded.platform_name in chart.title
-    operations, word, clock = 2 * prod(design.nest.sizes.values()), design.data.bytes, float(design.technology.clock_mhz)
+    operations, word, clock = (
+        2 * prod(design.nest.sizes.values()),
+        design.data.bytes,
+        float(design.technology.clock_mhz),
+    )
     slope, flat = chart.series[:2]
     answer = chart.series[-1]
     assert answer.role == "answer"
-    assert answer.x[0] == pytest.approx(operations / (float(known.solution.metrics["off_chip_words"]) * word))
-    assert answer.y[0] == pytest.approx(operations / (float(known.solution.metrics["latency"]) / clock) / 1000)
+    assert answer.x[0] == pytest.approx(
+        operations / (float(known.solution.metrics["off_chip_words"]) * word)
+    )
+    assert answer.y[0] == pytest.approx(
+        operations / (float(known.solution.metrics["latency"]) / clock) / 1000
+    )
     limits = {limit.metric: limit.bound for limit in known.problem.limits}
-    units = limits["dsp"] // design.data.dsp_per_mac if "dsp" in limits else known.solution.metrics["comp"]
+    units = (
+        limits["dsp"] // design.data.dsp_per_mac
+        if "dsp" in limits
+        else known.solution.metrics["comp"]
+    )
     assert flat.y == (pytest.approx(float(units) * 2 * clock / 1000),) * 2
     assert slope.x[1] == flat.x[0]
     bandwidth = slope.y[0] / slope.x[0]
-    assert bandwidth == pytest.approx(slope.y[1] / slope.x[1]) == pytest.approx(float(limits.get("bandwidth", bandwidth)))
+    assert (
+        bandwidth
+        == pytest.approx(slope.y[1] / slope.x[1])
+        == pytest.approx(float(limits.get("bandwidth", bandwidth)))
+    )
     for series in chart.series:
         for x, y in zip(series.x, series.y, strict=True):
             assert y <= min(bandwidth * float(x), flat.y[0]) * 1.0001, series.name
 
 
 @pytest.mark.parametrize("name", ["mm", "conv", "asic"])
-def test_energy_is_that_of_its_components(result: Callable[[str], Result], written: Callable[[str], str], name: str) -> None:
+def test_energy_is_that_of_its_components(
+    result: Callable[[str], Result], written: Callable[[str], str], name: str
+) -> None:
     from ithaca.exports.report.physics import KINDS, energy
 
     loaded = result(name)
@@ -255,11 +286,16 @@ def test_energy_is_that_of_its_components(result: Callable[[str], Result], writt
     spent = energies(costs)
     assert set(spent) == set(KINDS)
     assert sum(spent.values()) == loaded.best.metrics["energy"]
-    assert spent["dram"] == loaded.best.metrics["off_chip_words"] * design.technology.dram * design.technology.mac_pj
+    assert (
+        spent["dram"]
+        == loaded.best.metrics["off_chip_words"] * design.technology.dram * design.technology.mac_pj
+    )
     page = Page(written(name))
     for text in KINDS.values():
         assert page.texts["text"].count(text) >= 2, text
-    assert any(text.startswith(rounded(float(spent["dram"]) / 1e6) + " µJ") for text in page.texts["text"])
+    assert any(
+        text.startswith(rounded(float(spent["dram"]) / 1e6) + " µJ") for text in page.texts["text"]
+    )
     assert energy(costs).title in page.texts["h2"]
 
 
@@ -301,7 +337,9 @@ def contrast(one: str, other: str) -> float:
 
 def test_contrast_is_that_of_the_guidelines() -> None:
     assert contrast("#000000", "#ffffff") == pytest.approx(21)
-    assert contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.005)  # the known grey that just fails
+    assert contrast("#777777", "#ffffff") == pytest.approx(
+        4.48, abs=0.005
+    )  # the known grey that just fails
 
 
 @pytest.mark.parametrize("most", [False, True])
@@ -319,7 +357,17 @@ def test_charts_have_the_colours_of_the_page(written: Callable[[str], str]) -> N
     text = written("mm")
     charts = re.findall(r"<svg.*?</svg>", text, re.DOTALL)
     used = dict(re.findall(r"var\(--([a-z-]+),(#[0-9a-f]{6})\)", "".join(charts)))
-    assert set(used) == {"ink", "soft", "rule", "main", "rest", "answer", "limit", "hatch", "hatch-ground"}
+    assert set(used) == {
+        "ink",
+        "soft",
+        "rule",
+        "main",
+        "rest",
+        "answer",
+        "limit",
+        "hatch",
+        "hatch-ground",
+    }
     assert used == {role: ROLES[role] for role in used}
     heat = [chart for chart in charts if "#" in re.sub(r"(,|[(\"]#[a-z])[^)\"]*", "", chart)]
     assert ["landscape-map" in chart for chart in heat] == [True, True]
@@ -332,7 +380,12 @@ def test_text_contrasts_in_both_schemes() -> None:
     blocks = re.findall(r":root \{([^}]*--[^}]*)\}", style)
     assert len(blocks) == 4
     light, dark = (
-        {k: v for part in blocks[at::2] for k, v in re.findall(r"--([a-z0-9-]+): (#[0-9a-f]{6})", part)} for at in (0, 1)
+        {
+            k: v
+            for part in blocks[at::2]
+            for k, v in re.findall(r"--([a-z0-9-]+): (#[0-9a-f]{6})", part)
+        }
+        for at in (0, 1)
     )
     assert {role: light[role] for role in ROLES} == ROLES  # pictures are like pages by day
     for colours in (light, light | dark):
@@ -348,7 +401,11 @@ def test_text_contrasts_in_both_schemes() -> None:
             for ground in grounds:
                 assert contrast(colours[text], colours[ground]) >= 4.5, (text, ground)
         assert all(contrast(colours["ink"], colours[f"g{n}-ground"]) >= 4.5 for n in range(6))
-        assert all(contrast(colour, colours[ground]) >= 3 for colour in SERIES[1:] for ground in ("sheet", "ground"))
+        assert all(
+            contrast(colour, colours[ground]) >= 3
+            for colour in SERIES[1:]
+            for ground in ("sheet", "ground")
+        )
         for shape in ("main", "answer", "limit", "g0", "g1", "g2", "g3", "g4", "g5"):
             assert contrast(colours[shape], colours["sheet"]) >= 3, shape
 
@@ -369,14 +426,18 @@ def test_numbers_of_axes_are_short() -> None:
 )
 def test_results_without_a_configuration(tmp_path: Path, options: str, words: list[str]) -> None:
     file, out = tmp_path / "r.json", tmp_path / "r.html"
-    assert ithaca("solve", "mm", "-s", "i=64,j=64,k=64", *options.split(), "-o", file).returncode == 1
+    assert (
+        ithaca("solve", "mm", "-s", "i=64,j=64,k=64", *options.split(), "-o", file).returncode == 1
+    )
     assert ithaca("report", file, "-o", out).returncode == 0
     text = out.read_text(encoding="utf-8")
     assert all(word in text for word in words)
     assert Page(text).misnested == []
 
 
-def test_the_command_writes_whole_pages_or_none(tmp_path: Path, result: Callable[[str], Result]) -> None:
+def test_the_command_writes_whole_pages_or_none(
+    tmp_path: Path, result: Callable[[str], Result]
+) -> None:
     file, out = solved(tmp_path, "conv"), tmp_path / "page.html"
     assert ithaca("report", file, "-o", out, "--time-limit", "1").returncode == 0
     text = out.read_text(encoding="utf-8")
@@ -386,7 +447,9 @@ def test_the_command_writes_whole_pages_or_none(tmp_path: Path, result: Callable
         or "nothing that was tried helps" in text.lower()
         or "no gain was proven" in text.lower()
     )
-    file.write_text(file.read_text(encoding="utf-8").replace('"latency": ', '"latency": 1', 1), encoding="utf-8")
+    file.write_text(
+        file.read_text(encoding="utf-8").replace('"latency": ', '"latency": 1', 1), encoding="utf-8"
+    )
     refused = ithaca("report", file, "-o", out)
     assert refused.returncode == 2
     assert "latency" in refused.stderr
@@ -394,11 +457,15 @@ def test_the_command_writes_whole_pages_or_none(tmp_path: Path, result: Callable
     assert sorted(path.name for path in tmp_path.iterdir()) == ["conv.json", "page.html"]
 
 
-@pytest.mark.parametrize("options", ["--around 16", "--around -1", "--quick --time-limit 5", "--time-limit x"])
+@pytest.mark.parametrize(
+    "options", ["--around 16", "--around -1", "--quick --time-limit 5", "--time-limit x"]
+)
 def test_bad_options(tmp_path: Path, options: str) -> None:
     done = ithaca("report", "none.json", "-o", tmp_path / "r.html", *options.split())
     assert done.returncode == 2
-    assert options.split()[0].removeprefix("--quick") in done.stderr or "--time-limit" in done.stderr
+    assert (
+        options.split()[0].removeprefix("--quick") in done.stderr or "--time-limit" in done.stderr
+    )
 
 
 def test_bounds_that_are_not_met_are_told(result: Callable[[str], Result]) -> None:
@@ -406,7 +473,9 @@ def test_bounds_that_are_not_met_are_told(result: Callable[[str], Result]) -> No
     assert loaded.best is not None
     assert loaded.best.value is not None
     bound = loaded.best.value - Fraction(1, 2)
-    open_ = replace(loaded.best.certificate, status=Status.FEASIBLE, lower_bound=bound, gap=0.25, trace=())
+    open_ = replace(
+        loaded.best.certificate, status=Status.FEASIBLE, lower_bound=bound, gap=0.25, trace=()
+    )
     best = replace(loaded.best, certificate=open_)
     text = page_of(replace(loaded, best=best, designs=(best,)))
     assert "Not proven optimal" in text

@@ -1,4 +1,5 @@
-"""The report in headless Chromium: offline, at two widths, in two colour schemes, by keyboard and in print."""
+"""The report in headless Chromium: offline, at two widths, in two colour schemes, by keyboard and
+in print."""
 
 from __future__ import annotations
 
@@ -24,7 +25,9 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [360, 1280])
-def test_shown_without_errors_or_overflow(browser: Any, report: Path, width: int, scheme: str) -> None:
+def test_shown_without_errors_or_overflow(
+    browser: Any, report: Path, width: int, scheme: str
+) -> None:
     page, wrong = shown(browser, report, width, scheme)
     page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
     assert page.evaluate("document.documentElement.scrollWidth") <= width

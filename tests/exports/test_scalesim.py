@@ -24,7 +24,8 @@ from ithaca.workloads.library import workload
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.statement import parse_statement
 
-# -- the published format (scalesim-project/SCALE-Sim, configs/scale.cfg and topologies/) ----------------
+# -- the published format (scalesim-project/SCALE-Sim, configs/scale.cfg and topologies/)
+# ----------------
 
 Positive = Annotated[int, Field(ge=1)]
 Switch = Literal["True", "False"]
@@ -128,7 +129,9 @@ def read_topology(files) -> tuple[list[str], list[int]]:
 # -- configurations ----------------------------------------------------------------------
 
 
-def configuration(name: str, dataflow: str, sizes: dict[str, int], simd: int = 2, dtype: str = "fp32") -> ArrayConfiguration:
+def configuration(
+    name: str, dataflow: str, sizes: dict[str, int], simd: int = 2, dtype: str = "fp32"
+) -> ArrayConfiguration:
     nest = workload(name, sizes)
     array = derive(nest, tuple(dataflow), nest.output.tensor)
     parts = {loop: 4 + 4 * at for at, loop in enumerate(nest.band)}
@@ -140,7 +143,8 @@ def configuration(name: str, dataflow: str, sizes: dict[str, int], simd: int = 2
 MM = {"i": 24, "j": 40, "k": 72}
 CONV = {"o": 8, "r": 6, "c": 5, "i": 16, "p": 3, "q": 2}
 
-#: Dataflow, rows and columns. Lanes are (4, 8, 12)/2 of i, j, k, and (4, 8, 12, 16)/2 of o, r, c, i.
+#: Dataflow, rows and columns. Lanes are (4, 8, 12)/2 of i, j, k, and (4, 8, 12, 16)/2 of o, r, c,
+#: i.
 EXPECTED = [
     ("mm", "ij", "os", 2, 4),
     ("mm", "i", "os", 2, 1),
@@ -167,7 +171,12 @@ def test_dataflows_and_arrays(name, dataflow, expected, rows, columns):
     assert (preset.dataflow, preset.arrayheight, preset.arraywidth) == (expected, rows, columns)
     assert preset.bandwidth == 16
     # multipliers: all of them where SIMD lanes are rows, one per PE otherwise
-    costs = evaluate(chosen.design, chosen.tiling.quantities(chosen.design, chosen.nest.sizes), chosen.data, FRACTION)
+    costs = evaluate(
+        chosen.design,
+        chosen.tiling.quantities(chosen.design, chosen.nest.sizes),
+        chosen.data,
+        FRACTION,
+    )
     lanes = metric_values(costs)["dsp"] / chosen.data.dsp(2)
     assert rows * columns == lanes / (2 if expected == "os" else 1)
     assert ("2 SIMD lanes of each PE are left out" in files["README.md"]) == (expected == "os")
@@ -178,7 +187,11 @@ def test_dataflows_and_arrays(name, dataflow, expected, rows, columns):
     [
         ("mm", "k", "dataflow (k) keeps nothing in place"),
         ("conv2d", "i", "dataflow (i) keeps nothing in place"),
-        ("conv2d", "rc", "dataflow (r,c) has two loops over pixels in space; SCALE-Sim has rows or columns for pixels"),
+        (
+            "conv2d",
+            "rc",
+            "dataflow (r,c) has two loops over pixels in space; SCALE-Sim has rows or columns for pixels",
+        ),
         ("batched_mm", "ij", "loop b indexes all three tensors"),
         ("depthwise_conv2d", "or", "loop o indexes all three tensors"),
         ("mttkrp", "ij", "the nest multiplies 3 tensors"),
@@ -227,24 +240,43 @@ def test_convolutions(sizes):
 
 def test_a_strided_window_of_one_element_is_a_convolution():
     sizes = {"o": 3, "r": 4, "c": 5, "i": 6, "s": 2}
-    assert read_topology(SCALESIM.export(configuration("pointwise_conv2d", "or", sizes)))[1] == [7, 9, 1, 1, 6, 3, 2]
+    assert read_topology(SCALESIM.export(configuration("pointwise_conv2d", "or", sizes)))[1] == [
+        7,
+        9,
+        1,
+        1,
+        6,
+        3,
+        2,
+    ]
 
 
 @pytest.mark.parametrize(
     ("statement", "reason"),
     [
-        ("O[r][c][o] += X[r+2*p][c+q][i] * W[o][p][q][i]", "subscript r+2*p of X[r+2*p][c+q][i] is dilated"),
-        ("O[r][c][o] += X[2*r+p][c+q][i] * W[o][p][q][i]", "has strides 1, 2; the topology files of SCALE-Sim have one"),
+        (
+            "O[r][c][o] += X[r+2*p][c+q][i] * W[o][p][q][i]",
+            "subscript r+2*p of X[r+2*p][c+q][i] is dilated",
+        ),
+        (
+            "O[r][c][o] += X[2*r+p][c+q][i] * W[o][p][q][i]",
+            "has strides 1, 2; the topology files of SCALE-Sim have one",
+        ),
         ("O[r][o] += X[r+p][i] * W[o][p][i]", "has 1 spatial dimensions"),
         ("O[r][c][o] += X[r+p][c+q][i] * W[2*o][p][q][i]", "both inputs"),
-        ("O[r][c][o] += X[r+p+q][c][i] * W[o][p][q][i]", "is not one output loop and one window loop"),
+        (
+            "O[r][c][o] += X[r+p+q][c][i] * W[o][p][q][i]",
+            "is not one output loop and one window loop",
+        ),
         ("C[i][j] += A[i+1][k] * B[j][k]", "subscript i+1 of A[i+1][k] has a constant"),
     ],
 )
 def test_layers_that_scalesim_lacks(statement, reason):
     output, inputs = parse_statement(statement)
     loops = dict.fromkeys([x for access in (output, *inputs) for s in access for x in s.loops], 4)
-    nest = LoopNest("mine", tuple(loops.items()), output, inputs, next(iter(set(loops) - output.loops)))
+    nest = LoopNest(
+        "mine", tuple(loops.items()), output, inputs, next(iter(set(loops) - output.loops))
+    )
     (found,) = SCALESIM.nest_obstacles(nest)
     assert reason in found
 
@@ -252,7 +284,9 @@ def test_layers_that_scalesim_lacks(statement, reason):
 def test_buffers_hold_what_the_designs_do():
     nest = workload("mm", {"i": 1024, "j": 1024, "k": 1024})
     array = derive(nest, ("i", "j"), "C")
-    tiling = Tiling({"i": 205, "j": 172, "k": 64}, {"i": 41, "j": 4}, 8, {"A": 16, "B": 16, "C_drain": 4})
+    tiling = Tiling(
+        {"i": 205, "j": 172, "k": 64}, {"i": 41, "j": 4}, 8, {"A": 16, "B": 16, "C_drain": 4}
+    )
     preset = read_configuration(
         SCALESIM.export(ArrayConfiguration(nest, array, data_type("fp32"), tiling))
     ).architecture_presets
@@ -265,7 +299,9 @@ def test_buffers_hold_what_the_designs_do():
 
 def test_addresses_do_not_overlap():
     sizes = {"i": 8192, "j": 64, "k": 4096}
-    preset = read_configuration(SCALESIM.export(configuration("mm", "ij", sizes))).architecture_presets
+    preset = read_configuration(
+        SCALESIM.export(configuration("mm", "ij", sizes))
+    ).architecture_presets
     assert preset.filteroffset >= 8192 * 4096
     assert preset.ofmapoffset >= preset.filteroffset + 64 * 4096
 

@@ -1,4 +1,5 @@
-"""Seeds: parameters and their repair, the score, the choice of configurations, and the file formats."""
+"""Seeds: parameters and their repair, the score, the choice of configurations, and the file
+formats."""
 
 from __future__ import annotations
 
@@ -13,7 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ithaca.exports.seeds.diverse import diverse_configurations
-from ithaca.exports.seeds.for_odyssey import odyssey_ancestor, odyssey_parameters, odyssey_text, pack_names
+from ithaca.exports.seeds.for_odyssey import (
+    odyssey_ancestor,
+    odyssey_parameters,
+    odyssey_text,
+    pack_names,
+)
 from ithaca.exports.seeds.for_opentuner import opentuner_files, opentuner_seeds
 from ithaca.exports.seeds.parameters import INFEASIBLE, Seeds, parameter_space, penalised, score
 from ithaca.files.errors import InputError
@@ -57,7 +63,9 @@ def seeds() -> Seeds:
 @given(mm_points())
 def test_decode_undoes_encode(point: tuple[Problem, Configuration]) -> None:
     problem, found = point
-    if not problem.space.contains(found):  # packs that depend on several loops were drawn independently
+    if not problem.space.contains(
+        found
+    ):  # packs that depend on several loops were drawn independently
         return
     space = parameter_space(problem)
     parameters = space.encode(found)
@@ -76,7 +84,11 @@ def legal(problem: Problem, configuration: Configuration) -> bool:
     if tiling.simd * word > 32 or tiling.simd.bit_count() != 1:
         return False
     for loop in array.band:
-        outer, inner, extent = tiling.array_part[loop], tiling.t2(array, loop), design.nest.sizes[loop]
+        outer, inner, extent = (
+            tiling.array_part[loop],
+            tiling.t2(array, loop),
+            design.nest.sizes[loop],
+        )
         if not 1 <= outer <= max(2 * extent, 16) or outer % inner:
             return False
         if loop in array.dataflow and outer // inner < design.options.min_lanes:
@@ -117,7 +129,9 @@ def test_any_integers_decode_to_a_legal_tiling(
         found = parameter_space(problem)
     except InputError:  # two lanes of a loop of one iteration, without padding
         return
-    chosen = {p.name: data.draw(st.integers(p.low - 1, p.high + 1), p.name) for p in found.parameters}
+    chosen = {
+        p.name: data.draw(st.integers(p.low - 1, p.high + 1), p.name) for p in found.parameters
+    }
     configuration = found.decode(chosen)
     assert legal(problem, configuration)
     assert found.decode(found.encode(configuration)) == configuration
@@ -130,7 +144,9 @@ def test_any_integers_decode_to_a_legal_tiling(
             if loop != systolic(problem).array.simd_loop:
                 wanted = max(chosen[f"t2_{loop}"], 1)
                 assert tiling.array_part[loop] == t1
-                assert tiling.latency_hiding[loop] == max(d for d in range(1, t1 + 1) if t1 % d == 0 and d <= wanted)
+                assert tiling.latency_hiding[loop] == max(
+                    d for d in range(1, t1 + 1) if t1 % d == 0 and d <= wanted
+                )
 
 
 def test_any_integers_decode_in_the_odyssey_edition_too() -> None:
@@ -139,7 +155,9 @@ def test_any_integers_decode_in_the_odyssey_edition_too() -> None:
     assert not [name for name in space.names if name.startswith("pack")]
     draw = np.random.default_rng(0)
     for _ in range(100):
-        configuration = space.decode({p.name: int(draw.integers(p.low, p.high + 1)) for p in space.parameters})
+        configuration = space.decode(
+            {p.name: int(draw.integers(p.low, p.high + 1)) for p in space.parameters}
+        )
         assert space.is_legal(configuration)
         for pack in systolic(problem).tiling(configuration).pack.values():
             assert pack.bit_count() == 1
@@ -155,8 +173,14 @@ def test_any_integers_decode_in_the_odyssey_edition_too() -> None:
         ({"t1_i": float("inf")}, "'t1_i' is inf"),
     ],
 )
-def test_wrong_parameters_are_refused_by_name(seeds: Seeds, change: dict[str, float | None], told: str) -> None:
-    given_ = {name: value for name, value in {**seeds.parameters[0], **change}.items() if value is not None}
+def test_wrong_parameters_are_refused_by_name(
+    seeds: Seeds, change: dict[str, float | None], told: str
+) -> None:
+    given_ = {
+        name: value
+        for name, value in {**seeds.parameters[0], **change}.items()
+        if value is not None
+    }
     with pytest.raises(InputError, match=told):
         seeds.space.decode(given_)  # type: ignore[arg-type]
 
@@ -176,7 +200,9 @@ def test_an_empty_design_space_is_refused() -> None:
 
 
 def test_score_is_the_reference_and_its_violation_says_feasible() -> None:
-    problem = mm_problem((12, 10, 16), dsp="60", bram18k="30", objective="2*latency - off_chip_words/3")
+    problem = mm_problem(
+        (12, 10, 16), dsp="60", bram18k="30", objective="2*latency - off_chip_words/3"
+    )
     space = parameter_space(problem)
     draw = np.random.default_rng(1)
     feasible = 0
@@ -186,10 +212,14 @@ def test_score_is_the_reference_and_its_violation_says_feasible() -> None:
         configuration = space.decode(chosen)
         assert value == problem.value(configuration)
         assert violation >= 0
-        kept = not problem.exceeded(configuration) and bool(systolic(problem).costs(configuration).meets_bounds)
+        kept = not problem.exceeded(configuration) and bool(
+            systolic(problem).costs(configuration).meets_bounds
+        )
         assert (violation == 0) == kept
         loss = penalised(space, chosen)
-        assert loss == (float(value) if kept else pytest.approx(INFEASIBLE * (1 + float(violation))))
+        assert loss == (
+            float(value) if kept else pytest.approx(INFEASIBLE * (1 + float(violation)))
+        )
         assert kept or loss >= INFEASIBLE
         feasible += kept
     assert 0 < feasible < 300
@@ -295,7 +325,10 @@ def count_feasible(problem: Problem) -> int:
 def test_a_stopped_search_returns_what_it_has(seeds: Seeds) -> None:
     problem = seeds.space.problem
     stopped = SolveOptions(stop=lambda: True)
-    assert diverse_configurations(problem, 4, options=stopped, known=seeds.configurations[:1]) == seeds.configurations[:1]
+    assert (
+        diverse_configurations(problem, 4, options=stopped, known=seeds.configurations[:1])
+        == seeds.configurations[:1]
+    )
     assert diverse_configurations(problem, 4, options=stopped) == ()
 
 
@@ -306,9 +339,13 @@ def test_csv_reads_back_as_points(seeds: Seeds, tmp_path: Path) -> None:
     problem = seeds.space.problem
     path = tmp_path / "seeds.csv"
     design = systolic(problem)
-    path.write_text(points_text([(design, configuration) for configuration in seeds.configurations]))
+    path.write_text(
+        points_text([(design, configuration) for configuration in seeds.configurations])
+    )
     points = load_points(path, design.nest, design.data)
-    assert points == tuple((replace(design, technology=design.data.energies()), c) for c in seeds.configurations)
+    assert points == tuple(
+        (replace(design, technology=design.data.energies()), c) for c in seeds.configurations
+    )
     header = path.read_text().splitlines()[0].split(",")
     golden = "app,descriptor,dataflow,reuse,edition,sizes,array_part,latency_hiding,simd,pack,latency,prologue,main,epilogue"
     assert header[:14] == golden.split(",")
@@ -328,7 +365,20 @@ def test_odyssey_names_extents_factors_and_packs(seeds: Seeds) -> None:
     problem, configuration = seeds.space.problem, seeds.configurations[0]
     found = odyssey_parameters(problem, configuration)
     tiling = systolic(problem).tiling(configuration)
-    assert list(found) == ["i", "j", "k", "i_t1", "j_t1", "k_t1", "i_t2", "j_t2", "k_t2", "p9", "p10", "p12"]
+    assert list(found) == [
+        "i",
+        "j",
+        "k",
+        "i_t1",
+        "j_t1",
+        "k_t1",
+        "i_t2",
+        "j_t2",
+        "k_t2",
+        "p9",
+        "p10",
+        "p12",
+    ]
     assert (found["i"], found["i_t1"], found["j_t2"], found["k_t2"]) == (
         48,
         tiling.array_part["i"],
@@ -336,7 +386,9 @@ def test_odyssey_names_extents_factors_and_packs(seeds: Seeds) -> None:
         tiling.simd,
     )
     assert (found["p9"], found["p12"]) == (tiling.pack["A"], tiling.pack["C_drain"])
-    assert odyssey_ancestor(problem, configuration) == [found[n] for n in ["i_t1", "j_t1", "k_t1", "i_t2", "j_t2", "k_t2"]]
+    assert odyssey_ancestor(problem, configuration) == [
+        found[n] for n in ["i_t1", "j_t1", "k_t1", "i_t2", "j_t2", "k_t2"]
+    ]
     read = json.loads(odyssey_text(seeds))
     assert read == [odyssey_parameters(problem, t) for t in seeds.configurations]
 
@@ -360,15 +412,23 @@ def test_odyssey_names_are_those_of_the_published_descriptions() -> None:
             array = derive(nest, dataflow, permutation, Edition.EXACT)
             if modules != {m.name for g in array.packed_groups for m in g.buffers}:
                 continue
-            problem = systolic_problem(nest, array, DATA_TYPES["fp32"], (), parse_objective("latency"))
+            problem = systolic_problem(
+                nest, array, DATA_TYPES["fp32"], (), parse_objective("latency")
+            )
             packs = pack_names(systolic(problem))
-            expected = {m: v["data_pack_factor_inter"] for m, v in described["memory"].items() if m != "PE"}
-            assert {m.name: packs[g.name] for g in array.packed_groups for m in g.buffers} == expected, name
+            expected = {
+                m: v["data_pack_factor_inter"] for m, v in described["memory"].items() if m != "PE"
+            }
+            assert {
+                m.name: packs[g.name] for g in array.packed_groups for m in g.buffers
+            } == expected, name
             tunable = [p["name"] for p in described["params"] if p["tunable"]]
             small = problem.with_design(nest=nest.with_sizes(dict.fromkeys(nest.loops, 2)))
             configuration = solve_exact(small).configuration
             assert configuration is not None
-            assert [n for n in odyssey_parameters(small, configuration) if n in tunable] == tunable, name
+            assert [
+                n for n in odyssey_parameters(small, configuration) if n in tunable
+            ] == tunable, name
             seen += 1
             break
         else:

@@ -37,7 +37,9 @@ def ithaca(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ithaca:
 def test_seeds_of_a_workload_for_every_tool(ithaca: Ithaca, tmp_path: Path) -> None:
     lists = {}
     for tool in ("optuna", "pymoo", "nevergrad", "odyssey"):
-        status, output, errors = ithaca("seed", *ONE, "--for", tool, "--count", "4", "-o", f"{tool}.json")
+        status, output, errors = ithaca(
+            "seed", *ONE, "--for", tool, "--count", "4", "-o", f"{tool}.json"
+        )
         assert (status, errors) == (0, "")
         assert output.startswith(f"wrote {tool}.json: 4 seeds for {tool}, design [i,j] C, latency ")
         lists[tool] = json.loads((tmp_path / f"{tool}.json").read_text())
@@ -49,10 +51,14 @@ def test_seeds_of_a_workload_for_every_tool(ithaca: Ithaca, tmp_path: Path) -> N
     assert [json.loads(f.read_text()) for f in files] == lists["optuna"]
 
 
-def test_seeds_of_a_result_begin_with_its_configurations_and_evaluate_reads_them(ithaca: Ithaca, tmp_path: Path) -> None:
+def test_seeds_of_a_result_begin_with_its_configurations_and_evaluate_reads_them(
+    ithaca: Ithaca, tmp_path: Path
+) -> None:
     assert ithaca("solve", *MM, "-o", "result.json")[0] == 0
     recorded = load_result(tmp_path / "result.json").solutions
-    status, output, errors = ithaca("seed", "result.json", "--for", "csv", "--count", "9", "-o", "seeds.csv")
+    status, output, errors = ithaca(
+        "seed", "result.json", "--for", "csv", "--count", "9", "-o", "seeds.csv"
+    )
     assert (status, errors) == (0, "")
     assert "9 seeds for csv" in output
     assert "and 5 of other designs" in output
@@ -67,11 +73,23 @@ def test_seeds_of_a_result_begin_with_its_configurations_and_evaluate_reads_them
     header, *rows = (tmp_path / "seeds.csv").read_text().splitlines()
     assert len(rows) == 9
     assert "latency" in header.split(",")
-    assert metrics[0] == min(metrics) == json.loads((tmp_path / "result.json").read_text())["objective"]["value"]
+    assert (
+        metrics[0]
+        == min(metrics)
+        == json.loads((tmp_path / "result.json").read_text())["objective"]["value"]
+    )
     assert result_space("result.json").is_legal(recorded[0].configuration)
     # another design of the same result
-    assert ithaca("seed", "result.json", "--for", "csv", "--dataflow", "j", "--count", "3", "-o", "j.csv")[0] == 0
-    assert {design.name for design, _ in load_points(tmp_path / "j.csv", workload("mm"), data_type("fp32"))} == {"[j] C"}
+    assert (
+        ithaca(
+            "seed", "result.json", "--for", "csv", "--dataflow", "j", "--count", "3", "-o", "j.csv"
+        )[0]
+        == 0
+    )
+    assert {
+        design.name
+        for design, _ in load_points(tmp_path / "j.csv", workload("mm"), data_type("fp32"))
+    } == {"[j] C"}
 
 
 def test_the_same_seed_writes_the_same_file(ithaca: Ithaca, tmp_path: Path) -> None:
@@ -84,7 +102,9 @@ def test_the_same_seed_writes_the_same_file(ithaca: Ithaca, tmp_path: Path) -> N
 def test_fewer_than_asked_for_are_written_and_said(ithaca: Ithaca, tmp_path: Path) -> None:
     best = json.loads(ithaca("solve", *ONE, "--limit", "dsp=5", "--json")[1])["objective"]["value"]
     limits = f"dsp=5,latency={best}"
-    status, output, errors = ithaca("seed", *ONE, "--limit", limits, "--for", "csv", "--count", "300", "-o", "few.csv")
+    status, output, errors = ithaca(
+        "seed", *ONE, "--limit", limits, "--for", "csv", "--count", "300", "-o", "few.csv"
+    )
     assert status == 0
     written = len((tmp_path / "few.csv").read_text().splitlines()) - 1
     assert 1 <= written < 300
@@ -102,7 +122,10 @@ def test_infeasible_exits_1_and_names_the_limit(ithaca: Ithaca, tmp_path: Path) 
 
 OUT = ("-o", "out")
 BAD_INPUT = {
-    "unknown tool": ((*ONE, "--for", "hyperopt", *OUT), "allowed: optuna, pymoo, nevergrad, opentuner, odyssey, csv"),
+    "unknown tool": (
+        (*ONE, "--for", "hyperopt", *OUT),
+        "allowed: optuna, pymoo, nevergrad, opentuner, odyssey, csv",
+    ),
     "no tool": ((*ONE, *OUT), "--for"),
     "no output": ((*ONE, "--for", "csv"), "--output"),
     "no seeds": ((*ONE, "--for", "csv", "--count", "0", *OUT), "--count is '0'"),
@@ -133,7 +156,14 @@ def test_bad_input_ends_in_one_line_and_status_2(case: str, ithaca: Ithaca, tmp_
 
 def test_a_result_states_its_own_problem(ithaca: Ithaca, tmp_path: Path) -> None:
     assert ithaca("solve", *ONE, "-o", "result.json")[0] == 0
-    for option in ("--sizes=i=3", "--platform=u250", "--dtype=int8", "--limit=dsp=9", "--edition=exact", "--divisors-only"):
+    for option in (
+        "--sizes=i=3",
+        "--platform=u250",
+        "--dtype=int8",
+        "--limit=dsp=9",
+        "--edition=exact",
+        "--divisors-only",
+    ):
         status, _, errors = ithaca("seed", "result.json", option, "--for", "csv", *OUT)
         assert status == 2
         assert option.split("=")[0] in errors

@@ -14,11 +14,22 @@ import numpy as np
 import pytest
 
 from ithaca.exports.seeds.diverse import diverse_configurations
-from ithaca.exports.seeds.for_nevergrad import nevergrad_loss, nevergrad_parametrization, nevergrad_text, seed_nevergrad
+from ithaca.exports.seeds.for_nevergrad import (
+    nevergrad_loss,
+    nevergrad_parametrization,
+    nevergrad_text,
+    seed_nevergrad,
+)
 from ithaca.exports.seeds.for_opentuner import opentuner_files, opentuner_manipulator
 from ithaca.exports.seeds.for_optuna import optuna_objective, optuna_text, seed_optuna
 from ithaca.exports.seeds.for_pymoo import pymoo_problem, pymoo_sampling, pymoo_text
-from ithaca.exports.seeds.parameters import INFEASIBLE, ParameterSpace, Seeds, parameter_space, penalised
+from ithaca.exports.seeds.parameters import (
+    INFEASIBLE,
+    ParameterSpace,
+    Seeds,
+    parameter_space,
+    penalised,
+)
 from ithaca.files.errors import InputError
 from ithaca.files.peer import peer
 from ithaca.solver.exact.engine import solve_exact
@@ -38,7 +49,9 @@ def seeds() -> Seeds:
     return Seeds(parameter_space(problem), diverse_configurations(problem, 6))
 
 
-def run_optuna(space: ParameterSpace, start: Sequence[Mapping[str, int]], seed: int) -> list[dict[str, int]]:
+def run_optuna(
+    space: ParameterSpace, start: Sequence[Mapping[str, int]], seed: int
+) -> list[dict[str, int]]:
     optuna = pytest.importorskip("optuna")
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     study = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=seed))
@@ -48,7 +61,9 @@ def run_optuna(space: ParameterSpace, start: Sequence[Mapping[str, int]], seed: 
     return [dict(t.params) for t in study.trials]
 
 
-def run_pymoo(space: ParameterSpace, start: Sequence[Mapping[str, int]], seed: int) -> list[dict[str, int]]:
+def run_pymoo(
+    space: ParameterSpace, start: Sequence[Mapping[str, int]], seed: int
+) -> list[dict[str, int]]:
     pytest.importorskip("pymoo")
     from pymoo.algorithms.soo.nonconvex.ga import GA
     from pymoo.operators.crossover.sbx import SBX
@@ -76,7 +91,9 @@ def run_pymoo(space: ParameterSpace, start: Sequence[Mapping[str, int]], seed: i
     return evaluated[:BUDGET]
 
 
-def run_nevergrad(space: ParameterSpace, start: Sequence[Mapping[str, int]], seed: int) -> list[dict[str, int]]:
+def run_nevergrad(
+    space: ParameterSpace, start: Sequence[Mapping[str, int]], seed: int
+) -> list[dict[str, int]]:
     ng = pytest.importorskip("nevergrad")
     parametrization = nevergrad_parametrization(space)
     parametrization.random_state = np.random.RandomState(seed)
@@ -125,7 +142,10 @@ def test_files_hold_what_the_calls_take(seeds: Seeds) -> None:
     assert document["names"] == list(seeds.space.names)
     assert document["X"] == pymoo_sampling(seeds.space, expected).tolist()
     for row in document["X"]:
-        assert all(low <= value <= high for low, value, high in zip(document["xl"], row, document["xu"], strict=True))
+        assert all(
+            low <= value <= high
+            for low, value, high in zip(document["xl"], row, document["xu"], strict=True)
+        )
 
 
 def test_pymoo_sees_limits_as_constraints(seeds: Seeds) -> None:
@@ -134,8 +154,12 @@ def test_pymoo_sees_limits_as_constraints(seeds: Seeds) -> None:
     problem = pymoo_problem(space)
     inside = pymoo_sampling(space, seeds.parameters)
     # one iteration per PE everywhere: far more PEs than DSP blocks
-    outside = np.array([[96 if n.startswith("t1") else 1 if n.startswith("t2") else 0 for n in space.names]])
-    values, violations = problem.evaluate(np.concatenate([inside, outside]), return_values_of=["F", "G"])
+    outside = np.array(
+        [[96 if n.startswith("t1") else 1 if n.startswith("t2") else 0 for n in space.names]]
+    )
+    values, violations = problem.evaluate(
+        np.concatenate([inside, outside]), return_values_of=["F", "G"]
+    )
     assert values[:-1, 0].tolist() == [penalised(space, p) for p in seeds.parameters]
     assert (violations[:-1, 0] == 0).all()
     assert violations[-1, 0] > 0
@@ -145,7 +169,9 @@ def test_pymoo_sees_limits_as_constraints(seeds: Seeds) -> None:
 def test_opentuner_loads_the_files(seeds: Seeds, tmp_path: Path) -> None:
     pytest.importorskip("opentuner")
     manipulator = opentuner_manipulator(seeds.space)
-    for (name, text), expected in zip(opentuner_files(seeds).items(), seeds.parameters, strict=True):
+    for (name, text), expected in zip(
+        opentuner_files(seeds).items(), seeds.parameters, strict=True
+    ):
         (tmp_path / name).write_text(text)
         configuration = manipulator.load_from_file(str(tmp_path / name))
         manipulator.normalize(configuration)

@@ -1,4 +1,5 @@
-"""Timeloop's files, read back against a schema of the published format and the meaning of its keys."""
+"""Timeloop's files, read back against a schema of the published format and the meaning of its
+keys."""
 
 from __future__ import annotations
 
@@ -25,7 +26,8 @@ from ithaca.workloads.library import workload, workload_names
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.statement import parse_statement
 
-# -- the published format (Accelergy-Project/timeloopfe, v4/problem.py, arch.py, constraints.py) --------
+# -- the published format (Accelergy-Project/timeloopfe, v4/problem.py, arch.py, constraints.py)
+# --------
 
 
 class Strict(BaseModel):
@@ -136,7 +138,8 @@ class Loader(yaml.SafeLoader):
 
 
 Loader.add_multi_constructor(
-    "!", lambda loader, suffix, node: {"tag": f"!{suffix}", **loader.construct_mapping(node, deep=True)}
+    "!",
+    lambda loader, suffix, node: {"tag": f"!{suffix}", **loader.construct_mapping(node, deep=True)},
 )
 
 
@@ -153,18 +156,28 @@ def load(files: dict[str, str]) -> Files:
 # -- configurations ----------------------------------------------------------------------
 
 
-def configuration(name: str, dataflow: str, sizes: dict[str, int], permutation: str = "", simd: int = 2) -> ArrayConfiguration:
+def configuration(
+    name: str, dataflow: str, sizes: dict[str, int], permutation: str = "", simd: int = 2
+) -> ArrayConfiguration:
     nest = workload(name, sizes)
     array = derive(nest, tuple(dataflow), permutation or nest.output.tensor)
     t2 = dict.fromkeys(array.latency_hiding_loops, 2)
     packs = {group.name: simd for group in array.packed_groups}
-    return ArrayConfiguration(nest, array, data_type("int16"), Tiling(dict.fromkeys(nest.band, 4), t2, simd, packs))
+    return ArrayConfiguration(
+        nest, array, data_type("int16"), Tiling(dict.fromkeys(nest.band, 4), t2, simd, packs)
+    )
 
 
 CONV = {"o": 6, "r": 5, "c": 7, "i": 9, "p": 3, "q": 2}
 CONFIGURATIONS = [
-    *(configuration("mm", dataflow, {"i": 5, "j": 7, "k": 9}) for dataflow in ("i", "j", "k", "ij", "ik", "jk")),
-    *(configuration("conv2d", dataflow, CONV) for dataflow in ("o", "r", "i", "or", "oi", "rc", "ci")),
+    *(
+        configuration("mm", dataflow, {"i": 5, "j": 7, "k": 9})
+        for dataflow in ("i", "j", "k", "ij", "ik", "jk")
+    ),
+    *(
+        configuration("conv2d", dataflow, CONV)
+        for dataflow in ("o", "r", "i", "or", "oi", "rc", "ci")
+    ),
     configuration("conv2d", "or", {**CONV, "s": 2}),
     configuration("conv2d", "oi", {**CONV, "s": 3, "d": 2}),
     configuration("mm", "ij", {"i": 5, "j": 7, "k": 9}, permutation="A"),
@@ -174,7 +187,9 @@ CONFIGURATIONS = [
     configuration("mv", "i", {"i": 9, "j": 10}),
 ]
 
-everything = pytest.mark.parametrize("chosen", CONFIGURATIONS, ids=lambda c: f"{c.nest.name} {c.design.name}")
+everything = pytest.mark.parametrize(
+    "chosen", CONFIGURATIONS, ids=lambda c: f"{c.nest.name} {c.design.name}"
+)
 
 
 @everything
@@ -186,9 +201,19 @@ def test_files_load_and_fit_each_other(chosen):
     assert len(set(names)) == len(names)
     assert isinstance(files.architecture.nodes[-1], Compute)
     for node in files.architecture.nodes[1:-1]:  # all but the system and the multipliers have loops
-        loops = [entry for entry in files.mapping if isinstance(entry, Loops) and entry.target == node.name]
-        keeps = [entry for entry in files.mapping if isinstance(entry, Keep) and entry.target == node.name]
-        assert [entry.type for entry in loops] == ["spatial" if isinstance(node, Container) else "temporal"]
+        loops = [
+            entry
+            for entry in files.mapping
+            if isinstance(entry, Loops) and entry.target == node.name
+        ]
+        keeps = [
+            entry
+            for entry in files.mapping
+            if isinstance(entry, Keep) and entry.target == node.name
+        ]
+        assert [entry.type for entry in loops] == [
+            "spatial" if isinstance(node, Container) else "temporal"
+        ]
         assert len(keeps) == isinstance(node, Storage)
         for keep in keeps:
             assert sorted(keep.keep + keep.bypass) == sorted(spaces)
@@ -221,27 +246,42 @@ def test_projections_are_the_statement(chosen):
 
     def text(space: DataSpace) -> str:
         terms = [
-            ["*".join([*(str(numbers[f]) for f in product[1:]), product[0]]) for product in dim] for dim in space.projection
+            ["*".join([*(str(numbers[f]) for f in product[1:]), product[0]]) for product in dim]
+            for dim in space.projection
         ]
         return space.name + "".join(f"[{'+'.join(dim)}]" for dim in terms)
 
-    assert [text(space) for space in problem.shape.data_spaces] == [str(access) for access in chosen.nest.accesses]
-    assert [s.name for s in problem.shape.data_spaces if s.read_write] == [chosen.nest.output.tensor]
+    assert [text(space) for space in problem.shape.data_spaces] == [
+        str(access) for access in chosen.nest.accesses
+    ]
+    assert [s.name for s in problem.shape.data_spaces if s.read_write] == [
+        chosen.nest.output.tensor
+    ]
 
 
 @everything
 def test_lanes_are_the_designs(chosen):
     nest, array, data, tiling = chosen.nest, chosen.design, chosen.data, chosen.tiling
     files = load(TIMELOOP.export(chosen))
-    mesh = {n.name: n.spatial.meshX for n in files.architecture.nodes if isinstance(n, Container) and n.name != "system"}
-    used = {e.target: prod(e.trips.values()) for e in files.mapping if isinstance(e, Loops) and e.type == "spatial"}
+    mesh = {
+        n.name: n.spatial.meshX
+        for n in files.architecture.nodes
+        if isinstance(n, Container) and n.name != "system"
+    }
+    used = {
+        e.target: prod(e.trips.values())
+        for e in files.mapping
+        if isinstance(e, Loops) and e.type == "spatial"
+    }
     assert used == mesh
     costs = evaluate(array, tiling.quantities(array, nest.sizes), data, FRACTION)
     assert prod(mesh.values()) * data.dsp(array.factors) == metric_values(costs)["dsp"]
 
 
 def tile_words(access, extents: dict[str, int]) -> int:
-    return prod(1 + sum(c * (extents[loop] - 1) for loop, c in subscript.terms) for subscript in access)
+    return prod(
+        1 + sum(c * (extents[loop] - 1) for loop, c in subscript.terms) for subscript in access
+    )
 
 
 def inside(files: Files, target: str) -> dict[str, int]:
@@ -260,16 +300,30 @@ def test_tiles_fit_their_buffers(chosen):
     files = load(TIMELOOP.export(chosen))
     accesses = {access.tensor: access for access in chosen.nest.accesses}
     storage = {
-        n.name: n.attributes for n in files.architecture.nodes if isinstance(n, Storage) and n.class_ in ("SRAM", "regfile")
+        n.name: n.attributes
+        for n in files.architecture.nodes
+        if isinstance(n, Storage) and n.class_ in ("SRAM", "regfile")
     }
-    kept = [(e.target, name) for e in files.mapping if isinstance(e, Keep) and e.target in storage for name in e.keep]
+    kept = [
+        (e.target, name)
+        for e in files.mapping
+        if isinstance(e, Keep) and e.target in storage
+        for name in e.keep
+    ]
     assert {name for _, name in kept} == set(accesses)
     for target, name in kept:
         attributes = storage[target]
-        words = attributes.depth * attributes.width // attributes.datawidth // attributes.multiple_buffering
+        words = (
+            attributes.depth
+            * attributes.width
+            // attributes.datawidth
+            // attributes.multiple_buffering
+        )
         needed = tile_words(accesses[name], inside(files, target))
         assert needed <= words
-        if chosen.nest.name == "mm":  # elsewhere windows of neighbouring lanes overlap, or lanes hold the same
+        if (
+            chosen.nest.name == "mm"
+        ):  # elsewhere windows of neighbouring lanes overlap, or lanes hold the same
             assert words == needed
 
 
@@ -297,7 +351,10 @@ def test_a_design_written_out():
 def test_the_clock_is_the_platforms_and_words_are_the_types():
     chosen = configuration("mm", "ij", {"i": 5, "j": 7, "k": 9})
     files = load(TIMELOOP.export(replace(chosen, technology=Technology(clock_mhz=200))))
-    assert files.architecture.nodes[0].attributes == {"technology": -1, "global_cycle_seconds": 5e-9}
+    assert files.architecture.nodes[0].attributes == {
+        "technology": -1,
+        "global_cycle_seconds": 5e-9,
+    }
     buffers = {n.name: n.attributes for n in files.architecture.nodes if isinstance(n, Storage)}
     assert (buffers["DRAM"].width, buffers["DRAM"].datawidth) == (512, 16)
     # two lanes × (2 × 4) words, doubled, two words wide
@@ -309,7 +366,11 @@ def test_the_clock_is_the_platforms_and_words_are_the_types():
 
 @pytest.mark.parametrize(
     "edition",
-    [pytest.param(Edition.EXACT, marks=pytest.mark.slow), pytest.param(Edition.ODYSSEY, marks=pytest.mark.slow), None],
+    [
+        pytest.param(Edition.EXACT, marks=pytest.mark.slow),
+        pytest.param(Edition.ODYSSEY, marks=pytest.mark.slow),
+        None,
+    ],
 )
 def test_every_design_of_every_kernel_exports(edition):
     for name in workload_names():
@@ -317,16 +378,27 @@ def test_every_design_of_every_kernel_exports(edition):
         assert TIMELOOP.nest_obstacles(nest) == ()
         for array in designs(nest, edition) if edition else designs(nest)[-1:]:
             packs = {group.name: 1 for group in array.packed_groups}
-            tiling = Tiling(dict.fromkeys(nest.band, 4), dict.fromkeys(array.latency_hiding_loops, 2), 1, packs)
+            tiling = Tiling(
+                dict.fromkeys(nest.band, 4), dict.fromkeys(array.latency_hiding_loops, 2), 1, packs
+            )
             load(TIMELOOP.export(ArrayConfiguration(nest, array, data_type("fp32"), tiling)))
 
 
 @pytest.mark.parametrize(
     ("statement", "expected"),
     [
-        ("C[i][j] += A[i+1][k] * B[j][k]", "subscript i+1 of A[i+1][k]: projections have no constants"),
-        ("C[i][j] += A[i][0][k] * B[j][k]", "subscript 0 of A[i][0][k]: projections have no constants"),
-        ("C[i][j] += A[i-k][k] * B[j][k]", "subscript i+-1*k of A[i+-1*k][k]: projections have no negative"),
+        (
+            "C[i][j] += A[i+1][k] * B[j][k]",
+            "subscript i+1 of A[i+1][k]: projections have no constants",
+        ),
+        (
+            "C[i][j] += A[i][0][k] * B[j][k]",
+            "subscript 0 of A[i][0][k]: projections have no constants",
+        ),
+        (
+            "C[i][j] += A[i-k][k] * B[j][k]",
+            "subscript i+-1*k of A[i+-1*k][k]: projections have no negative",
+        ),
         ("C[row][j] += A[row][k] * B[j][k]", "loop 'row': dimensions are single letters"),
     ],
 )
@@ -337,6 +409,8 @@ def test_what_the_format_cannot_state_is_refused(statement, expected):
     (reason,) = TIMELOOP.nest_obstacles(nest)
     assert reason.startswith(expected.replace("+-", "-"))
     array = derive(nest, nest.band[:1], "C")
-    tiling = Tiling(dict.fromkeys(nest.band, 4), dict.fromkeys(array.latency_hiding_loops, 1), 1, {})
+    tiling = Tiling(
+        dict.fromkeys(nest.band, 4), dict.fromkeys(array.latency_hiding_loops, 1), 1, {}
+    )
     with pytest.raises(InputError, match=r"^Timeloop cannot express"):
         TIMELOOP.export(ArrayConfiguration(nest, array, data_type("fp32"), tiling))

@@ -1,7 +1,9 @@
-"""What Timeloop counts of exported folders, by the rules of `tests.exports.timeloop_rules`, is what Ithaca counts.
+"""What Timeloop counts of exported folders, by the rules of `tests.exports.timeloop_rules`, is what
+Ithaca counts.
 
-`tests/data/timeloop_exports.json.gz` has the figures of some 45 cases; `tests/data/README.md` says how they were made.
-``UPDATE_TIMELOOP=1 pytest tests/exports/test_timeloop_counts.py`` writes them anew, of the same tilings.
+`tests/data/timeloop_exports.json.gz` has the figures of some 45 cases; `tests/data/README.md` says
+how they were made. ``UPDATE_TIMELOOP=1 pytest tests/exports/test_timeloop_counts.py`` writes them
+anew, of the same tilings.
 """
 
 from __future__ import annotations
@@ -53,11 +55,18 @@ def modelled(configuration: ArrayConfiguration) -> Costs:
 
 def off_chip(mapped: Mapped, found: Statistics) -> dict[str, int]:
     dram = found.levels["DRAM"]
-    return {tensor.name: dram.reads[tensor.name] + dram.updates.get(tensor.name, 0) for tensor in mapped.tensors}
+    return {
+        tensor.name: dram.reads[tensor.name] + dram.updates.get(tensor.name, 0)
+        for tensor in mapped.tensors
+    }
 
 
 def kept_apart(mapped: Mapped) -> dict[str, list[str]]:
-    return {getattr(node, "name", "lanes"): sorted(node.no_reuse) for node in mapped.nodes if node.no_reuse}
+    return {
+        getattr(node, "name", "lanes"): sorted(node.no_reuse)
+        for node in mapped.nodes
+        if node.no_reuse
+    }
 
 
 def figures(configuration: ArrayConfiguration) -> dict[str, Any]:
@@ -93,25 +102,39 @@ def test_figures_are_ithacas(case: Mapping[str, Any]) -> None:
     nest, array, costs = configuration.nest, configuration.design, modelled(configuration)
     assert tensor_words(array, costs) == expected["words"]
     assert costs.comp == expected["multipliers"]
-    assert expected["compute_cycles"] == costs.pe - array.pe.moves.evaluate(configuration.quantities, FRACTION)
+    assert expected["compute_cycles"] == costs.pe - array.pe.moves.evaluate(
+        configuration.quantities, FRACTION
+    )
     assert expected["macs"] == prod(configuration.padded[loop] for loop in nest.loops)
     # every multiplier works in every cycle of the PEs
     assert expected["macs"] == expected["compute_cycles"] * expected["multipliers"]
-    assert Fraction(expected["utilization"]) == Fraction(expected["compute_cycles"], expected["cycles"])
+    assert Fraction(expected["utilization"]) == Fraction(
+        expected["compute_cycles"], expected["cycles"]
+    )
     assert expected["cycles"] <= ceil(costs.main)
     if array.buildable:
-        assert expected["cycles"] == max(expected["compute_cycles"], ceil(transfers(configuration, costs)))
+        assert expected["cycles"] == max(
+            expected["compute_cycles"], ceil(transfers(configuration, costs))
+        )
 
 
 def transfers(configuration: ArrayConfiguration, costs: Costs) -> Fraction:
     """Cycles that the slowest module moves data, by Ithaca's model."""
-    tiles = {m.name: m.tiles.evaluate(configuration.quantities, FRACTION) for _, m in configuration.design.modules}
+    tiles = {
+        m.name: m.tiles.evaluate(configuration.quantities, FRACTION)
+        for _, m in configuration.design.modules
+    }
     return max(cost.transfer * tiles[name] for name, cost in costs.modules.items())
 
 
 def test_the_cases_are_many_sided() -> None:
     assert len(CASES) >= 45
-    assert {case["workload"] for case in CASES} == {"mm", "conv2d", "depthwise_conv2d", "pointwise_conv2d"}
+    assert {case["workload"] for case in CASES} == {
+        "mm",
+        "conv2d",
+        "depthwise_conv2d",
+        "pointwise_conv2d",
+    }
     assert {case["dtype"] for case in CASES} == {"fp32", "int8"}
     reuse = [case["figures"]["no_reuse"] for case in CASES]
     assert sum(map(bool, reuse)) >= 15
@@ -125,12 +148,18 @@ def test_without_no_reuse_fewer_words_would_be_counted(case: Mapping[str, Any]) 
     words = off_chip(mapped, count(mapped))
     for index, node in enumerate(mapped.nodes):
         for tensor in node.no_reuse:
-            nodes = (*mapped.nodes[:index], replace(node, no_reuse=node.no_reuse - {tensor}), *mapped.nodes[index + 1 :])
+            nodes = (
+                *mapped.nodes[:index],
+                replace(node, no_reuse=node.no_reuse - {tensor}),
+                *mapped.nodes[index + 1 :],
+            )
             fewer = replace(mapped, nodes=nodes)
             # a window may stand still where it could overlap
             shared = off_chip(fewer, count(fewer))[tensor]
             assert shared <= words[tensor]
-            if not any(len(rank) > 1 for t in mapped.tensors if t.name == tensor for rank in t.ranks):
+            if not any(
+                len(rank) > 1 for t in mapped.tensors if t.name == tensor for rank in t.ranks
+            ):
                 assert shared < words[tensor]
 
 
@@ -151,10 +180,17 @@ def some_of_every_design(kernel: str, count: int) -> Iterator[ArrayConfiguration
         for _ in range(count):
             simd = random.choice([1, 2, 4])
             hidden = {loop: random.choice([1, 1, 2, 3]) for loop in array.latency_hiding_loops}
-            inner = {loop: simd if loop == array.simd_loop else hidden.get(loop, 1) for loop in nest.band}
-            parts = {x: t2 * random.choice([1, 2, 3, 4, -(-nest.sizes[x] // t2)]) for x, t2 in inner.items()}
+            inner = {
+                loop: simd if loop == array.simd_loop else hidden.get(loop, 1) for loop in nest.band
+            }
+            parts = {
+                x: t2 * random.choice([1, 2, 3, 4, -(-nest.sizes[x] // t2)])
+                for x, t2 in inner.items()
+            }
             packs = {group.name: simd for group in array.packed_groups}
-            yield ArrayConfiguration(nest, array, data_type("int8"), Tiling(parts, hidden, simd, packs))
+            yield ArrayConfiguration(
+                nest, array, data_type("int8"), Tiling(parts, hidden, simd, packs)
+            )
 
 
 @pytest.mark.parametrize("kernel", SIZES)
@@ -162,7 +198,9 @@ def test_any_configuration_counts_the_same(kernel: str) -> None:
     for configuration in some_of_every_design(kernel, 1 if kernel == "mttkrp" else 2):
         array, costs = configuration.design, modelled(configuration)
         mapped = read_export(TIMELOOP.export(configuration))
-        inexact = {tensor for tensor, stated in Hierarchy(configuration).kept_longer.items() if not stated}
+        inexact = {
+            tensor for tensor, stated in Hierarchy(configuration).kept_longer.items() if not stated
+        }
         found = count(mapped)
         words, expected = off_chip(mapped, found), tensor_words(array, costs)
         for tensor, moved in words.items():
@@ -174,7 +212,9 @@ def test_any_configuration_counts_the_same(kernel: str) -> None:
             assert not inexact
         assert found.overfull == {}
         assert found.multipliers == costs.comp
-        assert found.compute_cycles == costs.pe - array.pe.moves.evaluate(configuration.quantities, FRACTION)
+        assert found.compute_cycles == costs.pe - array.pe.moves.evaluate(
+            configuration.quantities, FRACTION
+        )
         assert found.cycles <= ceil(costs.main)
 
 
@@ -185,7 +225,12 @@ def test_a_coefficient_that_only_names_elements_is_dropped() -> None:
     packs = {group.name: 1 for group in array.packed_groups}
 
     def terms(rows: int, columns: int) -> tuple[Any, dict[str, tuple[int, int]]]:
-        tiling = Tiling({"o": 8, "r": 14 * rows, "c": columns, "i": 4}, {"o": 8, "r": rows, "c": columns}, 1, packs)
+        tiling = Tiling(
+            {"o": 8, "r": 14 * rows, "c": columns, "i": 4},
+            {"o": 8, "r": rows, "c": columns},
+            1,
+            packs,
+        )
         files = TIMELOOP.export(ArrayConfiguration(nest, array, data_type("int8"), tiling))
         document = yaml.safe_load(files["problem.yaml"])["problem"]
         return document["shape"]["data_spaces"][0]["projection"], count(read_export(files)).overfull
@@ -197,10 +242,19 @@ def test_a_coefficient_that_only_names_elements_is_dropped() -> None:
 def test_bandwidths_are_the_packs_the_ports_and_the_memorys() -> None:
     nest = workload("mm", {"i": 64, "j": 64, "k": 64})
     array = derive(nest, ("i", "j"), "C")
-    tiling = Tiling({"i": 32, "j": 32, "k": 32}, {"i": 8, "j": 4}, 2, {"A": 4, "B": 2, "C_drain": 4})
-    configuration = ArrayConfiguration(nest, array, data_type("fp32"), tiling, bandwidth=Fraction(48, 5))
-    levels = {node.name: node for node in read_export(TIMELOOP.export(configuration)).nodes if isinstance(node, Storage)}
-    # a pack per cycle and chain; 9.6 GB/s at 300 MHz are 8 words of 4 bytes a cycle, and without it ports have 64 bytes each
+    tiling = Tiling(
+        {"i": 32, "j": 32, "k": 32}, {"i": 8, "j": 4}, 2, {"A": 4, "B": 2, "C_drain": 4}
+    )
+    configuration = ArrayConfiguration(
+        nest, array, data_type("fp32"), tiling, bandwidth=Fraction(48, 5)
+    )
+    levels = {
+        node.name: node
+        for node in read_export(TIMELOOP.export(configuration)).nodes
+        if isinstance(node, Storage)
+    }
+    # a pack per cycle and chain; 9.6 GB/s at 300 MHz are 8 words of 4 bytes a cycle, and without it
+    # ports have 64 bytes each
     assert (levels["A_IO_L2_in"].write_bandwidth, levels["B_IO_L2_in"].write_bandwidth) == (4, 2)
     dram = levels["DRAM"]
     assert (dram.read_bandwidth, dram.write_bandwidth, dram.shared_bandwidth) == (8, 4, 8)

@@ -1,4 +1,5 @@
-"""Mappings onto memory hierarchies as files for ``timeloop-model``: they say what the real tool counted of a mapping."""
+"""Mappings onto memory hierarchies as files for ``timeloop-model``: they say what the real tool
+counted of a mapping."""
 
 from __future__ import annotations
 
@@ -38,8 +39,12 @@ def published_mapping(folder: Path, row: dict[str, str]) -> MappedNest:
             lanes = factors(row[f"S:{level.name}.factors"])
             for axis in "xy":
                 along = row[f"S:{level.name}.{axis.upper()}"]
-                trips[Slot(level.name, axis)] = {loop: n for loop, n in lanes.items() if loop in along}
-    return MappedNest(nest, architecture, Mapping(trips, orders, keeps), {"energy": Fraction(row["energy_pJ"])})
+                trips[Slot(level.name, axis)] = {
+                    loop: n for loop, n in lanes.items() if loop in along
+                }
+    return MappedNest(
+        nest, architecture, Mapping(trips, orders, keeps), {"energy": Fraction(row["energy_pJ"])}
+    )
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +60,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("machine", ["simple", "eyeriss"])
 def test_what_is_written_counts_what_the_tool_did(machine: str, folder: Path) -> None:
-    table = [row for row in csv.DictReader(published()[f"{machine}.csv"].splitlines()) if row["valid"] == "1"]
+    table = [
+        row
+        for row in csv.DictReader(published()[f"{machine}.csv"].splitlines())
+        if row["valid"] == "1"
+    ]
     for row in table[::7]:
         mapped = published_mapping(folder / machine, row)
         assert list(obstacles(mapped)) == []
@@ -74,7 +83,10 @@ def test_architectures_are_read_back_as_they_were(tmp_path: Path) -> None:
     for name in ("eyeriss", "simba-like", "tpu-like", "nvdla-like"):
         architecture = fitted(find_architecture(name), nest)
         slots = {level.name: tuple(nest.loops) for level in architecture.levels}
-        kept = {level.name: level.kept([access.tensor for access in nest.accesses]) for level in architecture.levels}
+        kept = {
+            level.name: level.kept([access.tensor for access in nest.accesses])
+            for level in architecture.levels
+        }
         whole = Mapping({Slot(architecture.levels[0].name): nest.sizes}, slots, kept)
         out = tmp_path / name
         out.mkdir()
@@ -87,8 +99,11 @@ def test_architectures_are_read_back_as_they_were(tmp_path: Path) -> None:
 
 
 def test_what_the_parser_demands(folder: Path) -> None:
-    """Every level has all loops once, space only inside which instances multiply, and factors make up the extents."""
-    (row,) = [r for r in csv.DictReader(published()["eyeriss.csv"].splitlines()) if r["valid"] == "1"][:1]
+    """Every level has all loops once, space only inside which instances multiply, and factors make
+    up the extents."""
+    (row,) = [
+        r for r in csv.DictReader(published()["eyeriss.csv"].splitlines()) if r["valid"] == "1"
+    ][:1]
     mapped = published_mapping(folder / "eyeriss", row)
     written = files(mapped)
     sizes = yaml.safe_load(written["problem.yaml"])["problem"]["instance"]
@@ -108,7 +123,9 @@ def test_what_the_parser_demands(folder: Path) -> None:
 
 
 def test_a_loop_along_both_directions_is_refused(folder: Path) -> None:
-    row = next(r for r in csv.DictReader(published()["simple.csv"].splitlines()) if r["valid"] == "1")
+    row = next(
+        r for r in csv.DictReader(published()["simple.csv"].splitlines()) if r["valid"] == "1"
+    )
     mapped = published_mapping(folder / "simple", row)
     both = dict(mapped.mapping.factors) | {Slot("Buffer", axis): {"M": 2} for axis in "xy"}
     (reason,) = obstacles(replace(mapped, mapping=replace(mapped.mapping, factors=both)))
@@ -124,11 +141,24 @@ def test_architectures_are_read_back_as_they_are(name: str, tmp_path: Path) -> N
 
 
 def test_all_that_an_architecture_may_have_is_read_back(tmp_path: Path) -> None:
-    dram, buffer = Level("DRAM", read_energy=Fraction(2)), Level("B", tensor_words=(("A", 8), ("C", 9)), buffering=Fraction(2))
+    dram, buffer = (
+        Level("DRAM", read_energy=Fraction(2)),
+        Level("B", tensor_words=(("A", 8), ("C", 9)), buffering=Fraction(2)),
+    )
     lanes = {"instances": 6, "mesh_x": 2, "mesh_y": 3}
-    rates = {"read_bandwidth": Fraction(1, 4), "write_bandwidth": Fraction(1, 8), "leak": Fraction(1, 2)}
+    rates = {
+        "read_bandwidth": Fraction(1, 4),
+        "write_bandwidth": Fraction(1, 8),
+        "leak": Fraction(1, 2),
+    }
     inner = Level("R", 4, keeps=frozenset({"A"}), word_bits=8, block=2, cluster=2, **rates, **lanes)
-    bursts = Bursts(16, Fraction(5, 2), Fraction(1, 4), Fraction(3), (("B", ((8, Fraction(1)), (16, Fraction(3, 2)))),))
+    bursts = Bursts(
+        16,
+        Fraction(5, 2),
+        Fraction(1, 4),
+        Fraction(3),
+        (("B", ((8, Fraction(1)), (16, Fraction(3, 2)))),),
+    )
     compute = Compute("mac", 12, 4, 3, Fraction(1, 8))
     levels = (dram, replace(buffer, shared_bandwidth=Fraction(3)), inner)
     architecture = Architecture("chosen", levels, compute, "a: 1", "b", bursts)

@@ -1,4 +1,5 @@
-"""The rules that tests count by, held against what the real Timeloop counted of random mappings (`tests/data/README.md`)."""
+"""The rules that tests count by, held against what the real Timeloop counted of random mappings
+(`tests/data/README.md`)."""
 
 from __future__ import annotations
 
@@ -26,7 +27,10 @@ def rows(machine: str) -> list[tuple[Any, dict[str, str]]]:
     files = published()
     architecture = yaml.safe_load(files[f"{machine}/arch.yaml"])
     table = list(csv.DictReader(files[f"{machine}.csv"].splitlines()))
-    problems = {r["workload"]: yaml.safe_load(files[f"{machine}/problem_{r['workload']}.yaml"]) for r in table}
+    problems = {
+        r["workload"]: yaml.safe_load(files[f"{machine}/problem_{r['workload']}.yaml"])
+        for r in table
+    }
     return [(read_published(architecture, problems[row["workload"]], row), row) for row in table]
 
 
@@ -40,7 +44,12 @@ def test_counts_are_the_tools(machine: str, counts: int) -> None:
         for level, counted in found.levels.items():
             for what in ("reads", "fills", "updates", "capacity"):
                 for tensor, words in getattr(counted, what).items():
-                    assert words == int(row[f"{level}.{tensor}.{what}"]), (row["workload"], level, tensor, what)
+                    assert words == int(row[f"{level}.{tensor}.{what}"]), (
+                        row["workload"],
+                        level,
+                        tensor,
+                        what,
+                    )
                     compared += 1
         assert found.compute_cycles == int(row["compute_cycles"])
         assert found.macs == int(row["computes"])
@@ -55,7 +64,10 @@ def test_tiles_that_the_tool_rejects_do_not_fit(machine: str) -> None:
     rejected = 0
     for mapped, row in rows(machine):
         overfull = count(mapped).overfull
-        if size := re.search(r"level (\w+): mapped tile size (\d+) exceeds buffer capacity (\d+)", row["reject_reason"]):
+        if size := re.search(
+            r"level (\w+): mapped tile size (\d+) exceeds buffer capacity (\d+)",
+            row["reject_reason"],
+        ):
             level, needed, had = size.groups()
             assert overfull[level] == (int(needed), int(had))
             rejected += 1

@@ -1,19 +1,23 @@
 """What Timeloop counts of a mapping, written anew from the rules of its model, for tests.
 
-Nothing here is Ithaca's: `read_export` takes the YAML files of a folder as they are, `read_published` a row that the real tool
-evaluated, and `count` follows these rules (link transfers off), which `test_timeloop_rules.py` holds against such rows:
+Nothing here is Ithaca's: `read_export` takes the YAML files of a folder as they are,
+`read_published` a row that the real tool evaluated, and `count` follows these rules (link transfers
+off), which `test_timeloop_rules.py` holds against such rows:
 
-1. A level's tile of a tensor is its bounding box; a level's tiles fit its capacity, divided by its multiple buffering.
-2. Of all temporal loops outside a level, those inside the innermost one that indexes a tensor cost nothing; loops of one trip
-   do not exist. So a tile of T words is filled with T · n_1 ⋯ n_j words.
+1. A level's tile of a tensor is its bounding box; a level's tiles fit its capacity, divided by its
+  multiple buffering.
+2. Of all temporal loops outside a level, those inside the innermost one that indexes a tensor cost
+   nothing; loops of one trip do not exist. So a tile of T words is filled with T · n_1 ⋯ n_j words.
 3. Along that loop j alone, what two neighbouring tiles share stays (a sliding window).
-4. The next outer level that keeps the tensor reads what is filled, once for all lanes that want the same (multicast).
+4. The next outer level that keeps the tensor reads what is filled, once for all lanes that want the
+  same (multicast).
 5. Outputs travel the other way, and are read back but for the first time.
 6. Cycles are the trips of all temporal loops, or what a level's words take at its bandwidths.
 
 Lanes may not take tiles from each other (``no_link_transfer``), which the tool otherwise allows.
-``no_reuse`` of a temporal directive reloads a tile in every trip (2 and 3 do not hold there); of a spatial one it loads every
-lane by itself (4 does not). Both follow the tool's source; the rows have neither.
+``no_reuse`` of a temporal directive reloads a tile in every trip (2 and 3 do not hold there); of a
+spatial one it loads every lane by itself (4 does not). Both follow the tool's source; the rows have
+neither.
 """
 
 from __future__ import annotations
@@ -34,7 +38,9 @@ Loops = tuple[tuple[str, int], ...]
 @dataclass(frozen=True)
 class Tensor:
     name: str
-    ranks: tuple[tuple[tuple[str, int], ...], ...]  #: Dimension and coefficient of every term, by rank
+    ranks: tuple[
+        tuple[tuple[str, int], ...], ...
+    ]  #: Dimension and coefficient of every term, by rank
     output: bool
 
     def indexed_by(self, dimension: str) -> bool:
@@ -76,7 +82,9 @@ class Mapped:
         return extents
 
     def keepers(self, tensor: Tensor) -> list[int]:
-        return [i for i, n in enumerate(self.nodes) if isinstance(n, Storage) and tensor.name in n.keeps]
+        return [
+            i for i, n in enumerate(self.nodes) if isinstance(n, Storage) and tensor.name in n.keeps
+        ]
 
 
 @dataclass
@@ -108,15 +116,28 @@ def count(mapped: Mapped) -> Statistics:
     for tensor in mapped.tensors:
         for name, what, words in _moved(mapped, tensor):
             getattr(levels[name], what)[tensor.name] = words
-    compute = prod(trips for node in mapped.nodes if isinstance(node, Storage) for _, trips in node.loops)
-    lanes = prod(trips for node in mapped.nodes if isinstance(node, Lanes) for _, trips in node.loops)
+    compute = prod(
+        trips for node in mapped.nodes if isinstance(node, Storage) for _, trips in node.loops
+    )
+    lanes = prod(
+        trips for node in mapped.nodes if isinstance(node, Lanes) for _, trips in node.loops
+    )
     cycles, overfull = compute, {}
     for node in mapped.nodes:
         if isinstance(node, Storage):
             found = levels[node.name]
-            read, written = sum(found.reads.values()), sum(found.fills.values()) + sum(found.updates.values())
-            limits = ((read, node.read_bandwidth), (written, node.write_bandwidth), (read + written, node.shared_bandwidth))
-            cycles = max(cycles, *(ceil(words / rate) for words, rate in limits if rate is not None), 0)
+            read, written = (
+                sum(found.reads.values()),
+                sum(found.fills.values()) + sum(found.updates.values()),
+            )
+            limits = (
+                (read, node.read_bandwidth),
+                (written, node.write_bandwidth),
+                (read + written, node.shared_bandwidth),
+            )
+            cycles = max(
+                cycles, *(ceil(words / rate) for words, rate in limits if rate is not None), 0
+            )
             needed = sum(found.capacity.values())
             if node.capacity is not None and needed > node.capacity:
                 overfull[node.name] = needed, node.capacity
@@ -140,7 +161,11 @@ def _moved(mapped: Mapped, tensor: Tensor) -> Iterator[tuple[str, str, int]]:
         if parent == keepers[0]:
             yield node.name, "fills", 0
         else:
-            yield node.name, "fills", _fills(mapped, tensor, parent) - (whole if tensor.output else 0)
+            yield (
+                node.name,
+                "fills",
+                _fills(mapped, tensor, parent) - (whole if tensor.output else 0),
+            )
         if child < len(mapped.nodes):
             lanes = [n for n in mapped.nodes[parent:child] if isinstance(n, Lanes)]
             extents = mapped.inside(child)
@@ -194,7 +219,8 @@ def _distinct(mapped: Mapped, tensor: Tensor, parent: int, child: int) -> int:
 
 
 def _positions(tensor: Tensor, loops: Loops, inner: Mapping[str, int]) -> int:
-    """Different positions of a tile over lanes; loops of the same dimension count outermost first."""
+    """Different positions of a tile over lanes; loops of the same dimension count outermost
+    first."""
     steps, reach = [], dict(inner)
     for dimension, trips in reversed(loops):
         if trips > 1 and tensor.indexed_by(dimension):
@@ -202,7 +228,9 @@ def _positions(tensor: Tensor, loops: Loops, inner: Mapping[str, int]) -> int:
             steps.append((trips, tuple(c * reach[dimension] for c in coefficients)))
         reach[dimension] *= trips
     ranges = [range(trips) for trips, _ in steps]
-    if len(steps) < 2 or all(sum(map(bool, (shift[r] for _, shift in steps))) < 2 for r in range(len(tensor.ranks))):
+    if len(steps) < 2 or all(
+        sum(map(bool, (shift[r] for _, shift in steps))) < 2 for r in range(len(tensor.ranks))
+    ):
         return prod(len(found) for found in ranges)
     return len({tuple(sum(n * s[r] for n, (_, s) in zip(at, steps, strict=True)) for r in range(len(tensor.ranks)))
                 for at in product(*ranges)})  # fmt: skip
@@ -214,7 +242,9 @@ def _positions(tensor: Tensor, loops: Loops, inner: Mapping[str, int]) -> int:
 def read_problem(document: Mapping[str, Any]) -> tuple[tuple[Tensor, ...], dict[str, int]]:
     """Tensors and extents of a problem."""
     shape, instance = document["problem"]["shape"], document["problem"]["instance"]
-    numbers = {c["name"]: instance.get(c["name"], c["default"]) for c in shape.get("coefficients", ())}
+    numbers = {
+        c["name"]: instance.get(c["name"], c["default"]) for c in shape.get("coefficients", ())
+    }
 
     def term(factors: Sequence[str]) -> tuple[str, int]:
         (dimension,) = (f for f in factors if f not in numbers)
@@ -235,7 +265,9 @@ class _Loader(yaml.SafeLoader):
     """Reads tagged nodes of an architecture as mappings with a key ``tag``."""
 
 
-_Loader.add_multi_constructor("!", lambda loader, suffix, node: {"tag": suffix, **loader.construct_mapping(node, deep=True)})
+_Loader.add_multi_constructor(
+    "!", lambda loader, suffix, node: {"tag": suffix, **loader.construct_mapping(node, deep=True)}
+)
 
 
 def read_export(files: Mapping[str, str]) -> Mapped:
@@ -250,12 +282,25 @@ def read_export(files: Mapping[str, str]) -> Mapped:
             entry = directives[node["name"], "spatial"]
             loops = _loops(entry)
             assert prod(n for _, n in loops) <= prod(node["spatial"].values())
-            assert entry["no_link_transfer"] == [tensor.name for tensor in tensors]  # else the rules do not hold
+            assert entry["no_link_transfer"] == [
+                tensor.name for tensor in tensors
+            ]  # else the rules do not hold
             nodes.append(Lanes(loops, frozenset(entry.get("no_reuse", ()))))
         elif (node["name"], "temporal") in directives:
-            entry, kept = directives[node["name"], "temporal"], directives[node["name"], "dataspace"].get("keep", ())
+            entry, kept = (
+                directives[node["name"], "temporal"],
+                directives[node["name"], "dataspace"].get("keep", ()),
+            )
             attributes, reuse = node["attributes"], frozenset(entry.get("no_reuse", ()))
-            nodes.append(Storage(node["name"], frozenset(kept), _loops(entry), **_attributes(attributes), no_reuse=reuse))
+            nodes.append(
+                Storage(
+                    node["name"],
+                    frozenset(kept),
+                    _loops(entry),
+                    **_attributes(attributes),
+                    no_reuse=reuse,
+                )
+            )
     for dimension, extent in padded.items():
         assert prod(n for found in nodes for d, n in found.loops if d == dimension) == extent
     return Mapped(tensors, tuple(nodes), padded)
@@ -268,7 +313,9 @@ def _loops(entry: Mapping[str, Any]) -> Loops:
 
 def _attributes(attributes: Mapping[str, Any]) -> dict[str, Any]:
     rates = ("read_bandwidth", "write_bandwidth", "shared_bandwidth")
-    found: dict[str, Any] = {name: Fraction(str(attributes[name])) for name in rates if name in attributes}
+    found: dict[str, Any] = {
+        name: Fraction(str(attributes[name])) for name in rates if name in attributes
+    }
     if "depth" in attributes:
         words = attributes["depth"] * attributes["width"] // attributes["datawidth"]
         found["capacity"] = words // attributes.get("multiple_buffering", 1)
@@ -276,21 +323,36 @@ def _attributes(attributes: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read_hierarchy(files: Mapping[str, str]) -> Mapped:
-    """What an exported mapping onto a memory hierarchy states, in the form that the tool itself reads."""
+    """What an exported mapping onto a memory hierarchy states, in the form that the tool itself
+    reads."""
     tensors, padded = read_problem(yaml.safe_load(files["problem.yaml"]))
-    directives = {(e["target"], e["type"]): e for e in yaml.safe_load(files["mapping.yaml"])["mapping"]}
+    directives = {
+        (e["target"], e["type"]): e for e in yaml.safe_load(files["mapping.yaml"])["mapping"]
+    }
     nodes: list[Storage | Lanes] = []
-    for level in _published_levels(yaml.safe_load(files["arch.yaml"])["architecture"]["subtree"][0]):
+    for level in _published_levels(
+        yaml.safe_load(files["arch.yaml"])["architecture"]["subtree"][0]
+    ):
         name, attributes = level["name"], level["attributes"]
         if (name, "temporal") not in directives:
             continue
-        capacity = attributes["entries"] // attributes.get("multiple_buffering", 1) if "entries" in attributes else None
-        rates = {r: Fraction(str(attributes[r])) for r in ("read_bandwidth", "write_bandwidth") if r in attributes}
+        capacity = (
+            attributes["entries"] // attributes.get("multiple_buffering", 1)
+            if "entries" in attributes
+            else None
+        )
+        rates = {
+            r: Fraction(str(attributes[r]))
+            for r in ("read_bandwidth", "write_bandwidth")
+            if r in attributes
+        }
         kept = frozenset(directives[name, "bypass"]["keep"])
         nodes.append(Storage(name, kept, _spelled(directives[name, "temporal"]), capacity, **rates))
         if (name, "spatial") in directives:
             entry = directives[name, "spatial"]
-            assert entry["no_link_transfer"] == [tensor.name for tensor in tensors]  # else the rules do not hold
+            assert entry["no_link_transfer"] == [
+                tensor.name for tensor in tensors
+            ]  # else the rules do not hold
             nodes.append(Lanes(_spelled(entry)))
     for dimension, extent in padded.items():
         assert prod(n for found in nodes for d, n in found.loops if d == dimension) == extent
@@ -302,8 +364,11 @@ def _spelled(entry: Mapping[str, Any]) -> Loops:
     return tuple((dimension, trips[dimension]) for dimension in reversed(entry["permutation"]))
 
 
-def read_published(architecture: Mapping[str, Any], problem: Mapping[str, Any], row: Mapping[str, str]) -> Mapped:
-    """A mapping of ``golden/spatial``: one line of its table, whose permutations name the innermost loop first."""
+def read_published(
+    architecture: Mapping[str, Any], problem: Mapping[str, Any], row: Mapping[str, str]
+) -> Mapped:
+    """A mapping of ``golden/spatial``: one line of its table, whose permutations name the innermost
+    loop first."""
     tensors, extents = read_problem(problem)
     keeps = {
         "Buffer": {"Weights", "Inputs", "Outputs"},
@@ -320,7 +385,9 @@ def read_published(architecture: Mapping[str, Any], problem: Mapping[str, Any], 
             continue
         trips = dict.fromkeys(extents, 1) | _published_factors(row[f"T:{name}.factors"])
         loops = tuple((d, trips[d]) for d in reversed(row[f"T:{name}.permutation_innermost_first"]))
-        rates = {rate: Fraction(str(attributes[rate])) for rate in ("read_bandwidth", "write_bandwidth")}
+        rates = {
+            rate: Fraction(str(attributes[rate])) for rate in ("read_bandwidth", "write_bandwidth")
+        }
         kept = frozenset(keeps.get(name, {t.name for t in tensors}))
         nodes.append(Storage(name, kept, loops, attributes.get("entries"), **rates))
         if f"S:{name}.factors" in row:

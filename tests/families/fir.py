@@ -1,7 +1,8 @@
 """A toy family: an FIR filter on a chain of DSP blocks, with a word length to choose.
 
-A chain of ``blocks`` DSP blocks multiplies the taps in ``fold`` turns a sample; each block takes ``word`` bits, and samples
-arrive ``burst`` at a time through a port of 64 bits. Longer words are less noisy and take more DSP slices and energy.
+A chain of ``blocks`` DSP blocks multiplies the taps in ``fold`` turns a sample; each block takes
+``word`` bits, and samples arrive ``burst`` at a time through a port of 64 bits. Longer words are
+less noisy and take more DSP slices and energy.
 """
 
 from __future__ import annotations
@@ -66,12 +67,15 @@ class Fir(Design):
     def vocabulary(self) -> Mapping[str, Metric]:
         return VOCABULARY
 
-    def metrics(self, values: Mapping[str, Any], numbers: NumberSystem, names: Collection[str] | None = None) -> dict[str, Any]:
+    def metrics(
+        self, values: Mapping[str, Any], numbers: NumberSystem, names: Collection[str] | None = None
+    ) -> dict[str, Any]:
         blocks, fold, word, burst = (values[name] for name in ("blocks", "fold", "word", "burst"))
         number = lambda value: numbers.number(Fraction(value))  # noqa: E731
         bursts = number(self.samples) / burst
         found = {
-            "latency": numbers.maximum(fold * number(self.samples), bursts * word) + blocks * (1 if self.transposed else 2),
+            "latency": numbers.maximum(fold * number(self.samples), bursts * word)
+            + blocks * (1 if self.transposed else 2),
             "dsp": blocks * numbers.ceil_div(word, number(SLICE_BITS)),
             "energy": word * word * number(Fraction(self.samples * self.taps, 4)),
             "noise": number(32) / word,
@@ -112,7 +116,9 @@ class FirFamily:
     def tiling_fields(self, design: Design, configuration: Configuration) -> Mapping[str, Any]:
         return dict(configuration)
 
-    def detail_fields(self, design: Design, configuration: Configuration) -> Mapping[str, Mapping[str, Fraction]]:
+    def detail_fields(
+        self, design: Design, configuration: Configuration
+    ) -> Mapping[str, Mapping[str, Fraction]]:
         return {}
 
     def setting(self, head: FirHead) -> tuple[int, int]:
@@ -131,7 +137,9 @@ class FirFamily:
         return ""
 
 
-def fir_problem(taps: int, samples: int, objective: str = "latency", *, transposed: bool = False, **limits: int) -> Problem:
+def fir_problem(
+    taps: int, samples: int, objective: str = "latency", *, transposed: bool = False, **limits: int
+) -> Problem:
     """A filter with limits on metrics."""
     found = tuple(Limit(name, Fraction(bound)) for name, bound in limits.items())
     return Problem(
@@ -142,13 +150,21 @@ def fir_problem(taps: int, samples: int, objective: str = "latency", *, transpos
 
 
 def every_point(problem: Problem) -> Iterator[tuple[dict[str, int], dict[str, Fraction]]]:
-    """All configurations of a filter with their metrics, enumerated and computed without the space and the model."""
+    """All configurations of a filter with their metrics, enumerated and computed without the space
+    and the model."""
     fir: Any = problem.design
     for blocks, word, burst in product(range(1, fir.taps + 1), (4, 8, 16, 32), (1, 2, 4, 8, 16)):
         if burst * word > 64 or (fir.transposed and blocks % burst):
             continue
         fold = -(-fir.taps // blocks)
-        latency = max(Fraction(fold * fir.samples), Fraction(fir.samples * word, burst)) + blocks * (1 if fir.transposed else 2)
+        latency = max(
+            Fraction(fold * fir.samples), Fraction(fir.samples * word, burst)
+        ) + blocks * (1 if fir.transposed else 2)
         energy = Fraction(word * word * fir.samples * fir.taps, 4)
-        metrics = {"latency": latency, "dsp": Fraction(blocks * -(-word // 16)), "energy": energy, "noise": Fraction(32, word)}
+        metrics = {
+            "latency": latency,
+            "dsp": Fraction(blocks * -(-word // 16)),
+            "energy": energy,
+            "noise": Fraction(32, word),
+        }
         yield {"blocks": blocks, "fold": fold, "word": word, "burst": burst}, metrics

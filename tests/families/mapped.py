@@ -1,4 +1,5 @@
-"""A small matrix product on a small memory hierarchy, and all its mappings, counted by the rules of the real tool."""
+"""A small matrix product on a small memory hierarchy, and all its mappings, counted by the rules of
+the real tool."""
 
 from __future__ import annotations
 
@@ -21,7 +22,13 @@ DRAM, BUFFER, MAC = Fraction(60), Fraction(7), Fraction(2)
 ARCHITECTURE = Architecture(
     "small",
     (
-        Level("DRAM", read_energy=DRAM, write_energy=DRAM, update_energy=DRAM, read_bandwidth=Fraction(3)),
+        Level(
+            "DRAM",
+            read_energy=DRAM,
+            write_energy=DRAM,
+            update_energy=DRAM,
+            read_bandwidth=Fraction(3),
+        ),
         Level("Buffer", 9, read_energy=BUFFER, write_energy=BUFFER, update_energy=BUFFER),
     ),
     Compute("mac", 4, 2, 2, MAC),
@@ -37,7 +44,11 @@ def mapped_problem(objective: str = "latency", **limits: int) -> Problem:
     """Divisor mappings with limits on metrics."""
     design = SpatialDesign(NEST, ARCHITECTURE, MappingOptions(divisors_only=True))
     bounds = tuple(Limit(name, Fraction(bound)) for name, bound in limits.items())
-    return Problem(design, bounds, Objective(objective, parse_expression(objective, where="o", allowed=design.vocabulary)))
+    return Problem(
+        design,
+        bounds,
+        Objective(objective, parse_expression(objective, where="o", allowed=design.vocabulary)),
+    )
 
 
 def optimum(problem: Problem) -> Fraction | None:
@@ -49,11 +60,19 @@ def front(problems: Sequence[Problem], objectives: Sequence[str]) -> set[tuple[f
     """The values that no other mapping within the limits dominates."""
     (problem,) = problems
     found = {tuple(float(metrics[name]) for name in objectives) for metrics in _feasible(problem)}
-    return {v for v in found if not any(w != v and all(a <= b for a, b in zip(w, v, strict=True)) for w in found)}
+    return {
+        v
+        for v in found
+        if not any(w != v and all(a <= b for a, b in zip(w, v, strict=True)) for w in found)
+    }
 
 
 def _feasible(problem: Problem) -> list[dict[str, Fraction]]:
-    return [m for m in every_mapping() if all(m[limit.metric] <= limit.bound for limit in problem.limits)]
+    return [
+        m
+        for m in every_mapping()
+        if all(m[limit.metric] <= limit.bound for limit in problem.limits)
+    ]
 
 
 @cache
@@ -65,17 +84,26 @@ def every_mapping() -> tuple[dict[str, Fraction], ...]:
 def _mappings() -> Iterator[dict[str, Fraction]]:
     loops = list(EXTENTS)
     splits = [
-        [f for f in product(range(1, n + 1), repeat=4) if prod(f) == n and 1 in f[2:]]  # along one direction of a mesh
+        [
+            f for f in product(range(1, n + 1), repeat=4) if prod(f) == n and 1 in f[2:]
+        ]  # along one direction of a mesh
         for n in EXTENTS.values()
     ]
     for chosen in product(*splits):
-        outer, inner, x, y = (dict(zip(loops, column, strict=True)) for column in zip(*chosen, strict=True))
+        outer, inner, x, y = (
+            dict(zip(loops, column, strict=True)) for column in zip(*chosen, strict=True)
+        )
         if prod(x.values()) > 2 or prod(y.values()) > 2:
             continue
         for first, second in product(permutations(loops), repeat=2):
             everything = frozenset("ABC")
             nodes = (
-                Storage("DRAM", everything, tuple((d, outer[d]) for d in first), read_bandwidth=Fraction(3)),
+                Storage(
+                    "DRAM",
+                    everything,
+                    tuple((d, outer[d]) for d in first),
+                    read_bandwidth=Fraction(3),
+                ),
                 Storage("Buffer", everything, tuple((d, inner[d]) for d in second), 9),
                 Lanes(tuple((d, x[d] * y[d]) for d in loops)),
             )
@@ -86,4 +114,8 @@ def _mappings() -> Iterator[dict[str, Fraction]]:
                     for cost, c in ((DRAM, found.levels["DRAM"]), (BUFFER, found.levels["Buffer"]))
                 ]
                 energy = sum(words, MAC * found.macs)
-                yield {"latency": Fraction(found.cycles), "energy": energy, "pes": Fraction(found.multipliers)}
+                yield {
+                    "latency": Fraction(found.cycles),
+                    "energy": energy,
+                    "pes": Fraction(found.multipliers),
+                }

@@ -1,7 +1,9 @@
-"""The contract of a family: whatever states a `Space` and metrics gets every engine, study, export of seeds, page and proof.
+"""The contract of a family: whatever states a `Space` and metrics gets every engine, study, export
+of seeds, page and proof.
 
-The same tests run over the family of systolic arrays and over a toy (`tests.families.fir`), a filter that shares no quantity,
-metric or document with them. What is expected comes from enumeration without the space, its tables and the solver.
+The same tests run over the family of systolic arrays and over a toy (`tests.families.fir`), a
+filter that shares no quantity, metric or document with them. What is expected comes from
+enumeration without the space, its tables and the solver.
 """
 
 from __future__ import annotations
@@ -76,7 +78,9 @@ class Sample:
 
     def least(self) -> Fraction:
         """The least objective over all designs."""
-        return min(value for problem in self.problems if (value := self.optimum(problem)) is not None)
+        return min(
+            value for problem in self.problems if (value := self.optimum(problem)) is not None
+        )
 
 
 def fir_optimum(problem: Problem) -> Fraction | None:
@@ -84,18 +88,33 @@ def fir_optimum(problem: Problem) -> Fraction | None:
 
 
 def feasible(problem: Problem) -> list[tuple[dict[str, int], dict[str, Fraction]]]:
-    return [(v, m) for v, m in every_point(problem) if all(m[limit.metric] <= limit.bound for limit in problem.limits)]
+    return [
+        (v, m)
+        for v, m in every_point(problem)
+        if all(m[limit.metric] <= limit.bound for limit in problem.limits)
+    ]
 
 
 def fir_front(problems: Sequence[Problem], objectives: Sequence[str]) -> set[tuple[float, ...]]:
-    found = {tuple(float(m[name]) for name in objectives) for problem in problems for _, m in feasible(problem)}
-    return {v for v in found if not any(w != v and all(a <= b for a, b in zip(w, v, strict=True)) for w in found)}
+    found = {
+        tuple(float(m[name]) for name in objectives)
+        for problem in problems
+        for _, m in feasible(problem)
+    }
+    return {
+        v
+        for v in found
+        if not any(w != v and all(a <= b for a, b in zip(w, v, strict=True)) for w in found)
+    }
 
 
 SAMPLES = (
     Sample(
         "fir",
-        [fir_problem(24, 40, transposed=transposed, dsp=9, noise=4) for transposed in (False, True)],
+        [
+            fir_problem(24, 40, transposed=transposed, dsp=9, noise=4)
+            for transposed in (False, True)
+        ],
         fir_optimum,
         fir_front,
         Limit("dsp", Fraction(5)),
@@ -129,7 +148,11 @@ each_family = pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: samp
 
 
 def with_limit(problem: Problem, limit: Limit) -> Problem:
-    return Problem(problem.design, (*(old for old in problem.limits if old.metric != limit.metric), limit), problem.objective)
+    return Problem(
+        problem.design,
+        (*(old for old in problem.limits if old.metric != limit.metric), limit),
+        problem.objective,
+    )
 
 
 @pytest.fixture(scope="module", params=SAMPLES, ids=lambda sample: sample.name)
@@ -176,7 +199,10 @@ def test_engines_say_by_how_much_nothing_is_feasible(sample: Sample, method: Met
 @each_family
 def test_relaxations_bound_from_below(sample: Sample) -> None:
     for problem in sample.problems:
-        solution, optimum = engine(Method.GP)(problem, SolveOptions(time_limit=5)), sample.optimum(problem)
+        solution, optimum = (
+            engine(Method.GP)(problem, SolveOptions(time_limit=5)),
+            sample.optimum(problem),
+        )
         assert optimum is not None
         assert solution.certificate.lower_bound is not None
         assert solution.certificate.lower_bound <= optimum <= check_found(solution)
@@ -209,17 +235,26 @@ def test_searches_keep_rules_across_axes(objective: str, transposed: bool) -> No
 
 
 class BufferedFir(Fir):
-    """A filter with a buffer whose depth follows from its chain and its port, and that is filled first."""
+    """A filter with a buffer whose depth follows from its chain and its port, and that is filled
+    first."""
 
     @property
     def space(self) -> Space:
         bare = super().space
         follows = Link(Symbol("depth"), Relation.EQUAL, Symbol("fold") * Symbol("burst"))
-        return make_space((*bare.axes, SpaceAxis("buffer", (Quantity("depth", 1, 100),))), (*bare.links, follows))
+        return make_space(
+            (*bare.axes, SpaceAxis("buffer", (Quantity("depth", 1, 100),))), (*bare.links, follows)
+        )
 
-    def metrics(self, values: Mapping[str, Any], numbers: NumberSystem, names: Any = None) -> dict[str, Any]:
+    def metrics(
+        self, values: Mapping[str, Any], numbers: NumberSystem, names: Any = None
+    ) -> dict[str, Any]:
         found = super().metrics(values, numbers, names)
-        return {**found, "latency": found["latency"] + values["depth"]} if "latency" in found else found
+        return (
+            {**found, "latency": found["latency"] + values["depth"]}
+            if "latency" in found
+            else found
+        )
 
 
 def test_searches_compute_what_rules_across_axes_define() -> None:
@@ -236,7 +271,9 @@ def test_searches_compute_what_rules_across_axes_define() -> None:
 
 
 def test_a_power_of_two_may_have_a_range_that_depends_on_others() -> None:
-    axis = SpaceAxis("loop", (Quantity("n", 3, 12), Quantity("p", 2, Symbol("n"), Kind.POWER_OF_TWO)))
+    axis = SpaceAxis(
+        "loop", (Quantity("n", 3, 12), Quantity("p", 2, Symbol("n"), Kind.POWER_OF_TWO))
+    )
     rows = axis.table()
     expected = {(n, p) for n in range(3, 13) for p in (2, 4, 8) if p <= n}
     assert set(zip(rows["n"].tolist(), rows["p"].tolist(), strict=True)) == expected
@@ -253,7 +290,11 @@ def test_the_space_and_the_metrics_of_the_toy_are_those_enumerated(transposed: b
         assert problem.metrics(Configuration(values)) == metrics
     rows = [next(iter(axis.rows())) for axis in problem.space.axes]
     together = [
-        {name: int(column[row]) for part, row in zip(rows, picked, strict=True) for name, column in part.items()}
+        {
+            name: int(column[row])
+            for part, row in zip(rows, picked, strict=True)
+            for name, column in part.items()
+        }
         for picked in _products(rows)
     ]
     assert {tuple(sorted(v.items())) for v in together if problem.space.contains(v)} == {
@@ -267,7 +308,9 @@ def _products(rows: Sequence[Mapping[str, Any]]) -> list[tuple[int, ...]]:
     return list(product(*(range(next(iter(part.values())).size) for part in rows)))
 
 
-def test_results_are_read_back_and_proven_again(solved: tuple[Sample, Result], tmp_path: Path) -> None:
+def test_results_are_read_back_and_proven_again(
+    solved: tuple[Sample, Result], tmp_path: Path
+) -> None:
     sample, result = solved
     path = tmp_path / "result.json"
     path.write_text(document_text(result_document(result, sample.families)))
@@ -297,7 +340,9 @@ def test_a_changed_value_is_refused(solved: tuple[Sample, Result], tmp_path: Pat
 
 def test_results_are_explained_and_reported(solved: tuple[Sample, Result]) -> None:
     sample, result = solved
-    explanation = explain(result, result.solutions, lambda problems, starts: solve_best(problems, starts=starts))
+    explanation = explain(
+        result, result.solutions, lambda problems, starts: solve_best(problems, starts=starts)
+    )
     lines = statements(result, explanation)
     assert str(sample.least()) in "\n".join(lines)
     assert result.best is not None
@@ -326,18 +371,25 @@ def test_fronts_are_those_enumerated(sample: Sample) -> None:
     objectives = list(sample.objectives)
     front = pareto_front(sample.problems, objectives)
     assert front.complete
-    assert {tuple(map(float, point.values)) for point in front.points} == sample.front(sample.problems, objectives)
+    assert {tuple(map(float, point.values)) for point in front.points} == sample.front(
+        sample.problems, objectives
+    )
 
 
 @each_family
 def test_studies_answer_every_point(sample: Sample) -> None:
     def build(values: Mapping[str, Any]) -> list[Problem]:
-        return [with_limit(p, Limit(sample.tight.metric, Fraction(values["limit"]))) for p in sample.problems]
+        return [
+            with_limit(p, Limit(sample.tight.metric, Fraction(values["limit"])))
+            for p in sample.problems
+        ]
 
     bounds = (int(sample.tight.bound), 4 * int(sample.tight.bound))
     study = run_study([Axis("limit", bounds)], build, percent=Fraction(50))
     for (index,), point in study.points.items():
-        expected = [v for p in build({"limit": bounds[index]}) if (v := sample.optimum(p)) is not None]
+        expected = [
+            v for p in build({"limit": bounds[index]}) if (v := sample.optimum(p)) is not None
+        ]
         assert point.answer.value == min(expected)
         assert point.marginals
 
@@ -351,8 +403,12 @@ def test_grids_hold_the_exact_values(solved: tuple[Sample, Result]) -> None:
         grid = exact_grid(window)
         found = best_point(grid, window)
         assert found is not None
-        assert solution.problem.feasible_value(found.configuration) == sample.optimum(solution.problem)
-        assert float(grid["objective"].where(grid["feasible"]).min()) == pytest.approx(float(found.value))
+        assert solution.problem.feasible_value(found.configuration) == sample.optimum(
+            solution.problem
+        )
+        assert float(grid["objective"].where(grid["feasible"]).min()) == pytest.approx(
+            float(found.value)
+        )
 
 
 def test_seeds_are_feasible_and_all_different(solved: tuple[Sample, Result]) -> None:

@@ -1,4 +1,5 @@
-"""Documents of mappings onto memory hierarchies: they stand alone, load back, and are refused where they were edited."""
+"""Documents of mappings onto memory hierarchies: they stand alone, load back, and are refused where
+they were edited."""
 
 from __future__ import annotations
 
@@ -44,7 +45,9 @@ def design(nest: LoopNest, architecture: str, **more: Any) -> SpatialDesign:
 DESIGNS = {
     "conv": lambda: design(CONV, "simba-like"),
     "own kernel": lambda: design(OWN, "eyeriss", options=MappingOptions(divisors_only=True)),
-    "free bypass": lambda: design(CONV, "simple", options=MappingOptions(free_bypass=True, within_parent=True)),
+    "free bypass": lambda: design(
+        CONV, "simple", options=MappingOptions(free_bypass=True, within_parent=True)
+    ),
     "constrained": lambda: design(CONV, "simple", constraints=CONSTRAINED),
 }
 
@@ -69,7 +72,9 @@ def result(found: SpatialDesign, seed: int = 0) -> Result:
         Objective("2*edp", parse_expression("2*edp", where="objective", allowed=found.vocabulary)),
     )
     configuration = some_configuration(found, seed)
-    solution = make_solution(problem, configuration, conclude(problem.feasible_value(configuration), None, method="none"))
+    solution = make_solution(
+        problem, configuration, conclude(problem.feasible_value(configuration), None, method="none")
+    )
     return Result(found.architecture.name, solution, (solution,))
 
 
@@ -92,7 +97,13 @@ def test_a_mapping_reads_as_loops() -> None:
     found = design(OWN, "eyeriss")
     document = result_document(result(found))
     levels = document["best"]["tiling"]
-    assert [level["level"] for level in levels] == ["DRAM", "GLB", "ifmap_spad", "weights_spad", "psum_spad"]
+    assert [level["level"] for level in levels] == [
+        "DRAM",
+        "GLB",
+        "ifmap_spad",
+        "weights_spad",
+        "psum_spad",
+    ]
     assert levels[0]["keeps"] == ["in1", "in2", "out"]
     trips: dict[str, int] = {}
     for level in levels:
@@ -118,12 +129,20 @@ def edited(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
     ("path", "value", "told"),
     [
         ("architecture.levels.1.words", 0, "GLB.words is 0; allowed: at least 1"),
-        ("architecture.levels.1.read_energy", -1, "read_energy is -1; allowed: a number that is not negative"),
+        (
+            "architecture.levels.1.read_energy",
+            -1,
+            "read_energy is -1; allowed: a number that is not negative",
+        ),
         ("architecture.levels.2.mesh_x", 9, "ifmap_spad.instances is 168; allowed: 9·12"),
         ("architecture.levels.2.name", "GLB", "the name 'GLB' occurs twice"),
         ("architecture.levels.2.keeps", ["in3"], "keeps the unknown tensor 'in3'"),
         ("architecture.levels.2.colour", 1, "colour is unknown"),
-        ("edition", "exact", "edition is 'exact'; allowed: 'timeloop', 'dmazerunner', 'explainable' or 'intrinsic'"),
+        (
+            "edition",
+            "exact",
+            "edition is 'exact'; allowed: 'timeloop', 'dmazerunner', 'explainable' or 'intrinsic'",
+        ),
         ("best.tiling.0.loops", ["z=2"], "DRAM has 'z=2'; allowed: LOOP=TRIPS with loops x, y, k"),
         ("best.tiling.0.level", "L2", "level is one of L2"),
         ("best.tiling.1.keeps", ["in2"], "GLB.keeps is in2; allowed: in1, out"),

@@ -20,7 +20,8 @@ Iteration = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Run:
-    """A nest, the loops in space, the order of the tile loops, and the factors t1 and t2 of every band loop."""
+    """A nest, the loops in space, the order of the tile loops, and the factors t1 and t2 of every
+    band loop."""
 
     nest: LoopNest
     dataflow: tuple[str, ...]
@@ -55,7 +56,9 @@ class Run:
         for point in product(*ranges):
             yield dict(zip(self.nest.loops, point, strict=True))
 
-    def elements(self, access: Access, tile: Mapping[str, int], pe: Iteration) -> frozenset[Iteration]:
+    def elements(
+        self, access: Access, tile: Mapping[str, int], pe: Iteration
+    ) -> frozenset[Iteration]:
         """The elements of an array that a PE touches in a tile."""
         return frozenset(element(access, at) for at in self.iterations(tile, pe))
 
@@ -72,12 +75,15 @@ class Run:
         return size
 
     def sharing(self, access: Access) -> str | None:
-        """The first loop in space along which all PEs touch the same elements; None if there is none."""
+        """The first loop in space along which all PEs touch the same elements; None if there is
+        none."""
         tile = self.tiles[0]
         for index, loop in enumerate(self.dataflow):
             lines: dict[Iteration, set[frozenset[Iteration]]] = {}
             for pe in self.pes:
-                lines.setdefault(pe[:index] + pe[index + 1 :], set()).add(self.elements(access, tile, pe))
+                lines.setdefault(pe[:index] + pe[index + 1 :], set()).add(
+                    self.elements(access, tile, pe)
+                )
             if all(len(touched) == 1 for touched in lines.values()):
                 return loop
         return None
@@ -85,10 +91,15 @@ class Run:
     def buffers(self, access: Access) -> int:
         """How many buffers feed an array to the PEs: one for those that share, else one each."""
         shared = self.sharing(access)
-        return len(self.pes) if shared is None else len(self.pes) // (self.t1[shared] // self.t2[shared])
+        return (
+            len(self.pes)
+            if shared is None
+            else len(self.pes) // (self.t1[shared] // self.t2[shared])
+        )
 
     def changes(self, access: Access) -> int:
-        """How often what a PE needs differs from what it needed for the tile before, the first included."""
+        """How often what a PE needs differs from what it needed for the tile before, the first
+        included."""
         needed = (self.elements(access, tile, self.pes[0]) for tile in self.tiles)
         return sum(1 for _ in groupby(needed))
 
@@ -105,7 +116,8 @@ class Run:
         return len(self.tiles) * iterations // simd
 
     def sums_in_time(self) -> bool:
-        """Whether a PE adds to an element of the output more than once, in different cycles of a tile."""
+        """Whether a PE adds to an element of the output more than once, in different cycles of a
+        tile."""
         cycles: dict[Iteration, set[Iteration]] = {}
         for at in self.iterations(self.tiles[0], self.pes[0]):
             cycle = tuple(n // self.t2[x] if x == self.nest.simd else n for x, n in at.items())

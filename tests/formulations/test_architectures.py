@@ -1,4 +1,5 @@
-"""The architectures that come with Ithaca: sizes as published, energies by the rule that their files state."""
+"""The architectures that come with Ithaca: sizes as published, energies by the rule that their
+files state."""
 
 from __future__ import annotations
 
@@ -13,7 +14,15 @@ from tests.command_line import ithaca
 
 #: Of each: storage in bytes that its publication states, by level, and multipliers.
 PUBLISHED = {
-    "eyeriss": ({"GLB": 108 * 1024, "ifmap_spad": 168 * 24, "weights_spad": 168 * 448, "psum_spad": 168 * 48}, 168),
+    "eyeriss": (
+        {
+            "GLB": 108 * 1024,
+            "ifmap_spad": 168 * 24,
+            "weights_spad": 168 * 448,
+            "psum_spad": 168 * 48,
+        },
+        168,
+    ),
     "simba-like": (
         {
             "GlobalBuffer": 64 * 1024,
@@ -24,14 +33,20 @@ PUBLISHED = {
         1024,
     ),
     "nvdla-like": ({"ConvolutionBuffer": 16 * 32 * 1024}, 2048),
-    "tpu-like": ({"UnifiedBuffer": 24 * 2**20, "WeightFIFO": 4 * 65536, "Accumulators": 4 * 2**20}, 65536),
+    "tpu-like": (
+        {"UnifiedBuffer": 24 * 2**20, "WeightFIFO": 4 * 65536, "Accumulators": 4 * 2**20},
+        65536,
+    ),
 }
 
 
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_sizes_are_the_published_ones(name: str) -> None:
     found, (sizes, multipliers) = find_architecture(name), PUBLISHED[name]
-    stored = {level.name: level.instances * (level.words or 0) * level.word_bits // 8 for level in found.levels}
+    stored = {
+        level.name: level.instances * (level.words or 0) * level.word_bits // 8
+        for level in found.levels
+    }
     assert {level: stored[level] for level in sizes} == sizes
     assert found.compute.instances == multipliers
 
@@ -70,8 +85,13 @@ def test_energies_follow_the_rule_their_files_state(name: str) -> None:
 @pytest.mark.parametrize("kernel", ["conv2d", "depthwise_conv2d", "mm"])
 def test_every_architecture_keeps_a_workloads_own_tensors(name: str, kernel: str) -> None:
     nest = workload(kernel)
-    kept = [fitted(find_architecture(name), nest).levels[index].keeps for index in range(len(find_architecture(name).levels))]
-    assert frozenset().union(*(keeps or frozenset() for keeps in kept)) <= {access.tensor for access in nest.accesses}
+    kept = [
+        fitted(find_architecture(name), nest).levels[index].keeps
+        for index in range(len(find_architecture(name).levels))
+    ]
+    assert frozenset().union(*(keeps or frozenset() for keeps in kept)) <= {
+        access.tensor for access in nest.accesses
+    }
     for tensor in (access.tensor for access in nest.accesses):
         assert any(keeps is None or tensor in keeps for keeps in kept[1:])
 

@@ -1,4 +1,5 @@
-"""Bottleneck trees: contributions add up to what the model says, and remedies follow the published formulas."""
+"""Bottleneck trees: contributions add up to what the model says, and remedies follow the published
+formulas."""
 
 from __future__ import annotations
 
@@ -23,14 +24,23 @@ from tests.test_map import PROBLEM, TINY
 
 
 class Stub:
-    """What a tree asks of a design: passes that compute 30 cycles, send 20, or fetch 12 + 6; a drain of 5."""
+    """What a tree asks of a design: passes that compute 30 cycles, send 20, or fetch 12 + 6; a
+    drain of 5."""
 
-    def parts(self, values: Mapping[str, Traced], numbers: object) -> tuple[dict[str, Traced], dict[str, Traced]]:
+    def parts(
+        self, values: Mapping[str, Traced], numbers: object
+    ) -> tuple[dict[str, Traced], dict[str, Traced]]:
         computing, sending, drain = values["c"] * 10, values["s"] + 0, values["d"] * 1
         first, second = values["a"] * 2, values["b"] * 1
         fetching = first + second
         latency = 4 * TRACED.maximum(computing, TRACED.maximum(sending, fetching)) + drain
-        names = {"computing": computing, "sending": sending, "fetching": fetching, "fetching A": first, "fetching B": second}
+        names = {
+            "computing": computing,
+            "sending": sending,
+            "fetching": fetching,
+            "fetching A": first,
+            "fetching B": second,
+        }
         return {"latency": latency}, {**names, "drain": drain}
 
 
@@ -52,19 +62,30 @@ def test_a_tree_of_sums_and_maxima_states_what_each_part_contributes() -> None:
         120,
         Part("drain", How.GIVEN, Fraction(5), Fraction(1, 25)),
     )
-    assert [(part.name, part.value) for part in passes.parts] == [("computing", 120), ("sending", 80), ("fetching", 72)]
+    assert [(part.name, part.value) for part in passes.parts] == [
+        ("computing", 120),
+        ("sending", 80),
+        ("fetching", 72),
+    ]
     assert contenders(whole) == passes.parts
     fetching = passes.parts[2]
     assert [(part.name, part.within("fetching"), part.share) for part in fetching.parts] == [
         ("fetching A", "A", Fraction(48, 125)),
         ("fetching B", "B", Fraction(24, 125)),
     ]
-    assert whole.document["sum"][0] == {"name": "", "value": 120, "share": 0.96, "max": [p.document for p in passes.parts]}
+    assert whole.document["sum"][0] == {
+        "name": "",
+        "value": 120,
+        "share": 0.96,
+        "max": [p.document for p in passes.parts],
+    }
 
 
 def test_what_is_counted_twice_is_one_part_of_a_sum() -> None:
     class Twice(Stub):
-        def parts(self, values: Mapping[str, Traced], numbers: object) -> tuple[dict[str, Traced], dict[str, Traced]]:
+        def parts(
+            self, values: Mapping[str, Traced], numbers: object
+        ) -> tuple[dict[str, Traced], dict[str, Traced]]:
             calls = values["c"] * 10
             return {"latency": calls * 2 + values["d"] + calls + values["s"]}, {"calls": calls}
 
@@ -76,11 +97,17 @@ def test_what_is_counted_twice_is_one_part_of_a_sum() -> None:
 def test_what_binds_is_followed_at_a_maximum_and_measured_against_the_next() -> None:
     assert bindings(tree()) == (Binding(("latency", "computing"), Fraction(3, 2), Fraction(1)),)
     # bursts take longest, 40 of them A's: s = 46 / 30, f = 40 / 46
-    assert bindings(tree(a=20)) == (Binding(("latency", "fetching", "fetching A"), Fraction(46, 30), Fraction(40, 46)),)
+    assert bindings(tree(a=20)) == (
+        Binding(("latency", "fetching", "fetching A"), Fraction(46, 30), Fraction(40, 46)),
+    )
 
 
 def test_sums_may_pass_over_what_nothing_can_be_done_about_and_maxima_not() -> None:
-    assert bindings(tree(a=20), {"fetching B"}.__contains__)[0].names == ("latency", "fetching", "fetching B")
+    assert bindings(tree(a=20), {"fetching B"}.__contains__)[0].names == (
+        "latency",
+        "fetching",
+        "fetching B",
+    )
     assert bindings(tree(), {"sending"}.__contains__)[0].names == ("latency", "computing")
     assert bindings(tree(), {"drain"}.__contains__)[0].names == ("latency", "drain")
 
@@ -107,7 +134,13 @@ def checked(part: Part) -> Iterator[Part]:
 
 
 def test_parts_of_mappings_are_the_metrics_that_the_model_states(tiny: Path) -> None:
-    found = ithaca.map(tiny / "problem.yaml", arch=tiny / "tiny.yaml", divisors_only=True, objective="edp", limit="pes=2")
+    found = ithaca.map(
+        tiny / "problem.yaml",
+        arch=tiny / "tiny.yaml",
+        divisors_only=True,
+        objective="edp",
+        limit="pes=2",
+    )
     (solution,) = found.solutions
     assert solution.configuration is not None
     design = solution.problem.design
@@ -130,7 +163,9 @@ def test_numbers_that_remember_are_the_numbers_of_the_reference() -> None:
     low = Configuration({name: span[0] for name, span in filter_.space.ranges.items()})
     for problem, point in ((layer, proven), (filter_, low)):
         metrics, _ = problem.design.parts(given(point), TRACED)
-        assert {name: traced(number).value for name, number in metrics.items()} == problem.metrics(point)
+        assert {name: traced(number).value for name, number in metrics.items()} == problem.metrics(
+            point
+        )
         whole = bottleneck(problem.design, point, problem.objective.expression, "all")
         assert whole.value == problem.value(point)
         assert list(checked(whole))
@@ -156,17 +191,25 @@ def test_remedies_follow_the_published_formulas() -> None:
 
 
 def test_a_mapping_asks_for_room_where_words_bind(tiny: Path) -> None:
-    """DRAM's words bind; of the four Weights are most. The buffer holds them and what it needs of the others."""
-    found = ithaca.map(tiny / "problem.yaml", arch=tiny / "tiny.yaml", divisors_only=True, objective="latency")
+    """DRAM's words bind; of the four Weights are most. The buffer holds them and what it needs of
+    the others."""
+    found = ithaca.map(
+        tiny / "problem.yaml", arch=tiny / "tiny.yaml", divisors_only=True, objective="latency"
+    )
     (solution,) = found.solutions
     design, configuration = solution.problem.design, solution.configuration
     assert configuration is not None
     remedies = design.remedies(configuration)
     assert remedies["DRAM reads"] == (Remedy("DRAM.read_bandwidth"),)
     (room,) = remedies["DRAM Weights reads"]
-    held = {tensor: solution.metrics[f"Buffer.{tensor}.capacity"] for tensor in ("Weights", "Inputs", "Outputs")}
+    held = {
+        tensor: solution.metrics[f"Buffer.{tensor}.capacity"]
+        for tensor in ("Weights", "Inputs", "Outputs")
+    }
     assert room.figure == "Buffer.words"
     assert (room.stays, room.grows) == (held["Weights"], held["Inputs"] + held["Outputs"])
     fetched = solution.metrics["Buffer.Weights.fills"]
     assert room.reuse is not None
-    assert fetched / room.reuse <= 24  # with all reuse that is left, they are fetched once: they are 4 · 6 words
+    assert (
+        fetched / room.reuse <= 24
+    )  # with all reuse that is left, they are fetched once: they are 4 · 6 words

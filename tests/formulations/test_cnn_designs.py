@@ -1,4 +1,5 @@
-"""The 30 designs of a convolution: those of `golden/` carried over to the others, and published figures."""
+"""The 30 designs of a convolution: those of `golden/` carried over to the others, and published
+figures."""
 
 from __future__ import annotations
 
@@ -26,7 +27,9 @@ EDITIONS = [Edition.EXACT, Edition.ODYSSEY]
 
 
 def costs_of(nest: LoopNest, array: SystolicArray, tiling: Tiling, dtype: str = "fp32") -> Costs:
-    return costs_at(systolic_problem(nest, array, DATA_TYPES[dtype], (), parse_objective("latency")), tiling)
+    return costs_at(
+        systolic_problem(nest, array, DATA_TYPES[dtype], (), parse_objective("latency")), tiling
+    )
 
 
 def random_tiling(array: SystolicArray, draw: random.Random) -> Tiling:
@@ -44,9 +47,12 @@ def random_tiling(array: SystolicArray, draw: random.Random) -> Tiling:
 @pytest.mark.parametrize("edition", EDITIONS)
 @pytest.mark.parametrize("permutation", ["cin", "w", "cout"])
 @pytest.mark.parametrize(
-    ("dataflow", "twin"), [("c", "r"), ("o,r", "o,c"), ("r,i", "c,i"), ("o", "o"), ("i", "i"), ("o,i", "o,i")]
+    ("dataflow", "twin"),
+    [("c", "r"), ("o,r", "o,c"), ("r,i", "c,i"), ("o", "o"), ("i", "i"), ("o,i", "o,i")],
 )
-def test_rows_and_columns_may_change_places(dataflow: str, twin: str, permutation: str, edition: Edition) -> None:
+def test_rows_and_columns_may_change_places(
+    dataflow: str, twin: str, permutation: str, edition: Edition
+) -> None:
     draw = random.Random(f"{dataflow} {permutation} {edition}")
     swap = {"r": "c", "c": "r", "p": "q", "q": "p"}
     sizes = {"o": 7, "r": 9, "c": 5, "i": 6, "p": 3, "q": 2, "s": 2}
@@ -65,12 +71,15 @@ def test_rows_and_columns_may_change_places(dataflow: str, twin: str, permutatio
         assert metric_values(here) == metric_values(there)
 
 
-# -- [i] from the golden [k]: a window of one element and a single column make it a matrix product ------
+# -- [i] from the golden [k]: a window of one element and a single column make it a matrix product
+# ------
 
 
 @pytest.mark.parametrize("edition", EDITIONS)
 @pytest.mark.parametrize(("permutation", "matrix"), [("cin", "A"), ("w", "B"), ("cout", "C")])
-@pytest.mark.parametrize(("dataflow", "space"), [("r", "i"), ("o", "j"), ("i", "k"), ("r,i", "i,k"), ("o,i", "j,k")])
+@pytest.mark.parametrize(
+    ("dataflow", "space"), [("r", "i"), ("o", "j"), ("i", "k"), ("r,i", "i,k"), ("o,i", "j,k")]
+)
 def test_a_window_of_one_element_is_a_matrix_product(
     dataflow: str, space: str, permutation: str, matrix: str, edition: Edition
 ) -> None:
@@ -92,20 +101,32 @@ def test_a_window_of_one_element_is_a_matrix_product(
             {arrays[name]: pack for name, pack in tiling.pack.items()},
         )
         expected, found = costs_of(mm, product, tiling), costs_of(conv, array, twin)
-        renamed = {name: next(a for a in arrays if name.startswith(f"{arrays[a]}_IO")) for name in found.modules}
+        renamed = {
+            name: next(a for a in arrays if name.startswith(f"{arrays[a]}_IO"))
+            for name in found.modules
+        }
         for name, cost in found.modules.items():
             assert cost == expected.modules[renamed[name] + name[name.index("_IO") :]], name
-        assert found.words == {"cin": expected.words["A"], "w": expected.words["B"], "cout": expected.words["C"]}
+        assert found.words == {
+            "cin": expected.words["A"],
+            "w": expected.words["B"],
+            "cout": expected.words["C"],
+        }
         for part in ("prologue", "epilogue", "dsp"):
             assert getattr(found, part) == getattr(expected, part), part
 
 
-# -- figures of the published descriptions that are not among `descriptors/` --------------------------
+# -- figures of the published descriptions that are not among `descriptors/`
+# --------------------------
 
 
 def buffers(array: SystolicArray) -> dict[str, str]:
     """Words and number of the buffers of every module that has one, and of the PEs."""
-    found = {module.name: f"{group.size} x {group.count}" for group, module in array.modules if module.buffer}
+    found = {
+        module.name: f"{group.size} x {group.count}"
+        for group, module in array.modules
+        if module.buffer
+    }
     assert array.pe.accumulators is not None
     return found | {"PE": f"{array.pe.accumulators} x {array.pe.count}"}
 
@@ -143,7 +164,8 @@ def test_buffers_of_channels_in_space() -> None:
     assert tiles["cout_drain_IO_L2_out"] == "tiles.o·tiles.r·tiles.c"
 
 
-# -- strides and dilation ---------------------------------------------------------------------------
+# -- strides and dilation
+# ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -162,10 +184,16 @@ def test_the_footprint_of_a_window(stride: int, dilation: int, rows: str, column
 
 
 def test_a_layer_with_stride_2_reads_every_row_once() -> None:
-    """ResNet's first layer, 224 × 224 × 3 with windows of 7 × 7: one tile holds the 229 × 229 elements it touches."""
+    """ResNet's first layer, 224 × 224 × 3 with windows of 7 × 7: one tile holds the 229 × 229
+    elements it touches."""
     nest = workload("conv2d", {"o": 64, "r": 112, "c": 112, "i": 3, "p": 7, "q": 7, "s": 2})
     array = derive(nest, ("o",), "cout")
-    tiling = Tiling({"o": 64, "r": 112, "c": 112, "i": 3}, {"o": 8, "r": 1, "c": 1}, 1, {"cin": 1, "w": 1, "cout_drain": 1})
+    tiling = Tiling(
+        {"o": 64, "r": 112, "c": 112, "i": 3},
+        {"o": 8, "r": 1, "c": 1},
+        1,
+        {"cin": 1, "w": 1, "cout_drain": 1},
+    )
     costs = costs_of(nest, array, tiling)
     assert costs.words == {"cin": 229 * 229 * 3, "w": 64 * 49 * 3, "cout": 64 * 112 * 112}
 
@@ -173,18 +201,24 @@ def test_a_layer_with_stride_2_reads_every_row_once() -> None:
 def test_why_a_loop_is_not_in_space() -> None:
     output, inputs = parse_statement("y[r] += x[r+2*p] * w[p]")
     with pytest.raises(
-        InputError, match=r"unknown dataflow 'r' of tiled \(x is reused along r at distance \(2, -1\) of r, p\)"
+        InputError,
+        match=r"unknown dataflow 'r' of tiled \(x is reused along r at distance \(2, -1\) of r, p\)",
     ):
         find_dataflow(LoopNest("tiled", (("r", 8), ("p", 3)), output, inputs, "p"), ("r",))
     with pytest.raises(
-        InputError, match=r"unknown dataflow 'o,p' of conv2d \(p is not tiled: it runs inside the PE\); allowed: o r c"
+        InputError,
+        match=r"unknown dataflow 'o,p' of conv2d \(p is not tiled: it runs inside the PE\); allowed: o r c",
     ):
         find_dataflow(workload("conv2d"), ("o", "p"))
-    with pytest.raises(InputError, match=r"unknown dataflow 'l,m' of ttmc \(two reduction loops in space are not supported\)"):
+    with pytest.raises(
+        InputError,
+        match=r"unknown dataflow 'l,m' of ttmc \(two reduction loops in space are not supported\)",
+    ):
         find_dataflow(workload("ttmc"), ("l", "m"))
 
 
-# -- depthwise layers ---------------------------------------------------------------------------------
+# -- depthwise layers
+# ---------------------------------------------------------------------------------
 
 
 def test_depthwise_layers_are_all_buildable() -> None:
@@ -196,37 +230,50 @@ def test_depthwise_layers_are_all_buildable() -> None:
 
 @pytest.mark.parametrize("edition", EDITIONS)
 def test_a_depthwise_layer_by_hand(edition: Edition) -> None:
-    """16 channels of 8 × 6, windows of 3 × 3 at stride 2, on 2 × 4 PEs of 4 lanes: every figure worked out by hand."""
+    """16 channels of 8 × 6, windows of 3 × 3 at stride 2, on 2 × 4 PEs of 4 lanes: every figure
+    worked out by hand."""
     nest = workload("depthwise_conv2d", {"o": 16, "r": 8, "c": 6, "p": 3, "q": 3, "s": 2})
     array = derive(nest, ("o", "r"), "cout", edition)
-    tiling = Tiling({"o": 8, "r": 8, "c": 6}, {"r": 2, "c": 6}, 4, {"cin": 4, "w": 4, "cout_drain": 4})
+    tiling = Tiling(
+        {"o": 8, "r": 8, "c": 6}, {"r": 2, "c": 6}, 4, {"cin": 4, "w": 4, "cout_drain": 4}
+    )
     costs = costs_of(nest, array, tiling)
     assert costs.dsp == 2 * 4 * 4 * 5
-    assert costs.pe == 2 * (9 * 2 * 6)  # two tiles of 9 window elements for 2 × 6 results, 4 channels at a time
+    assert costs.pe == 2 * (
+        9 * 2 * 6
+    )  # two tiles of 9 window elements for 2 × 6 results, 4 channels at a time
     rows, columns = 2 * (2 - 1) + 3, 2 * (6 - 1) + 3
     cin, w, cout = rows * columns * 4, 9 * 4, 2 * 6 * 4
     assert costs.words == {"cin": 2 * 8 * cin, "w": 2 * 2 * w, "cout": 2 * 8 * cout}
-    # 32-bit words packed by 4 are four blocks wide; buffers are double, drains and accumulators single
+    # 32-bit words packed by 4 are four blocks wide; buffers are double, drains and accumulators
+    # single
     assert costs.bram18k == 2 * 8 * 4 + 2 * 2 * 4 + 8 * 4 + 8 * 4
     # each lane has its own accumulator, which is used every 2 · 6 cycles
     assert costs.accumulation == 12 - 8
     drain = costs.modules["cout_drain_IO_L1_out"]
-    assert drain.per_tile == Fraction(2 * cout, 4) + Fraction(cout, 4)  # past two PEs along o, four words at a time
+    assert drain.per_tile == Fraction(2 * cout, 4) + Fraction(
+        cout, 4
+    )  # past two PEs along o, four words at a time
 
 
 def test_one_window_element_after_the_other_is_a_loop_like_any_other() -> None:
-    """Tiled whole, with t2 = 1, a loop costs what it costs untiled: in both model editions, in all designs without it
-    in space."""
+    """Tiled whole, with t2 = 1, a loop costs what it costs untiled: in both model editions, in all
+    designs without it in space."""
     whole = workload("conv2d", {"o": 5, "r": 6, "c": 4, "i": 6, "p": 3, "q": 2})
     tiled = replace(whole, untiled=frozenset({"q"}))
     draw = random.Random(3)
     for edition in EDITIONS:
         for dataflow in dataflows(whole):
             for permutation in ("cin", "w", "cout"):
-                array, other = derive(whole, dataflow, permutation, edition), derive(tiled, dataflow, permutation, edition)
+                array, other = (
+                    derive(whole, dataflow, permutation, edition),
+                    derive(tiled, dataflow, permutation, edition),
+                )
                 tiling = random_tiling(array, draw)
                 expected = costs_of(whole, array, tiling)
-                found = costs_of(tiled, other, replace(tiling, array_part={**tiling.array_part, "p": 3}))
+                found = costs_of(
+                    tiled, other, replace(tiling, array_part={**tiling.array_part, "p": 3})
+                )
                 assert found.modules == expected.modules
                 assert metric_values(found) == metric_values(expected)
 
@@ -236,7 +283,9 @@ def test_with_one_lane_it_does_not_matter_which_loop_is_vectorised() -> None:
     reducing = LoopNest("mm", (("i", 9), ("j", 7), ("k", 6)), output, inputs, "k")
     parallel = replace(reducing, simd="j")
     for edition in EDITIONS:
-        for array, other in zip(designs(reducing, edition), designs(parallel, edition), strict=True):
+        for array, other in zip(
+            designs(reducing, edition), designs(parallel, edition), strict=True
+        ):
             packs = {g.name: 1 for g in array.packed_groups}
             here = Tiling({"i": 6, "j": 4, "k": 3}, {"i": 3, "j": 1}, 1, packs)
             there = Tiling({"i": 6, "j": 4, "k": 3}, {"i": 3}, 1, packs)

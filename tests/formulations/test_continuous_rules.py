@@ -21,7 +21,10 @@ NAMES = ("x", "y", "z", "q")
 
 
 def shown(space: Space) -> set[str]:
-    return {f"{r.left} {r.relation.value} {r.right}" for r in continuous_rules(space, quantity_spans(space))}
+    return {
+        f"{r.left} {r.relation.value} {r.right}"
+        for r in continuous_rules(space, quantity_spans(space))
+    }
 
 
 def space_of(relation: Relation, right: str, *more: tuple[str, Relation, str]) -> Space:
@@ -30,8 +33,15 @@ def space_of(relation: Relation, right: str, *more: tuple[str, Relation, str]) -
     def read(text: str) -> Expression:
         return parse_expression(text, where="test", allowed=NAMES)
 
-    links = [Link(read(left), kind, read(other)) for left, kind, other in (("q", relation, right), *more)]
-    quantities = (Quantity("x", 1, 4), Quantity("y", 2, 9), Quantity("z", 1, 50), Quantity("q", 1, 400))
+    links = [
+        Link(read(left), kind, read(other)) for left, kind, other in (("q", relation, right), *more)
+    ]
+    quantities = (
+        Quantity("x", 1, 4),
+        Quantity("y", 2, 9),
+        Quantity("z", 1, 50),
+        Quantity("q", 1, 400),
+    )
     return Space((Axis("a", quantities, tuple(links)),))
 
 
@@ -66,9 +76,13 @@ def test_parts_of_maxima_and_minima(relation: Relation, right: str, expected: se
 
 
 def test_a_quotient_without_remainder_is_one() -> None:
-    assert shown(space_of(Relation.EQUAL, "ceil(30/z)", ("z", Relation.DIVIDES, "30"))) == {"q = 30/z"}
+    assert shown(space_of(Relation.EQUAL, "ceil(30/z)", ("z", Relation.DIVIDES, "30"))) == {
+        "q = 30/z"
+    }
     problem = mm_problem((24, 36, 20), space=SpaceOptions(2, divisors_only=True))
-    assert {f"tiles.{x} = {n}/t1.{x}" for x, n in zip("ijk", (24, 36, 20), strict=True)} <= shown(problem.space)
+    assert {f"tiles.{x} = {n}/t1.{x}" for x, n in zip("ijk", (24, 36, 20), strict=True)} <= shown(
+        problem.space
+    )
 
 
 def test_inferred_packs_do_not_exceed_what_they_pack() -> None:

@@ -16,10 +16,30 @@ from ithaca.formulations.algebra.parsing import parse_expression
 from tests.problems import MM_DATAFLOWS, mm_problem
 
 #: Ceilings relaxed, as in the Pyomo model.
-RELAXED = NumberSystem("relaxed", float, lambda a, b: max(1.0, a / b), lambda *v: max(v), lambda *v: min(v))
+RELAXED = NumberSystem(
+    "relaxed", float, lambda a, b: max(1.0, a / b), lambda *v: max(v), lambda *v: min(v)
+)
 
-CONVEX = ("latency", "comm", "bram18k", "-comp", "-throughput", "comm/comp", "max(latency, dsp)*comp", "-1/latency", "edp")
-NOT_CONVEX = ("comm - comp", "latency - 1", "-comm", "comp/comm", "latency/(dsp + comm)", "-1/(comm - comp)", "-comp - 1")
+CONVEX = (
+    "latency",
+    "comm",
+    "bram18k",
+    "-comp",
+    "-throughput",
+    "comm/comp",
+    "max(latency, dsp)*comp",
+    "-1/latency",
+    "edp",
+)
+NOT_CONVEX = (
+    "comm - comp",
+    "latency - 1",
+    "-comm",
+    "comp/comm",
+    "latency/(dsp + comm)",
+    "-1/(comm - comp)",
+    "-comp - 1",
+)
 
 
 def at(expression: Expression, point: Mapping[str, float]) -> float:
@@ -46,12 +66,16 @@ def triples(names: list[str]) -> list[tuple[dict[str, float], dict[str, float], 
 
 def quantity_names(objective: str, dataflow: tuple[str, ...]) -> tuple[Expression, list[str]]:
     problem = mm_problem((64, 48, 32), dataflow, objective=objective)
-    return problem.symbolic().objective, [name for name in problem.space.quantities if not name.startswith("t1.")]
+    return problem.symbolic().objective, [
+        name for name in problem.space.quantities if not name.startswith("t1.")
+    ]
 
 
 @pytest.mark.parametrize("dataflow", MM_DATAFLOWS)
 @pytest.mark.parametrize("objective", CONVEX)
-def test_goals_called_convex_lie_below_their_chords(objective: str, dataflow: tuple[str, ...]) -> None:
+def test_goals_called_convex_lie_below_their_chords(
+    objective: str, dataflow: tuple[str, ...]
+) -> None:
     expression, names = quantity_names(objective, dataflow)
     assert is_convex_goal(expression)
     for first, second, middle in triples(names):
@@ -78,7 +102,9 @@ def test_other_goals_are_not_called_convex(objective: str) -> None:
         ("max(latency, 3*comm)", 10**6, True),
     ],
 )
-def test_limits_called_convex_hold_between_points_where_they_hold(text: str, bound: int, convex: bool) -> None:
+def test_limits_called_convex_hold_between_points_where_they_hold(
+    text: str, bound: int, convex: bool
+) -> None:
     expression, names = quantity_names(text, ("i", "j"))
     assert is_convex_limit(expression, Fraction(bound)) == convex
     if convex:
@@ -90,4 +116,6 @@ def test_limits_called_convex_hold_between_points_where_they_hold(text: str, bou
 
 def test_the_accumulator_condition_is_convex() -> None:
     # a difference of products, each a monomial
-    assert is_convex_limit(parse_expression("8*s - a*b", where="test", allowed=("s", "a", "b")), Fraction(0))
+    assert is_convex_limit(
+        parse_expression("8*s - a*b", where="test", allowed=("s", "a", "b")), Fraction(0)
+    )

@@ -24,26 +24,38 @@ from tests.problems import MM_DATAFLOWS, costs_at, mm_points, mm_problem, mm_til
         ((129, 205, 64), (3, 41), 8, 4, "637832.25"),
     ],
 )
-def test_published_points(t1: tuple[int, int, int], t2: tuple[int, int], simd: int, drain_pack: int, latency: str) -> None:
+def test_published_points(
+    t1: tuple[int, int, int], t2: tuple[int, int], simd: int, drain_pack: int, latency: str
+) -> None:
     problem = mm_problem((1024, 1024, 1024), edition="odyssey")
-    costs = costs_at(problem, mm_tiling(systolic(problem).array, t1, t2, simd, A=16, B=16, C_drain=drain_pack))
+    costs = costs_at(
+        problem, mm_tiling(systolic(problem).array, t1, t2, simd, A=16, B=16, C_drain=drain_pack)
+    )
     assert costs.latency == Fraction(latency)
 
 
 def test_the_published_best_uses_8600_dsp_and_3740_bram() -> None:
     problem = mm_problem((1024, 1024, 1024), edition="odyssey")
-    costs = costs_at(problem, mm_tiling(systolic(problem).array, (129, 130, 64), (3, 13), 4, A=16, B=16, C_drain=4))
+    costs = costs_at(
+        problem,
+        mm_tiling(systolic(problem).array, (129, 130, 64), (3, 13), 4, A=16, B=16, C_drain=4),
+    )
     assert (costs.dsp, costs.bram18k) == (8600, 3740)
 
 
 def test_a_measured_board() -> None:
     problem = mm_problem((1040, 1024, 1024))
-    costs = costs_at(problem, mm_tiling(systolic(problem).array, (260, 256, 512), (20, 16), 8, A=16, B=16, C_drain=4))
+    costs = costs_at(
+        problem,
+        mm_tiling(systolic(problem).array, (260, 256, 512), (20, 16), 8, A=16, B=16, C_drain=4),
+    )
     assert costs.latency == 680353  # measured: 697,071
 
 
 @pytest.mark.parametrize("edition", ["exact", "odyssey"])
-@pytest.mark.parametrize(("dataflow", "twin"), [("j", "i"), ("j,k", "i,k"), ("k", "k"), ("i,j", "i,j")])
+@pytest.mark.parametrize(
+    ("dataflow", "twin"), [("j", "i"), ("j,k", "i,k"), ("k", "k"), ("i,j", "i,j")]
+)
 @pytest.mark.parametrize(("permutation", "other"), [("A", "B"), ("B", "A"), ("C", "C")])
 @settings(max_examples=10)
 @given(
@@ -69,8 +81,9 @@ def test_exchanging_rows_and_columns_of_the_result_changes_nothing(
 ) -> None:
     """C = A·Bᵀ and Cᵀ = B·Aᵀ are the same work: i and j, A and B change places.
 
-    It carries the golden designs over to [j] and [j,k], which `golden/` does not hold. Only one thing may
-    differ: C is laid out by rows, so bursts to an unserialized C are as long as the tile's last dimension.
+    It carries the golden designs over to [j] and [j,k], which `golden/` does not hold. Only one
+    thing may differ: C is laid out by rows, so bursts to an unserialized C are as long as the
+    tile's last dimension.
     """
     n, k = extents
     factors = ((hidden * lanes, hidden * lanes, simd * lanes_k), (hidden, hidden), simd)
@@ -78,7 +91,9 @@ def test_exchanging_rows_and_columns_of_the_result_changes_nothing(
 
     def costs(dataflow: str, permutation: str) -> tuple[SystolicArray, Costs]:
         problem = mm_problem((n, n, k), tuple(dataflow.split(",")), permutation, edition)
-        return systolic(problem).array, costs_at(problem, mm_tiling(systolic(problem).array, *factors, **packs))
+        return systolic(problem).array, costs_at(
+            problem, mm_tiling(systolic(problem).array, *factors, **packs)
+        )
 
     array, here = costs(dataflow, permutation)
     _, there = costs(twin, other)
@@ -97,7 +112,10 @@ def test_exchanging_rows_and_columns_of_the_result_changes_nothing(
 def test_a_run_moves_at_least_every_word_once(dataflow: tuple[str, ...]) -> None:
     problem = mm_problem((64, 32, 16), dataflow)
     tiling = Tiling(
-        {"i": 64, "j": 32, "k": 16}, {"i": 8, "j": 8}, 1, {g.name: 1 for g in systolic(problem).array.packed_groups}
+        {"i": 64, "j": 32, "k": 16},
+        {"i": 8, "j": 8},
+        1,
+        {g.name: 1 for g in systolic(problem).array.packed_groups},
     )
     costs = costs_at(problem, tiling)
     assert costs.words == {"A": 64 * 16, "B": 32 * 16, "C": 64 * 32}

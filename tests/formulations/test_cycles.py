@@ -29,7 +29,8 @@ from ithaca.workloads.library import workload
 from tests.command_line import ithaca
 from tests.reference import DATA
 
-#: Mean and largest error that the closed form may have, on arrays of all sizes: those of DESIGN.md §11's own trial.
+#: Mean and largest error that the closed form may have, on arrays of all sizes: those of DESIGN.md
+#: §11's own trial.
 ALLOWED = {"rtl": (0.0015, 0.08), "hls": (0.007, 0.09)}
 
 GOLDEN = {"mm": "mm", "mm_more": "mm", "conv": "conv2d", "conv_sum_last": "conv2d"}
@@ -49,7 +50,9 @@ def test_golden_cycles(table: str, tmp_path: Path) -> None:
     machine = Machine(sums=Sums.LAST if "last" in table else Sums.FIRST)
     points = load_points(path, workload(GOLDEN[table]), data_type("fp32"), Edition.CYCLE, machine)
     errors: dict[str, list[float]] = {"rtl": [], "hls": []}
-    for (design, configuration), row in zip(points, csv.DictReader(StringIO(path.read_text())), strict=True):
+    for (design, configuration), row in zip(
+        points, csv.DictReader(StringIO(path.read_text())), strict=True
+    ):
         error = float(design.costs(configuration).latency / int(row["cycles"]) - 1)
         errors["hls" if int(row["entry"]) else "rtl"].append(error)
     assert all(error == 0 for error in errors["rtl"])
@@ -67,13 +70,17 @@ def configurations(design: SystolicDesign, count: int, seed: int) -> Iterator[di
             place = draw.randrange(next(iter(axis.values())).size)
             found |= {name: int(column[place]) for name, column in axis.items()}
         found = design.space.completed(found)
-        pes = design.array.pe.count.evaluate({name: Fraction(n) for name, n in {**design.extents, **found}.items()}, FRACTION)
+        pes = design.array.pe.count.evaluate(
+            {name: Fraction(n) for name, n in {**design.extents, **found}.items()}, FRACTION
+        )
         if design.space.contains(found) and pes <= 64:
             count -= 1
             yield found
 
 
-def errors_of(nest: str, dataflow: tuple[str, ...], machine: Machine, count: int, seed: int) -> list[float]:
+def errors_of(
+    nest: str, dataflow: tuple[str, ...], machine: Machine, count: int, seed: int
+) -> list[float]:
     """Errors of the closed form on random arrays of random sizes."""
     draw, found = random.Random(seed), []
     for number in range(count):
@@ -81,7 +88,9 @@ def errors_of(nest: str, dataflow: tuple[str, ...], machine: Machine, count: int
         extents |= {loop: draw.choice([1, 3]) for loop in "pq" if loop in extents}
         sized = workload(nest, extents)
         array = derive(sized, dataflow, sized.output.tensor, Edition.CYCLE)
-        design = SystolicDesign(sized, array, data_type("fp32"), technology=Technology(machine=machine))
+        design = SystolicDesign(
+            sized, array, data_type("fp32"), technology=Technology(machine=machine)
+        )
         for configuration in configurations(design, 1, seed + number):
             run = simulate_network(array_network(design, configuration, machine))
             assert run.finished
@@ -97,14 +106,18 @@ def check_errors(dataflow: tuple[str, ...], nest: str, regime: str, count: int, 
 
 
 @pytest.mark.parametrize("regime", REGIMES)
-@pytest.mark.parametrize(("nest", "dataflow"), DESIGNS, ids=[f"{nest} {','.join(loops)}" for nest, loops in DESIGNS])
+@pytest.mark.parametrize(
+    ("nest", "dataflow"), DESIGNS, ids=[f"{nest} {','.join(loops)}" for nest, loops in DESIGNS]
+)
 def test_fresh_arrays(nest: str, dataflow: tuple[str, ...], regime: str) -> None:
     check_errors(dataflow, nest, regime, 50, 1)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("regime", REGIMES)
-@pytest.mark.parametrize(("nest", "dataflow"), DESIGNS, ids=[f"{nest} {','.join(loops)}" for nest, loops in DESIGNS])
+@pytest.mark.parametrize(
+    ("nest", "dataflow"), DESIGNS, ids=[f"{nest} {','.join(loops)}" for nest, loops in DESIGNS]
+)
 def test_many_fresh_arrays(nest: str, dataflow: tuple[str, ...], regime: str) -> None:
     check_errors(dataflow, nest, regime, 500, 1000)
 
@@ -116,7 +129,9 @@ def test_designs_that_may_hang_are_none_of_the_edition() -> None:
     last = {a.dataflow for a in choose_designs(nest, Edition.CYCLE, sums=Sums.LAST)}
     # DESIGN.md §11: mttkrp [k], [l], [j,k] and [j,l] hang on half of their arrays
     assert last - found == {("k",), ("l",), ("j", "k"), ("j", "l")}
-    with pytest.raises(InputError, match=r"may hang: \w+ is handed on along the reduction; allowed: --sums last"):
+    with pytest.raises(
+        InputError, match=r"may hang: \w+ is handed on along the reduction; allowed: --sums last"
+    ):
         choose_designs(nest, Edition.CYCLE, ("k",))
 
 
@@ -132,5 +147,8 @@ def test_points_are_evaluated_in_it(tmp_path: Path) -> None:
     assert not ran.returncode, ran.stderr
     rows = list(csv.DictReader(StringIO(path.read_text())))
     found = json.loads(ran.stdout)["points"]
-    exact = [point["metrics"]["latency"] == int(row["cycles"]) for point, row in zip(found, rows, strict=True)]
+    exact = [
+        point["metrics"]["latency"] == int(row["cycles"])
+        for point, row in zip(found, rows, strict=True)
+    ]
     assert mean(exact) > 0.97

@@ -19,7 +19,14 @@ def test_mm_has_18_designs_of_which_6_are_buildable() -> None:
     found = designs(workload("mm"))
     assert len(found) == 18
     assert [",".join(a.dataflow) for a in found[::3]] == ["i", "j", "k", "i,j", "i,k", "j,k"]
-    assert [a.name for a in found if a.buildable] == ["[i] C", "[j] C", "[k] C", "[i,j] C", "[i,k] C", "[j,k] C"]
+    assert [a.name for a in found if a.buildable] == [
+        "[i] C",
+        "[j] C",
+        "[k] C",
+        "[i,j] C",
+        "[i,k] C",
+        "[j,k] C",
+    ]
     assert all("feedback" in (a.obstacle or "") for a in found if not a.buildable)
 
 
@@ -42,7 +49,9 @@ def test_conv2d_has_30_designs_of_which_10_are_buildable() -> None:
         ("batched_mm", "b", {}),
     ],
 )
-def test_helpers_at_the_ends_of_chains_and_of_dram(name: str, dataflow: str, dummies: dict[str, str]) -> None:
+def test_helpers_at_the_ends_of_chains_and_of_dram(
+    name: str, dataflow: str, dummies: dict[str, str]
+) -> None:
     nest = workload(name)
     array = derive(nest, tuple(dataflow.split(",")), nest.output.tensor)
     assert {name: str(count) for name, count in array.dummies.items()} == dummies
@@ -77,7 +86,10 @@ def test_modules_of_mm(dataflow: str, permutation: str, expected: list[str]) -> 
 def test_an_untiled_reduction_gives_the_output_two_flow_groups() -> None:
     array = derive(workload("conv2d"), ("o", "i"), "w")
     flows = [g for g in array.groups if g.role is Role.FLOW]
-    assert [(g.name, g.exterior, bool(g.modules)) for g in flows] == [("cout", False, False), ("cout_1", True, True)]
+    assert [(g.name, g.exterior, bool(g.modules)) for g in flows] == [
+        ("cout", False, False),
+        ("cout_1", True, True),
+    ]
     assert array.pe.accumulators is not None
 
 
@@ -88,8 +100,12 @@ def test_a_halo_is_the_footprint_of_the_window() -> None:
 
 def test_odyssey_merges_the_drain_into_a_copy_out_of_the_same_shape() -> None:
     nest = workload("mm")
-    assert [g.role for g in derive(nest, ("i", "j"), "A", Edition.ODYSSEY).groups].count(Role.DRAIN) == 0
-    assert [g.role for g in derive(nest, ("i", "j"), "A", Edition.EXACT).groups].count(Role.DRAIN) == 1
+    assert [g.role for g in derive(nest, ("i", "j"), "A", Edition.ODYSSEY).groups].count(
+        Role.DRAIN
+    ) == 0
+    assert [g.role for g in derive(nest, ("i", "j"), "A", Edition.EXACT).groups].count(
+        Role.DRAIN
+    ) == 1
 
 
 def test_nothing_knows_the_names_of_loops_and_arrays() -> None:
@@ -105,7 +121,9 @@ def test_nothing_knows_the_names_of_loops_and_arrays() -> None:
         for old in "ijk":
             text = text.replace(f"'{old}'", f"'{renaming[old]}'")
         for old in "ABC":
-            text = text.replace(f"'{old}'", f"'{renaming[old]}'").replace(f"'{old}_", f"'{renaming[old]}_")
+            text = text.replace(f"'{old}'", f"'{renaming[old]}'").replace(
+                f"'{old}_", f"'{renaming[old]}_"
+            )
         assert text == repr(twin)
 
 
@@ -118,7 +136,9 @@ def test_two_reductions_in_space_are_refused() -> None:
 
 def test_unknown_names_are_refused_with_the_allowed_ones() -> None:
     nest = workload("mm")
-    with pytest.raises(InputError, match=r"unknown dataflow 'i,x' of mm; allowed: i j k i,j i,k j,k"):
+    with pytest.raises(
+        InputError, match=r"unknown dataflow 'i,x' of mm; allowed: i j k i,j i,k j,k"
+    ):
         find_dataflow(nest, ("i", "x"))
     with pytest.raises(InputError, match="unknown permutation 'D' of mm; allowed: A, B, C"):
         loop_order(nest, "D")

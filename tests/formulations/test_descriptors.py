@@ -1,4 +1,5 @@
-"""Published design descriptions: the same model object as the derivation, or one line of refusal."""
+"""Published design descriptions: the same model object as the derivation, or one line of
+refusal."""
 
 from __future__ import annotations
 
@@ -44,11 +45,16 @@ LOOP = {"type": "for", "bounds": ["0", "i"], "child": CALL}
 
 
 def valued(thing, values):
-    """A model object with every expression evaluated; the free order within a permutation left out."""
+    """A model object with every expression evaluated; the free order within a permutation left
+    out."""
     if isinstance(thing, Expression):
         return thing.evaluate(values, FRACTION)
     if is_dataclass(thing):
-        return {f.name: valued(getattr(thing, f.name), values) for f in fields(thing) if f.name != "order"}
+        return {
+            f.name: valued(getattr(thing, f.name), values)
+            for f in fields(thing)
+            if f.name != "order"
+        }
     return [valued(part, values) for part in thing] if isinstance(thing, tuple) else thing
 
 
@@ -56,7 +62,12 @@ def random_values(nest, array, dice):
     values = {f"extent.{x}": Fraction(dice.randint(1, 100)) for x in nest.loops}
     for x in nest.band:
         t2, lanes = Fraction(dice.randint(1, 8)), Fraction(dice.randint(1, 9))
-        values |= {f"t1.{x}": t2 * lanes, f"t2.{x}": t2, f"lanes.{x}": lanes, f"tiles.{x}": Fraction(dice.randint(1, 9))}
+        values |= {
+            f"t1.{x}": t2 * lanes,
+            f"t2.{x}": t2,
+            f"lanes.{x}": lanes,
+            f"tiles.{x}": Fraction(dice.randint(1, 9)),
+        }
     return values | {f"pack.{g.name}": Fraction(2 ** dice.randint(0, 4)) for g in array.groups}
 
 
@@ -77,7 +88,11 @@ def test_own_description_is_the_derived_array(dataflow):
 def test_quirks_of_the_published_estimator_are_kept():
     array = descriptor_array(OURS["k",], MM, "own.json")
     ((group, module),) = [(g, m) for g, m in array.modules if m.name == "C_IO_L2_out"]
-    assert (group.locally_reducing, module.epilogue, module.serialized) == (True, Epilogue.ONE_CYCLE, True)
+    assert (group.locally_reducing, module.epilogue, module.serialized) == (
+        True,
+        Epilogue.ONE_CYCLE,
+        True,
+    )
     assert module.extra_words == module.intra + 1
 
 
@@ -97,7 +112,11 @@ def test_loading_leaves_the_document_alone(tmp_path):
     assert document == OURS["i",]
     path = tmp_path / "own.json"
     path.write_text(json.dumps(document))
-    assert load_descriptor(path, MM) == load_descriptor(path, MM) == descriptor_array(document, MM, "another name")
+    assert (
+        load_descriptor(path, MM)
+        == load_descriptor(path, MM)
+        == descriptor_array(document, MM, "another name")
+    )
 
 
 def nest_of(name):
@@ -106,7 +125,9 @@ def nest_of(name):
 
 @pytest.fixture(scope="module")
 def published(reference):
-    return cache(lambda name: load_descriptor(reference / "descriptors" / f"{name}.json", nest_of(name)))
+    return cache(
+        lambda name: load_descriptor(reference / "descriptors" / f"{name}.json", nest_of(name))
+    )
 
 
 @pytest.mark.parametrize("name", DESCRIPTORS)
@@ -117,14 +138,20 @@ def test_published_description_is_the_derived_array(name, published):
 
 @pytest.mark.parametrize("kernels", ["gemm", "cnn"])
 def test_published_descriptions_give_the_golden_metrics(kernels, published):
-    rows = [row for row in csv.DictReader(golden_text(kernels).splitlines()) if row["edition"] == "odyssey"]
+    rows = [
+        row
+        for row in csv.DictReader(golden_text(kernels).splitlines())
+        if row["edition"] == "odyssey"
+    ]
     assert rows
     for row in rows:
         array = published(f"{kernels}_{row['descriptor']}")
         assert (",".join(array.dataflow), array.permutation) == (row["dataflow"], row["reuse"])
         parts = (json.loads(row[column]) for column in ("array_part", "latency_hiding", "simd"))
         tiling = Tiling(*parts, group_packs(array, json.loads(row["pack"])))
-        costs = evaluate(array, tiling.quantities(array, json.loads(row["sizes"])), DATA_TYPES["fp32"], FRACTION)
+        costs = evaluate(
+            array, tiling.quantities(array, json.loads(row["sizes"])), DATA_TYPES["fp32"], FRACTION
+        )
         for metric, value in metric_values(costs, row.keys()).items():
             assert float(value) == pytest.approx(float(row[metric]), rel=1e-9), (array.name, metric)
 
@@ -192,8 +219,18 @@ for _ in range(5_000):
 # Path, what to put there, the path reported (if another), a part of the message.
 MUTATIONS = [
     ("latency.A_IO_L2_in.bounds.1", "import os", "latency.A_IO_L2_in.bounds[1]", "'import os'"),
-    ("latency.A_IO_L2_in.child.bounds.1", "__import__('os')", "latency.A_IO_L2_in.child.bounds[1]", "allowed: numbers"),
-    ("latency.A_IO_L2_in.child.bounds.1", "n", "latency.A_IO_L2_in.child.bounds[1]", "the names i, i_t1, i_t2"),
+    (
+        "latency.A_IO_L2_in.child.bounds.1",
+        "__import__('os')",
+        "latency.A_IO_L2_in.child.bounds[1]",
+        "allowed: numbers",
+    ),
+    (
+        "latency.A_IO_L2_in.child.bounds.1",
+        "n",
+        "latency.A_IO_L2_in.child.bounds[1]",
+        "the names i, i_t1, i_t2",
+    ),
     ("latency.A_IO_L2_in.bounds.1", "9**9**9", "", "9**9**9"),
     ("latency.A_IO_L2_in.bounds.1", "(" * 9_000, "", "nested more than"),
     ("latency.A_IO_L2_in.bounds.1", "1/0", "", "divides by zero"),
@@ -204,16 +241,31 @@ MUTATIONS = [
     ("latency.A_IO_L2_in.bounds.0", "1", "latency.A_IO_L2_in.bounds[0]", "allowed: '0'"),
     ("latency.A_IO_L2_in.bounds", ["0"], "latency.A_IO_L2_in.bounds", "two bounds"),
     ("latency.A_IO_L2_in.bounds", "0", "latency.A_IO_L2_in.bounds", "a list"),
-    ("latency.A_IO_L2_in.type", "while", "latency.A_IO_L2_in.type", "for, mark, if, block, user, array_tile"),
+    (
+        "latency.A_IO_L2_in.type",
+        "while",
+        "latency.A_IO_L2_in.type",
+        "for, mark, if, block, user, array_tile",
+    ),
     ("latency.A_IO_L2_in.type", ["for"], "latency.A_IO_L2_in.type", "text"),
     ("latency.A_IO_L2_in.child", MISSING, "latency.A_IO_L2_in", "misses 'child'"),
     ("latency.A_IO_L2_in.child", [1], "latency.A_IO_L2_in.child", "an object"),
-    ("latency.A_IO_L2_in.child.child", CALL, "latency.A_IO_L2_in", "moves the tiles of all buffers"),
+    (
+        "latency.A_IO_L2_in.child.child",
+        CALL,
+        "latency.A_IO_L2_in",
+        "moves the tiles of all buffers",
+    ),
     ("latency.A_IO_L2_in", DEEP, "latency.A_IO_L2_in", "levels"),
     ("latency.A_IO_L1_in_inter", CALL, "latency.A_IO_L1_in_inter", "array_tile"),
     ("latency.A_IO_L1_in_intra", MISSING, "latency", "misses 'A_IO_L1_in_intra'"),
     ("latency.A_IO_L1_in", {"type": "block", "child": [LOOP]}, "", "blocks contain no loops"),
-    ("latency.A_IO_L1_in", {"type": "if", "child": []}, "latency.A_IO_L1_in.child", "one or more nodes"),
+    (
+        "latency.A_IO_L1_in",
+        {"type": "if", "child": []},
+        "latency.A_IO_L1_in.child",
+        "one or more nodes",
+    ),
     ("latency.A_IO_L1_in", MISSING, "latency", "misses 'A_IO_L1_in'"),
     ("latency.Z_IO_L1_in", CALL, "latency", "'Z_IO_L1_in' is no module of mm"),
     ("latency.A_IO_L7_in", CALL, "latency", "A_IO_L1_in, A_IO_L2_in, B_IO_L1_in"),
@@ -229,7 +281,12 @@ MUTATIONS = [
     ("memory.A_IO_L1_in.ele_size", 10**400, "", "a very large number"),
     ("memory.A_IO_L1_in.ele_size", True, "", "true"),
     ("memory.A_IO_L1_in.ele_size", MISSING, "memory.A_IO_L1_in", "misses 'ele_size'"),
-    ("memory.A_IO_L1_in.data_pack_factor_inter", "p99", "memory.A_IO_L1_in.data_pack_factor_inter", "p10, p11, p9"),
+    (
+        "memory.A_IO_L1_in.data_pack_factor_inter",
+        "p99",
+        "memory.A_IO_L1_in.data_pack_factor_inter",
+        "p10, p11, p9",
+    ),
     ("memory.A_IO_L1_in.array", "C", "memory.A_IO_L1_in.array", "allowed: A"),
     ("memory.A_IO_L1_in.buf_size", "i_t1", "", "buf_size"),
     ("memory.A_IO_L1_in.num", {}, "memory.A_IO_L1_in.num", "text"),
@@ -246,24 +303,49 @@ MUTATIONS = [
     ("compute.PE.unroll_factor", "j_t2", "compute.PE.unroll_factor", "the SIMD factor of loop k"),
     ("compute.PE", MISSING, "compute", "misses 'PE'"),
     ("latency.PE.child.child.child", CALL, "latency.PE", "one loop over the tiles"),
-    ("latency.A_IO_L1_in_inter.bounds.1", "k_t1", "latency.A_IO_L1_in_inter", "a tree of lanes.k trips"),
+    (
+        "latency.A_IO_L1_in_inter.bounds.1",
+        "k_t1",
+        "latency.A_IO_L1_in_inter",
+        "a tree of lanes.k trips",
+    ),
     ("latency.A_IO_L1_in_intra", CALL, "latency.A_IO_L1_in_intra", "a tree of"),
     ("io.A_IO_L1_in.dims", ["1"], "io.A_IO_L1_in.dims", "the number of modules, lanes.k"),
-    ("memory.A_IO_L1_in.num", "max(k_t1/k_t2, 1000)", "memory.A_IO_L1_in.num", "the number of buffers, lanes.k"),
+    (
+        "memory.A_IO_L1_in.num",
+        "max(k_t1/k_t2, 1000)",
+        "memory.A_IO_L1_in.num",
+        "the number of buffers, lanes.k",
+    ),
     ("memory.PE", {"array": "C"}, "memory", "accumulators of the PEs"),
-    ("params.9.bounds.1", "max(min(k_t1,4),2*k_t2)", "params[9].bounds[1]", "max(min(LAST, WORDS), LOWER)"),
+    (
+        "params.9.bounds.1",
+        "max(min(k_t1,4),2*k_t2)",
+        "params[9].bounds[1]",
+        "max(min(LAST, WORDS), LOWER)",
+    ),
     ("params", {}, "params", "a list"),
     ("params.0", MISSING, "params", "loops j, k do not match mm, which has i, j, k"),
     ("params.0.name", "x", "params", "loops j, k, x do not match mm, which has i, j, k"),
     ("params.0.name", "j", "params[1].name", "a name of its own"),
     ("params.0.name", "i\n", "params[0].name", r"'i\n' is not allowed; allowed: letters"),
     ("params.0.name", "i" * 100_000, "params[0].name", "allowed: letters"),
-    ("params.0.split_by", MISSING, "params", "tiled loops j, k do not match mm, which tiles i, j, k"),
+    (
+        "params.0.split_by",
+        MISSING,
+        "params",
+        "tiled loops j, k do not match mm, which tiles i, j, k",
+    ),
     ("params.0.split_by", "zz", "params[0].split_by", "i_t1, j_t1, k_t1"),
     ("params.0.split_by", "j_t1", "params", "share a tiling factor"),
     ("params.0.attr", "magic", "params[0].attr", "loop_ub"),
     ("params.5.split_by", "j_t2", "params", "share a tiling factor"),
-    ("params.8.attr", "latency_tiling_factor", "params", "SIMD loops none do not match mm, which has k"),
+    (
+        "params.8.attr",
+        "latency_tiling_factor",
+        "params",
+        "SIMD loops none do not match mm, which has k",
+    ),
     ("params.9.divisors", [], "params[9]", "one divisor"),
     ("params.9.bounds", ["1", "16"], "params[9].bounds[1]", "max(min(LAST, WORDS), LOWER)"),
     ("params.9.bounds", MISSING, "params[9]", "misses 'bounds'"),
@@ -285,7 +367,11 @@ def changed(document, steps, value):
     return result
 
 
-@pytest.mark.parametrize(("place", "value", "path", "problem"), MUTATIONS, ids=[f"{n}-{m[0]}" for n, m in enumerate(MUTATIONS)])
+@pytest.mark.parametrize(
+    ("place", "value", "path", "problem"),
+    MUTATIONS,
+    ids=[f"{n}-{m[0]}" for n, m in enumerate(MUTATIONS)],
+)
 def test_bad_document(place, value, path, problem):
     with pytest.raises(InputError) as refusal:
         descriptor_array(changed(OURS["k",], place.split("."), value), MM, "own.json")
@@ -293,14 +379,39 @@ def test_bad_document(place, value, path, problem):
 
 
 def test_description_of_another_nest():
-    with pytest.raises(InputError, match="loops i, j, k do not match conv2d, which has c, i, o, p, q, r"):
+    with pytest.raises(
+        InputError, match="loops i, j, k do not match conv2d, which has c, i, o, p, q, r"
+    ):
         descriptor_array(OURS["k",], CNN, "own.json")
 
 
-TEXTS = ["", "0", "-1", "i", "i_t1/i_t2", "k_t2-1", "ceil(k/k_t1)", "p9", "PE", "if", "block", "array_tile", "max(i,j)", "\0"]
+TEXTS = [
+    "",
+    "0",
+    "-1",
+    "i",
+    "i_t1/i_t2",
+    "k_t2-1",
+    "ceil(k/k_t1)",
+    "p9",
+    "PE",
+    "if",
+    "block",
+    "array_tile",
+    "max(i,j)",
+    "\0",
+]
 VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.sampled_from(TEXTS) | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["type", "child", "bounds", "x"]), inner),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.sampled_from(TEXTS)
+    | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["type", "child", "bounds", "x"]), inner)
+    ),
     max_leaves=5,
 )
 
@@ -309,16 +420,26 @@ VALUES = st.recursive(
 def test_any_change_loads_or_is_refused(dataflow, data):
     document, steps = OURS[dataflow], []
     here = document
-    while isinstance(here, dict | list) and here and (len(steps) < 2 or data.draw(st.integers(0, 5))):
-        step = data.draw(st.sampled_from(sorted(here) if isinstance(here, dict) else range(len(here))))
+    while (
+        isinstance(here, dict | list) and here and (len(steps) < 2 or data.draw(st.integers(0, 5)))
+    ):
+        step = data.draw(
+            st.sampled_from(sorted(here) if isinstance(here, dict) else range(len(here)))
+        )
         steps.append(step)
         here = here[step]
     try:
-        array = descriptor_array(changed(document, steps, data.draw(st.just(MISSING) | VALUES)), MM, "own.json")
+        array = descriptor_array(
+            changed(document, steps, data.draw(st.just(MISSING) | VALUES)), MM, "own.json"
+        )
     except InputError as refusal:
         check_refusal(str(refusal))
     else:
         packs = {f"pack.{group.name}": Fraction(2) for group in array.groups}
-        values = {f"{q}.{x}": Fraction(n) for q, n in (("t1", 4), ("t2", 2), ("lanes", 2), ("tiles", 3)) for x in "ijk"}
+        values = {
+            f"{q}.{x}": Fraction(n)
+            for q, n in (("t1", 4), ("t2", 2), ("lanes", 2), ("tiles", 3))
+            for x in "ijk"
+        }
         values |= {f"extent.{x}": Fraction(12) for x in "ijk"} | packs
         assert evaluate(array, values, DATA_TYPES["fp32"], FRACTION).latency > 0

@@ -45,13 +45,20 @@ def kernel(name: str) -> LoopNest:
 def small_run(
     nest: LoopNest, dataflow: tuple[str, ...], permutation: str, draw: random.Random
 ) -> tuple[Run, Tiling, SystolicArray]:
-    """A design with small factors: two tiles of every loop, two or three lanes of the space loops."""
+    """A design with small factors: two tiles of every loop, two or three lanes of the space
+    loops."""
     array = derive(nest, dataflow, permutation)
     t2 = {x: 1 if x in nest.sequential_loops else draw.choice((1, 2)) for x in nest.band}
-    t1 = {x: t2[x] * (draw.choice((2, 3)) if x in dataflow else draw.choice((1, 2))) for x in nest.band}
+    t1 = {
+        x: t2[x] * (draw.choice((2, 3)) if x in dataflow else draw.choice((1, 2)))
+        for x in nest.band
+    }
     sizes = {x: 2 * t1[x] for x in nest.band} | {x: draw.choice((2, 3)) for x in nest.untiled}
     access = next(a for a in nest.accesses if a.tensor == permutation)
-    order = (*(x for x in nest.band if access.indexed_by(x)), *(x for x in nest.band if not access.indexed_by(x)))
+    order = (
+        *(x for x in nest.band if access.indexed_by(x)),
+        *(x for x in nest.band if not access.indexed_by(x)),
+    )
     hidden = {x: t2[x] for x in array.latency_hiding_loops}
     tiling = Tiling(t1, hidden, t2[nest.simd], {g.name: 1 for g in array.packed_groups})
     return Run(nest.with_sizes(sizes), dataflow, order, t1, t2), tiling, array
@@ -92,7 +99,8 @@ def check_inputs(run: Run, array: SystolicArray, costs: Costs) -> None:
         shared = run.sharing(access)
         assert group.exterior == (shared is not None)
         assert group.count.evaluate(values, FRACTION) == run.buffers(access)
-        # a buffer next to the DRAM module keeps its tile as long as it is needed, others are filled for every tile
+        # a buffer next to the DRAM module keeps its tile as long as it is needed, others are filled
+        # for every tile
         near = len(run.dataflow) == (1 if shared is None else 2)
         loads = run.changes(access) if near else len(run.tiles)
         if near and loads == 1:
@@ -101,7 +109,8 @@ def check_inputs(run: Run, array: SystolicArray, costs: Costs) -> None:
 
 
 def check_output(run: Run, array: SystolicArray, costs: Costs) -> None:
-    """Partial sums leave and come back whenever the tile of the output changes before it is finished."""
+    """Partial sums leave and come back whenever the tile of the output changes before it is
+    finished."""
     output, in_space = run.nest.output, set(run.dataflow) & set(run.nest.reduction_loops)
     runs, finished = run.changes(output), run.output_tiles()
     holders = len(run.pes)
@@ -111,6 +120,8 @@ def check_output(run: Run, array: SystolicArray, costs: Costs) -> None:
     flows = [g for g in array.groups if g.role is Role.FLOW and g.modules]
     assert array.buildable == (runs == finished)
     assert bool(flows) == (bool(in_space) or runs > finished)
-    assert (array.pe.accumulators is not None) == (not in_space or any(x not in in_space for x in run.nest.reduction_loops))
+    assert (array.pe.accumulators is not None) == (
+        not in_space or any(x not in in_space for x in run.nest.reduction_loops)
+    )
     if in_space and run.sums_in_time():
         assert array.pe.accumulators is not None

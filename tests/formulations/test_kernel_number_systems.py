@@ -28,7 +28,13 @@ def random_point(name: str, draw: random.Random) -> tuple[Problem, Configuration
     sizes = {x: draw.randint(1, 3 if x in kernel.untiled else 9) for x in kernel.loops}
     nest = workload(name, sizes | {x: draw.randint(1, 3) for x, _ in kernel.parameters})
     array = draw.choice(designs(nest, draw.choice([Edition.EXACT, Edition.ODYSSEY])))
-    problem = systolic_problem(nest, array, DATA_TYPES[draw.choice(["fp32", "int16", "int8"])], (), parse_objective("latency"))
+    problem = systolic_problem(
+        nest,
+        array,
+        DATA_TYPES[draw.choice(["fp32", "int16", "int8"])],
+        (),
+        parse_objective("latency"),
+    )
     while True:
         values: dict[str, int] = {}
         for axis in problem.space.axes:
@@ -46,10 +52,15 @@ def test_all_number_systems_agree_with_the_reference(name: str) -> None:
         point = random_point(name, draw)
         array, data = systolic(point[0]).array, systolic(point[0]).data
         values, expected = reference(point)
-        floats = everything(evaluate(array, {q: np.array([float(v)] * 2) for q, v in values.items()}, data, NUMPY))
-        integers = everything(evaluate(array, {q: np.array([int(v)]) for q, v in values.items()}, data, NUMPY))
+        floats = everything(
+            evaluate(array, {q: np.array([float(v)] * 2) for q, v in values.items()}, data, NUMPY)
+        )
+        integers = everything(
+            evaluate(array, {q: np.array([int(v)]) for q, v in values.items()}, data, NUMPY)
+        )
         symbols = {
-            metric: e.evaluate(values, FRACTION) for metric, e in everything(evaluate(array, Symbols(), data, SYMBOLIC)).items()
+            metric: e.evaluate(values, FRACTION)
+            for metric, e in everything(evaluate(array, Symbols(), data, SYMBOLIC)).items()
         }
         wide = {q: Interval(v, 2 * v) for q, v in values.items()}
         bounds = everything(evaluate(array, wide, data, INTERVAL))

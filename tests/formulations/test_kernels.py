@@ -1,4 +1,5 @@
-"""Kernels beyond matrix products and convolutions: published boards, three factors, several reductions."""
+"""Kernels beyond matrix products and convolutions: published boards, three factors, several
+reductions."""
 
 from __future__ import annotations
 
@@ -22,8 +23,11 @@ from ithaca.workloads.library import workload, workload_names
 FP32 = DATA_TYPES["fp32"]
 
 
-def metrics(name: str, extent: int, t1: dict[str, int], t2: dict[str, int], packs: dict[str, int]) -> dict[str, Fraction]:
-    """Metrics of the published design of a kernel: the first two loops in space, eight lanes per PE."""
+def metrics(
+    name: str, extent: int, t1: dict[str, int], t2: dict[str, int], packs: dict[str, int]
+) -> dict[str, Fraction]:
+    """Metrics of the published design of a kernel: the first two loops in space, eight lanes per
+    PE."""
     nest = workload(name, dict.fromkeys(workload(name).loops, extent))
     array = derive(nest, nest.loops[:2], nest.output.tensor)
     tiling = Tiling(t1, t2, 8, packs)
@@ -56,9 +60,16 @@ def metrics(name: str, extent: int, t1: dict[str, int], t2: dict[str, int], pack
     ],
 )
 def test_measured_boards(
-    name: str, extent: int, t1: dict[str, int], t2: dict[str, int], packs: dict[str, int], seconds: str, gflops: float
+    name: str,
+    extent: int,
+    t1: dict[str, int],
+    t2: dict[str, int],
+    packs: dict[str, int],
+    seconds: str,
+    gflops: float,
 ) -> None:
-    """AutoSA's designs on a U250 at 300 MHz (docs/examples/ttmc_large.rst and mttkrp_large.rst): 8,192 DSP blocks.
+    """AutoSA's designs on a U250 at 300 MHz (docs/examples/ttmc_large.rst and mttkrp_large.rst):
+    8,192 DSP blocks.
 
     The compiler runs the last loop inside the PE, which is to tile it whole.
     """
@@ -71,7 +82,10 @@ def test_measured_boards(
     assert float(found["throughput"]) == pytest.approx(gflops, rel=0.01)
 
 
-@pytest.mark.parametrize(("dtype", "two", "three"), [("fp32", 5, 8), ("int16", 1, 3), ("int8", Fraction(1, 2), Fraction(3, 2))])
+@pytest.mark.parametrize(
+    ("dtype", "two", "three"),
+    [("fp32", 5, 8), ("int16", 1, 3), ("int8", Fraction(1, 2), Fraction(3, 2))],
+)
 def test_a_third_factor_takes_more_blocks(dtype: str, two: Fraction, three: Fraction) -> None:
     data = DATA_TYPES[dtype]
     assert (data.dsp(2), data.dsp(3)) == (two, three)
@@ -80,12 +94,15 @@ def test_a_third_factor_takes_more_blocks(dtype: str, two: Fraction, three: Frac
 
 
 def test_a_third_factor_takes_one_more_multiplication() -> None:
-    """Energy of MACs and registers: MTTKRP multiplies twice per iteration and touches four arrays."""
+    """Energy of MACs and registers: MTTKRP multiplies twice per iteration and touches four
+    arrays."""
     from ithaca.formulations.systolic.metrics import activity
 
     nest = workload("mttkrp", dict.fromkeys("ijkl", 8))
     array = derive(nest, ("i", "j"), "D")
-    tiling = Tiling(dict.fromkeys("ijkl", 8), {"i": 4, "j": 4}, 2, {g.name: 2 for g in array.packed_groups})
+    tiling = Tiling(
+        dict.fromkeys("ijkl", 8), {"i": 4, "j": 4}, 2, {g.name: 2 for g in array.packed_groups}
+    )
     counts = activity(evaluate(array, tiling.quantities(array, nest.sizes), FP32, FRACTION))
     assert (counts["mac"], counts["register"]) == (2 * 8**4, 4 * 8**4)
 
@@ -118,13 +135,15 @@ def test_reductions_hide_no_latency() -> None:
 
 
 def test_sums_leave_the_array_between_tiles_of_an_outer_reduction_only() -> None:
-    """MTTKRP in the order j, k, i, l: tiles of l follow each other in the PEs, those of k go through DRAM."""
+    """MTTKRP in the order j, k, i, l: tiles of l follow each other in the PEs, those of k go
+    through DRAM."""
     array = derive(workload("mttkrp"), ("i", "j"), "B")
     assert array.order == ("j", "k", "i", "l")
     flow = next(g for g in array.groups if g.role is Role.FLOW)
     assert {str(m.tiles) for m in flow.modules} == {"tiles.j·tiles.i·(tiles.k - 1)"}
     assert not array.buildable
-    # of a reduction in space, the modules add up the tiles of l themselves, beginning with what they loaded
+    # of a reduction in space, the modules add up the tiles of l themselves, beginning with what
+    # they loaded
     chained = derive(workload("mttkrp"), ("i", "k"), "B")
     (group,) = (g for g in chained.groups if g.role is Role.FLOW and g.modules)
     into = [m for m in group.modules if m.direction is Direction.IN]
@@ -138,7 +157,8 @@ def test_sums_leave_the_array_between_tiles_of_an_outer_reduction_only() -> None
 
 
 def test_a_vector_needs_one_dimension() -> None:
-    """A fully connected layer on a row of PEs, by hand: 8 outputs of 6 inputs on two PEs of two lanes."""
+    """A fully connected layer on a row of PEs, by hand: 8 outputs of 6 inputs on two PEs of two
+    lanes."""
     nest = workload("mv", {"i": 8, "j": 6})
     array = derive(nest, ("i",), "y")
     tiling = Tiling({"i": 4, "j": 6}, {"i": 2}, 2, {"A": 2, "x": 2, "y_drain": 1})
@@ -149,7 +169,10 @@ def test_a_vector_needs_one_dimension() -> None:
 
 
 def test_a_dot_product_is_one_chain() -> None:
-    nest = kernel_nest(parse_yaml("{name: dot, einsum: 'k,k->', arrays: [a, b, sum], extents: {k: 64}}", "dot"), "dot")
+    nest = kernel_nest(
+        parse_yaml("{name: dot, einsum: 'k,k->', arrays: [a, b, sum], extents: {k: 64}}", "dot"),
+        "dot",
+    )
     assert dataflows(nest) == (("k",),)
     array = derive(nest, ("k",), "sum")
     tiling = Tiling({"k": 16}, {}, 4, {"a": 4, "b": 4, "sum": 1})

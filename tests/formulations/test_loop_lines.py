@@ -1,4 +1,5 @@
-"""The printed loop nest, read back: it does the padded work, and moves the words that the model counts."""
+"""The printed loop nest, read back: it does the padded work, and moves the words that the model
+counts."""
 
 from __future__ import annotations
 
@@ -60,7 +61,12 @@ def words_moved(nest: LoopNest, lines: list[Line]) -> dict[str, int]:
             buffers = BUFFERS.match(line.remark)
             assert buffers is not None
             times = prod(trips for found in line.around.values() for trips in found)
-            sums = prod(trips for loop, found in line.around.items() if loop in nest.reduction_loops for trips in found)
+            sums = prod(
+                trips
+                for loop, found in line.around.items()
+                if loop in nest.reduction_loops
+                for trips in found
+            )
             if "partial sums" in line.remark:
                 times = times // sums * (sums - 1)
             elif "after the last of" in line.remark:
@@ -85,7 +91,9 @@ def tiled(nest: LoopNest, array: SystolicArray, random: Random) -> Tiling:
         ("mttkrp", {"i": 6, "j": 5, "k": 4, "l": 7}),
     ],
 )
-def test_the_printed_nest_does_the_work_and_moves_the_words(kernel: str, sizes: dict[str, int]) -> None:
+def test_the_printed_nest_does_the_work_and_moves_the_words(
+    kernel: str, sizes: dict[str, int]
+) -> None:
     nest, random = workload(kernel, sizes), Random(2)
     for array in designs(nest):
         tiling = tiled(nest, array, random)
@@ -97,14 +105,20 @@ def test_the_printed_nest_does_the_work_and_moves_the_words(kernel: str, sizes: 
             assert prod(body.around.get(loop, ())) == -(-extent // part) * part, (array.name, loop)
         assert all(trips > 1 for found in body.around.values() for trips in found)
         costs = evaluate(array, tiling.quantities(array, nest.sizes), data_type("fp32"), FRACTION)
-        assert words_moved(nest, lines) == {name: n for name, n in tensor_words(array, costs).items() if n}
+        assert words_moved(nest, lines) == {
+            name: n for name, n in tensor_words(array, costs).items() if n
+        }
 
 
 def test_a_nest_as_printed() -> None:
     nest = workload("mm", {"i": 1024, "j": 1024, "k": 1024})
     array = derive(nest, ("i", "j"), "C")
-    tiling = Tiling({"i": 205, "j": 172, "k": 64}, {"i": 41, "j": 4}, 8, {"A": 16, "B": 16, "C_drain": 4})
-    found = SystolicDesign(nest, array, data_type("fp32")).loops(tiling.configuration(array, nest.sizes))
+    tiling = Tiling(
+        {"i": 205, "j": 172, "k": 64}, {"i": 41, "j": 4}, 8, {"A": 16, "B": 16, "C_drain": 4}
+    )
+    found = SystolicDesign(nest, array, data_type("fp32")).loops(
+        tiling.configuration(array, nest.sizes)
+    )
     assert "\n".join(found) == (
         """\
 for i in 5 tiles of 205                         # 1,024, padded to 1,025
@@ -126,8 +140,14 @@ for i in 5 tiles of 205                         # 1,024, padded to 1,025
 def test_partial_sums_are_loaded_and_stored_but_once_each() -> None:
     nest = workload("mm", {"i": 8, "j": 8, "k": 8})
     array = derive(nest, ("i", "j"), "A")
-    tiling = Tiling({"i": 4, "j": 4, "k": 4}, {"i": 2, "j": 2}, 1, dict.fromkeys(("A", "B", "C", "C_drain"), 1))
-    lines = read(SystolicDesign(nest, array, data_type("fp32")).loops(tiling.configuration(array, nest.sizes)))
+    tiling = Tiling(
+        {"i": 4, "j": 4, "k": 4}, {"i": 2, "j": 2}, 1, dict.fromkeys(("A", "B", "C", "C_drain"), 1)
+    )
+    lines = read(
+        SystolicDesign(nest, array, data_type("fp32")).loops(
+            tiling.configuration(array, nest.sizes)
+        )
+    )
     moves = [(line.code, line.remark.partition("; ")[2]) for line in lines if MOVE.match(line.code)]
     assert moves == [
         ("load A", "handed from PE to PE"),
@@ -141,7 +161,19 @@ def test_partial_sums_are_loaded_and_stored_but_once_each() -> None:
 @pytest.fixture(scope="module")
 def result(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("loops") / "r.json"
-    answer = ithaca("solve", "mm", "-s", "i=32,j=24,k=16", "--dataflow", "i,j", "--edition", "exact", "--loops", "-o", path)
+    answer = ithaca(
+        "solve",
+        "mm",
+        "-s",
+        "i=32,j=24,k=16",
+        "--dataflow",
+        "i,j",
+        "--edition",
+        "exact",
+        "--loops",
+        "-o",
+        path,
+    )
     assert answer.returncode == 0, answer.stderr
     assert "  store C" in answer.stdout
     path.with_suffix(".txt").write_text(answer.stdout[answer.stdout.index("for i in") :])
@@ -160,12 +192,25 @@ def test_a_result_that_is_read_prints_what_was_solved(result: Path) -> None:
 
 def test_every_layer_of_a_network_prints_its_nest(tmp_path: Path) -> None:
     path = tmp_path / "n.json"
-    words = ("-s", "image=32", "--layers", "conv1_*", "--platform", "zcu102", "--dtype", "int8", "--dataflow", "o")
+    words = (
+        "-s",
+        "image=32",
+        "--layers",
+        "conv1_*",
+        "--platform",
+        "zcu102",
+        "--dtype",
+        "int8",
+        "--dataflow",
+        "o",
+    )
     answer = ithaca("network", "vgg16", *words, "--loops", "-o", path)
     assert answer.returncode == 0, answer.stderr
     again = ithaca("explain", path, "--loops").stdout
     headings = [
-        line for line in answer.stdout.splitlines() if line.endswith("as a loop nest (loops of one iteration are left out)")
+        line
+        for line in answer.stdout.splitlines()
+        if line.endswith("as a loop nest (loops of one iteration are left out)")
     ]
     assert headings
     assert all(line in again for line in headings)
@@ -184,4 +229,7 @@ def test_every_layer_of_a_network_prints_its_nest(tmp_path: Path) -> None:
 def test_loops_are_no_json(command: tuple[str, ...]) -> None:
     answer = ithaca(*command, "--loops", "--json")
     assert answer.returncode == 2
-    assert answer.stderr == "ithaca: --loops cannot be given with --json, which prints one document; allowed: one of them\n"
+    assert (
+        answer.stderr
+        == "ithaca: --loops cannot be given with --json, which prints one document; allowed: one of them\n"
+    )

@@ -1,4 +1,5 @@
-"""Matches against HASCO's published cases, against brute force over leaves, and against running the calls."""
+"""Matches against HASCO's published cases, against brute force over leaves, and against running the
+calls."""
 
 from __future__ import annotations
 
@@ -14,7 +15,15 @@ from hypothesis import strategies as st
 from ithaca.files.errors import InputError
 from ithaca.formulations import matching_model
 from ithaca.formulations.intrinsics import INTRINSICS, find_intrinsic
-from ithaca.formulations.matching import Computation, Leaf, Match, Rule, computation, stages, without
+from ithaca.formulations.matching import (
+    Computation,
+    Leaf,
+    Match,
+    Rule,
+    computation,
+    stages,
+    without,
+)
 from ithaca.formulations.matching_model import matches
 from ithaca.workloads.affine import Access, Affine
 from ithaca.workloads.kernel_files import statement_nest
@@ -52,7 +61,11 @@ def test_of_the_six_the_rule_applied_to_sums_too_leaves_four() -> None:
     """r with x and s with y are added in one subscript, the matrix product's loops are not."""
     found = matches(convolution(), GEMM)
     assert bound(found) == {"ckx", "cky", "ksx", "kry"}
-    broken = {"".join(sorted(m.loops)): m.broken for m in matches(convolution(), GEMM, Rule.PUBLISHED) if m.broken}
+    broken = {
+        "".join(sorted(m.loops)): m.broken
+        for m in matches(convolution(), GEMM, Rule.PUBLISHED)
+        if m.broken
+    }
     assert broken == {
         "krx": "x and r are added in a's subscript x+r",
         "ksy": "y and s are added in a's subscript y+s",
@@ -65,7 +78,9 @@ def mttkrp() -> Computation:
     return computation(statement_nest("D[i,j] += A[i,k,l] * B[l,j] * C[k,j]", sizes))
 
 
-def test_a_matrix_product_matches_the_first_stage_of_mttkrp_alone_and_matrix_times_vector_both() -> None:
+def test_a_matrix_product_matches_the_first_stage_of_mttkrp_alone_and_matrix_times_vector_both() -> (
+    None
+):
     first, second = stages(mttkrp(), 2)
     assert str(first) == "T1[i][j][k] += A[i][k][l] * B[l][j]"
     assert str(second) == "D[i][j] += T1[i][j][k] * C[k][j]"
@@ -77,11 +92,17 @@ def test_a_matrix_product_matches_the_first_stage_of_mttkrp_alone_and_matrix_tim
 def test_a_product_of_three_factors_matches_an_intrinsic_of_three_as_a_whole() -> None:
     own = find_intrinsic("o[a,b] += x[a,c,d] * y[d,b] * z[c,b]", dict.fromkeys("abcd", 4))
     (match,) = matches(mttkrp(), own)
-    assert (match.computation, dict(match.binding)) == (mttkrp(), {"a": "i", "b": "j", "c": "k", "d": "l"})
+    assert (match.computation, dict(match.binding)) == (
+        mttkrp(),
+        {"a": "i", "b": "j", "c": "k", "d": "l"},
+    )
 
 
-def test_a_tensor_times_a_matrix_has_two_choices_of_64_calls_and_one_of_them_reads_the_tensor_in_one_run() -> None:
-    """HASCO measured 3.26 between them: calls and work are the same, not where the words of a call are."""
+def test_a_tensor_times_a_matrix_has_two_choices_of_64_calls_and_one_of_them_reads_the_tensor_in_one_run() -> (
+    None
+):
+    """HASCO measured 3.26 between them: calls and work are the same, not where the words of a call
+    are."""
     ttm = computation(statement_nest("C[i,j,k] += A[i,j,l] * B[l,k]", dict.fromkeys("ijkl", 64)))
     better, worse = matches(ttm, find_intrinsic("gemm", dict.fromkeys("ijk", 64)))
     assert (set(better.loops), set(worse.loops)) == (set("jkl"), set("ikl"))
@@ -89,9 +110,15 @@ def test_a_tensor_times_a_matrix_has_two_choices_of_64_calls_and_one_of_them_rea
     assert (better.runs, worse.runs) == (3, 64 + 1 + 64)
 
 
-@pytest.mark.parametrize(("window", "share"), [(3, Fraction(0)), (5, Fraction(11, 36)), (7, Fraction(32, 81))])
-def test_larger_windows_on_a_window_of_three_waste_the_published_share(window: int, share: Fraction) -> None:
-    (match,) = matches(convolution(window), find_intrinsic("conv2d", {"k": 16, "c": 16, "x": 8, "y": 8}))
+@pytest.mark.parametrize(
+    ("window", "share"), [(3, Fraction(0)), (5, Fraction(11, 36)), (7, Fraction(32, 81))]
+)
+def test_larger_windows_on_a_window_of_three_waste_the_published_share(
+    window: int, share: Fraction
+) -> None:
+    (match,) = matches(
+        convolution(window), find_intrinsic("conv2d", {"k": 16, "c": 16, "x": 8, "y": 8})
+    )
     assert match.whole.redundant == share
     assert match.padded["r"] == -(-window // 3) * 3
     assert {5: "30.56", 7: "39.51"}.get(window, "0.00") == f"{100 * float(share):.2f}"
@@ -102,14 +129,18 @@ def test_the_published_listing_makes_32_calls_a_sub_problem_and_has_16128_of_the
     match = next(m for m in matches(convolution(), outer) if set(m.loops) == set("kxc"))
     tiling = match.tiled({"k": 32, "x": 32, "c": 8})
     assert (tiling.calls_each, tiling.subproblems) == (32, 16_128)
-    assert tiling.calls == 64 // 16 * 4 * 56 * 64 * 9  # along x 2 calls of 32, 2 of the 24 that are left
+    assert (
+        tiling.calls == 64 // 16 * 4 * 56 * 64 * 9
+    )  # along x 2 calls of 32, 2 of the 24 that are left
     assert tiling.redundant == match.whole.redundant == 1 - Fraction(56, 64)
 
 
 def test_a_strided_window_is_no_window_of_an_intrinsic_that_has_no_stride() -> None:
     strided = computation(workload("conv2d", {"s": 2}))
     assert not matches(strided, CONV2D)
-    assert matches(computation(workload("conv2d", {"s": 2, "d": 2})), CONV2D)  # every second element, in both
+    assert matches(
+        computation(workload("conv2d", {"s": 2, "d": 2})), CONV2D
+    )  # every second element, in both
     assert len(matches(strided, GEMM)) == 4
 
 
@@ -119,7 +150,9 @@ def test_names_that_may_be_exchanged_make_one_choice_and_two_where_sizes_differ(
     assert len(matches(product_, find_intrinsic("gemm", {"i": 8}))) == 2
 
 
-def test_a_loop_that_is_in_both_operands_and_not_summed_is_never_bound_to_a_matrix_product() -> None:
+def test_a_loop_that_is_in_both_operands_and_not_summed_is_never_bound_to_a_matrix_product() -> (
+    None
+):
     (match,) = matches(computation(workload("batched_mm")), GEMM)
     assert "b" not in match.loops
 
@@ -128,7 +161,10 @@ def test_a_depthwise_convolution_has_only_partial_matches_with_a_matrix_product(
     depthwise = computation(workload("depthwise_conv2d"))
     assert not matches(depthwise, GEMM)
     found = matches(depthwise, GEMM, partial=True)
-    assert {(match.loops, match.idle) for match in found} == {(("r", "q"), (("j", 16),)), (("c", "p"), (("j", 16),))}
+    assert {(match.loops, match.idle) for match in found} == {
+        (("r", "q"), (("j", 16),)),
+        (("c", "p"), (("j", 16),)),
+    }
     assert found[0].operations == 16**3
     assert matches(convolution(), GEMM, partial=True) == matches(convolution(), GEMM)
 
@@ -136,8 +172,14 @@ def test_a_depthwise_convolution_has_only_partial_matches_with_a_matrix_product(
 def test_too_many_matches_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(matching_model, "MOST", 100)
     letters = "abcde"
-    nest = statement_nest(f"C[{','.join(letters)}] += A[{','.join(letters)},z] * B[z]", dict.fromkeys(letters + "z", 2))
-    own = find_intrinsic(f"o[{','.join(letters)}] += p[{','.join(letters)},z] * q[z]", dict.fromkeys(letters + "z", 2))
+    nest = statement_nest(
+        f"C[{','.join(letters)}] += A[{','.join(letters)},z] * B[z]",
+        dict.fromkeys(letters + "z", 2),
+    )
+    own = find_intrinsic(
+        f"o[{','.join(letters)}] += p[{','.join(letters)},z] * q[z]",
+        dict.fromkeys(letters + "z", 2),
+    )
     with pytest.raises(InputError, match="more than 100 matches"):
         matches(computation(nest), own)
 
@@ -154,8 +196,16 @@ def test_too_many_matches_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         ("ik,kj->ij", {"i": 4}, "j, k missing"),
         ("l[i] += m[i]", {"i": 4}, "allowed: a product of at least two tensors"),
         ("l[i] += m[i] * m[i]", {"i": 4}, "allowed: tensors whose names differ"),
-        ("l[i,i] += m[i] * n[i]", {"i": 4}, "allowed: an output whose subscripts are loops, each once"),
-        ("l[i+j] += m[i] * n[j]", {"i": 4, "j": 4}, "allowed: an output whose subscripts are loops, each once"),
+        (
+            "l[i,i] += m[i] * n[i]",
+            {"i": 4},
+            "allowed: an output whose subscripts are loops, each once",
+        ),
+        (
+            "l[i+j] += m[i] * n[j]",
+            {"i": 4, "j": 4},
+            "allowed: an output whose subscripts are loops, each once",
+        ),
         ("l[i] += m[0] * n[1]", {"i": 4}, "allowed: loops that index an input"),
         ("l[i] += m[i*s] * n[i]", {"i": 4}, "s only multiply loops; allowed: numbers there"),
     ],
@@ -180,21 +230,31 @@ def test_intrinsics_match_themselves() -> None:
 def products(draw: st.DrawFn, names: str, *, factors: int = 2) -> Computation:
     """A small product whose subscripts are loops, sums of loops, and multiples."""
     loops = draw(st.lists(st.sampled_from(names), min_size=1, max_size=len(names), unique=True))
-    subscript = st.lists(st.tuples(st.sampled_from(loops), st.sampled_from((1, 1, 1, 2))), min_size=1, max_size=2)
+    subscript = st.lists(
+        st.tuples(st.sampled_from(loops), st.sampled_from((1, 1, 1, 2))), min_size=1, max_size=2
+    )
     inputs = []
     for tensor in "ABC"[:factors]:
         chosen = draw(st.lists(subscript, min_size=0, max_size=3))
-        inputs.append(Access(tensor, tuple(Affine(tuple(dict(terms).items())) for terms in chosen) or (Affine(()),)))
+        inputs.append(
+            Access(
+                tensor,
+                tuple(Affine(tuple(dict(terms).items())) for terms in chosen) or (Affine(()),),
+            )
+        )
     used = [loop for loop in loops if any(access.indexed_by(loop) for access in inputs)]
     assume(used)
     kept = [loop for loop in used if draw(st.booleans())]
     output = Access("Z", tuple(Affine(((loop, 1),)) for loop in kept) or (Affine(()),))
-    return Computation("random", output, tuple(inputs), tuple((loop, draw(st.integers(1, 4))) for loop in used))
+    return Computation(
+        "random", output, tuple(inputs), tuple((loop, draw(st.integers(1, 4))) for loop in used)
+    )
 
 
 @st.composite
 def pairs(draw: st.DrawFn) -> tuple[Computation, Computation]:
-    """A computation, and what is left of it without some loops: other names, inputs and subscripts in another order."""
+    """A computation, and what is left of it without some loops: other names, inputs and subscripts
+    in another order."""
     whole = draw(products("ijkl"))
     if draw(st.integers(0, 3)) == 0:
         return whole, draw(products("xyz"))
@@ -202,10 +262,15 @@ def pairs(draw: st.DrawFn) -> tuple[Computation, Computation]:
     names = dict(zip(kept, draw(st.permutations("xyz")), strict=False))
 
     def access(given: Access, tensor: str) -> Access:
-        subscripts = [Affine(tuple((names[loop], c) for loop, c in s.terms if loop in kept)) for s in given]
+        subscripts = [
+            Affine(tuple((names[loop], c) for loop, c in s.terms if loop in kept)) for s in given
+        ]
         return Access(tensor, tuple(draw(st.permutations(subscripts))))
 
-    inputs = [access(given, tensor) for given, tensor in zip(draw(st.permutations(whole.inputs)), "AB", strict=True)]
+    inputs = [
+        access(given, tensor)
+        for given, tensor in zip(draw(st.permutations(whole.inputs)), "AB", strict=True)
+    ]
     extents = tuple((names[loop], draw(st.integers(1, 3))) for loop in kept)
     return whole, Computation("drawn", access(whole.output, "Z"), tuple(inputs), extents)
 
@@ -221,19 +286,25 @@ def by_hand(whole: Computation, intrinsic: Computation, rule: Rule) -> Iterator[
     ours, theirs = intrinsic.leaves, whole.leaves
     for chosen in permutations(range(len(theirs)), len(ours)):
         pairs = [(ours[n], theirs[k]) for n, k in enumerate(chosen)]
-        if any((a.loop == b.loop) != (x.loop == y.loop) for (a, x), (b, y) in combinations(pairs, 2)):
+        if any(
+            (a.loop == b.loop) != (x.loop == y.loop) for (a, x), (b, y) in combinations(pairs, 2)
+        ):
             continue
         binding = {leaf.loop: image.loop for leaf, image in pairs}
         if any(leaf.loop in binding.values() for k, leaf in enumerate(theirs) if k not in chosen):
             continue
-        if any((i in loops_of(intrinsic.output)) != (t in loops_of(whole.output)) for i, t in binding.items()):
+        if any(
+            (i in loops_of(intrinsic.output)) != (t in loops_of(whole.output))
+            for i, t in binding.items()
+        ):
             continue
         alike = {"+": "load"} if rule is Rule.PUBLISHED else {}
         ways = [(meet(a, b), meet(x, y), a, x, b, y) for (a, x), (b, y) in combinations(pairs, 2)]
         if any(alike.get(u, u) != alike.get(v, v) for u, v, *_ in ways):
             continue
         if rule is Rule.CONSISTENT and any(
-            u == "+" and Fraction(x.coefficient, a.coefficient) != Fraction(y.coefficient, b.coefficient)
+            u == "+"
+            and Fraction(x.coefficient, a.coefficient) != Fraction(y.coefficient, b.coefficient)
             for u, _, a, x, b, y in ways
         ):
             continue
@@ -245,17 +316,26 @@ def loops_of(access: Access) -> set[str]:
 
 
 @given(pairs(), st.sampled_from(Rule))
-def test_matches_are_those_of_brute_force(pair: tuple[Computation, Computation], rule: Rule) -> None:
-    """Over every choice of leaves; those that an exchange of names in the intrinsic makes of one are one."""
+def test_matches_are_those_of_brute_force(
+    pair: tuple[Computation, Computation], rule: Rule
+) -> None:
+    """Over every choice of leaves; those that an exchange of names in the intrinsic makes of one
+    are one."""
     whole, intrinsic = pair
     assume(len(whole.leaves) <= 7 and len(intrinsic.leaves) <= 5)
     own = [
         loops
         for loops in by_hand(intrinsic, intrinsic, Rule.CONSISTENT)
-        if all(intrinsic.sizes[loop] == n for loop, n in zip(loops, intrinsic.sizes.values(), strict=True))
+        if all(
+            intrinsic.sizes[loop] == n
+            for loop, n in zip(loops, intrinsic.sizes.values(), strict=True)
+        )
     ]
     expected = set(by_hand(whole, intrinsic, rule))
-    found = [{tuple(match.binding[name] for name in names) for names in own} for match in matches(whole, intrinsic, rule)]
+    found = [
+        {tuple(match.binding[name] for name in names) for names in own}
+        for match in matches(whole, intrinsic, rule)
+    ]
     assert {loops for orbit in found for loops in orbit} == expected
     assert sum(map(len, found)) == len(expected)
 
@@ -275,14 +355,19 @@ def word(tensor: int, at: tuple[int, ...]) -> int:
 
 
 @given(pairs(), st.booleans())
-def test_calls_compute_what_the_computation_does(pair: tuple[Computation, Computation], partial: bool) -> None:
-    """Each call sees nothing but its operands, gathered element by element: these must be well defined."""
+def test_calls_compute_what_the_computation_does(
+    pair: tuple[Computation, Computation], partial: bool
+) -> None:
+    """Each call sees nothing but its operands, gathered element by element: these must be well
+    defined."""
     whole, intrinsic = pair
     assume(prod(whole.sizes.values()) <= 200)
     expected: dict[tuple[int, ...], int] = {}
     for values in iterations(whole.sizes):
         at = element(whole.output, values)
-        expected[at] = expected.get(at, 0) + prod(word(n, element(a, values)) for n, a in enumerate(whole.inputs))
+        expected[at] = expected.get(at, 0) + prod(
+            word(n, element(a, values)) for n, a in enumerate(whole.inputs)
+        )
     for match in matches(whole, intrinsic, partial=partial):
         called = match.intrinsic
         assert called == without(intrinsic, [loop for loop, _ in match.idle])
@@ -304,8 +389,13 @@ def test_calls_compute_what_the_computation_does(pair: tuple[Computation, Comput
                     image = element(whole.inputs[match.loads[n]], values)
                     assert operands[n].setdefault(element(access, inner), image) == image
                 at = element(called.output, inner)
-                assert result.setdefault(at, element(whole.output, values)) == element(whole.output, values)
-                factors = [word(match.loads[n], operands[n][element(a, inner)]) for n, a in enumerate(called.inputs)]
+                assert result.setdefault(at, element(whole.output, values)) == element(
+                    whole.output, values
+                )
+                factors = [
+                    word(match.loads[n], operands[n][element(a, inner)])
+                    for n, a in enumerate(called.inputs)
+                ]
                 sums[at] = sums.get(at, 0) + prod(factors)
             for at, total in sums.items():
                 found[result[at]] = found.get(result[at], 0) + total

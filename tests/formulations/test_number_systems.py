@@ -30,7 +30,11 @@ def everything(costs: Costs) -> dict[str, Any]:
     """All numbers of an evaluation, by name."""
     found = metric_values(costs) | {f"words.{name}": v for name, v in costs.words.items()}
     for name, cost in costs.modules.items():
-        found |= {f"{name}.transfer": cost.transfer, f"{name}.per_tile": cost.per_tile, f"{name}.total": cost.total}
+        found |= {
+            f"{name}.transfer": cost.transfer,
+            f"{name}.per_tile": cost.per_tile,
+            f"{name}.total": cost.total,
+        }
     return found | {"pe": costs.pe, "accumulation": costs.accumulation}
 
 
@@ -70,11 +74,15 @@ def test_numpy_agrees_on_integers(point: Point) -> None:
 
 @given(mm_points(), st.integers(1, 10**30), st.sampled_from(["u250", "asic-28nm"]))
 def test_rational_arrays_are_the_reference(point: Point, scale: int, platform: str) -> None:
-    """Also where no float holds the numbers: in the second entry everything that is counted is large."""
+    """Also where no float holds the numbers: in the second entry everything that is counted is
+    large."""
     problem, _ = point
     values, _ = reference(point)
     design, technology = systolic(problem), load_platform(platform).technology
-    entries = [values, {name: v if name.startswith("pack.") else v * scale / 7 for name, v in values.items()}]
+    entries = [
+        values,
+        {name: v if name.startswith("pack.") else v * scale / 7 for name, v in values.items()},
+    ]
     arrays = {name: Rationals.of([entry[name] for entry in entries]) for name in values}
     costs = evaluate(design.array, arrays, design.data, RATIONAL_ARRAYS, technology)
     exact = [evaluate(design.array, entry, design.data, FRACTION, technology) for entry in entries]
@@ -98,9 +106,16 @@ def test_points_are_degenerate_intervals(point: Point) -> None:
     problem, _ = point
     values, expected = reference(point)
     found = everything(
-        evaluate(systolic(problem).array, {n: Interval(v, v) for n, v in values.items()}, systolic(problem).data, INTERVAL)
+        evaluate(
+            systolic(problem).array,
+            {n: Interval(v, v) for n, v in values.items()},
+            systolic(problem).data,
+            INTERVAL,
+        )
     )
-    assert {name: (i.low, i.high) for name, i in found.items()} == {name: (v, v) for name, v in expected.items()}
+    assert {name: (i.low, i.high) for name, i in found.items()} == {
+        name: (v, v) for name, v in expected.items()
+    }
 
 
 @given(mm_points(), st.data())
@@ -120,19 +135,30 @@ def test_intervals_contain_every_point_of_their_box(point: Point, data: st.DataO
 @pytest.mark.parametrize("edition", ["exact", "odyssey"])
 def test_a_labelled_grid_is_the_model_at_each_of_its_points(edition: str) -> None:
     problem = mm_problem((20, 12, 9), ("i", "k"), "A", edition)
-    values: dict[str, Any] = {f"extent.{loop}": n for loop, n in systolic(problem).nest.sizes.items()}
+    values: dict[str, Any] = {
+        f"extent.{loop}": n for loop, n in systolic(problem).nest.sizes.items()
+    }
     for axis in problem.space.axes:
         rows = next(iter(axis.rows()))
-        values |= {name: xr.DataArray(column[::7].astype(float), dims=axis.name) for name, column in rows.items()}
+        values |= {
+            name: xr.DataArray(column[::7].astype(float), dims=axis.name)
+            for name, column in rows.items()
+        }
     grid = everything(evaluate(systolic(problem).array, values, systolic(problem).data, NUMPY))
-    latency = metric_values(evaluate(systolic(problem).array, values, systolic(problem).data, NUMPY))["latency"]
+    latency = metric_values(
+        evaluate(systolic(problem).array, values, systolic(problem).data, NUMPY)
+    )["latency"]
     assert set(latency.dims) == {"i", "j", "k"}
     for where in ({"i": 0, "j": 0, "k": 0}, {"i": 3, "j": 2, "k": 1}, {"i": -1, "j": -1, "k": -1}):
         exact = {
-            n: Fraction(float(v.isel({d: where[d] for d in v.dims}))) if isinstance(v, xr.DataArray) else Fraction(v)
+            n: Fraction(float(v.isel({d: where[d] for d in v.dims})))
+            if isinstance(v, xr.DataArray)
+            else Fraction(v)
             for n, v in values.items()
         }
-        expected = everything(evaluate(systolic(problem).array, exact, systolic(problem).data, FRACTION))
+        expected = everything(
+            evaluate(systolic(problem).array, exact, systolic(problem).data, FRACTION)
+        )
         for name, number in expected.items():
             cell = grid[name]
             if isinstance(cell, xr.DataArray):
@@ -143,7 +169,9 @@ def test_a_labelled_grid_is_the_model_at_each_of_its_points(edition: str) -> Non
 numbers = st.fractions(-20, 20, max_denominator=8)
 
 
-@given(st.tuples(numbers, numbers), st.tuples(numbers, numbers), st.fractions(0, 1), st.fractions(0, 1))
+@given(
+    st.tuples(numbers, numbers), st.tuples(numbers, numbers), st.fractions(0, 1), st.fractions(0, 1)
+)
 def test_interval_arithmetic_contains_all_results(
     a: tuple[Fraction, Fraction], b: tuple[Fraction, Fraction], s: Fraction, t: Fraction
 ) -> None:

@@ -9,7 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ithaca.files.errors import InputError
-from ithaca.formulations.algebra.expression import CeilingDivision, Constant, Symbol, ceiling_division, maximum, minimum
+from ithaca.formulations.algebra.expression import (
+    CeilingDivision,
+    Constant,
+    Symbol,
+    ceiling_division,
+    maximum,
+    minimum,
+)
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.algebra.parsing import MAX_DEPTH, parse_expression, quoted
 
@@ -45,7 +52,9 @@ def test_understood(text, expected):
 
 
 def test_ceiling_of_anything_else_divides_by_one():
-    assert parse_expression("ceil(a+b/c)", where="test", allowed=None) == CeilingDivision(a + b / c, Constant(Fraction(1)))
+    assert parse_expression("ceil(a+b/c)", where="test", allowed=None) == CeilingDivision(
+        a + b / c, Constant(Fraction(1))
+    )
 
 
 HOSTILE = {
@@ -120,7 +129,9 @@ def test_refused_even_where_all_names_are_allowed(text):
 
 
 def test_unknown_name_lists_the_allowed_ones():
-    with pytest.raises(InputError, match=r"unknown name 'latncy'; allowed: numbers, the names dsp, latency, \+"):
+    with pytest.raises(
+        InputError, match=r"unknown name 'latncy'; allowed: numbers, the names dsp, latency, \+"
+    ):
         parse_expression("latncy * dsp", where="--objective", allowed=["latency", "dsp"])
 
 
@@ -170,10 +181,16 @@ def _texts(depth: int = 3):
     if not depth:
         return leaf
     inner = _texts(depth - 1)
-    return leaf | st.builds("({}{}{})".format, inner, st.sampled_from("+-*"), inner) | st.builds("-{}".format, inner)
+    return (
+        leaf
+        | st.builds("({}{}{})".format, inner, st.sampled_from("+-*"), inner)
+        | st.builds("-{}".format, inner)
+    )
 
 
 @given(_texts(), st.integers(1, 50), st.integers(1, 50))
 def test_agrees_with_python(text, x, y):
-    ours = parse_expression(text, where="test", allowed=None).evaluate({"a": Fraction(x), "b": Fraction(y)}, FRACTION)
+    ours = parse_expression(text, where="test", allowed=None).evaluate(
+        {"a": Fraction(x), "b": Fraction(y)}, FRACTION
+    )
     assert ours == eval(text, {"a": x, "b": y})  # binary fractions only, so floats are exact

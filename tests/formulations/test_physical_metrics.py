@@ -30,13 +30,15 @@ def test_activity_is_counted_by_hand() -> None:
     assert counts["mac"] == 16 * 16 * 8
     assert counts["register"] == 3 * 16 * 16 * 8
     assert counts["dram"] == 16 * 8 + 16 * 8 + 16 * 16
-    # per tile, A's 4 buffers take 4·4 words each and feed 2 words a cycle for (4/2)·4·8 = 64 cycles; B's 2 buffers take
-    # 8·4 and feed the same; C's 8 buffers take 4·8 words in and out, once
+    # per tile, A's 4 buffers take 4·4 words each and feed 2 words a cycle for (4/2)·4·8 = 64
+    # cycles; B's 2 buffers take 8·4 and feed the same; C's 8 buffers take 4·8 words in and out,
+    # once
     fed = 64 * 2
     a, b, c = 2 * 4 * (16 + fed), 2 * 2 * (32 + fed), 8 * (32 + 32)
     assert counts["buffer"] == a + b + c
-    # A: half of 4 chained buffers on the way in, along 2 PEs when fed; one more module at L3. B: 2 chained, along 4 PEs.
-    # C: half of 4 chained drains, one step from the PE; one module each at L2 and L3
+    # A: half of 4 chained buffers on the way in, along 2 PEs when fed; one more module at L3. B: 2
+    # chained, along 4 PEs. C: half of 4 chained drains, one step from the PE; one module each at L2
+    # and L3
     a_hops = 2 * 4 * (16 * Fraction(5, 2) + fed * 2 + 16)
     b_hops = 2 * 2 * (32 * Fraction(3, 2) + fed * 4 + 32)
     c_hops = 8 * (32 * Fraction(5, 2) + 32 + 2 * 32)
@@ -45,9 +47,18 @@ def test_activity_is_counted_by_hand() -> None:
 
 def test_energy_weighs_activity_with_the_technology() -> None:
     counts = activity(costs_at(PROBLEM, TILING))
-    expected = 200 * counts["dram"] + 6 * counts["buffer"] + 2 * counts["hop"] + counts["register"] + counts["mac"]
+    expected = (
+        200 * counts["dram"]
+        + 6 * counts["buffer"]
+        + 2 * counts["hop"]
+        + counts["register"]
+        + counts["mac"]
+    )
     assert PROBLEM.metrics(configuration_of(PROBLEM, TILING))["energy"] == expected
-    costs = costs_at(PROBLEM.with_design(technology=Technology(dram=Fraction(100), mac_pj=Fraction(1, 2))), TILING)
+    costs = costs_at(
+        PROBLEM.with_design(technology=Technology(dram=Fraction(100), mac_pj=Fraction(1, 2))),
+        TILING,
+    )
     assert metric_values(costs)["energy"] == (expected - 100 * counts["dram"]) / 2
 
 
@@ -79,13 +90,23 @@ def test_area_and_power_see_the_buffers_that_are_given() -> None:
     """Block RAM always did; the regressions took the tile's size instead."""
     asic = PROBLEM.with_design(technology=load_platform("asic-28nm").technology)
     buffers = ((ACCUMULATORS, 1000), ("A", 5000), ("B", 1), ("C_drain", 64))
-    costs = costs_at(asic.with_design(hardware=tuple((f"buffer.{name}", (words, None)) for name, words in buffers)), TILING)
+    costs = costs_at(
+        asic.with_design(
+            hardware=tuple((f"buffer.{name}", (words, None)) for name, words in buffers)
+        ),
+        TILING,
+    )
     sized = silicon(costs)
-    # per PE 1000 accumulators and 64 drained words of 4 bytes, in blocks of 64; shared: 4·5000·2 words for A, B's tile
-    # is larger than what is given; in blocks of 32 KiB
-    assert (sized.l1, sized.l2) == (-(-4 * 1064 // 64), -(-4 * (4 * 5000 * 2 + 2 * 32 * 2) // 32768))
+    # per PE 1000 accumulators and 64 drained words of 4 bytes, in blocks of 64; shared: 4·5000·2
+    # words for A, B's tile is larger than what is given; in blocks of 32 KiB
+    assert (sized.l1, sized.l2) == (
+        -(-4 * 1064 // 64),
+        -(-4 * (4 * 5000 * 2 + 2 * 32 * 2) // 32768),
+    )
     less, more = metric_values(costs_at(asic, TILING)), metric_values(costs)
-    assert more["area"] - less["area"] == 8 * Fraction("4505.19") * (67 - 4) + Fraction("4161.536") * (5 - 1)
+    assert more["area"] - less["area"] == 8 * Fraction("4505.19") * (67 - 4) + Fraction(
+        "4161.536"
+    ) * (5 - 1)
     assert more["power"] - less["power"] == 8 * Fraction("0.2208") * (67 - 4) + 4 * (5 - 1)
 
 
@@ -96,10 +117,18 @@ def test_area_is_unknown_on_an_fpga() -> None:
         solve_exact(replace(PROBLEM, objective=parse_objective("area")))
 
 
-def small(objective: str, platform: str, limits: dict[str, str], dataflow: tuple[str, ...], permutation: str) -> Problem:
+def small(
+    objective: str,
+    platform: str,
+    limits: dict[str, str],
+    dataflow: tuple[str, ...],
+    permutation: str,
+) -> Problem:
     problem = mm_problem((7, 6, 5), dataflow, permutation, objective=objective)
     bounds = tuple(Limit(metric, Fraction(bound)) for metric, bound in limits.items())
-    return replace(problem, limits=bounds).with_design(technology=load_platform(platform).technology)
+    return replace(problem, limits=bounds).with_design(
+        technology=load_platform(platform).technology
+    )
 
 
 @pytest.mark.parametrize(
@@ -120,9 +149,15 @@ def small(objective: str, platform: str, limits: dict[str, str], dataflow: tuple
         ("power*latency", "asic-28nm", {}),
     ],
 )
-@pytest.mark.parametrize(("dataflow", "permutation"), [(("i", "j"), "C"), (("k",), "A"), (("j", "k"), "B")])
+@pytest.mark.parametrize(
+    ("dataflow", "permutation"), [(("i", "j"), "C"), (("k",), "A"), (("j", "k"), "B")]
+)
 def test_the_exact_engine_proves_any_of_them(
-    objective: str, platform: str, limits: dict[str, str], dataflow: tuple[str, ...], permutation: str
+    objective: str,
+    platform: str,
+    limits: dict[str, str],
+    dataflow: tuple[str, ...],
+    permutation: str,
 ) -> None:
     problem = small(objective, platform, limits, dataflow, permutation)
     expected = brute_force(problem)

@@ -60,21 +60,35 @@ def test_packaged_platforms(name: str, dsp: int, bram18k: int, uram: int) -> Non
     assert platform.memory is not None
     resources = dict(platform.resources)
     assert resources.pop("bandwidth") == platform.memory.bandwidth
-    assert {kind: r.total for kind, r in resources.items()} == {"dsp": dsp, "bram18k": bram18k, "uram": uram}
+    assert {kind: r.total for kind, r in resources.items()} == {
+        "dsp": dsp,
+        "bram18k": bram18k,
+        "uram": uram,
+    }
     assert all(resource.usable == Fraction(7, 10) for resource in resources.values())
     assert set(platform.sources) == {"resources", "memory"}
 
 
 @pytest.mark.parametrize(
     ("name", "channels", "bits", "megatransfers"),
-    [("u250", 4, 64, 2400), ("vu9p", 4, 64, 2400), ("zcu102", 1, 64, 2400), ("vck190", 1, 64, 3200), ("u280", 32, 64, 1800)],
+    [
+        ("u250", 4, 64, 2400),
+        ("vu9p", 4, 64, 2400),
+        ("zcu102", 1, 64, 2400),
+        ("vck190", 1, 64, 3200),
+        ("u280", 32, 64, 1800),
+    ],
 )
-def test_bandwidth_is_that_of_the_channels(name: str, channels: int, bits: int, megatransfers: int) -> None:
+def test_bandwidth_is_that_of_the_channels(
+    name: str, channels: int, bits: int, megatransfers: int
+) -> None:
     """Data sheets round: 77 GB/s for 76.8, 460 for 460.8."""
     memory = load_platform(name).memory
     assert memory is not None
     assert memory.channels == channels
-    assert float(memory.bandwidth.limit) == pytest.approx(channels * bits / 8 * megatransfers / 1000, rel=0.003)
+    assert float(memory.bandwidth.limit) == pytest.approx(
+        channels * bits / 8 * megatransfers / 1000, rel=0.003
+    )
 
 
 def test_own_memory(tmp_path: Path) -> None:
@@ -88,8 +102,16 @@ def test_own_memory(tmp_path: Path) -> None:
 def test_bounds_replace_extend_and_lift() -> None:
     platform = load_platform("u250")
     given = {"bram18k": Share(Fraction(50)), "bandwidth": None, "latency": Fraction(10)}
-    assert platform.bounds(given) == {"dsp": Fraction("8601.6"), "bram18k": 2688, "uram": 896, "latency": 10}
-    with pytest.raises(InputError, match=r"^limit 'area' is a share, but u250 .* share of dsp, bram18k, uram, bandwidth$"):
+    assert platform.bounds(given) == {
+        "dsp": Fraction("8601.6"),
+        "bram18k": 2688,
+        "uram": 896,
+        "latency": 10,
+    }
+    with pytest.raises(
+        InputError,
+        match=r"^limit 'area' is a share, but u250 .* share of dsp, bram18k, uram, bandwidth$",
+    ):
         platform.bounds({"area": Share(Fraction(5))})
 
 
@@ -98,15 +120,22 @@ def test_energies_of_its_own_hold_for_every_data_type(tmp_path: Path) -> None:
     path.write_text(OWN + "energy: {dram: 160, mac_pj: 4.6}\n")
     own, typical = load_platform(str(path)), load_platform("u250")
     assert {data.on(own) for data in DATA_TYPES.values()} == {own.technology}
-    assert (own.technology.dram, own.technology.buffer, own.technology.mac_pj) == (160, 6, Fraction("4.6"))
-    per_mac = {name: data.on(typical).mac * data.on(typical).mac_pj for name, data in DATA_TYPES.items()}
+    assert (own.technology.dram, own.technology.buffer, own.technology.mac_pj) == (
+        160,
+        6,
+        Fraction("4.6"),
+    )
+    per_mac = {
+        name: data.on(typical).mac * data.on(typical).mac_pj for name, data in DATA_TYPES.items()
+    }
     assert per_mac == {name: Fraction(pj) for name, pj in MAC_PJ.items()}
     # a word of int16 costs Eyeriss's ratios to its operation, others in proportion to their bits
     assert data_type("int16").on(typical).dram == 200 * Fraction("0.85")
     assert data_type("fp32").on(typical).dram == 4 * data_type("int8").on(typical).dram
 
 
-#: Horowitz, ISSCC 2014, Fig. 1.1.9: addition and multiplication (pJ); int16 and bf16 as `data_types` derives them.
+#: Horowitz, ISSCC 2014, Fig. 1.1.9: addition and multiplication (pJ); int16 and bf16 as
+#: `data_types` derives them.
 MAC_PJ = {"fp32": "4.6", "fp16": "1.5", "bf16": "0.955", "int16": "0.85", "int8": "0.23"}
 
 
@@ -140,7 +169,11 @@ def test_own_platform(tmp_path: Path, name: str, text: str) -> None:
     path = tmp_path / name
     path.write_text(text, encoding="utf-8")
     platform = load_platform(str(path))
-    assert (platform.name, platform.description, platform.clock_mhz) == ("mine", "my board", Fraction("250.5"))
+    assert (platform.name, platform.description, platform.clock_mhz) == (
+        "mine",
+        "my board",
+        Fraction("250.5"),
+    )
     assert platform.resources["dsp"].limit == 700
     assert platform.resources["bram18k"].usable == Fraction(7, 10)
     assert "uram" not in platform.resources
@@ -148,7 +181,9 @@ def test_own_platform(tmp_path: Path, name: str, text: str) -> None:
 
 def test_defaults(tmp_path: Path) -> None:
     path = tmp_path / "own.yaml"
-    path.write_text("name: a\nresources: {dsp: {total: 1, usable: 1}, bram18k: {total: 0, usable: 1e-3}}")
+    path.write_text(
+        "name: a\nresources: {dsp: {total: 1, usable: 1}, bram18k: {total: 0, usable: 1e-3}}"
+    )
     platform = load_platform(str(path))
     assert (platform.description, platform.clock_mhz) == ("", 300)
     assert platform.resources["dsp"].usable == 1
@@ -176,7 +211,11 @@ FIELDS = [
     ("total: 1000", "total: .nan", ["resources.dsp.total", "'.nan'", "a valid integer"]),
     ("total: 1000", "total:", ["resources.dsp.total", "null", "a valid integer"]),
     ("total: 1000", "total: [1]", ["resources.dsp.total", "a list", "a valid integer"]),
-    ("total: 1000", "total: 1000000001", ["resources.dsp.total", "1000000001", "less than or equal to 1000000000"]),
+    (
+        "total: 1000",
+        "total: 1000000001",
+        ["resources.dsp.total", "1000000001", "less than or equal to 1000000000"],
+    ),
     ("total: 1000", f"total: {'9' * 5000}", ["line 5", "too long", "300 digits"]),
     ("total: 1000, ", "", ["resources.dsp.total is missing", "total, usable"]),
     ("usable: 0.7", "usable: 0", ["resources.dsp.usable", "0", "greater than 0"]),
@@ -190,9 +229,17 @@ FIELDS = [
     ("  bram18k", "  lut", ["resources.lut is unknown", "dsp, bram18k, uram, area, power"]),
     ("{total: 500}", "500", ["resources.bram18k", "500", "a mapping"]),
     ("{total: 500}", "{total: 500}\n  dsp: {total: 1}", ["field 'dsp' occurs twice", "once"]),
-    ("{total: 500}", "{total: 500}\n  lut: {total: 1}", ["resources.lut is unknown", "dsp, bram18k, uram"]),
+    (
+        "{total: 500}",
+        "{total: 500}\n  lut: {total: 1}",
+        ["resources.lut is unknown", "dsp, bram18k, uram"],
+    ),
     ("clock_mhz: 250.5", "clock_mhz: -300", ["clock_mhz", "-300", "greater than 0"]),
-    ("clock_mhz: 250.5", "clock_mhz: 1e12", ["clock_mhz", "1000000000000.0", "less than or equal to 100000"]),
+    (
+        "clock_mhz: 250.5",
+        "clock_mhz: 1e12",
+        ["clock_mhz", "1000000000000.0", "less than or equal to 100000"],
+    ),
     ("clock_mhz: 250.5", "clock_mhz: false", ["clock_mhz", "false", "a valid number"]),
     ("clock_mhz", "clock", ["clock is unknown", "name, description, clock_mhz, resources"]),
     ("name: mine", "name: 12", ["name", "12", "a valid string"]),
@@ -201,7 +248,11 @@ FIELDS = [
     ("name: mine", "", ["name is missing", "name, description, clock_mhz, resources"]),
     ("name: mine", "name: mine\n<<: {a: 1}", ["'<<' is unknown", "name, description"]),
     ("name: mine", "name: &n mine\nx: *n", ["line 2", "alias 'n'", "written out"]),
-    ("name: mine", "name: !!python/object/apply:os.system [ls]", ["line 1", "tag", "python/object/apply:os.system"]),
+    (
+        "name: mine",
+        "name: !!python/object/apply:os.system [ls]",
+        ["line 1", "tag", "python/object/apply:os.system"],
+    ),
     ("name: mine", "name: !!str mine", ["line 1", "tag", "without tags"]),
     ("name: mine", "name: ! mine", ["line 1", "tag", "without tags"]),
     ("name: mine", "? [a, b]\n: 1\nname: mine", ["line 1", "a field name is a list", "text"]),
@@ -281,9 +332,13 @@ def test_yaml_bomb_is_refused_at_once(tmp_path: Path) -> None:
     length=st.integers(0, 40),
     inserted=st.text(max_size=20) | st.sampled_from("*&!{}[]:-#|>%@`\t\n"),
 )
-def test_mutations_load_or_are_refused(tmp_path: Path, start: int, length: int, inserted: str) -> None:
+def test_mutations_load_or_are_refused(
+    tmp_path: Path, start: int, length: int, inserted: str
+) -> None:
     path = tmp_path / "fuzz.yaml"
-    path.write_bytes((OWN[:start] + inserted + OWN[start + length :]).encode("utf-8", "surrogatepass"))
+    path.write_bytes(
+        (OWN[:start] + inserted + OWN[start + length :]).encode("utf-8", "surrogatepass")
+    )
     try:
         platform = load_platform(str(path))
     except InputError as refused:
@@ -303,7 +358,16 @@ def test_memory_that_waits_is_simulated_unless_told_otherwise(tmp_path: Path) ->
     technology = load_platform(str(platform)).technology
     shared = int(Fraction("12.8") * Fraction("0.75") * 1000 / technology.clock_mhz)
     assert technology.memory == machine.Memory(latency=40, bandwidth=shared)
-    solve("mm", i=12, j=12, k=12, dataflow="i,j", edition="cycle", platform=platform, limit={"bandwidth": None}).save(result)
+    solve(
+        "mm",
+        i=12,
+        j=12,
+        k=12,
+        dataflow="i,j",
+        edition="cycle",
+        platform=platform,
+        limit={"bandwidth": None},
+    ).save(result)
     stated, same = simulate(result), simulate(result, memory={"latency": 40, "bandwidth": shared})
     assert stated.cycles == same.cycles
     ideal = simulate(result, memory={"latency": 0, "bandwidth": 0})
@@ -326,7 +390,9 @@ def test_memory_that_waits_is_simulated_unless_told_otherwise(tmp_path: Path) ->
         ("waits: 3", "memory.waits"),
     ],
 )
-def test_memory_that_waits_for_what_cannot_be_is_refused(tmp_path: Path, stated: str, line: str) -> None:
+def test_memory_that_waits_for_what_cannot_be_is_refused(
+    tmp_path: Path, stated: str, line: str
+) -> None:
     path = tmp_path / "own.yaml"
     path.write_text(WAITING % stated)
     with pytest.raises(InputError, match=re.escape(line)):

@@ -70,7 +70,10 @@ def test_golden(app: str, name: str, reference: Path) -> None:
     evaluated = evaluate_points(load_points(path, workload(name), FP32))
     assert len(evaluated) == len(rows) > 0
     for row, found in zip(rows, evaluated, strict=True):
-        assert (found["dataflow"], found["permutation"]) == (row["dataflow"].split(","), row["reuse"])
+        assert (found["dataflow"], found["permutation"]) == (
+            row["dataflow"].split(","),
+            row["reuse"],
+        )
         assert found["edition"] == row["edition"]
         assert found["meets_bounds"] is (row["meets_bounds"] == "True")
         for metric in RECORDED:
@@ -80,26 +83,41 @@ def test_golden(app: str, name: str, reference: Path) -> None:
         assert set(words) == {access.tensor for access in workload(name).accesses}
 
 
-def test_points_of_a_design_are_evaluated_together_and_stay_exact(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """20,000 rows took over a minute, one by one; what no float holds is exact still, and rows keep their order."""
+def test_points_of_a_design_are_evaluated_together_and_stay_exact(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """20,000 rows took over a minute, one by one; what no float holds is exact still, and rows keep
+    their order."""
     draw = random.Random(0)
     rows = []
     for number in range(60):
-        outer = {"i": 3 * draw.randint(1, 60), "j": 13 * draw.randint(1, 10), "k": 4 * draw.randint(1, 40)}
+        outer = {
+            "i": 3 * draw.randint(1, 60),
+            "j": 13 * draw.randint(1, 10),
+            "k": 4 * draw.randint(1, 40),
+        }
         sizes = {x: draw.choice([1024, 1000, MAX_EXTENT - 1]) for x in "ijk"}
-        changes = {"array_part": json.dumps(outer), "sizes": json.dumps(sizes), "edition": ("exact", "odyssey")[number % 2]}
+        changes = {
+            "array_part": json.dumps(outer),
+            "sizes": json.dumps(sizes),
+            "edition": ("exact", "odyssey")[number % 2],
+        }
         rows.append({**ROW, **changes})
     path = tmp_path / "points.csv"
     path.write_text(csv_text(*rows))
     points = load_points(path, workload("mm"), FP32)
     calls = []
-    monkeypatch.setattr(points_module, "evaluate", lambda *args: calls.append(args[0]) or evaluate(*args))
+    monkeypatch.setattr(
+        points_module, "evaluate", lambda *args: calls.append(args[0]) or evaluate(*args)
+    )
     found = evaluate_points(points)
     assert len(calls) == 2
     for point, row in zip(points, found, strict=True):
         design, costs = point[0], point[0].costs(point[1])
         assert row["edition"] == design.array.edition.value
-        words = {name: json_number(value) for name, value in tensor_words(design.array, costs).items()}
+        words = {
+            name: json_number(value) for name, value in tensor_words(design.array, costs).items()
+        }
         metrics = {name: json_number(value) for name, value in metric_values(costs).items()}
         assert row["metrics"] == metrics | {"off_chip_words_by_array": words}
         assert row["meets_bounds"] is bool(costs.meets_bounds)
@@ -109,7 +127,9 @@ def test_points_of_a_design_are_evaluated_together_and_stay_exact(tmp_path: Path
 def test_published_design(tmp_path: Path) -> None:
     path = tmp_path / "points.csv"
     path.write_text(csv_text(ROW))
-    document = json.loads(document_text({"points": evaluate_points(load_points(path, workload("mm"), FP32))}))
+    document = json.loads(
+        document_text({"points": evaluate_points(load_points(path, workload("mm"), FP32))})
+    )
     (point,) = document["points"]
     assert point["metrics"]["latency"] == 644_713.5
     assert (point["metrics"]["dsp"], point["metrics"]["bram18k"]) == (8600, 3740)
@@ -121,7 +141,10 @@ def test_published_design(tmp_path: Path) -> None:
 def test_edition_is_optional_and_designs_are_shared(tmp_path: Path) -> None:
     row = {name: value for name, value in ROW.items() if name != "edition"}
     path = tmp_path / "points.csv"
-    path.write_text("\ufeff" + csv_text(row, row, {**row, "dataflow": "j, i"}).replace("\n", "\r\n") + "\r\n", encoding="utf-8")
+    path.write_text(
+        "\ufeff" + csv_text(row, row, {**row, "dataflow": "j, i"}).replace("\n", "\r\n") + "\r\n",
+        encoding="utf-8",
+    )
     first, second, third = load_points(path, workload("mm", {"i": 7}), FP32)
     assert first[0].array.edition is Edition.EXACT
     assert first[0].array is second[0].array
@@ -130,8 +153,14 @@ def test_edition_is_optional_and_designs_are_shared(tmp_path: Path) -> None:
 
 
 def test_values_are_taken_as_given(tmp_path: Path) -> None:
-    """A SIMD factor of 3 or a pack that divides nothing is no tiling one can build, but it has costs."""
-    odd = {**ROW, "simd": "3", "array_part": '{"i": 129, "j": 130, "k": 9}', "pack": ROW["pack"].replace("16", "7")}
+    """A SIMD factor of 3 or a pack that divides nothing is no tiling one can build, but it has
+    costs."""
+    odd = {
+        **ROW,
+        "simd": "3",
+        "array_part": '{"i": 129, "j": 130, "k": 9}',
+        "pack": ROW["pack"].replace("16", "7"),
+    }
     path = tmp_path / "points.csv"
     path.write_text(csv_text(odd))
     (point,) = load_points(path, workload("mm"), FP32)
@@ -153,28 +182,88 @@ CELLS = [
     ("sizes", "[1024, 1024, 1024]", ["row 3: sizes is a list", "a JSON object of integers"]),
     ("sizes", '{"i": 1024, "j": 1024}', ["row 3: sizes misses 'k'", "exactly i, j, k"]),
     ("sizes", '{"i": 1, "j": 1, "k": 1, "l": 1}', ["row 3: unknown loop 'l' in sizes", "i, j, k"]),
-    ("sizes", '{"i": 0, "j": 1, "k": 1}', ["row 3: size of loop 'i' is 0", f"an integer from 1 to {MAX_EXTENT}"]),
-    ("sizes", '{"i": -5, "j": 1, "k": 1}', ["row 3: size of loop 'i' is -5", f"an integer from 1 to {MAX_EXTENT}"]),
-    ("sizes", '{"i": 1000000000, "j": 1, "k": 1}', ["size of loop 'i' is 1000000000", f"an integer from 1 to {MAX_EXTENT}"]),
+    (
+        "sizes",
+        '{"i": 0, "j": 1, "k": 1}',
+        ["row 3: size of loop 'i' is 0", f"an integer from 1 to {MAX_EXTENT}"],
+    ),
+    (
+        "sizes",
+        '{"i": -5, "j": 1, "k": 1}',
+        ["row 3: size of loop 'i' is -5", f"an integer from 1 to {MAX_EXTENT}"],
+    ),
+    (
+        "sizes",
+        '{"i": 1000000000, "j": 1, "k": 1}',
+        ["size of loop 'i' is 1000000000", f"an integer from 1 to {MAX_EXTENT}"],
+    ),
     ("sizes", '{"i": 1e9, "j": 1, "k": 1}', ["row 3: sizes.i is 1000000000.0", "an integer"]),
     ("sizes", '{"i": true, "j": 1, "k": 1}', ["row 3: sizes.i is true", "an integer"]),
     ("sizes", '{"i": NaN, "j": 1, "k": 1}', ["row 3: sizes: number is NaN", "a finite number"]),
-    ("sizes", '{"i": 1e999, "j": 1, "k": 1}', ["row 3: sizes: number '1e999' is too large", "a finite number"]),
-    ("sizes", '{"i": ' + "9" * 9999 + "}", ["row 3: sizes: number", "too long", "at most 300 digits"]),
+    (
+        "sizes",
+        '{"i": 1e999, "j": 1, "k": 1}',
+        ["row 3: sizes: number '1e999' is too large", "a finite number"],
+    ),
+    (
+        "sizes",
+        '{"i": ' + "9" * 9999 + "}",
+        ["row 3: sizes: number", "too long", "at most 300 digits"],
+    ),
     ("sizes", '{"i": 1, "i": 2}', ["row 3: sizes: field 'i' occurs twice", "every field once"]),
     ("sizes", "[" * 100_000, ["row 3: sizes: nested too deeply", "a JSON document"]),
     ("sizes", "9" * 140_000, ["row 3: field larger than field limit", "comma-separated values"]),
-    ("array_part", '{"i": 129, "j": 130, "k": 0}', ["row 3: array_part.k is 0", "an integer from 1 to"]),
-    ("array_part", '{"i": 129, "j": 130, "k": -64}', ["row 3: array_part.k is -64", "an integer from 1 to"]),
-    ("array_part", '{"i": 129, "j": 130, "k": 64.0}', ["row 3: array_part.k is 64.0", "an integer"]),
-    ("array_part", '{"i": 129, "j": 130, "k": null}', ["row 3: array_part.k is null", "an integer"]),
-    ("array_part", '{"i": 129, "j": 130, "k": "64"}', ["row 3: array_part.k is '64'", "an integer"]),
-    ("array_part", '{"i": 129, "j": 130, "k": 9999999999}', ["array_part.k is 9999999999", "an integer from 1 to 2147483648"]),
+    (
+        "array_part",
+        '{"i": 129, "j": 130, "k": 0}',
+        ["row 3: array_part.k is 0", "an integer from 1 to"],
+    ),
+    (
+        "array_part",
+        '{"i": 129, "j": 130, "k": -64}',
+        ["row 3: array_part.k is -64", "an integer from 1 to"],
+    ),
+    (
+        "array_part",
+        '{"i": 129, "j": 130, "k": 64.0}',
+        ["row 3: array_part.k is 64.0", "an integer"],
+    ),
+    (
+        "array_part",
+        '{"i": 129, "j": 130, "k": null}',
+        ["row 3: array_part.k is null", "an integer"],
+    ),
+    (
+        "array_part",
+        '{"i": 129, "j": 130, "k": "64"}',
+        ["row 3: array_part.k is '64'", "an integer"],
+    ),
+    (
+        "array_part",
+        '{"i": 129, "j": 130, "k": 9999999999}',
+        ["array_part.k is 9999999999", "an integer from 1 to 2147483648"],
+    ),
     ("array_part", '{"i": 129, "j": 130}', ["row 3: array_part misses 'k'", "exactly i, j, k"]),
-    ("array_part", '{"i": 129, "j": 130, "k": 64, "x": 1}', ["array_part has unknown 'x'", "exactly i, j, k"]),
-    ("array_part", '{"i": 128, "j": 130, "k": 64}', ["row 3: loop 'i'", "t2 = 3", "does not divide t1 = 128"]),
-    ("array_part", '{"i": 129, "j": 130, "k": 62}', ["row 3: loop 'k'", "t2 = 4", "does not divide t1 = 62"]),
-    ("latency_hiding", '{"i": 3, "j": 13, "k": 1}', ["latency_hiding has unknown 'k'", "exactly i, j"]),
+    (
+        "array_part",
+        '{"i": 129, "j": 130, "k": 64, "x": 1}',
+        ["array_part has unknown 'x'", "exactly i, j, k"],
+    ),
+    (
+        "array_part",
+        '{"i": 128, "j": 130, "k": 64}',
+        ["row 3: loop 'i'", "t2 = 3", "does not divide t1 = 128"],
+    ),
+    (
+        "array_part",
+        '{"i": 129, "j": 130, "k": 62}',
+        ["row 3: loop 'k'", "t2 = 4", "does not divide t1 = 62"],
+    ),
+    (
+        "latency_hiding",
+        '{"i": 3, "j": 13, "k": 1}',
+        ["latency_hiding has unknown 'k'", "exactly i, j"],
+    ),
     ("latency_hiding", '{"i": 3, "j": 0}', ["latency_hiding.j is 0", "an integer from 1 to"]),
     ("latency_hiding", "null", ["latency_hiding is null", "a JSON object of integers"]),
     ("latency_hiding", '{"i": [[[[1]]]], "j": 1}', ["latency_hiding.i is a list", "an integer"]),
@@ -185,10 +274,21 @@ CELLS = [
     ("simd", "٤", ["row 3: simd is '٤'", "an integer"]),
     ("simd", "9" * 9999, ["row 3: simd is '99", "an integer"]),
     ("pack", "{}", ["row 3: pack: no pack for buffer module A_IO_L2_in"]),
-    ("pack", '{"A": 16}', ["row 3: pack: unknown buffer module 'A'", "modules: A_IO_L2_in, B_IO_L2_in, C_drain_IO_L1_out"]),
+    (
+        "pack",
+        '{"A": 16}',
+        [
+            "row 3: pack: unknown buffer module 'A'",
+            "modules: A_IO_L2_in, B_IO_L2_in, C_drain_IO_L1_out",
+        ],
+    ),
     ("pack", ROW["pack"].replace("16", "0"), ["pack.A_IO_L2_in is 0", "an integer from 1 to"]),
     ("pack", ROW["pack"].replace("16", "1.5"), ["pack.A_IO_L2_in is 1.5", "an integer"]),
-    ("pack", '{"a\\n\\u2028b": 1}', ["unknown buffer module 'a\\n\\u2028b'", "modules: A_IO_L2_in"]),
+    (
+        "pack",
+        '{"a\\n\\u2028b": 1}',
+        ["unknown buffer module 'a\\n\\u2028b'", "modules: A_IO_L2_in"],
+    ),
 ]
 
 
@@ -207,16 +307,31 @@ def test_bad_cells(tmp_path: Path, column: str, value: str, words: list[str]) ->
     [
         (b"", ["column 'dataflow' is missing", "allowed: dataflow, reuse"]),
         (csv_text(ROW).split("\n")[0].encode(), ["has no rows", "at least one point"]),
-        (csv_text(ROW).replace("simd", "SIMD").encode(), ["column 'simd' is missing", "allowed: dataflow, reuse"]),
-        (csv_text(ROW).replace("edition", "pack", 1).encode(), ["column 'pack' occurs twice", "every column once"]),
+        (
+            csv_text(ROW).replace("simd", "SIMD").encode(),
+            ["column 'simd' is missing", "allowed: dataflow, reuse"],
+        ),
+        (
+            csv_text(ROW).replace("edition", "pack", 1).encode(),
+            ["column 'pack' occurs twice", "every column once"],
+        ),
         (csv_text(ROW)[:-10].encode(), ["row 2", "unexpected end of data"]),
-        (b"\n".join(csv_text(ROW, ROW).encode().split(b"\n")[:2]) + b'\n"i,j",C,odys', ["row 3: has 3 cells", "allowed: 8"]),
+        (
+            b"\n".join(csv_text(ROW, ROW).encode().split(b"\n")[:2]) + b'\n"i,j",C,odys',
+            ["row 3: has 3 cells", "allowed: 8"],
+        ),
         (csv_text(ROW).rstrip().encode() + b",1\n", ["row 2: has 9 cells", "allowed: 8"]),
-        (csv_text(ROW).replace(",C,", ',"C"x,').encode(), ["row 2", "expected after", "comma-separated values"]),
+        (
+            csv_text(ROW).replace(",C,", ',"C"x,').encode(),
+            ["row 2", "expected after", "comma-separated values"],
+        ),
         (csv_text(ROW).replace(",C,", ",C\0,").encode(), ["is NUL", "text"]),
         (csv_text(ROW).encode("utf-16"), ["byte 0 is 0xff", "UTF-8"]),
         (csv_text(ROW).replace(",C,", ",\u00e9,").encode("latin-1"), ["is 0xe9", "UTF-8"]),
-        (csv_text(ROW | {"fifo-depth": "9"}).encode(), ["column 'fifo-depth' is unknown", "allowed: fifo_depth"]),
+        (
+            csv_text(ROW | {"fifo-depth": "9"}).encode(),
+            ["column 'fifo-depth' is unknown", "allowed: fifo_depth"],
+        ),
         (csv_text(ROW | {"Mac": "9"}).encode(), ["column 'Mac' is unknown", "allowed: mac"]),
         (csv_text(ROW | {"d": "9"}).encode(), ["column 'd' is unknown", "allowed: swap"]),
         (b"\x89PNG\r\n\x1a\n", ["byte 0 is 0x89", "UTF-8"]),
@@ -245,11 +360,17 @@ TEXT = csv_text(ROW, ROW)
 @given(
     start=st.integers(0, len(TEXT)),
     length=st.integers(0, 30),
-    inserted=st.text(max_size=10) | st.integers().map(str) | st.sampled_from(['"', "{", "\n", ",", "1e5", "null", "NaN", "-"]),
+    inserted=st.text(max_size=10)
+    | st.integers().map(str)
+    | st.sampled_from(['"', "{", "\n", ",", "1e5", "null", "NaN", "-"]),
 )
-def test_mutations_load_or_are_refused(tmp_path: Path, start: int, length: int, inserted: str) -> None:
+def test_mutations_load_or_are_refused(
+    tmp_path: Path, start: int, length: int, inserted: str
+) -> None:
     path = tmp_path / "fuzz.csv"
-    path.write_bytes((TEXT[:start] + inserted + TEXT[start + length :]).encode("utf-8", "surrogatepass"))
+    path.write_bytes(
+        (TEXT[:start] + inserted + TEXT[start + length :]).encode("utf-8", "surrogatepass")
+    )
     try:
         points = load_points(path, workload("mm"), FP32)
     except InputError as refused:
@@ -278,7 +399,12 @@ def test_numbers_are_finite(number: float) -> None:
 
 
 def test_integral_numbers_are_integers() -> None:
-    assert [repr(json_number(Fraction(n))) for n in ("5", "10/2", "0.5", "1/3")] == ["5", "5", "0.5", "0.3333333333333333"]
+    assert [repr(json_number(Fraction(n))) for n in ("5", "10/2", "0.5", "1/3")] == [
+        "5",
+        "5",
+        "0.5",
+        "0.3333333333333333",
+    ]
     assert json_number(Fraction(10**400 + 1, 2)) == 10**400 // 2
 
 

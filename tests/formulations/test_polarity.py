@@ -51,7 +51,9 @@ def test_a_trend_is_the_direction_in_which_values_move(text: str, name: str, see
 
 def test_some_trends_are_known() -> None:
     found = trends(parse_expression("x - y*z + max(x, z)/y", where="test", allowed=NAMES), RANGES)
-    assert {str(node): trend for node, trend in found.items() if str(node) in (*NAMES, "max(x, z)")} == {
+    assert {
+        str(node): trend for node, trend in found.items() if str(node) in (*NAMES, "max(x, z)")
+    } == {
         "x": 1,
         "y": -1,
         "z": 0,

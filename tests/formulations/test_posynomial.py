@@ -10,24 +10,38 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ithaca.formulations.algebra.parsing import parse_expression
-from ithaca.formulations.algebra.posynomial import Exponents, NotPosynomialError, Posynomial, as_product
+from ithaca.formulations.algebra.posynomial import (
+    Exponents,
+    NotPosynomialError,
+    Posynomial,
+    as_product,
+)
 
 NAMES = ("x", "y", "z")
 
-values = st.fixed_dictionaries({name: st.fractions(Fraction(1, 8), 8, max_denominator=8) for name in NAMES})
-exponents = st.dictionaries(st.sampled_from(NAMES), st.integers(-2, 3).filter(bool)).map(lambda d: tuple(sorted(d.items())))
+values = st.fixed_dictionaries(
+    {name: st.fractions(Fraction(1, 8), 8, max_denominator=8) for name in NAMES}
+)
+exponents = st.dictionaries(st.sampled_from(NAMES), st.integers(-2, 3).filter(bool)).map(
+    lambda d: tuple(sorted(d.items()))
+)
 coefficients = st.fractions(Fraction(1, 9), 9, max_denominator=9)
 posynomials = st.dictionaries(exponents, coefficients, max_size=4).map(Posynomial)
 monomials = st.tuples(exponents, coefficients).map(lambda pair: Posynomial({pair[0]: pair[1]}))
 
 
 def at(posynomial: Posynomial, point: dict[str, Fraction]) -> Fraction:
-    terms = (c * prod((point[n] ** e for n, e in exponents), start=Fraction(1)) for exponents, c in posynomial.terms.items())
+    terms = (
+        c * prod((point[n] ** e for n, e in exponents), start=Fraction(1))
+        for exponents, c in posynomial.terms.items()
+    )
     return sum(terms, start=Fraction(0))
 
 
 @given(posynomials, posynomials, monomials, values)
-def test_arithmetic_is_that_of_the_values(p: Posynomial, q: Posynomial, m: Posynomial, point: dict[str, Fraction]) -> None:
+def test_arithmetic_is_that_of_the_values(
+    p: Posynomial, q: Posynomial, m: Posynomial, point: dict[str, Fraction]
+) -> None:
     assert at(p + q, point) == at(p, point) + at(q, point)
     assert at(p * q, point) == at(p, point) * at(q, point)
     assert at(p**2, point) == at(p, point) ** 2
@@ -36,7 +50,9 @@ def test_arithmetic_is_that_of_the_values(p: Posynomial, q: Posynomial, m: Posyn
 
 
 @given(posynomials, posynomials, values)
-def test_what_contains_another_is_never_smaller(p: Posynomial, q: Posynomial, point: dict[str, Fraction]) -> None:
+def test_what_contains_another_is_never_smaller(
+    p: Posynomial, q: Posynomial, point: dict[str, Fraction]
+) -> None:
     assert (p + q).dominates(p)
     assert at(p + q, point) >= at(p, point)
     if q.terms and not p.dominates(p + q):
@@ -69,7 +85,9 @@ def test_kinds() -> None:
         ("0", None),
     ],
 )
-def test_products_are_read_as_single_terms(text: str, terms: dict[Exponents, Fraction] | None) -> None:
+def test_products_are_read_as_single_terms(
+    text: str, terms: dict[Exponents, Fraction] | None
+) -> None:
     found = as_product(parse_expression(text, where="test", allowed=NAMES))
     assert (None if found is None else found.terms) == terms
 

@@ -1,4 +1,5 @@
-"""Repair: against the rule stated anew over whole tables, by ranges as by tables, and of spaces that no family has."""
+"""Repair: against the rule stated anew over whole tables, by ranges as by tables, and of spaces
+that no family has."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ RESTRICTIONS = (SpaceOptions(), SpaceOptions(min_lanes=2), SpaceOptions(divisors
 
 
 def nearest(space: Space, names: Sequence[str], wanted: Mapping[str, int]) -> dict[str, int]:
-    """The rule, one quantity at a time over the rows that are left, for spaces without rules across axes."""
+    """The rule, one quantity at a time over the rows that are left, for spaces without rules across
+    axes."""
     found: dict[str, int] = {}
     for axis in space.axes:
         rows = axis.table()
@@ -50,7 +52,9 @@ def check(space: Space, names: Sequence[str] | None, seed: int) -> int:
         assert legal[column] == space.contains(found)
         if not space.links:
             assert legal[column]
-            assert found == nearest(space, fixes.names, dict(zip(fixes.names, wanted[:, column].tolist(), strict=True)))
+            assert found == nearest(
+                space, fixes.names, dict(zip(fixes.names, wanted[:, column].tolist(), strict=True))
+            )
     return int(legal.sum())
 
 
@@ -73,17 +77,24 @@ def test_packs_that_span_loops_are_legal_wherever_they_can_be(edition: Edition) 
     nest = LoopNest("filter", (("i", 6), ("j", 8), ("k", 5)), output, inputs, "k")
     seen = {True: 0, False: 0}
     for number, array in enumerate(designs(nest, edition)):
-        space = systolic_problem(nest, array, DATA_TYPES["fp32"], (), parse_objective("latency")).space
+        space = systolic_problem(
+            nest, array, DATA_TYPES["fp32"], (), parse_objective("latency")
+        ).space
         if not space.links:
             continue
         packs = [quantity.name for quantity in space.free if quantity.role is Role.PORT]
         fixes = Repair(space)
         draw = np.random.default_rng(number)
-        values, legal = fixes.nearest(np.array([draw.integers(1, space.ranges[name][1] + 1, 8) for name in fixes.names]))
+        values, legal = fixes.nearest(
+            np.array([draw.integers(1, space.ranges[name][1] + 1, 8) for name in fixes.names])
+        )
         for column in range(8):
             found = {name: int(row[column]) for name, row in values.items()}
             options = product((1, 2, 4, 8, 16, 32, 64), repeat=len(packs))
-            possible = any(space.contains({**found, **dict(zip(packs, chosen, strict=True))}) for chosen in options)
+            possible = any(
+                space.contains({**found, **dict(zip(packs, chosen, strict=True))})
+                for chosen in options
+            )
             assert space.contains(found) == legal[column] == possible
             seen[possible] += 1
     assert seen[True]
@@ -98,7 +109,12 @@ def test_large_axes_are_not_tabulated(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = mm_problem((65536, 65536, 65536))
     fixes = Repair(problem.space)
     draw = np.random.default_rng(0)
-    wanted = np.array([np.exp(draw.random(200) * np.log(2 * problem.space.ranges[name][1])) for name in fixes.names])
+    wanted = np.array(
+        [
+            np.exp(draw.random(200) * np.log(2 * problem.space.ranges[name][1]))
+            for name in fixes.names
+        ]
+    )
     values, legal = fixes.nearest(wanted.astype(np.int64))
     assert legal.all()
     for column in range(200):
@@ -106,12 +122,16 @@ def test_large_axes_are_not_tabulated(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_any_space_is_repaired() -> None:
-    """Two factors and a rule of divisibility, a power of two, an integer that stands alone, and a rule across all of them."""
+    """Two factors and a rule of divisibility, a power of two, an integer that stands alone, and a
+    rule across all of them."""
     a, b, c, width, trips = map(Symbol, ("a", "b", "c", "width", "trips"))
     loop = Axis(
         "loop",
         (Quantity("a", 1, 9), Quantity("b", 1, ceiling_division(9, a)), Quantity("trips", 1, 20)),
-        (Link(trips, Relation.EQUAL, ceiling_division(20, a * b)), Link(a, Relation.DIVIDES, 20 * b)),
+        (
+            Link(trips, Relation.EQUAL, ceiling_division(20, a * b)),
+            Link(a, Relation.DIVIDES, 20 * b),
+        ),
     )
     power = Axis("power", (Quantity("c", 2, 64, Kind.POWER_OF_TWO),))
     alone = Axis("alone", (Quantity("width", 3, 18),))
@@ -121,8 +141,12 @@ def test_any_space_is_repaired() -> None:
     assert [fixes.bounds(name) for name in fixes.names] == [(1, 8), (1, 9), (2, 64), (3, 18)]
     wanted = np.array([[8, 7, 0, 1], [9, 9, 9, 3], [7, 100, 3, 0], [18, 0, 99, 18]])
     values, legal = fixes.nearest(wanted)
-    found = [tuple(int(values[name][column]) for name in ("a", "b", "c", "width", "trips")) for column in range(4)]
-    # 8 divides 20 · 2, and 7 and 6 no multiple in range; 9 · width ≤ 1 · 2 + 30 leaves a width of 3, 3 · width one of 10
+    found = [
+        tuple(int(values[name][column]) for name in ("a", "b", "c", "width", "trips"))
+        for column in range(4)
+    ]
+    # 8 divides 20 · 2, and 7 and 6 no multiple in range; 9 · width ≤ 1 · 2 + 30 leaves a width of
+    # 3, 3 · width one of 10
     assert found == [(8, 2, 4, 18, 2), (5, 2, 64, 3, 2), (1, 9, 2, 3, 3), (1, 3, 2, 10, 7)]
     assert legal.all()
 

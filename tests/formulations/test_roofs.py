@@ -1,4 +1,5 @@
-"""Roofs: what `Design.least` says of metrics, and the floors of objectives, against random configurations of every kind."""
+"""Roofs: what `Design.least` says of metrics, and the floors of objectives, against random
+configurations of every kind."""
 
 from __future__ import annotations
 
@@ -15,7 +16,13 @@ from ithaca.formulations.design import Design
 from ithaca.formulations.machine import REGIMES, Memory
 from ithaca.formulations.problem import Limit, Objective, Problem
 from ithaca.formulations.spatial.design import MappingOptions, SpatialDesign
-from ithaca.formulations.spatial.editions import DMAZERUNNER, EXPLAINABLE, INTRINSIC, TIMELOOP, Setting
+from ithaca.formulations.spatial.editions import (
+    DMAZERUNNER,
+    EXPLAINABLE,
+    INTRINSIC,
+    TIMELOOP,
+    Setting,
+)
 from ithaca.formulations.spatial.library import find_architecture
 from ithaca.formulations.systolic.data_types import DATA_TYPES
 from ithaca.formulations.systolic.derivation import designs
@@ -29,7 +36,15 @@ from tests.formulations.spatial.test_trends import drawn, some_configurations
 #: Limits that are roofs' business, by metric.
 LIMITED = ("dsp", "comp", "bandwidth", "pes", "latency", "energy")
 
-OBJECTIVES = ("latency", "energy", "edp", "latency*latency+3*energy", "max(latency, energy/7)", "energy-latency", "-latency")
+OBJECTIVES = (
+    "latency",
+    "energy",
+    "edp",
+    "latency*latency+3*energy",
+    "max(latency, energy/7)",
+    "energy-latency",
+    "-latency",
+)
 
 
 def objective(text: str) -> Objective:
@@ -37,7 +52,8 @@ def objective(text: str) -> Objective:
 
 
 def is_below(design: Design, values: Mapping[str, int], limits: Sequence[str] = LIMITED) -> bool:
-    """Whether roofs hold for a configuration, within the tightest limits that it meets; and whether they say something."""
+    """Whether roofs hold for a configuration, within the tightest limits that it meets; and whether
+    they say something."""
     values = {name: int(n) for name, n in values.items()}
     metrics = design.metrics({name: Fraction(n) for name, n in values.items()}, FRACTION)
     tight = tuple(Limit(name, metrics[name]) for name in limits if name in metrics)
@@ -55,18 +71,28 @@ def is_below(design: Design, values: Mapping[str, int], limits: Sequence[str] = 
 
 
 def systolic_design(random: Random, kernel: str, edition: Edition) -> SystolicDesign | None:
-    """A design of a kernel with random extents, strides and dilations, type, restrictions and memory."""
+    """A design of a kernel with random extents, strides and dilations, type, restrictions and
+    memory."""
     whole = workload(kernel)
     sizes = {loop: random.choice((1, 2, 3, 5, 8, 12, 31)) for loop in whole.loops}
     sizes |= {name: random.choice((1, 2, 3)) for name in whole.settings if name not in whole.loops}
     nest = workload(kernel, sizes)
-    found = [a for a in designs(nest, edition) if edition is not Edition.CYCLE or (a.buildable and a.hanging is None)]
+    found = [
+        a
+        for a in designs(nest, edition)
+        if edition is not Edition.CYCLE or (a.buildable and a.hanging is None)
+    ]
     if not found:
         return None
-    array, memory = random.choice(found), Memory(bandwidth=Fraction(random.choice((0, 1, 7, 64)), 2))
+    array, memory = (
+        random.choice(found),
+        Memory(bandwidth=Fraction(random.choice((0, 1, 7, 64)), 2)),
+    )
     data, machine = random.choice([*DATA_TYPES.values()]), random.choice([*REGIMES.values()])
     technology = Technology(machine=machine, memory=memory, mac_pj=Fraction(1, 3))
-    kept = ((random.choice([a.tensor for a in nest.accesses]), 100),) if random.random() < 0.3 else ()
+    kept = (
+        ((random.choice([a.tensor for a in nest.accesses]), 100),) if random.random() < 0.3 else ()
+    )
     options = SpaceOptions(random.choice((1, 1, 2)), random.random() < 0.3, random.random() < 0.3)
     return SystolicDesign(nest, array, data, options, technology, kept=kept)
 
@@ -108,14 +134,19 @@ def setting(edition: str, random: Random) -> Setting:
 
 
 def test_no_mapping_at_all_is_below_its_roofs() -> None:
-    """Whatever its orders, capacities aside: windows, strides, holes, bypasses, levels without bandwidths."""
+    """Whatever its orders, capacities aside: windows, strides, holes, bypasses, levels without
+    bandwidths."""
     random, says = Random(22), 0
     for _ in range(400):
         nest = random_nest(random)
         architecture = random_architecture(random, nest)
         mapping = random_mapping(random, nest, architecture)
         design = SpatialDesign(nest, architecture, fixed_orders=tuple(mapping.orders.items()))
-        values = {slot.quantity(loop): mapping.factor(slot, loop) for slot in design.slots for loop in design.moving}
+        values = {
+            slot.quantity(loop): mapping.factor(slot, loop)
+            for slot in design.slots
+            for loop in design.moving
+        }
         model = design.model({name: Fraction(n) for name, n in values.items()}, FRACTION)
         parts = enumerate(architecture.parts)
         if all(model.instances(place) <= part.instances for place, part in parts):  # it has so many

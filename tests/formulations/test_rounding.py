@@ -39,12 +39,18 @@ def test_an_exact_value_is_above_what_is_below_it(value: Fraction) -> None:
     assert low < value or low == value == 0
     assert value - low <= abs(value) / 2**39
     assert Fraction(rounding.all_below(np.array([float(value)]))[0]) == low
-    assert low <= Fraction(rounding.largest_double(value)) <= value < Fraction(rounding.loosened(value))
+    assert (
+        low
+        <= Fraction(rounding.largest_double(value))
+        <= value
+        < Fraction(rounding.loosened(value))
+    )
 
 
 @given(exact_values, st.integers(-(2**20), 2**20))
 def test_cutoff_keeps_what_a_bound_in_floats_may_stand_for(target: Fraction, ulps: int) -> None:
-    """A bound of the target that is off by so many units in the last place is neither above the cutoff nor told from it."""
+    """A bound of the target that is off by so many units in the last place is neither above the
+    cutoff nor told from it."""
     off = float(target) * (1 + ulps * 2.0**-61)
     assert off <= rounding.cutoff(target)
     assert rounding.may_be_tied(np.array([off]), target)[0]
@@ -53,7 +59,9 @@ def test_cutoff_keeps_what_a_bound_in_floats_may_stand_for(target: Fraction, ulp
 @given(st.lists(floats, min_size=1, max_size=256))
 def test_sums_are_below_exact_sums_of_the_terms(terms: list[float]) -> None:
     lowered = rounding.all_below(np.array(terms))
-    assert Fraction(rounding.sum_below(np.abs(lowered)[:, None])[0]) <= sum(map(Fraction, np.abs(lowered).tolist()))
+    assert Fraction(rounding.sum_below(np.abs(lowered)[:, None])[0]) <= sum(
+        map(Fraction, np.abs(lowered).tolist())
+    )
 
 
 def test_sums_know_impossible_terms_from_unbounded_ones() -> None:
@@ -66,11 +74,19 @@ def test_sums_know_impossible_terms_from_unbounded_ones() -> None:
 def test_whole_numbers_survive_the_way_through_logarithms(value: int, off: float) -> None:
     logarithm = np.log(value) + off
     assert rounding.whole_up(np.exp(logarithm)) == rounding.whole_down(np.exp(logarithm)) == value
-    assert rounding.log_below(float(np.log(value))) < np.log(value) < rounding.log_above(float(np.log(value)))
+    assert (
+        rounding.log_below(float(np.log(value)))
+        < np.log(value)
+        < rounding.log_above(float(np.log(value)))
+    )
 
 
-@pytest.mark.parametrize(("reported", "bound"), [(7.0, 7), (7.0005, 7), (6.9995, 7), (7.002, 8), (-inf, None)])
-def test_integer_bounds_do_not_take_noise_for_the_next_integer(reported: float, bound: int | None) -> None:
+@pytest.mark.parametrize(
+    ("reported", "bound"), [(7.0, 7), (7.0005, 7), (6.9995, 7), (7.002, 8), (-inf, None)]
+)
+def test_integer_bounds_do_not_take_noise_for_the_next_integer(
+    reported: float, bound: int | None
+) -> None:
     assert rounding.integer_bound(reported, reach=1000) == bound
 
 

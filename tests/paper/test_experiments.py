@@ -19,7 +19,16 @@ import pytest
 
 from benchmarks.paper import __main__ as command
 from benchmarks.paper import figure_9, files, methods_compared
-from benchmarks.paper.experiment import NAMES, Claim, Experiment, Mode, Outcome, Run, Table, find_experiment
+from benchmarks.paper.experiment import (
+    NAMES,
+    Claim,
+    Experiment,
+    Mode,
+    Outcome,
+    Run,
+    Table,
+    find_experiment,
+)
 from benchmarks.paper.files import ENDINGS, file_names, write_experiment
 from ithaca.exports.charts.chart import Chart, LineChart, Series
 from ithaca.files import signals
@@ -40,7 +49,9 @@ def small_outcome(how: Run) -> Outcome:
         Claim("one is less than two", "1", "number", 1, "<", 2),
         Claim("a third", "0.3", "number", Fraction(1, 3), "=", 0),
     )
-    return Outcome(Table(("x", "y"), ((1, Fraction(1, 2)), (None, Fraction(4)))), claims, chart, {"size": 2})
+    return Outcome(
+        Table(("x", "y"), ((1, Fraction(1, 2)), (None, Fraction(4)))), claims, chart, {"size": 2}
+    )
 
 
 SMALL = Experiment("small", "a small one", "1", "", small_outcome)
@@ -51,7 +62,8 @@ paper = partial(ithaca, main=command.main)
 
 @cache
 def quick(name: str) -> Outcome:
-    """Quick mode of an experiment, run once; of the one that gives methods so many seconds, with fewer of them."""
+    """Quick mode of an experiment, run once; of the one that gives methods so many seconds, with
+    fewer of them."""
     with patch.object(figure_9, "SECONDS", 0.5):
         return find_experiment(name).run(Run())
 
@@ -62,7 +74,9 @@ def test_quick_mode_makes_every_file_and_the_claims_hold(name: str, tmp_path: Pa
     assert experiment.name == name
     outcome = quick(name)
     written = write_experiment(tmp_path / "out", experiment, how, outcome)
-    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == sorted(f"{name}{ending}" for ending in ENDINGS)
+    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == sorted(
+        f"{name}{ending}" for ending in ENDINGS
+    )
     table, plot, document = written
     with table.open(newline="") as stream:
         columns, *rows = csv.reader(stream)
@@ -70,7 +84,12 @@ def test_quick_mode_makes_every_file_and_the_claims_hold(name: str, tmp_path: Pa
     assert len(rows) == len(outcome.table.rows) > 1
     assert plot.read_bytes().startswith(b"\x89PNG")
     read = json.loads(document.read_text())
-    assert (read["schema"], read["experiment"], read["mode"], read["seed"]) == ("ithaca-experiment/1", name, "quick", 0)
+    assert (read["schema"], read["experiment"], read["mode"], read["seed"]) == (
+        "ithaca-experiment/1",
+        name,
+        "quick",
+        0,
+    )
     assert {claim["verdict"] for claim in read["claims"]} <= {"holds", "differs"}
     assert len(read["claims"]) == len(outcome.claims) > 0
     if name != TIMED:
@@ -110,7 +129,9 @@ def test_anchors_of_timeloops_mapper() -> None:
     assert found["simple, gemm", "latency"] == 4_718_592
 
 
-@pytest.mark.parametrize(("relation", "holds"), [("<", True), ("≤", True), ("=", False), ("≥", False), (">", False)])
+@pytest.mark.parametrize(
+    ("relation", "holds"), [("<", True), ("≤", True), ("=", False), ("≥", False), (">", False)]
+)
 def test_a_claim_can_fail(relation: str, holds: bool) -> None:
     claim = Claim("", "", "", Fraction(1, 3), relation, Fraction(1, 2))
     assert claim.holds is holds
@@ -128,11 +149,16 @@ def test_an_unknown_relation_is_refused() -> None:
 
 
 def test_a_document_has_verdict_and_exact_numbers(tmp_path: Path) -> None:
-    table, _, document = write_experiment(tmp_path, SMALL, Run(Mode.FULL, seed=3), small_outcome(Run()))
+    table, _, document = write_experiment(
+        tmp_path, SMALL, Run(Mode.FULL, seed=3), small_outcome(Run())
+    )
     assert table.read_text() == "x,y\n1,0.5\n,4\n"
     read = json.loads(document.read_text())
     assert (read["mode"], read["seed"], read["settings"]) == ("full", 3, {"size": 2})
-    assert [(c["verdict"], c["measured"], c["bound"]) for c in read["claims"]] == [("holds", 1, 2), ("differs", 1 / 3, 0)]
+    assert [(c["verdict"], c["measured"], c["bound"]) for c in read["claims"]] == [
+        ("holds", 1, 2),
+        ("differs", 1 / 3, 0),
+    ]
 
 
 def test_a_clocked_experiment_records_its_threads(tmp_path: Path) -> None:
@@ -154,7 +180,9 @@ def test_seconds_of_a_run_are_kept_and_recorded(tmp_path: Path) -> None:
 def test_seconds_that_are_too_few_for_several_arrays_are_refused(tmp_path: Path) -> None:
     done = paper("table-6", "--run-seconds", "0.000001", "-o", str(tmp_path / "out"))
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.splitlines()[-1].startswith("ithaca: nothing was found for vgg16, up to 2 arrays; allowed: more")
+    assert done.stderr.splitlines()[-1].startswith(
+        "ithaca: nothing was found for vgg16, up to 2 arrays; allowed: more"
+    )
     assert not (tmp_path / "out").exists()
 
 
@@ -189,7 +217,9 @@ def test_an_interrupted_experiment_leaves_no_file(number: signal.Signals, tmp_pa
     assert signal.getsignal(number) == before
 
 
-def test_an_interruption_while_writing_waits_for_whole_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interruption_while_writing_waits_for_whole_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     draw = files.picture
 
     def interrupted(chart: Chart) -> bytes:
@@ -199,10 +229,16 @@ def test_an_interruption_while_writing_waits_for_whole_files(tmp_path: Path, mon
     monkeypatch.setattr(files, "picture", interrupted)
     with pytest.raises(KeyboardInterrupt):
         command.run([SMALL, SMALL], Run(), tmp_path)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["small.csv", "small.json", "small.png"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "small.csv",
+        "small.json",
+        "small.png",
+    ]
 
 
-def test_an_interruption_ends_the_searches_of_others_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interruption_ends_the_searches_of_others_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     ran = []
 
     def interrupted(*arguments: object) -> None:
@@ -213,7 +249,9 @@ def test_an_interruption_ends_the_searches_of_others_at_once(monkeypatch: pytest
     before = signal.getsignal(signal.SIGINT)
     monkeypatch.setattr(methods_compared, "run_peer", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        methods_compared.compare(["random"], [methods_compared.BEST_DESIGN], [0, 1], {"random": Budget(10)}, 16, Run())
+        methods_compared.compare(
+            ["random"], [methods_compared.BEST_DESIGN], [0, 1], {"random": Budget(10)}, 16, Run()
+        )
     assert len(ran) == 1
     assert signal.getsignal(signal.SIGINT) == before
 
@@ -221,13 +259,18 @@ def test_an_interruption_ends_the_searches_of_others_at_once(monkeypatch: pytest
 def test_runs_side_by_side_find_the_same(tmp_path: Path) -> None:
     budget = {"random": Budget(50)}
     designs = [methods_compared.BEST_DESIGN, (("i",), "C")]
-    one, two = (methods_compared.compare(["random"], designs, [0, 1], budget, 16, Run(threads=n)) for n in (1, 2))
+    one, two = (
+        methods_compared.compare(["random"], designs, [0, 1], budget, 16, Run(threads=n))
+        for n in (1, 2)
+    )
     assert [c.trace.value for c in one] == [c.trace.value for c in two]
     assert all(0 < c.share(c.trace.value) <= 1 for c in one)
 
 
 @pytest.mark.parametrize("failing", ["csv_text", "picture", "experiment_document"])
-def test_a_failure_while_writing_leaves_no_file(failing: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failure_while_writing_leaves_no_file(
+    failing: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
@@ -237,7 +280,9 @@ def test_a_failure_while_writing_leaves_no_file(failing: str, tmp_path: Path, mo
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_failure_while_renaming_puts_back_the_files_of_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failure_while_renaming_puts_back_the_files_of_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     write_experiment(tmp_path, SMALL, Run(), small_outcome(Run()))
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     rename: Callable[[Path, Path], Path] = Path.replace
@@ -271,7 +316,10 @@ def test_the_command_refuses_bad_words_in_one_line(tmp_path: Path) -> None:
         (("table-3", "--quick", "--full"), "--quick and --full"),
         (("table-3", "--list"), "--list goes with no name"),
         (("table-3", "--seed", "-1"), "--seed"),
-        (("table-3", "--run-seconds", "5"), "--run-seconds says nothing to table-3; allowed with it: table-6, figure-7"),
+        (
+            ("table-3", "--run-seconds", "5"),
+            "--run-seconds says nothing to table-3; allowed with it: table-6, figure-7",
+        ),
         (("figure-7", "--run-seconds", "0"), "--run-seconds"),
         (("table-3", "-o", str(tmp_path / "a" / "b")), "cannot write"),
     ):
@@ -285,7 +333,9 @@ def test_the_command_refuses_bad_words_in_one_line(tmp_path: Path) -> None:
 def test_an_interrupted_command_says_so_and_leaves_nothing(tmp_path: Path) -> None:
     peers = all(find_spec(library) for library in ("optuna", "torch", "pymoo", "nevergrad"))
     name = "figure-7" if peers else "figure-5"
-    status, output, errors = interrupted(name, "--full", "-o", tmp_path / "out", program="benchmarks.paper.__main__")
+    status, output, errors = interrupted(
+        name, "--full", "-o", tmp_path / "out", program="benchmarks.paper.__main__"
+    )
     assert (status, output) == (1, "")
     assert "interrupted" in errors
     assert errors.count("\n") == 1

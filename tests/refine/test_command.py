@@ -20,7 +20,10 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a result, and one that has no configuration."""
     path = tmp_path_factory.mktemp("grid")
     assert ithaca("solve", *DESIGN, "-o", str(path / "result.json")).returncode == 0
-    assert ithaca("solve", *DESIGN, "--limit", "dsp=1", "-o", str(path / "nothing.json")).returncode == 1
+    assert (
+        ithaca("solve", *DESIGN, "--limit", "dsp=1", "-o", str(path / "nothing.json")).returncode
+        == 1
+    )
     return path
 
 
@@ -36,7 +39,9 @@ def test_the_grid_is_written_drawn_and_right(folder: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert done.stderr == "wrote grid.nc\nwrote map.png\n"
     value = json.loads((folder / "result.json").read_text())["best"]["metrics"]["latency"]
-    assert f"best   latency {value:,} (the result's) at " in done.stdout  # proven best of all, so of the grid
+    assert (
+        f"best   latency {value:,} (the result's) at " in done.stdout
+    )  # proven best of all, so of the grid
     assert (folder / "map.png").read_bytes().startswith(b"\x89PNG")
     grid = load_grid(folder / "grid.nc")
     assert f"feasible {int(grid['feasible'].sum()):,}" in done.stdout
@@ -44,7 +49,17 @@ def test_the_grid_is_written_drawn_and_right(folder: Path) -> None:
 
 
 def test_the_page_says_whose_answer_is_marked(folder: Path) -> None:
-    done = ithaca("grid", "result.json", "--around", "2", *PLOT[2:], "--metric", "energy", "--plot", "map.html")
+    done = ithaca(
+        "grid",
+        "result.json",
+        "--around",
+        "2",
+        *PLOT[2:],
+        "--metric",
+        "energy",
+        "--plot",
+        "map.html",
+    )
     assert done.returncode == 0, done.stderr
     page = (folder / "map.html").read_text(encoding="utf-8")
     best = json.loads((folder / "result.json").read_text())["best"]
@@ -101,7 +116,8 @@ def test_it_is_told_what_holding_the_packs_leaves(folder: Path) -> None:
     assert f"pack.A={packs['A_IO_L2_in']}, pack.B={packs['B_IO_L2_in']}" in line
     free = ithaca("grid", "result.json", "--loops", "k", "--around", "2", "--free-packs").stdout
     assert "packs " not in free
-    # 16 iterations of k in vectors of 16 words: of 14 to 18 lanes only 16 are a multiple of the pack
+    # 16 iterations of k in vectors of 16 words: of 14 to 18 lanes only 16 are a multiple of the
+    # pack
     assert ("(lanes.k 1 ×" in done.stdout, "(lanes.k 5 ×" in free) == (True, True)
     assert "left of the values: lanes.k 1 of 5, t2.k 1 of 2 (--free-packs" in line
 
@@ -114,16 +130,30 @@ def test_it_is_told_what_holding_the_packs_leaves(folder: Path) -> None:
         (("result.json", "--loops", "i,z"), "'z' is no band loop"),
         (("result.json", "--x", "t2.i"), "--x is 't2.i' without a plot"),
         (("result.json", "--plot", "map.png"), "--plot shows two factors"),
-        (("result.json", "--plot", "map.txt", "--x", "t2.i", "--y", "t2.j"), "unknown kind of file"),
-        (("result.json", "--plot", "map.png", "--x", "t2.i", "--y", "t2.i"), "--y is 't2.i', like --x"),
-        (("result.json", "--plot", "map.png", "--x", "t2.q", "--y", "t2.i"), "--x is 't2.q'; allowed: a free factor"),
-        (("result.json", "--around", "1", *PLOT, "--metric", "speed"), "--metric is 'speed'; allowed: latency"),
+        (
+            ("result.json", "--plot", "map.txt", "--x", "t2.i", "--y", "t2.j"),
+            "unknown kind of file",
+        ),
+        (
+            ("result.json", "--plot", "map.png", "--x", "t2.i", "--y", "t2.i"),
+            "--y is 't2.i', like --x",
+        ),
+        (
+            ("result.json", "--plot", "map.png", "--x", "t2.q", "--y", "t2.i"),
+            "--x is 't2.q'; allowed: a free factor",
+        ),
+        (
+            ("result.json", "--around", "1", *PLOT, "--metric", "speed"),
+            "--metric is 'speed'; allowed: latency",
+        ),
         (("result.json", "-o", "grid.csv"), "allowed: a name that ends in .nc"),
         (("result.json", "-o", "no/grid.nc"), "cannot write"),
         (("absent.json",), "absent.json"),
     ],
 )
-def test_what_does_not_fit_is_refused_before_anything_is_written(words: tuple[str, ...], message: str, folder: Path) -> None:
+def test_what_does_not_fit_is_refused_before_anything_is_written(
+    words: tuple[str, ...], message: str, folder: Path
+) -> None:
     before = sorted(path.name for path in folder.iterdir())
     done = ithaca("grid", *words)
     assert done.returncode == 2
@@ -134,7 +164,18 @@ def test_what_does_not_fit_is_refused_before_anything_is_written(words: tuple[st
 
 
 def test_a_nest_of_one_iteration_has_no_grid(tmp_path: Path) -> None:
-    ithaca("map", "--arch", "simple", "--problem", "mm", "-s", "i=1,j=1,k=1", "-o", "one.json", cwd=tmp_path)
+    ithaca(
+        "map",
+        "--arch",
+        "simple",
+        "--problem",
+        "mm",
+        "-s",
+        "i=1,j=1,k=1",
+        "-o",
+        "one.json",
+        cwd=tmp_path,
+    )
     done = ithaca("grid", "one.json", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (
         2,

@@ -19,7 +19,9 @@ from tests.refine.test_grid import random_point
 
 
 @pytest.mark.parametrize("chunk", [None, 40])
-def test_a_grid_is_loaded_back_identically(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk: int | None) -> None:
+def test_a_grid_is_loaded_back_identically(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk: int | None
+) -> None:
     window = window_around(*random_point(1), 2, ["i"])
     whole = exact_grid(window)
     if chunk is not None:
@@ -44,20 +46,28 @@ def test_a_heat_map_shows_the_best_of_each_pair(tmp_path: Path) -> None:
     problem, center = random_point(1)
     grid = exact_grid(window_around(problem, center, 2))
     chart = heat_map(grid, "lanes.i", "t2.i", "objective")
-    expected = grid["objective"].where(grid["feasible"]).min([d for d in grid["feasible"].dims if d not in ("lanes.i", "t2.i")])
+    expected = (
+        grid["objective"]
+        .where(grid["feasible"])
+        .min([d for d in grid["feasible"].dims if d not in ("lanes.i", "t2.i")])
+    )
     np.testing.assert_array_equal(chart.values, expected.transpose("t2.i", "lanes.i").to_numpy())
     assert chart.marked == (center["lanes.i"], center["t2.i"])
     value = problem.feasible_value(center)
     assert value is None or chart.mark.startswith(f"the result, {number(value)}")
     assert problem.design.title in chart.title
     # the more the better only of what is to be large
-    assert {m: heat_map(grid, "lanes.i", "t2.i", m).most for m in ("latency", "throughput", "dsp")} == {
+    assert {
+        m: heat_map(grid, "lanes.i", "t2.i", m).most for m in ("latency", "throughput", "dsp")
+    } == {
         "latency": False,
         "throughput": True,
         "dsp": False,
     }
     plain = grid.copy()
-    plain.attrs = {key: text for key, text in grid.attrs.items() if key not in ("center_factors", "subject")}
+    plain.attrs = {
+        key: text for key, text in grid.attrs.items() if key not in ("center_factors", "subject")
+    }
     assert heat_map(plain, "lanes.i", "t2.i").marked is None  # files of earlier versions
     for name in ("map.png", "map.html"):
         save_plot(chart, tmp_path / name)

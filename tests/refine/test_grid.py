@@ -54,14 +54,17 @@ def random_point(seed: int) -> tuple[Problem, Configuration]:
         values |= {name: int(column[index]) for name, column in rows.items()}
     choices = [next(iter(axis.rows()))[axis.name] for axis in own]
     for packs in product(*choices):
-        configuration = Configuration(values | {a.name: int(p) for a, p in zip(own, packs, strict=True)})
+        configuration = Configuration(
+            values | {a.name: int(p) for a, p in zip(own, packs, strict=True)}
+        )
         if problem.space.contains(configuration):
             return problem, configuration
     return random_point(seed + 6000)  # no legal pack spans these factors
 
 
 def configurations(window: Window) -> Iterator[Configuration]:
-    """Every configuration of a window's coordinates, from the window's definition and not its tables."""
+    """Every configuration of a window's coordinates, from the window's definition and not its
+    tables."""
     problem = window.problem
     array, sizes, center = systolic(problem).array, systolic(problem).nest.sizes, window.center
     choices = {}
@@ -79,10 +82,14 @@ def configurations(window: Window) -> Iterator[Configuration]:
         if any(array_t2 > 1 for loop in array.sequential if (array_t2 := at[f"t2.{loop}"])):
             continue
         at |= {f"t1.{loop}": at[f"lanes.{loop}"] * at[f"t2.{loop}"] for loop in array.band}
-        yield Configuration(at | {f"tiles.{loop}": -(-sizes[loop] // at[f"t1.{loop}"]) for loop in array.band})
+        yield Configuration(
+            at | {f"tiles.{loop}": -(-sizes[loop] // at[f"t1.{loop}"]) for loop in array.band}
+        )
 
 
-@pytest.mark.parametrize("seed", [*range(1, 6), *(pytest.param(s, marks=pytest.mark.slow) for s in (0, *range(6, 30)))])
+@pytest.mark.parametrize(
+    "seed", [*range(1, 6), *(pytest.param(s, marks=pytest.mark.slow) for s in (0, *range(6, 30)))]
+)
 def test_the_minimum_of_a_window_is_its_optimum_and_feasibility_is_membership(seed: int) -> None:
     problem, center = random_point(seed)
     loops = random.Random(seed).sample(systolic(problem).array.band, 2)
@@ -148,10 +155,14 @@ def test_every_variable_is_the_reference(seed: int) -> None:
     grid = exact_grid(window)
     here = grid.sel({name: window.center[name] for name in window.free})
     costs = systolic(problem).costs(center)
-    expected = metric_values(costs) | {f"words.{n}": v for n, v in tensor_words(systolic(problem).array, costs).items()}
+    expected = metric_values(costs) | {
+        f"words.{n}": v for n, v in tensor_words(systolic(problem).array, costs).items()
+    }
     for name, value in expected.items():
         rounded = name in ("throughput", "power")
-        assert float(here[name]) == pytest.approx(float(value), rel=1e-14 if rounded else 0, abs=0), name
+        assert float(here[name]) == pytest.approx(
+            float(value), rel=1e-14 if rounded else 0, abs=0
+        ), name
         if name in METRICS:
             assert grid[name].attrs["units"] == METRICS[name].unit
     assert (here["latency"] == here["prologue"] + here["main"] + here["epilogue"]).item()
@@ -175,7 +186,9 @@ def test_limits_decide_as_exactly_as_fractions() -> None:
             bram18k="1000000",
         )
         window = window_around(tight, center, 0)
-        assert bool(exact_grid(window)["feasible"].item()) == (met and bool(systolic(problem).costs(center).meets_bounds))
+        assert bool(exact_grid(window)["feasible"].item()) == (
+            met and bool(systolic(problem).costs(center).meets_bounds)
+        )
 
 
 def test_dask_chunks_give_the_same_grid(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -196,7 +209,9 @@ def test_large_grids_say_how_far_they_are(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(grids, "IN_MEMORY", 10)
     monkeypatch.setattr(grids, "CHUNK_POINTS", 400)
     shown: list[tuple[int, int]] = []
-    monkeypatch.setattr(LiveLine, "show", lambda line, text, *, done, total: shown.append((done, total)))
+    monkeypatch.setattr(
+        LiveLine, "show", lambda line, text, *, done, total: shown.append((done, total))
+    )
     window = window_around(problem, center, 1)
     assert Grid(window, "u250").best == best_point(exact_grid(window), window)
     most = max(total for _, total in shown)
@@ -246,7 +261,9 @@ def test_a_rule_of_the_space_clips_the_window() -> None:
     from ithaca.formulations.systolic.design import SpaceOptions
 
     problem = mm_problem(
-        (12, 6, 8), space=SpaceOptions(min_lanes=2, divisors_only=True), more_limits=(Limit("comp", Fraction(99)),)
+        (12, 6, 8),
+        space=SpaceOptions(min_lanes=2, divisors_only=True),
+        more_limits=(Limit("comp", Fraction(99)),),
     )
     center = solve_exact(problem, SolveOptions()).configuration
     assert center is not None

@@ -22,7 +22,9 @@ FAMILIES = {"fir": FirFamily()}
 
 def written(path: Path) -> Result:
     """Solve both designs of a filter and write the result."""
-    solutions = [solve_exact(fir_problem(12, 100, "latency/7", dsp=9, transposed=t)) for t in (False, True)]
+    solutions = [
+        solve_exact(fir_problem(12, 100, "latency/7", dsp=9, transposed=t)) for t in (False, True)
+    ]
     result = Result("board", best_solution(solutions), tuple(solutions))
     path.write_text(document_text(result_document(result, FAMILIES)))
     return result
@@ -61,7 +63,9 @@ def test_a_family_that_is_not_known_is_refused(tmp_path: Path) -> None:
         ("blocks", 0, "blocks is 0; allowed: integer from 1 to 12"),
     ],
 )
-def test_edited_configurations_are_refused(tmp_path: Path, name: str, value: int, words: str) -> None:
+def test_edited_configurations_are_refused(
+    tmp_path: Path, name: str, value: int, words: str
+) -> None:
     path = tmp_path / "fir.json"
     written(path)
     document = json.loads(path.read_text())

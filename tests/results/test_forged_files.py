@@ -1,4 +1,5 @@
-"""Forged files: whatever is changed in a file of any kind, ``ithaca verify`` does not confirm it, but for what is no claim."""
+"""Forged files: whatever is changed in a file of any kind, ``ithaca verify`` does not confirm it,
+but for what is no claim."""
 
 from __future__ import annotations
 
@@ -23,7 +24,8 @@ from tests.studies.network.test_fused import FOLLOWING
 
 Steps = tuple[str | int, ...]
 
-#: What a file asks: of another question the answer is checked against that, and may hold. Names of platforms are such, too.
+#: What a file asks: of another question the answer is checked against that, and may hold. Names of
+#: platforms are such, too.
 QUESTION = (
     r"^(workloads?|limits|platform|edition|technology|space|architecture|problem|objectives?|objective\.expression)$|"
     r"^(workloads?|limits|platform|technology|space|architecture|problem|objectives)\.|^(dtype|restriction|partition)\b|"
@@ -40,11 +42,12 @@ RECORDS = (
 #: What may be left out: less is stated then, and files of earlier versions did not state it.
 OMITTED = r"metrics\.|\.(trace|termination|ties_broken|marginal)$|^(unrestricted|open|simulation\.values|title|sizes)$"
 
-#: Networks claim that no layer's configuration is better, not which of equals it is: another with the same metrics is true.
+#: Networks claim that no layer's configuration is better, not which of equals it is: another with
+#: the same metrics is true.
 EQUALS = r"^layers\.\d+\.best\.tiling\."
 
-#: Claims that are true, though others were proven: that a shortfall is a lower bound, that not all equals were compared, and
-#: bounds of what is open, if they hold.
+#: Claims that are true, though others were proven: that a shortfall is a lower bound, that not all
+#: equals were compared, and bounds of what is open, if they hold.
 WEAKER = r"shortfalls\.\d+\.proven$|^points\..*\.ties_broken$"
 BOUNDS = r"^open\.\d+\.lower_bounds\.\d+$|^certificate\.lower_bound$"
 
@@ -56,24 +59,36 @@ def _network(folder: Path, **asked: Any) -> Any:
     """Two layers of which one follows the other."""
     (folder / "following.yaml").write_text(FOLLOWING)
     limits = {} if "arch" in asked else {"dsp": 40, "bram18k": 400}
-    return ithaca.network(folder / "following.yaml", layers=["mm"], limit=limits, divisors_only=True, **asked)
+    return ithaca.network(
+        folder / "following.yaml", layers=["mm"], limit=limits, divisors_only=True, **asked
+    )
 
 
 #: How a small result of every kind is made.
 KINDS: dict[str, Callable[[Path], Any]] = {
-    "optimal": lambda folder: ithaca.solve("mm", **MM, limit=LIMITS, divisors_only=True, dataflow="i,j"),
-    "infeasible": lambda folder: ithaca.solve("mm", **MM, limit=LIMITS | {"dsp": 4}, divisors_only=True, dataflow="i,j"),
-    "gap": lambda folder: ithaca.solve("mm", i=8, j=8, k=8, limit=LIMITS, dataflow="i,j", gap=0.5, method="exact"),
+    "optimal": lambda folder: ithaca.solve(
+        "mm", **MM, limit=LIMITS, divisors_only=True, dataflow="i,j"
+    ),
+    "infeasible": lambda folder: ithaca.solve(
+        "mm", **MM, limit=LIMITS | {"dsp": 4}, divisors_only=True, dataflow="i,j"
+    ),
+    "gap": lambda folder: ithaca.solve(
+        "mm", i=8, j=8, k=8, limit=LIMITS, dataflow="i,j", gap=0.5, method="exact"
+    ),
     "mapping": lambda folder: ithaca.map("mm", **MM, arch="simple", divisors_only=True),
     "layers": lambda folder: _network(folder),
     "layers fused": lambda folder: _network(folder, fuse=True, objective="off_chip_words"),
     "layers of one dataflow": lambda folder: _network(folder, mode="shared-dataflow"),
-    "layers mapped and fused": lambda folder: _network(folder, arch="simple", fuse=True, objective="energy"),
+    "layers mapped and fused": lambda folder: _network(
+        folder, arch="simple", fuse=True, objective="energy"
+    ),
     "accelerator": lambda folder: ithaca.codesign(small_space(folder), limit={"area": 4}),
     "no accelerator": lambda folder: ithaca.codesign(small_space(folder), limit={"area": 1.2}),
     "accelerators cut short": lambda folder: ithaca.codesign(small_space(folder), time_limit=1e-9),
     "accelerators to a gap": lambda folder: ithaca.codesign(small_space(folder), gap=0.5),
-    "front of accelerators": lambda folder: ithaca.codesign(small_space(folder), objectives="energy,latency"),
+    "front of accelerators": lambda folder: ithaca.codesign(
+        small_space(folder), objectives="energy,latency"
+    ),
     "front": lambda folder: ithaca.pareto(
         "mm", **MM, limit=LIMITS, divisors_only=True, dataflow="i,j", objectives="latency,dsp"
     ),
@@ -81,11 +96,21 @@ KINDS: dict[str, Callable[[Path], Any]] = {
         "mm", **MM, arch="simple", divisors_only=True, objectives="latency,energy"
     ),
     "study": lambda folder: ithaca.whatif(
-        "mm", **MM, limit={"bram18k": 100}, divisors_only=True, dataflow="i,j", vary={"dsp": [4, 20]}, marginal=10
+        "mm",
+        **MM,
+        limit={"bram18k": 100},
+        divisors_only=True,
+        dataflow="i,j",
+        vary={"dsp": [4, 20]},
+        marginal=10,
     ),
     "matches": lambda folder: ithaca.match("mm", **MM),
-    "simulation": lambda folder: ithaca.simulate(ithaca.solve("mm", **MM, limit=LIMITS, dataflow="i,j"), check_values=True),
-    "no mapping": lambda folder: ithaca.map("mm", **MM, arch="simple", divisors_only=True, limit={"energy": 10}),
+    "simulation": lambda folder: ithaca.simulate(
+        ithaca.solve("mm", **MM, limit=LIMITS, dataflow="i,j"), check_values=True
+    ),
+    "no mapping": lambda folder: ithaca.map(
+        "mm", **MM, arch="simple", divisors_only=True, limit={"energy": 10}
+    ),
 }
 
 
@@ -95,10 +120,20 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 #: Those that take long to prove again.
-SLOW = {"layers", "layers fused", "layers of one dataflow", "front of accelerators", "front", "study"}
+SLOW = {
+    "layers",
+    "layers fused",
+    "layers of one dataflow",
+    "front of accelerators",
+    "front",
+    "study",
+}
 
 
-@pytest.fixture(scope="module", params=[pytest.param(kind, marks=[pytest.mark.slow] * (kind in SLOW)) for kind in KINDS])
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(kind, marks=[pytest.mark.slow] * (kind in SLOW)) for kind in KINDS],
+)
 def honest(request: pytest.FixtureRequest, folder: Path) -> Path:
     """A file of a kind as it was written."""
     path = folder / f"{request.param}.json"
@@ -119,7 +154,13 @@ def mappings(value: Any, steps: Steps = ()) -> Iterator[Steps]:
     """Paths to all objects."""
     if isinstance(value, dict):
         yield steps
-    for key, inner in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+    for key, inner in (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    ):
         yield from mappings(inner, (*steps, key))
 
 
@@ -137,7 +178,11 @@ def others(value: Any) -> list[Any]:
         return [value - 1, value + 1]
     if isinstance(value, float):
         return [value * 1.1 or 1.0, value * 0.9 or 0.5]
-    return [1] if value is None else [word for word in (f"{value}x", "optimal", "feasible", "A", "dsp") if word != value]
+    return (
+        [1]
+        if value is None
+        else [word for word in (f"{value}x", "optimal", "feasible", "A", "dsp") if word != value]
+    )
 
 
 #: A change that drops a key, or adds one.
@@ -165,7 +210,11 @@ def no_claim(kind: str, place: str, value: Any) -> bool:
     """Whether a file may say this, too."""
     if value == ADDED:
         return place.startswith("network.parameters")
-    if re.search(QUESTION, place) or re.search(RECORDS, place) or (value != DROPPED and re.search(EQUALS, place)):
+    if (
+        re.search(QUESTION, place)
+        or re.search(RECORDS, place)
+        or (value != DROPPED and re.search(EQUALS, place))
+    ):
         return True
     if value == DROPPED:
         return bool(re.search(OMITTED, place))
@@ -188,9 +237,21 @@ def confirmed(document: Any, path: Path) -> bool:
 def check(honest: Path, count: int | None) -> None:
     """Refused are so many forgeries of a file, or all of them."""
     document = json.loads(honest.read_text())
-    claims = [(place, value, forged) for place, value, forged in forgeries(document) if not no_claim(honest.stem, place, value)]
-    chosen = claims if count is None else random.Random(honest.name).sample(claims, min(count, len(claims)))
-    missed = [f"{place}: {value}" for place, value, forged in chosen if confirmed(forged, honest.with_suffix(".forged.json"))]
+    claims = [
+        (place, value, forged)
+        for place, value, forged in forgeries(document)
+        if not no_claim(honest.stem, place, value)
+    ]
+    chosen = (
+        claims
+        if count is None
+        else random.Random(honest.name).sample(claims, min(count, len(claims)))
+    )
+    missed = [
+        f"{place}: {value}"
+        for place, value, forged in chosen
+        if confirmed(forged, honest.with_suffix(".forged.json"))
+    ]
     assert not missed
 
 
@@ -215,7 +276,9 @@ def test_what_fusing_saves_is_not_taken_on_trust(folder: Path, factor: float) ->
     KINDS["layers fused"](folder).save(path)
     document = json.loads(path.read_text())
     assert confirmed(document, path)
-    document["fusing"]["value"] = document["fusing"]["certificate"]["lower_bound"] = int(document["fusing"]["value"] * factor)
+    document["fusing"]["value"] = document["fusing"]["certificate"]["lower_bound"] = int(
+        document["fusing"]["value"] * factor
+    )
     assert not confirmed(document, path)
 
 
@@ -231,10 +294,22 @@ def test_what_fusing_saves_is_proven_where_nothing_is_claimed_of_the_total(folde
     assert not confirmed(document, path)
 
 
-@pytest.mark.parametrize(("change", "place"), [("value", "is said to be possible"), ("designs", "is said to be possible")])
-def test_what_a_compiler_costs_a_workload_is_proven_again(folder: Path, change: str, place: str) -> None:
+@pytest.mark.parametrize(
+    ("change", "place"),
+    [("value", "is said to be possible"), ("designs", "is said to be possible")],
+)
+def test_what_a_compiler_costs_a_workload_is_proven_again(
+    folder: Path, change: str, place: str
+) -> None:
     path = folder / "autosa.json"
-    asked: dict[str, Any] = {"i": 16, "j": 16, "k": 16, "limit": LIMITS, "dataflow": "i,j", "target": "autosa"}
+    asked: dict[str, Any] = {
+        "i": 16,
+        "j": 16,
+        "k": 16,
+        "limit": LIMITS,
+        "dataflow": "i,j",
+        "target": "autosa",
+    }
     ithaca.solve("mm", **asked).save(path)
     document = json.loads(path.read_text())
     free = document["unrestricted"]
@@ -269,15 +344,25 @@ def test_what_a_compiler_costs_a_network_is_proven_again(folder: Path, fuse: boo
     assert document["unrestricted"] is not None
     assert confirmed(document, path)
     document["unrestricted"] = {"value": 1, "certificate": document["unrestricted"]["certificate"]}
-    document["unrestricted"]["certificate"] |= {"status": "feasible", "lower_bound": None, "gap": None}
+    document["unrestricted"]["certificate"] |= {
+        "status": "feasible",
+        "lower_bound": None,
+        "gap": None,
+    }
     assert not confirmed(document, path)
 
 
 @pytest.mark.parametrize(
     ("axis", "label", "place"),
-    [(0, "u280", "at.platform: recorded 'u280'"), (1, "40%", "at.dsp_limit: recorded '40%'"), (None, "mm on u280", "title: ")],
+    [
+        (0, "u280", "at.platform: recorded 'u280'"),
+        (1, "40%", "at.dsp_limit: recorded '40%'"),
+        (None, "mm on u280", "title: "),
+    ],
 )
-def test_labels_and_titles_of_studies_follow_from_the_questions(folder: Path, axis: int | None, label: str, place: str) -> None:
+def test_labels_and_titles_of_studies_follow_from_the_questions(
+    folder: Path, axis: int | None, label: str, place: str
+) -> None:
     path = folder / "labels.json"
     vary = {"platform": ["u250", "vu9p"], "dsp": ["50%"]}
     ithaca.whatif("mm", **MM, divisors_only=True, dataflow="i,j", vary=vary).save(path)  # type: ignore[arg-type]
@@ -312,17 +397,25 @@ def test_what_was_not_simulated_is_not_confirmed(folder: Path, factor: float) ->
     path = folder / "simulated.json"
     KINDS["simulation"](folder).save(path)
     document = json.loads(path.read_text())
-    assert str(ithaca.verify(path)).endswith(f"{document['simulation']['cycles']} cycles; simulated again")
+    assert str(ithaca.verify(path)).endswith(
+        f"{document['simulation']['cycles']} cycles; simulated again"
+    )
     document["simulation"]["cycles"] = int(document["simulation"]["cycles"] * factor)
     path.write_text(json.dumps(document))
-    with pytest.raises(InputError, match=r"simulation\.cycles: recorded \d+ is not the model's \d+"):
+    with pytest.raises(
+        InputError, match=r"simulation\.cycles: recorded \d+ is not the model's \d+"
+    ):
         ithaca.verify(path)
 
 
 @pytest.mark.parametrize("more", [{"max_points": 1}, {"time_limit": 1e-9}])
-def test_parts_of_fronts_are_confirmed_and_points_beside_them_are_not(folder: Path, more: dict[str, Any]) -> None:
+def test_parts_of_fronts_are_confirmed_and_points_beside_them_are_not(
+    folder: Path, more: dict[str, Any]
+) -> None:
     path = folder / "part.json"
-    ithaca.pareto("mm", **MM, arch="simple", divisors_only=True, objectives="latency,energy", **more).save(path)
+    ithaca.pareto(
+        "mm", **MM, arch="simple", divisors_only=True, objectives="latency,energy", **more
+    ).save(path)
     document = json.loads(path.read_text())
     assert not document["complete"]
     assert confirmed(document, path)
@@ -331,13 +424,19 @@ def test_parts_of_fronts_are_confirmed_and_points_beside_them_are_not(folder: Pa
 
 
 def test_proofs_of_files_are_said_to_be_theirs(folder: Path) -> None:
-    """A forged bound that does not contradict its value is repeated as what the file states, never as a proof of one's own."""
+    """A forged bound that does not contradict its value is repeated as what the file states, never
+    as a proof of one's own."""
     path = folder / "claimed.json"
     KINDS["gap"](folder).save(path)
     document = json.loads(path.read_text())
     for part in (document["best"], *document["designs"]):
         proof = part["certificate"]
-        proof |= {"status": "optimal", "lower_bound": document["objective"]["value"], "gap": 0.0, "termination": "proven"}
+        proof |= {
+            "status": "optimal",
+            "lower_bound": document["objective"]["value"],
+            "gap": 0.0,
+            "termination": "proven",
+        }
         del proof["trace"]
     path.write_text(json.dumps(document))
     stated = f"as stated in {path}, not proven again"
@@ -352,7 +451,8 @@ def test_proofs_of_files_are_said_to_be_theirs(folder: Path) -> None:
 
 
 def test_another_tie_is_not_the_preferred_one(folder: Path) -> None:
-    """A smaller pack takes as many DSP: another configuration of that optimum, whose certificate says that it is preferred."""
+    """A smaller pack takes as many DSP: another configuration of that optimum, whose certificate
+    says that it is preferred."""
     result = ithaca.solve("mm", **MM, limit=LIMITS, dataflow="i,j", objective="dsp", method="exact")
     (best,) = result.designs
     assert best.certificate.ties_broken
@@ -364,7 +464,10 @@ def test_another_tie_is_not_the_preferred_one(folder: Path) -> None:
     path = folder / "tie.json"
     replace(result, best=swapped, designs=(swapped,)).save(path)
     assert ithaca.load(path).best.configuration == other  # type: ignore[union-attr]
-    with pytest.raises(InputError, match="ties_broken: it is true, yet another configuration of that value is preferred"):
+    with pytest.raises(
+        InputError,
+        match="ties_broken: it is true, yet another configuration of that value is preferred",
+    ):
         ithaca.verify(path)
     unbroken = replace(swapped, certificate=replace(best.certificate, ties_broken=False))
     replace(result, best=unbroken, designs=(unbroken,)).save(path)

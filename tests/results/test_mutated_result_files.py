@@ -1,4 +1,5 @@
-"""Result files that were mutated: whatever they hold, they load and agree with the model, or are refused in one line."""
+"""Result files that were mutated: whatever they hold, they load and agree with the model, or are
+refused in one line."""
 
 from __future__ import annotations
 
@@ -16,8 +17,16 @@ from tests.results.test_result_files import DOCUMENT, TEXT, drop, put, write
 
 def places(value: Any, steps: tuple[str | int, ...] = ()) -> list[tuple[str | int, ...]]:
     """Paths to everything inside a document."""
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    return [found for key, child in items for found in ((*steps, key), *places(child, (*steps, key)))]
+    items = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
+    return [
+        found for key, child in items for found in ((*steps, key), *places(child, (*steps, key)))
+    ]
 
 
 ANYTHING = st.recursive(
@@ -26,23 +35,35 @@ ANYTHING = st.recursive(
     | st.integers(-(10**40), 10**40)
     | st.floats(allow_nan=False, allow_infinity=False)
     | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3)
+    ),
     max_leaves=5,
 )
 
 
 @settings(max_examples=200)
 @given(steps=st.sampled_from(places(DOCUMENT)), value=ANYTHING, remove=st.booleans())
-def test_mutated_documents_load_or_are_refused(tmp_path: Path, steps: tuple[str | int, ...], value: Any, remove: bool) -> None:
+def test_mutated_documents_load_or_are_refused(
+    tmp_path: Path, steps: tuple[str | int, ...], value: Any, remove: bool
+) -> None:
     document = copy.deepcopy(DOCUMENT)
     (drop(*steps) if remove else put(*steps, value=value))(document)
     check_loads_or_is_refused(write(tmp_path / "fuzz.json", document))
 
 
-@given(start=st.integers(0, len(TEXT)), length=st.integers(0, 60), inserted=st.text(max_size=10) | st.integers().map(str))
-def test_mutated_texts_load_or_are_refused(tmp_path: Path, start: int, length: int, inserted: str) -> None:
+@given(
+    start=st.integers(0, len(TEXT)),
+    length=st.integers(0, 60),
+    inserted=st.text(max_size=10) | st.integers().map(str),
+)
+def test_mutated_texts_load_or_are_refused(
+    tmp_path: Path, start: int, length: int, inserted: str
+) -> None:
     path = tmp_path / "fuzz.json"
-    path.write_bytes((TEXT[:start] + inserted + TEXT[start + length :]).encode("utf-8", "surrogatepass"))
+    path.write_bytes(
+        (TEXT[:start] + inserted + TEXT[start + length :]).encode("utf-8", "surrogatepass")
+    )
     check_loads_or_is_refused(path)
 
 

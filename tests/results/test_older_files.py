@@ -1,6 +1,8 @@
-"""Files of earlier versions: a result, a network and a study, as they were written before families were named in them.
+"""Files of earlier versions: a result, a network and a study, as they were written before families
+were named in them.
 
-`older.tar.xz` has 23 files of every kind that the commands of f58d803 wrote, by which results still had to be loaded.
+`older.tar.xz` has 23 files of every kind that the commands of f58d803 wrote, by which results still
+had to be loaded.
 """
 
 from __future__ import annotations
@@ -32,7 +34,9 @@ def without_later_metrics(document: Any) -> Any:
         return document
     if document.get("metrics") is not None:
         assert set(document["metrics"]) >= LATER
-        document = document | {"metrics": {k: v for k, v in document["metrics"].items() if k not in LATER}}
+        document = document | {
+            "metrics": {k: v for k, v in document["metrics"].items() if k not in LATER}
+        }
     return {name: without_later_metrics(part) for name, part in document.items()}
 
 
@@ -53,19 +57,45 @@ def test_a_result_loads_and_is_written_as_it_was() -> None:
 def test_a_network_loads_and_is_written_as_it_was() -> None:
     loaded = load_network_result(DATA / "network.json")
     assert [layer.layer.count for layer in loaded.layers] == [1, 2]
-    assert json.dumps(without_later_metrics(network_document(loaded))) == json.dumps(document("network.json"))
+    assert json.dumps(without_later_metrics(network_document(loaded))) == json.dumps(
+        document("network.json")
+    )
 
 
 def test_a_study_is_what_its_model_says() -> None:
     read = StudyDocument.model_validate(document("whatif.json"))
-    assert [point.certificate.status for point in read.points] == [Status.INFEASIBLE, Status.OPTIMAL, Status.OPTIMAL]
+    assert [point.certificate.status for point in read.points] == [
+        Status.INFEASIBLE,
+        Status.OPTIMAL,
+        Status.OPTIMAL,
+    ]
     assert read.written() == document("whatif.json")
 
 
 #: Files of f58d803; those of networks for AutoSA are of fewer configurations than it builds today.
 OLDER = [
-    *("optimal", "infeasible", "gap", "autosa", "mapping", "no_mapping", "match", "layers", "layers_none", "layers_autosa"),
-    *("fused", "mapped_fused", "shared_dataflow", "shared_array", "shared_gap", "shared_none", "multi_array", "slowest"),
+    *(
+        "optimal",
+        "infeasible",
+        "gap",
+        "autosa",
+        "mapping",
+        "no_mapping",
+        "match",
+        "layers",
+        "layers_none",
+        "layers_autosa",
+    ),
+    *(
+        "fused",
+        "mapped_fused",
+        "shared_dataflow",
+        "shared_array",
+        "shared_gap",
+        "shared_none",
+        "multi_array",
+        "slowest",
+    ),
     *("codesign", "codesign_none", "codesign_gap", "codesign_cut", "codesign_front"),
 ]
 
@@ -94,13 +124,17 @@ def test_earlier_files_are_verified(older: Path, name: str) -> None:
 
 
 def test_values_of_other_designs_of_a_shared_array_are_no_claims(older: Path) -> None:
-    """Earlier versions stated how far they were searched, and the best array found of each, which nobody proved."""
+    """Earlier versions stated how far they were searched, and the best array found of each, which
+    nobody proved."""
     document = json.loads((older / "shared_array.json").read_text())
     first, second, *_ = document["choices"]
     assert (first["value"], second["value"], second["chosen"]) == (209, 446, False)
     loaded = ithaca.load(older / "shared_array.json").document
     assert [choice.get("value") for choice in loaded["choices"]] == [209, *[None] * 5]
-    assert loaded["choices"][1]["certificate"] == second["certificate"] | {"status": "unknown", "gap": None}
+    assert loaded["choices"][1]["certificate"] == second["certificate"] | {
+        "status": "unknown",
+        "gap": None,
+    }
     assert not any("how_far" in choice for choice in loaded["choices"])
 
 

@@ -25,13 +25,18 @@ TYPES: dict[str, Any] = {
 
 
 def check(value: Any, asked: dict[str, Any], known: dict[str, Any], at: str) -> int:
-    """Compare names and types of a document with a schema; returns how many objects were compared."""
+    """Compare names and types of a document with a schema; returns how many objects were
+    compared."""
 
     def resolved(part: dict[str, Any]) -> dict[str, Any]:
         return known[part["$ref"].rsplit("/", 1)[1]] if "$ref" in part else part
 
     options = [resolved(option) for option in resolved(asked).get("anyOf", [asked])]
-    fitting = [option for option in options if "type" not in option or isinstance(value, TYPES[option["type"]])]
+    fitting = [
+        option
+        for option in options
+        if "type" not in option or isinstance(value, TYPES[option["type"]])
+    ]
     assert fitting, at
     found = fitting[0]
     if isinstance(value, list):
@@ -39,13 +44,18 @@ def check(value: Any, asked: dict[str, Any], known: dict[str, Any], at: str) -> 
     if not isinstance(value, dict) or "properties" not in found:
         return 0
     assert set(found.get("required", ())) <= set(value), at
-    assert found.get("additionalProperties") is not False or set(value) <= set(found["properties"]), at
+    assert found.get("additionalProperties") is not False or set(value) <= set(
+        found["properties"]
+    ), at
     inside = [(name, item) for name, item in value.items() if name in found["properties"]]
-    return 1 + sum(check(item, found["properties"][name], known, f"{at}.{name}") for name, item in inside)
+    return 1 + sum(
+        check(item, found["properties"][name], known, f"{at}.{name}") for name, item in inside
+    )
 
 
 @pytest.mark.parametrize(
-    ("kind", "file", "objects"), [("result", "solve.json", 30), ("network", "network.json", 20), ("whatif", "whatif.json", 20)]
+    ("kind", "file", "objects"),
+    [("result", "solve.json", 30), ("network", "network.json", 20), ("whatif", "whatif.json", 20)],
 )
 def test_files_are_what_the_schema_says(kind: str, file: str, objects: int) -> None:
     found = schema(kind)
@@ -59,5 +69,10 @@ def test_files_are_what_the_schema_says(kind: str, file: str, objects: int) -> N
 
 def test_the_command_prints_it() -> None:
     assert json.loads(ithaca("list", "schema").stdout)["title"] == "ResultDocument"
-    assert json.loads(ithaca("list", "schema", "pareto").stdout)["properties"]["study"]["const"] == "pareto"
-    assert "document is 'x'; allowed: result, mapping, network" in ithaca("list", "schema", "x").stderr
+    assert (
+        json.loads(ithaca("list", "schema", "pareto").stdout)["properties"]["study"]["const"]
+        == "pareto"
+    )
+    assert (
+        "document is 'x'; allowed: result, mapping, network" in ithaca("list", "schema", "x").stderr
+    )

@@ -40,10 +40,14 @@ def problem(dsp: int = 40) -> Problem:
     """A small matrix product: 8 × 8 × 8 on few DSPs."""
     nest = workload("mm", {"i": 8, "j": 8, "k": 8})
     limits = (Limit("dsp", Fraction(dsp)), Limit("bram18k", Fraction(100)))
-    return systolic_problem(nest, derive(nest, ("i", "j"), "C"), DATA_TYPES["fp32"], limits, parse_objective("latency"))
+    return systolic_problem(
+        nest, derive(nest, ("i", "j"), "C"), DATA_TYPES["fp32"], limits, parse_objective("latency")
+    )
 
 
-def write(path: Path, solution: Solution, edit: Callable[[Any], None] = lambda design: None) -> Path:
+def write(
+    path: Path, solution: Solution, edit: Callable[[Any], None] = lambda design: None
+) -> Path:
     """A result of one solution, each of its copies edited."""
     best = solution if solution.configuration is not None else None
     document = copy.deepcopy(result_document(Result("u250", best, (solution,))))
@@ -62,13 +66,23 @@ def feasible(bound: int | Fraction | None) -> Solution:
 
 
 def illegal(**changes: Any) -> Solution:
-    """The optimum with some factors changed; its metrics are consistent, and a legal status is claimed."""
+    """The optimum with some factors changed; its metrics are consistent, and a legal status is
+    claimed."""
     best = solve_exact(problem(400))
-    tiling = replace(best.tiling, **{name: value for name, value in changes.items() if name != "pack"})
+    tiling = replace(
+        best.tiling, **{name: value for name, value in changes.items() if name != "pack"}
+    )
     tiling = replace(tiling, pack=tiling.pack | changes.get("pack", {}))
-    asked = replace(best.problem, limits=tuple(Limit(limit.metric, Fraction(10**6)) for limit in best.problem.limits))
+    asked = replace(
+        best.problem,
+        limits=tuple(Limit(limit.metric, Fraction(10**6)) for limit in best.problem.limits),
+    )
     configuration = systolic(asked).configuration(tiling)
-    return make_solution(asked, configuration, conclude(asked.value(configuration), None, method="exact", exhausted=True))
+    return make_solution(
+        asked,
+        configuration,
+        conclude(asked.value(configuration), None, method="exact", exhausted=True),
+    )
 
 
 @pytest.mark.parametrize(
@@ -78,16 +92,29 @@ def illegal(**changes: Any) -> Solution:
             lambda: illegal(pack={"A": 64, "B": 64}),
             "best.tiling is not in the design space: pack.A is 64; allowed: power of two",
         ),
-        (lambda: illegal(simd=3, array_part={"i": 8, "j": 8, "k": 9}), "t2.k is 3; allowed: power of two from 1 to 8"),
-        (lambda: illegal(array_part={"i": 64, "j": 8, "k": 8}), "best.tiling is not in the design space: lanes.i is"),
+        (
+            lambda: illegal(simd=3, array_part={"i": 8, "j": 8, "k": 9}),
+            "t2.k is 3; allowed: power of two from 1 to 8",
+        ),
+        (
+            lambda: illegal(array_part={"i": 64, "j": 8, "k": 8}),
+            "best.tiling is not in the design space: lanes.i is",
+        ),
     ],
     ids=["packs", "SIMD", "t1"],
 )
-def test_configurations_outside_the_space_are_refused(tmp_path: Path, solution: Callable[[], Solution], words: str) -> None:
+def test_configurations_outside_the_space_are_refused(
+    tmp_path: Path, solution: Callable[[], Solution], words: str
+) -> None:
     path = write(tmp_path / "r.json", solution())
     with pytest.raises(InputError, match=words):
         load_result(path)
-    for command in (("verify",), ("explain",), ("report", "-o", "x.html"), ("export", "--to", "timeloop", "-o", "x")):
+    for command in (
+        ("verify",),
+        ("explain",),
+        ("report", "-o", "x.html"),
+        ("export", "--to", "timeloop", "-o", "x"),
+    ):
         done = ithaca(command[0], path, *command[1:], cwd=tmp_path)
         assert done.returncode == 2
         assert "not in the design space" in done.stderr
@@ -97,10 +124,22 @@ def test_configurations_outside_the_space_are_refused(tmp_path: Path, solution: 
 @pytest.mark.parametrize(
     ("path", "value", "words"),
     [
-        ("certificate.gap", 0.9, "best.certificate.gap is 0.9; allowed: 0.0, as value and lower_bound say"),
+        (
+            "certificate.gap",
+            0.9,
+            "best.certificate.gap is 0.9; allowed: 0.0, as value and lower_bound say",
+        ),
         ("certificate.gap", None, "best.certificate.gap is null; allowed: 0.0"),
-        ("certificate.termination", "time limit", "termination is 'time limit'; allowed with 'optimal': 'proven'"),
-        ("certificate.termination", "bored", "termination is 'bored'; allowed: 'proven', 'gap reached'"),
+        (
+            "certificate.termination",
+            "time limit",
+            "termination is 'time limit'; allowed with 'optimal': 'proven'",
+        ),
+        (
+            "certificate.termination",
+            "bored",
+            "termination is 'bored'; allowed: 'proven', 'gap reached'",
+        ),
         (
             "shortfalls",
             [{"metric": "dsp", "bound": 40, "smallest": 50, "others_kept": True, "proven": True}],
@@ -108,7 +147,9 @@ def test_configurations_outside_the_space_are_refused(tmp_path: Path, solution: 
         ),
     ],
 )
-def test_proofs_that_contradict_themselves_are_refused(tmp_path: Path, path: str, value: Any, words: str) -> None:
+def test_proofs_that_contradict_themselves_are_refused(
+    tmp_path: Path, path: str, value: Any, words: str
+) -> None:
     def edit(design: Any) -> None:
         *steps, last = path.split(".")
         for step in steps:
@@ -125,13 +166,18 @@ def test_a_bound_above_the_optimum_is_found_out(tmp_path: Path) -> None:
     worse = next(
         c
         for c in (
-            systolic(best.problem).configuration(replace(best.tiling, pack={**best.tiling.pack, "A": p})) for p in (1, 2, 4)
+            systolic(best.problem).configuration(
+                replace(best.tiling, pack={**best.tiling.pack, "A": p})
+            )
+            for p in (1, 2, 4)
         )
         if (best.problem.feasible_value(c) or 0) > best.value
     )
     value = best.problem.value(worse)
     bound = (best.value + value) / 2
-    claimed = make_solution(best.problem, worse, conclude(value, bound, method="exact", exhausted=True))
+    claimed = make_solution(
+        best.problem, worse, conclude(value, bound, method="exact", exhausted=True)
+    )
     path = write(tmp_path / "r.json", claimed)
     assert load_result(path).designs[0].certificate.status is Status.FEASIBLE
     with pytest.raises(
@@ -140,20 +186,31 @@ def test_a_bound_above_the_optimum_is_found_out(tmp_path: Path) -> None:
     ):
         verify(path, time_limit=SECONDS)
     optimal = replace(claimed, certificate=conclude(value, value, method="cpsat"))
-    with pytest.raises(InputError, match=r"nothing below .* is said to be possible, yet there is a .* the file was edited"):
+    with pytest.raises(
+        InputError,
+        match=r"nothing below .* is said to be possible, yet there is a .* the file was edited",
+    ):
         verify(write(path, optimal), time_limit=SECONDS)
 
 
-def test_engines_that_disagree_are_told_from_an_edited_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_engines_that_disagree_are_told_from_an_edited_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     best = solve_exact(problem())
     assert best.value is not None
     false = conclude(None, None, complete=True, method="cpsat")
     path = write(tmp_path / "r.json", make_solution(best.problem, None, false))
-    with pytest.raises(InputError, match=r"nothing is said to be possible, yet there is a .* the file was edited"):
+    with pytest.raises(
+        InputError, match=r"nothing is said to be possible, yet there is a .* the file was edited"
+    ):
         verify(path, time_limit=SECONDS)
 
     def broken(method: Any) -> Any:
-        return (lambda problem, *_, **__: make_solution(problem, None, false)) if method.value == "cpsat" else engine(method)
+        return (
+            (lambda problem, *_, **__: make_solution(problem, None, false))
+            if method.value == "cpsat"
+            else engine(method)
+        )
 
     monkeypatch.setattr(verification, "engine", broken)
     with pytest.raises(DisagreementError, match="please report"):
@@ -182,8 +239,14 @@ def test_shortfalls_are_checked(tmp_path: Path) -> None:
     assert found.confirmed
     assert "confirmed by cpsat" in str(found)
     for invented, words in (
-        (replace(real, smallest=Fraction(6)), "nothing below 6 is said to be possible, yet there is a configuration with 5"),
-        (replace(real, smallest=Fraction(9, 2)), "4.5 is said to be possible, yet nothing below 5 is"),
+        (
+            replace(real, smallest=Fraction(6)),
+            "nothing below 6 is said to be possible, yet there is a configuration with 5",
+        ),
+        (
+            replace(real, smallest=Fraction(9, 2)),
+            "4.5 is said to be possible, yet nothing below 5 is",
+        ),
         (
             Shortfall("bram18k", Fraction(100), Fraction(200), True, True, "[i,j] C"),
             "raising bram18k is said to help, yet nothing is",
@@ -201,18 +264,34 @@ def test_shortfalls_are_checked(tmp_path: Path) -> None:
     ("change", "words"),
     [
         ({"bound": 5}, r"designs\[0\].shortfalls\[0\].bound: recorded 5 is not the model's 4"),
-        ({"smallest": 3}, r"designs\[0\].shortfalls\[0\].smallest is 3; allowed: more than the limit, 4"),
-        ({"metric": "power"}, r"designs\[0\].shortfalls\[0\].metric is 'power'; allowed: one of the limits"),
+        (
+            {"smallest": 3},
+            r"designs\[0\].shortfalls\[0\].smallest is 3; allowed: more than the limit, 4",
+        ),
+        (
+            {"metric": "power"},
+            r"designs\[0\].shortfalls\[0\].metric is 'power'; allowed: one of the limits",
+        ),
     ],
 )
-def test_shortfalls_of_other_limits_are_refused(tmp_path: Path, change: dict[str, Any], words: str) -> None:
-    path = write(tmp_path / "r.json", solve_design(problem(4)), lambda design: design["shortfalls"][0].update(change))
+def test_shortfalls_of_other_limits_are_refused(
+    tmp_path: Path, change: dict[str, Any], words: str
+) -> None:
+    path = write(
+        tmp_path / "r.json",
+        solve_design(problem(4)),
+        lambda design: design["shortfalls"][0].update(change),
+    )
     with pytest.raises(InputError, match=words):
         load_result(path)
 
 
 def test_the_command_says_that_a_file_was_edited(tmp_path: Path) -> None:
-    path = write(tmp_path / "r.json", solve_exact(problem()), lambda design: design["metrics"].update(latency=1))
+    path = write(
+        tmp_path / "r.json",
+        solve_exact(problem()),
+        lambda design: design["metrics"].update(latency=1),
+    )
     done = ithaca("verify", path)
     assert (done.returncode, json.loads(path.read_text())["best"]["metrics"]["latency"]) == (2, 1)
     assert "best.metrics.latency: recorded 1 is not the model's" in done.stderr

@@ -33,7 +33,8 @@ def loop_points(problem: Problem, loop: str) -> list[tuple[int, int]]:
             continue
         for t2 in simd if vectorised else range(1, 2 if reduces else t1 + 1):
             if t1 % t2 == 0 and (
-                loop not in systolic(problem).array.dataflow or t1 // t2 >= systolic(problem).options.min_lanes
+                loop not in systolic(problem).array.dataflow
+                or t1 // t2 >= systolic(problem).options.min_lanes
             ):
                 points.append((t1, t2))
     return points
@@ -42,11 +43,18 @@ def loop_points(problem: Problem, loop: str) -> list[tuple[int, int]]:
 def enumerated_optimum(problem: Problem) -> Fraction | None:
     """The least objective over the whole space; None if no point meets the limits."""
     array, sizes = systolic(problem).array, systolic(problem).nest.sizes
-    grids = np.meshgrid(*(np.arange(len(loop_points(problem, loop))) for loop in array.band), indexing="ij")
+    grids = np.meshgrid(
+        *(np.arange(len(loop_points(problem, loop))) for loop in array.band), indexing="ij"
+    )
     values = {f"extent.{loop}": n for loop, n in sizes.items()}
     for loop, grid in zip(array.band, grids, strict=True):
         t1, t2 = np.array(loop_points(problem, loop)).reshape(-1, 2).T[:, grid.ravel()]
-        values |= {f"t1.{loop}": t1, f"t2.{loop}": t2, f"lanes.{loop}": t1 // t2, f"tiles.{loop}": -(-sizes[loop] // t1)}
+        values |= {
+            f"t1.{loop}": t1,
+            f"t2.{loop}": t2,
+            f"lanes.{loop}": t1 // t2,
+            f"tiles.{loop}": -(-sizes[loop] // t1),
+        }
     bounds = {limit.metric: limit.bound for limit in problem.limits}
     keep = np.ones(grids[0].size, bool)
     if "dsp" in bounds:  # a cheap limit first
@@ -61,7 +69,9 @@ def enumerated_optimum(problem: Problem) -> Fraction | None:
     if not keep.any():
         return None
     choices = (_packs(problem, group, values, int(keep.sum())) for group in array.packed_groups)
-    for combination in product(*([choice for choice in found if choice[1].any()] for found in choices)):
+    for combination in product(
+        *([choice for choice in found if choice[1].any()] for found in choices)
+    ):
         legal = np.logical_and.reduce([legal for _, legal in combination])
         if not legal.any():
             continue
@@ -76,7 +86,9 @@ def enumerated_optimum(problem: Problem) -> Fraction | None:
         if array.pe.accumulators is not None:
             feasible &= costs.accumulation >= 0
         if feasible.any():
-            objective = np.broadcast_to(problem.objective.expression.evaluate(metrics, NUMPY), feasible.shape)
+            objective = np.broadcast_to(
+                problem.objective.expression.evaluate(metrics, NUMPY), feasible.shape
+            )
             least = Fraction(float(objective[feasible].min()))
             best = least if best is None else min(best, least)
     return best
@@ -93,4 +105,7 @@ def _packs(problem, group, values, count):  # type: ignore[no-untyped-def]
         pack = floor * (target // floor)
         return [(pack, (target % pack == 0) & np.isin(pack, 2 ** np.arange(10)))]
     cap = np.maximum((16 if at_l1 else 64) // systolic(problem).data.bytes, floor)
-    return [(p * ones, (p % floor == 0) & (last % p == 0) & (p <= cap)) for p in (1, 2, 4, 8, 16, 32, 64)]
+    return [
+        (p * ones, (p % floor == 0) & (last % p == 0) & (p <= cap))
+        for p in (1, 2, 4, 8, 16, 32, 64)
+    ]

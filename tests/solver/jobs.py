@@ -1,6 +1,7 @@
 """Jobs that the tests give to other processes.
 
-They are not in a test's module: pytest names such a module after the folder of the checkout, where no process finds it.
+They are not in a test's module: pytest names such a module after the folder of the checkout, where
+no process finds it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
-"""Optima of small problems as enumeration found them, kept in a file, since finding them again takes longer than the tests.
+"""Optima of small problems as enumeration found them, kept in a file, since finding them again
+takes longer than the tests.
 
-Slow tests enumerate always. Others look up, and fail where nothing is kept: ``UPDATE_BRUTE_FORCE=1 pytest`` with their names
-enumerates what they ask for and keeps it. (Delete the file first to be rid of what no test asks for any more.)
+Slow tests enumerate always. Others look up, and fail where nothing is kept: ``UPDATE_BRUTE_FORCE=1
+pytest`` with their names enumerates what they ask for and keeps it. (Delete the file first to be
+rid of what no test asks for any more.)
 """
 
 from __future__ import annotations
@@ -56,13 +58,16 @@ def brute_force(problem: Problem) -> Fraction | None:
         return optimum
     if kept is None:
         test = os.environ["PYTEST_CURRENT_TEST"].rpartition(" ")[0]
-        pytest.fail(f"{FILE.name} holds no optimum of this problem; to add it: {UPDATE}=1 pytest '{test}'\n{facts}")
+        pytest.fail(
+            f"{FILE.name} holds no optimum of this problem; to add it: {UPDATE}=1 pytest '{test}'\n{facts}"
+        )
     return None if kept["optimum"] is None else Fraction(kept["optimum"])
 
 
 @cache
 def known_optima() -> dict[str, Facts]:
-    """By key, what tells a problem from others, and its ``optimum``: a number, or null where it is infeasible."""
+    """By key, what tells a problem from others, and its ``optimum``: a number, or null where it is
+    infeasible."""
     if not FILE.exists():
         return {}
     known: dict[str, Facts] = json.loads(gzip.decompress(FILE.read_bytes()))
@@ -79,7 +84,9 @@ def save_found() -> None:
         file.seek(0)
         kept = file.read()
         known = (json.loads(gzip.decompress(kept)) if kept else {}) | _found
-        lines = ",\n".join(f"{json.dumps(key)}: {json.dumps(known[key], sort_keys=True)}" for key in sorted(known))
+        lines = ",\n".join(
+            f"{json.dumps(key)}: {json.dumps(known[key], sort_keys=True)}" for key in sorted(known)
+        )
         file.truncate(0)
         file.write(gzip.compress(f"{{\n{lines}\n}}\n".encode(), mtime=0))
 
@@ -98,7 +105,10 @@ def facts_of(problem: Problem) -> Facts:
     assert (design.technology.machine, design.technology.memory) == (RTL, IDEAL), (
         "kept problems are timed as RTL, with ideal memory"
     )
-    space, technology = asdict(design.options), asdict(design.technology) | {"machine": RTL, "memory": IDEAL}
+    space, technology = (
+        asdict(design.options),
+        asdict(design.technology) | {"machine": RTL, "memory": IDEAL},
+    )
     return {
         "statement": str(nest),
         "extents": [list(extent) for extent in nest.extents],
@@ -110,8 +120,14 @@ def facts_of(problem: Problem) -> Facts:
         "dtype": design.data.name,
         "limits": [[limit.metric, str(limit.bound)] for limit in problem.limits],
         "objective": problem.objective.text,
-        "space": {name: value for name, value in space.items() if value != getattr(SpaceOptions(), name)},
-        "technology": {name: str(value) for name, value in technology.items() if value != getattr(DEFAULT_TECHNOLOGY, name)},
+        "space": {
+            name: value for name, value in space.items() if value != getattr(SpaceOptions(), name)
+        },
+        "technology": {
+            name: str(value)
+            for name, value in technology.items()
+            if value != getattr(DEFAULT_TECHNOLOGY, name)
+        },
     }
 
 
@@ -128,5 +144,10 @@ def problem_of(facts: Facts) -> Problem:
         tuple(Limit(metric, Fraction(bound)) for metric, bound in facts["limits"]),
         parse_objective(facts["objective"]),
         SpaceOptions(**facts["space"]),
-        Technology(**{name: Fraction(v) if name in numbers else v for name, v in facts["technology"].items()}),
+        Technology(
+            **{
+                name: Fraction(v) if name in numbers else v
+                for name, v in facts["technology"].items()
+            }
+        ),
     )

@@ -1,6 +1,8 @@
-"""Every way to run layers on one array, or on several that share a budget, enumerated from DESIGN.md §4 to §6.
+"""Every way to run layers on one array, or on several that share a budget, enumerated from
+DESIGN.md §4 to §6.
 
-It shares the cost model with the search, and nothing else: no classes of hardware, bounds, plans or proofs of layers.
+It shares the cost model with the search, and nothing else: no classes of hardware, bounds, plans or
+proofs of layers.
 """
 
 from __future__ import annotations
@@ -28,7 +30,8 @@ Rows = NDArray[np.float64]
 
 
 def points(problem: Problem, lanes: int) -> dict[Hardware, Rows]:
-    """Every configuration of a layer by hardware, with up to so many lanes along a loop: objective, GB/s, words of each buffer.
+    """Every configuration of a layer by hardware, with up to so many lanes along a loop: objective,
+    GB/s, words of each buffer.
 
     Of those that are no better in all of these one is kept.
     """
@@ -39,11 +42,20 @@ def points(problem: Problem, lanes: int) -> dict[Hardware, Rows]:
     values: dict[str, Any] = {f"extent.{loop}": n for loop, n in sizes.items()}
     for loop, own, grid in zip(array.band, each, grids, strict=True):
         t1, t2 = np.array(own).reshape(-1, 2).T[:, grid.ravel()]
-        values |= {f"t1.{loop}": t1, f"t2.{loop}": t2, f"lanes.{loop}": t1 // t2, f"tiles.{loop}": -(-sizes[loop] // t1)}
-    keep = dsp(problem, np.prod([values[name] for name in _units(problem)], axis=0)) <= bound(problem, "dsp")
+        values |= {
+            f"t1.{loop}": t1,
+            f"t2.{loop}": t2,
+            f"lanes.{loop}": t1 // t2,
+            f"tiles.{loop}": -(-sizes[loop] // t1),
+        }
+    keep = dsp(problem, np.prod([values[name] for name in _units(problem)], axis=0)) <= bound(
+        problem, "dsp"
+    )
     values = {name: v[keep] if isinstance(v, np.ndarray) else v for name, v in values.items()}
     found = []
-    for combination in product(*(_packs(problem, group, values, int(keep.sum())) for group in groups)):
+    for combination in product(
+        *(_packs(problem, group, values, int(keep.sum())) for group in groups)
+    ):
         legal = np.logical_and.reduce([ok for _, ok in combination])
         if not legal.any():
             continue
@@ -55,31 +67,48 @@ def points(problem: Problem, lanes: int) -> dict[Hardware, Rows]:
         # blocks are 512 words deep: up to whole ones buffers are the same
         words = [512 * -(-size.evaluate(point, NUMPY) // 512) for _, size in _buffers(problem)]
         columns = [*(point[n] for n in _units(problem)), *(point[f"pack.{g.name}"] for g in groups)]
-        columns += [problem.objective.expression.evaluate(metrics, NUMPY), metrics["bandwidth"], *words]
-        rows = np.stack([np.broadcast_to(np.asarray(c, float), legal.sum()) for c in columns], axis=1)
+        columns += [
+            problem.objective.expression.evaluate(metrics, NUMPY),
+            metrics["bandwidth"],
+            *words,
+        ]
+        rows = np.stack(
+            [np.broadcast_to(np.asarray(c, float), legal.sum()) for c in columns], axis=1
+        )
         found.append(rows if array.pe.accumulators is None else rows[costs.accumulation >= 0])
     table = np.unique(np.concatenate(found), axis=0)
     split = len(_units(problem)) + len(groups)
-    table[:, split + 1] *= bound(problem, "bandwidth") < np.inf  # without a limit it does not matter
+    table[:, split + 1] *= (
+        bound(problem, "bandwidth") < np.inf
+    )  # without a limit it does not matter
     table = table[table[:, split + 1] <= bound(problem, "bandwidth")]
     keys, which = np.unique(table[:, :split].astype(int), axis=0, return_inverse=True)
-    return {tuple(key.tolist()): not_dominated(table[which.ravel() == n, split:]) for n, key in enumerate(keys)}
+    return {
+        tuple(key.tolist()): not_dominated(table[which.ravel() == n, split:])
+        for n, key in enumerate(keys)
+    }
 
 
 def _points(problem: Problem, loop: str, lanes: int) -> list[tuple[int, int]]:
-    """Those of a loop alone, and more lanes than it fills: idle without latency hiding, or along the SIMD loop."""
+    """Those of a loop alone, and more lanes than it fills: idle without latency hiding, or along
+    the SIMD loop."""
     own, design = loop_points(problem, loop), systolic(problem)
     if loop not in design.array.dataflow or design.options.divisors_only:
         return own
     factors = {t2 for _, t2 in own} if loop == design.array.simd_loop else {1}
     return sorted(
-        {*((t1, t2) for t1, t2 in own if t1 // t2 <= lanes), *((t2 * n, t2) for t2 in factors for n in range(1, lanes + 1))}
+        {
+            *((t1, t2) for t1, t2 in own if t1 // t2 <= lanes),
+            *((t2 * n, t2) for t2 in factors for n in range(1, lanes + 1)),
+        }
     )
 
 
 def bound(problem: Problem, metric: str) -> float:
     """The limit on a metric."""
-    return min((float(limit.bound) for limit in problem.limits if limit.metric == metric), default=np.inf)
+    return min(
+        (float(limit.bound) for limit in problem.limits if limit.metric == metric), default=np.inf
+    )
 
 
 def dsp(problem: Problem, macs: Any) -> Any:
@@ -97,7 +126,9 @@ def _units(problem: Problem) -> tuple[str, ...]:
 def _buffers(problem: Problem) -> list[tuple[str, Any]]:
     array = systolic(problem).array
     found = [(group.name, group.size) for group in array.packed_groups if group.buffers]
-    return found if array.pe.accumulators is None else [*found, (ACCUMULATORS, array.pe.accumulators)]
+    return (
+        found if array.pe.accumulators is None else [*found, (ACCUMULATORS, array.pe.accumulators)]
+    )
 
 
 def not_dominated(rows: Rows) -> Rows:
@@ -110,23 +141,42 @@ def not_dominated(rows: Rows) -> Rows:
     return np.array(kept).reshape(-1, rows.shape[1])
 
 
-def arrays(problems: Sequence[Problem], counts: Sequence[int], each: Sequence[dict[Hardware, Rows]]) -> Rows:
-    """Every array for some layers: DSP blocks, block RAM, total objective, most GB/s of a layer; those not dominated."""
+def arrays(
+    problems: Sequence[Problem], counts: Sequence[int], each: Sequence[dict[Hardware, Rows]]
+) -> Rows:
+    """Every array for some layers: DSP blocks, block RAM, total objective, most GB/s of a layer;
+    those not dominated."""
     design, found = systolic(problems[0]), [np.zeros((0, 4))]
     for hardware in set.intersection(*(set(own) for own in each)):
         rows = np.concatenate([[0.0, 0.0], np.zeros(len(_buffers(problems[0])))])[None, :]
         for count, own in zip(counts, each, strict=True):
             one, two = rows[:, None, :], own[hardware][None, :, :]
-            joined = np.concatenate([one[..., :1] + count * two[..., :1], np.maximum(one[..., 1:], two[..., 1:])], axis=-1)
+            joined = np.concatenate(
+                [one[..., :1] + count * two[..., :1], np.maximum(one[..., 1:], two[..., 1:])],
+                axis=-1,
+            )
             rows = not_dominated(joined.reshape(-1, rows.shape[1]))
         units = _units(problems[0])
-        values: dict[str, Any] = {f"{kind}.{loop}": 1 for kind in ("t1", "t2", "lanes", "tiles") for loop in design.array.band}
-        values |= {f"extent.{loop}": n for loop, n in design.nest.sizes.items()} | dict(zip(units, hardware, strict=False))
-        values |= {f"pack.{g.name}": p for g, p in zip(design.array.packed_groups, hardware[len(units) :], strict=True)}
-        values |= {f"buffer.{name}": rows[:, 2 + n] for n, (name, _) in enumerate(_buffers(problems[0]))}
+        values: dict[str, Any] = {
+            f"{kind}.{loop}": 1
+            for kind in ("t1", "t2", "lanes", "tiles")
+            for loop in design.array.band
+        }
+        values |= {f"extent.{loop}": n for loop, n in design.nest.sizes.items()} | dict(
+            zip(units, hardware, strict=False)
+        )
+        values |= {
+            f"pack.{g.name}": p
+            for g, p in zip(design.array.packed_groups, hardware[len(units) :], strict=True)
+        }
+        values |= {
+            f"buffer.{name}": rows[:, 2 + n] for n, (name, _) in enumerate(_buffers(problems[0]))
+        }
         blocks = evaluate(design.array, values, design.data, NUMPY, design.technology).bram18k
         used = np.full(len(rows), dsp(problems[0], prod(hardware[: len(units)])))
-        found.append(np.stack([used, np.broadcast_to(blocks, len(rows)), rows[:, 0], rows[:, 1]], axis=1))
+        found.append(
+            np.stack([used, np.broadcast_to(blocks, len(rows)), rows[:, 0], rows[:, 1]], axis=1)
+        )
     return not_dominated(np.concatenate(found))
 
 
@@ -138,7 +188,8 @@ def pipelines(
     slowest: bool,
     shares: tuple[float, float] = (0, 0),
 ) -> Rows:
-    """All pipelines of up to ``count`` arrays: DSP blocks, block RAM, objective, GB/s of all at once; those not dominated.
+    """All pipelines of up to ``count`` arrays: DSP blocks, block RAM, objective, GB/s of all at
+    once; those not dominated.
 
     Of DSP blocks and block RAM arrays take whole shares of these sizes (0: any).
     """
@@ -148,10 +199,15 @@ def pipelines(
     for first, end in combinations(range(len(sequence) + 1), 2):
         members = sorted(set(sequence[first:end]))
         counts = [sequence[first:end].count(n) for n in members]
-        options = [arrays([p[n] for n in members], counts, [e[n] for n in members]) for p, e in zip(designs, each, strict=True)]
+        options = [
+            arrays([p[n] for n in members], counts, [e[n] for n in members])
+            for p, e in zip(designs, each, strict=True)
+        ]
         rows = np.concatenate(options)
         for column, size in enumerate(shares):
-            rows[:, column] = np.ceil(rows[:, column] / size - 1e-9) * size if size else rows[:, column]
+            rows[:, column] = (
+                np.ceil(rows[:, column] / size - 1e-9) * size if size else rows[:, column]
+            )
         stages[first, end] = not_dominated(rows)
     found = [np.zeros((0, 4))]
     for number in range(1, count + 1):
@@ -159,9 +215,15 @@ def pipelines(
             rows = np.array([[0.0, 0.0, 0.0, 0.0]])
             for stage in pairwise((0, *cuts, len(sequence))):
                 one, two = rows[:, None, :], stages[stage][None, :, :]
-                time = np.maximum(one[..., 2], two[..., 2]) if slowest else one[..., 2] + two[..., 2]
-                wide = one[..., 3] + two[..., 3] if slowest else np.maximum(one[..., 3], two[..., 3])
-                joined = np.stack([one[..., 0] + two[..., 0], one[..., 1] + two[..., 1], time, wide], axis=-1).reshape(-1, 4)
+                time = (
+                    np.maximum(one[..., 2], two[..., 2]) if slowest else one[..., 2] + two[..., 2]
+                )
+                wide = (
+                    one[..., 3] + two[..., 3] if slowest else np.maximum(one[..., 3], two[..., 3])
+                )
+                joined = np.stack(
+                    [one[..., 0] + two[..., 0], one[..., 1] + two[..., 1], time, wide], axis=-1
+                ).reshape(-1, 4)
                 rows = not_dominated(joined[joined[:, 0] <= bound(designs[0][0], "dsp") + 1e-9])
             found.append(rows)
     return not_dominated(np.concatenate(found))

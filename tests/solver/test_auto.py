@@ -34,7 +34,9 @@ def test_every_prover_finds_the_same(method: Method, seed: int) -> None:
 
 
 @pytest.mark.usefixtures("counted_time")
-def test_auto_asks_geometric_programs_and_cpsat_when_search_alone_is_not_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_auto_asks_geometric_programs_and_cpsat_when_search_alone_is_not_enough(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(auto, "ALONE", 2e-5)
     problem = mm_problem((1024, 1024, 1024))
     solution = auto.solve_auto(problem)
@@ -47,10 +49,17 @@ def test_auto_asks_geometric_programs_and_cpsat_when_search_alone_is_not_enough(
     assert short.value is not None
     assert short.certificate.lower_bound is not None
     # the bound of the geometric program is within 2 % of the optimum
-    assert Fraction(639876) * Fraction(98, 100) <= short.certificate.lower_bound <= 639876 <= short.value
+    assert (
+        Fraction(639876) * Fraction(98, 100)
+        <= short.certificate.lower_bound
+        <= 639876
+        <= short.value
+    )
 
 
-def test_auto_serves_objectives_that_other_engines_cannot_express(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_auto_serves_objectives_that_other_engines_cannot_express(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(auto, "ALONE", 0.0)
     problem = mm_problem((24, 20, 16), objective="latency/comp - dsp", dsp="200", bram18k="200")
     assert auto.solve_auto(problem).value == solve_exact(problem).value
@@ -63,13 +72,19 @@ def check_every_engine_at_once(problem: Problem, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(auto, "PATIENCE", 0.0)
     expected = solve_exact(problem)
     solution = auto.solve_auto(problem)
-    assert (solution.value, solution.certificate.status) == (expected.value, expected.certificate.status)
+    assert (solution.value, solution.certificate.status) == (
+        expected.value,
+        expected.certificate.status,
+    )
     monkeypatch.setattr(auto, "CPSAT_SHARE", 1.0)
     for limit in (0.0, 0.01, 0.3):
         found = auto.solve_auto(problem, SolveOptions(time_limit=limit))
         certificate = found.certificate
         if certificate.status in (Status.OPTIMAL, Status.INFEASIBLE):
-            assert (found.value, certificate.status) == (expected.value, expected.certificate.status)
+            assert (found.value, certificate.status) == (
+                expected.value,
+                expected.certificate.status,
+            )
         elif expected.value is not None:
             assert certificate.lower_bound is None or certificate.lower_bound <= expected.value
             assert found.value is None or expected.value <= found.value != certificate.lower_bound
@@ -78,13 +93,17 @@ def check_every_engine_at_once(problem: Problem, monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize("seed", [2, 7, 13, 22])
-def test_engines_together_claim_what_exact_search_proves(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_engines_together_claim_what_exact_search_proves(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     check_every_engine_at_once(random_problem(seed), monkeypatch)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(60))
-def test_engines_together_claim_what_exact_search_proves_of_many(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_engines_together_claim_what_exact_search_proves_of_many(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     check_every_engine_at_once(random_problem(seed), monkeypatch)
 
 
@@ -115,7 +134,9 @@ def test_infeasibility_proven_by_geometric_programs_is_not_lost() -> None:
     assert (solution.value, solution.certificate.status) == (None, Status.INFEASIBLE)
 
 
-def test_a_search_ends_where_geometric_programs_prove_infeasibility(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_search_ends_where_geometric_programs_prove_infeasibility(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     problem = mm_problem((24, 20, 16))
     search = Search(build_model(problem), SolveOptions())
     assert search.open_boxes
@@ -129,7 +150,9 @@ def test_a_search_ends_where_geometric_programs_prove_infeasibility(monkeypatch:
         bound_and_seed(problem, search, SolveOptions())
 
 
-@pytest.mark.parametrize("wrong", [Start(Fraction(10**9), False, (), ()), Start(None, True, (), ())])
+@pytest.mark.parametrize(
+    "wrong", [Start(Fraction(10**9), False, (), ()), Start(None, True, (), ())]
+)
 def test_a_proof_that_a_configuration_contradicts_is_loud(
     wrong: Start, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
@@ -142,7 +165,9 @@ def test_a_proof_that_a_configuration_contradicts_is_loud(
 
 
 @pytest.mark.usefixtures("counted_time")
-def test_evolution_finds_the_incumbent_where_tables_take_too_long(request: pytest.FixtureRequest) -> None:
+def test_evolution_finds_the_incumbent_where_tables_take_too_long(
+    request: pytest.FixtureRequest,
+) -> None:
     problem = mm_problem((96, 80, 40))
     optimum = solve_exact(problem).value
     request.getfixturevalue("endless_tables")  # exact search builds the same tables
@@ -152,7 +177,9 @@ def test_evolution_finds_the_incumbent_where_tables_take_too_long(request: pytes
     assert optimum is not None
     assert solution.value is not None
     assert solution.certificate.lower_bound is not None
-    assert solution.certificate.lower_bound <= optimum <= solution.value <= optimum * Fraction(11, 10)
+    assert (
+        solution.certificate.lower_bound <= optimum <= solution.value <= optimum * Fraction(11, 10)
+    )
 
 
 def test_evolution_improves_the_incumbent_of_an_open_search() -> None:
@@ -164,7 +191,10 @@ def test_evolution_improves_the_incumbent_of_an_open_search() -> None:
     first = search.state.value
     assert first is not None
     # the same seed: nothing better
-    assert better_incumbent(problem, SolveOptions(), search.state.incumbent, NOTHING) == search.state.incumbent
+    assert (
+        better_incumbent(problem, SolveOptions(), search.state.incumbent, NOTHING)
+        == search.state.incumbent
+    )
 
 
 def test_agreement_is_noted_and_contradiction_is_loud() -> None:
@@ -174,7 +204,9 @@ def test_agreement_is_noted_and_contradiction_is_loud() -> None:
     assert both.certificate.method == "exact+cpsat"
     assert both.certificate.status is Status.OPTIMAL
     assert solution.value is not None
-    wrong = replace(solution, certificate=replace(solution.certificate, lower_bound=solution.value + 1))
+    wrong = replace(
+        solution, certificate=replace(solution.certificate, lower_bound=solution.value + 1)
+    )
     with pytest.raises(DisagreementError, match=r"disagree on design \[i,j\] C"):
         check_agreement(wrong, solution)
     lost = replace(
@@ -185,5 +217,8 @@ def test_agreement_is_noted_and_contradiction_is_loud() -> None:
     )
     with pytest.raises(DisagreementError, match="says infeasible"):
         check_agreement(solution, lost)
-    open_ = replace(solution, certificate=replace(solution.certificate, status=Status.FEASIBLE, lower_bound=Fraction(1)))
+    open_ = replace(
+        solution,
+        certificate=replace(solution.certificate, status=Status.FEASIBLE, lower_bound=Fraction(1)),
+    )
     assert not check_agreement(open_, solution)

@@ -1,4 +1,5 @@
-"""Off-chip bandwidth, which divides by the latency: as a limit and as an objective, against enumeration, by every engine."""
+"""Off-chip bandwidth, which divides by the latency: as a limit and as an objective, against
+enumeration, by every engine."""
 
 from __future__ import annotations
 
@@ -57,32 +58,56 @@ def test_cycles_as_they_fall_hold_all_transfers(kernel: str, regime: str) -> Non
     draw = random.Random(1)
     for array in choose_designs(workload(kernel), Edition.CYCLE):
         for _ in range(4):
-            nest = workload(kernel, {loop: draw.choice([1, 2, 3, 8, 12]) for loop in workload(kernel).loops})
-            design = SystolicDesign(nest, array, DATA_TYPES["fp32"], technology=Technology(machine=REGIMES[regime]))
+            nest = workload(
+                kernel, {loop: draw.choice([1, 2, 3, 8, 12]) for loop in workload(kernel).loops}
+            )
+            design = SystolicDesign(
+                nest, array, DATA_TYPES["fp32"], technology=Technology(machine=REGIMES[regime])
+            )
             most = design.most("bandwidth")
             assert most is not None
             for configuration in configurations(design, 4, draw.randrange(1000)):
                 costs = design.costs(configuration)
                 # one tensor's module at a time: 16 words of 32 bits in a cycle
                 assert max(costs.words.values()) <= 16 * costs.latency
-                assert design.metrics({k: Fraction(n) for k, n in configuration.items()}, FRACTION)["bandwidth"] <= most
+                assert (
+                    design.metrics({k: Fraction(n) for k, n in configuration.items()}, FRACTION)[
+                        "bandwidth"
+                    ]
+                    <= most
+                )
 
 
 def test_a_limit_that_ports_cannot_exceed_costs_nothing() -> None:
     """Three ports of 64 bytes a cycle at 300 MHz move 57.6 GB/s; the U250 has 77."""
     assert mm_problem((64, 64, 64)).design.most("bandwidth") == Fraction("57.6")
-    kept, dropped = (mm_problem((64, 64, 64), more_limits=(Limit("bandwidth", Fraction(b)),)) for b in ("57.5", "57.6"))
+    kept, dropped = (
+        mm_problem((64, 64, 64), more_limits=(Limit("bandwidth", Fraction(b)),))
+        for b in ("57.5", "57.6")
+    )
     assert len(kept.symbolic().limits) == 3
     assert len(dropped.symbolic().limits) == 2
     assert dropped.limits[-1] in replace(dropped).limits
 
 
 def random_problem(seed: int) -> Problem:
-    """A small problem, with the bandwidth of its optimum limited to between half of it and just more."""
+    """A small problem, with the bandwidth of its optimum limited to between half of it and just
+    more."""
     draw = random.Random(seed)
     array = draw.choice(designs(workload("mm"), draw.choice([Edition.EXACT, Edition.ODYSSEY])))
     sizes = (draw.randint(2, 7), draw.randint(2, 7), draw.randint(2, 6))
-    objective = draw.choice(["latency", "latency", "latency", "dsp", "energy", "bandwidth", "time*bandwidth", "-throughput"])
+    objective = draw.choice(
+        [
+            "latency",
+            "latency",
+            "latency",
+            "dsp",
+            "energy",
+            "bandwidth",
+            "time*bandwidth",
+            "-throughput",
+        ]
+    )
     problem = mm_problem(
         sizes,
         array.dataflow,
@@ -92,7 +117,9 @@ def random_problem(seed: int) -> Problem:
         bram18k=str(draw.randint(8, 100)),
         objective=objective,
         dtype=draw.choice(["fp32", "int16", "int8"]),
-        more_limits=() if objective == "latency" else (Limit("time", Fraction(draw.randint(6, 30), 10_000)),),
+        more_limits=()
+        if objective == "latency"
+        else (Limit("time", Fraction(draw.randint(6, 30), 10_000)),),
     )
     free, share = solve_exact(problem), Fraction(draw.randint(50, 105), 100)
     bound = Fraction(1) if free.value is None else free.metrics["bandwidth"] * share
@@ -106,8 +133,12 @@ def test_every_engine_proves_the_optimum(seed: int) -> None:
     found = [solve(problem) for solve in (solve_exact, solve_cpsat)]
     assert found[0].value == found[1].value
     for solution in found:
-        assert solution.certificate.status is (Status.INFEASIBLE if expected is None else Status.OPTIMAL)
-        assert expected is None or float(solution.value or 0) == pytest.approx(float(expected), rel=1e-12)
+        assert solution.certificate.status is (
+            Status.INFEASIBLE if expected is None else Status.OPTIMAL
+        )
+        assert expected is None or float(solution.value or 0) == pytest.approx(
+            float(expected), rel=1e-12
+        )
 
 
 @pytest.mark.slow
@@ -133,8 +164,11 @@ def test_geometric_programs_bound_it(seed: int) -> None:
 
 
 def test_a_limited_bandwidth_bounds_the_latency() -> None:
-    """At 1.5 GB/s and 300 MHz, 5 bytes a cycle: no run is shorter than a fifth of its bytes, and programs prove by that."""
-    problem = mm_problem((8, 8, 8), dtype="int8", more_limits=(Limit("bandwidth", Fraction("1.5")),))
+    """At 1.5 GB/s and 300 MHz, 5 bytes a cycle: no run is shorter than a fifth of its bytes, and
+    programs prove by that."""
+    problem = mm_problem(
+        (8, 8, 8), dtype="int8", more_limits=(Limit("bandwidth", Fraction("1.5")),)
+    )
     (floor,) = problem.floors
     configuration = systolic(problem).configuration(
         mm_tiling(systolic(problem).array, (8, 8, 8), (2, 2), 2, A=2, B=2, C_drain=2)
@@ -153,12 +187,15 @@ def test_a_limited_bandwidth_bounds_the_latency() -> None:
 
 
 def test_the_platform_that_needs_it() -> None:
-    """Without it, int8 3000×768×768 on a ZCU102 has its optimum at 28.7 GB/s, more than the 19.2 of its memory."""
+    """Without it, int8 3000×768×768 on a ZCU102 has its optimum at 28.7 GB/s, more than the 19.2 of
+    its memory."""
     free = mm_problem((3000, 768, 768), dsp="1764", bram18k="1276.8", dtype="int8")
     unlimited = solve_exact(free)
     memory = load_platform("zcu102").memory
     assert memory is not None
-    limited = solve_exact(replace(free, limits=(*free.limits, Limit("bandwidth", memory.bandwidth.limit))))
+    limited = solve_exact(
+        replace(free, limits=(*free.limits, Limit("bandwidth", memory.bandwidth.limit)))
+    )
     assert (unlimited.value, limited.value) == (509189, 512623)
     assert float(unlimited.metrics["bandwidth"]) == pytest.approx(28.69, abs=0.01)
     assert limited.metrics["bandwidth"] <= Fraction("19.2")

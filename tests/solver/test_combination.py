@@ -17,7 +17,9 @@ from tests.problems import MM_DATAFLOWS, mm_problem
 
 
 @pytest.mark.parametrize("dataflow", MM_DATAFLOWS[::2])
-def test_cells_partition_the_search_and_the_programs_close_none_that_improves(dataflow: tuple[str, ...]) -> None:
+def test_cells_partition_the_search_and_the_programs_close_none_that_improves(
+    dataflow: tuple[str, ...],
+) -> None:
     problem = mm_problem((12, 10, 16), dataflow, dsp="200", bram18k="60")
     optimum = Search(build_model(problem), SolveOptions()).run().value
     assert optimum is not None

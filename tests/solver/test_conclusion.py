@@ -55,7 +55,10 @@ def test_conclusions(
 def test_engines_say_why_they_ended(method: Method) -> None:
     problem = mm_problem((24, 20, 16))
     assert engine(method)(problem).certificate.termination is Termination.PROVEN
-    assert engine(method)(problem, SolveOptions(time_limit=0.0)).certificate.termination is Termination.TIME_LIMIT
+    assert (
+        engine(method)(problem, SolveOptions(time_limit=0.0)).certificate.termination
+        is Termination.TIME_LIMIT
+    )
     stopped = engine(method)(problem, SolveOptions(stop=lambda: True)).certificate
     assert stopped.termination is Termination.INTERRUPTED
     rough = engine(method)(problem, SolveOptions(gap=0.9)).certificate
@@ -64,7 +67,10 @@ def test_engines_say_why_they_ended(method: Method) -> None:
 
 
 def test_more_time_is_asked_for_only_where_it_may_help() -> None:
-    late, through = (conclude(None, F(3), LIMITED, method="staged", exhausted=exhausted).failure for exhausted in (False, True))
+    late, through = (
+        conclude(None, F(3), LIMITED, method="staged", exhausted=exhausted).failure
+        for exhausted in (False, True)
+    )
     assert late.endswith("allow more time")
     assert "time" not in through
     assert "another one may tell more" in through

@@ -44,15 +44,22 @@ def conv1d(simd: str) -> LoopNest:
     return LoopNest("conv1d", (("i", 9), ("k", 4)), output, inputs, simd)
 
 
-def problem_of(nest: LoopNest, dataflow: tuple[str, ...], permutation: str, edition: Edition, **limits: int) -> Problem:
+def problem_of(
+    nest: LoopNest, dataflow: tuple[str, ...], permutation: str, edition: Edition, **limits: int
+) -> Problem:
     array = derive(nest, dataflow, permutation, edition)
     bounds = tuple(Limit(name, Fraction(bound)) for name, bound in limits.items())
     return systolic_problem(nest, array, DATA_TYPES["fp32"], bounds, parse_objective("latency"))
 
 
 def presets(technology: Technology) -> list[str]:
-    """Every metric as an objective, in the direction one wants it; `tests.solver.test_bandwidth` has time and bandwidth."""
-    names = [name for name, m in METRICS.items() if m.known(technology) and name not in ("time", "bandwidth")]
+    """Every metric as an objective, in the direction one wants it; `tests.solver.test_bandwidth`
+    has time and bandwidth."""
+    names = [
+        name
+        for name, m in METRICS.items()
+        if m.known(technology) and name not in ("time", "bandwidth")
+    ]
     return [f"-{name}" if name in ("comp", "throughput") else name for name in names]
 
 
@@ -108,7 +115,9 @@ def test_the_designs_of_size_64_are_proven(dataflow: tuple[str, ...]) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("dataflow", MM_DATAFLOWS)
 @pytest.mark.parametrize("edition", ["exact", "odyssey"])
-def test_the_designs_of_size_64_are_proven_from_nothing(dataflow: tuple[str, ...], edition: str) -> None:
+def test_the_designs_of_size_64_are_proven_from_nothing(
+    dataflow: tuple[str, ...], edition: str
+) -> None:
     check_against_others(mm_problem((64, 64, 64), dataflow, edition=edition), exhaustively=False)
 
 
@@ -124,10 +133,14 @@ def test_published_size_is_proven_given_the_optimum() -> None:
 
 
 @pytest.mark.parametrize("edition", [Edition.EXACT, Edition.ODYSSEY])
-@pytest.mark.parametrize(("dataflow", "permutation"), [(("o", "i"), "cout"), (("r",), "w"), (("r", "c"), "cin")])
+@pytest.mark.parametrize(
+    ("dataflow", "permutation"), [(("o", "i"), "cout"), (("r",), "w"), (("r", "c"), "cin")]
+)
 def test_a_convolution(dataflow: tuple[str, ...], permutation: str, edition: Edition) -> None:
     nest = workload("conv2d", {"o": 4, "r": 5, "c": 5, "i": 4})
-    check_against_others(problem_of(nest, dataflow, permutation, edition, dsp=120, bram18k=60), exhaustively=False)
+    check_against_others(
+        problem_of(nest, dataflow, permutation, edition, dsp=120, bram18k=60), exhaustively=False
+    )
 
 
 @pytest.mark.parametrize("edition", [Edition.EXACT, Edition.ODYSSEY])
@@ -136,7 +149,9 @@ def test_packs_that_depend_on_two_loops(simd: str, edition: Edition) -> None:
     nest = conv1d(simd)
     for number, array in enumerate(designs(nest, edition)):
         if number % 4 == 0:
-            problem = problem_of(nest, array.dataflow, array.permutation, edition, dsp=60, bram18k=30)
+            problem = problem_of(
+                nest, array.dataflow, array.permutation, edition, dsp=60, bram18k=30
+            )
             assert problem.space.links
             check_against_others(problem, exhaustively=True)
             dividing = problem.with_design(options=SpaceOptions(dividing_packs=True))
@@ -202,7 +217,9 @@ def test_a_start_outside_the_space_or_the_limits_is_ignored() -> None:
 
 def test_a_start_is_never_lost() -> None:
     problem = mm_problem((64, 64, 64))
-    start = configuration_of(problem, mm_tiling(systolic(problem).array, (16, 16, 64), (4, 4), 1, A=4, B=4, C_drain=2))
+    start = configuration_of(
+        problem, mm_tiling(systolic(problem).array, (16, 16, 64), (4, 4), 1, A=4, B=4, C_drain=2)
+    )
     value = problem.value(start)
     solution = solve_cpsat(problem, SolveOptions(time_limit=0.0), start=start)
     assert (solution.configuration, solution.value) == (start, value)
@@ -222,7 +239,9 @@ def test_a_wrong_bound_is_noticed() -> None:
 
 def test_a_wrong_encoding_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = mm_problem((8, 8, 8))
-    monkeypatch.setattr(Problem, "feasible_value", lambda problem, configuration: problem.value(configuration) + 1)
+    monkeypatch.setattr(
+        Problem, "feasible_value", lambda problem, configuration: problem.value(configuration) + 1
+    )
     with pytest.raises(RuntimeError, match="the encoding is wrong"):
         solve_cpsat(problem)
 
@@ -235,11 +254,15 @@ def test_every_candidate_is_dominated_by_a_row_that_is_kept() -> None:
         for table in candidate_tables(problem, problem.symbolic()):
             for rows in table.axis.rows():
                 for values in zip(*rows.values(), strict=True):
-                    assert dominating_row(table, dict(zip(rows, map(int, values), strict=True))) is not None
+                    assert (
+                        dominating_row(table, dict(zip(rows, map(int, values), strict=True)))
+                        is not None
+                    )
 
 
 def test_stating_a_problem_ends_with_the_search() -> None:
-    """Large mappings take half a minute to be stated, which a stop or a time limit of two seconds used not to end."""
+    """Large mappings take half a minute to be stated, which a stop or a time limit of two seconds
+    used not to end."""
     looks = iter(range(1_000))
     problem = mm_problem((64, 64, 64))
     solution = solve_cpsat(problem, SolveOptions(stop=lambda: next(looks) >= 20))
@@ -265,7 +288,9 @@ def test_a_time_limit_leaves_a_valid_bound(time_limit: float) -> None:
         assert solution.value >= optimum
         assert (solution.certificate.status is Status.OPTIMAL) == (solution.value == bound)
     given = optimum - 100
-    bound = solve_cpsat(problem, SolveOptions(time_limit=time_limit), lower_bound=given).certificate.lower_bound
+    bound = solve_cpsat(
+        problem, SolveOptions(time_limit=time_limit), lower_bound=given
+    ).certificate.lower_bound
     assert bound is not None
     assert given <= bound <= optimum
 
@@ -285,7 +310,11 @@ def test_bounds_of_negative_and_huge_objectives_are_valid() -> None:
 def test_stopping_at_once_claims_nothing_but_the_roof() -> None:
     problem = mm_problem((64, 64, 64))
     solution = solve_cpsat(problem, SolveOptions(stop=lambda: True))
-    assert (solution.certificate.status, solution.certificate.lower_bound, solution.configuration) == (
+    assert (
+        solution.certificate.status,
+        solution.certificate.lower_bound,
+        solution.configuration,
+    ) == (
         Status.UNKNOWN,
         problem.floor,
         None,
@@ -348,7 +377,11 @@ def test_answers_are_repeatable(objective: str) -> None:
 @pytest.mark.parametrize("dataflow", [("i",), ("i", "j"), ("k",)])
 def test_infeasible_limits(dataflow: tuple[str, ...]) -> None:
     solution = solve_cpsat(mm_problem((16, 16, 16), dataflow, dsp="3", bram18k="1000"))
-    assert (solution.certificate.status, solution.configuration, solution.certificate.lower_bound) == (
+    assert (
+        solution.certificate.status,
+        solution.configuration,
+        solution.certificate.lower_bound,
+    ) == (
         Status.INFEASIBLE,
         None,
         None,
@@ -363,7 +396,9 @@ def test_an_empty_design_space_is_infeasible() -> None:
 # -- symmetry --------------------------------------------------------------------------------
 
 
-def test_a_convolution_exchanges_rows_and_columns_outside_space(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_convolution_exchanges_rows_and_columns_outside_space(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     nest = workload("conv2d", {"o": 4, "r": 6, "c": 6, "i": 3})
     problem = problem_of(nest, ("o", "i"), "cout", Edition.EXACT, dsp=60, bram18k=60)
     model = build_integer_model(problem)
@@ -374,7 +409,11 @@ def test_a_convolution_exchanges_rows_and_columns_outside_space(monkeypatch: pyt
     # both orders of the optimum are understood as a start
     mirrored = replace(
         optimum.tiling,
-        array_part={**optimum.tiling.array_part, "r": optimum.tiling.array_part["c"], "c": optimum.tiling.array_part["r"]},
+        array_part={
+            **optimum.tiling.array_part,
+            "r": optimum.tiling.array_part["c"],
+            "c": optimum.tiling.array_part["r"],
+        },
         latency_hiding={
             **optimum.tiling.latency_hiding,
             "r": optimum.tiling.latency_hiding["c"],
@@ -388,9 +427,15 @@ def test_a_convolution_exchanges_rows_and_columns_outside_space(monkeypatch: pyt
 
 
 def test_loops_that_differ_in_anything_are_not_exchanged() -> None:
-    for sizes, dataflow in (({"r": 6, "c": 5}, ("o",)), ({"r": 6, "c": 6, "q": 2}, ("o",)), ({"r": 6, "c": 6}, ("r",))):
+    for sizes, dataflow in (
+        ({"r": 6, "c": 5}, ("o",)),
+        ({"r": 6, "c": 6, "q": 2}, ("o",)),
+        ({"r": 6, "c": 6}, ("r",)),
+    ):
         nest = workload("conv2d", {"o": 4, "i": 3, **sizes})
-        model = build_integer_model(problem_of(nest, dataflow, "cout", Edition.EXACT, dsp=60, bram18k=60))
+        model = build_integer_model(
+            problem_of(nest, dataflow, "cout", Edition.EXACT, dsp=60, bram18k=60)
+        )
         assert model is not None
         assert model.exchanges == ()
 
@@ -402,7 +447,13 @@ def test_exchanges_keep_the_optimum_of_random_objectives() -> None:
     for _ in range(3):
         # without packs in play, both loops of the output are alike
         objective = parse_objective(f"off_chip_words + {draw.randint(1, 90)}*dsp")
-        problem = systolic_problem(nest, array, DATA_TYPES["fp32"], (Limit("dsp", Fraction(draw.randint(5, 200))),), objective)
+        problem = systolic_problem(
+            nest,
+            array,
+            DATA_TYPES["fp32"],
+            (Limit("dsp", Fraction(draw.randint(5, 200))),),
+            objective,
+        )
         model = build_integer_model(problem)
         assert model is not None
         assert [(e.first, e.second) for e in model.exchanges] == [("i", "j")]

@@ -12,7 +12,14 @@ import numpy as np
 import pytest
 from ortools.sat.python import cp_model
 
-from ithaca.formulations.algebra.expression import Expression, Symbol, ceiling_division, maximum, minimum, power
+from ithaca.formulations.algebra.expression import (
+    Expression,
+    Symbol,
+    ceiling_division,
+    maximum,
+    minimum,
+    power,
+)
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.solver.cpsat import encoding
 from ithaca.solver.cpsat.encoding import Encoder
@@ -42,21 +49,36 @@ class _Collector(cp_model.CpSolverSolutionCallback):
 
 def solutions(state: Callable[[Encoder], LinearForm]) -> list[tuple[Values, Fraction]]:
     """All solutions of a model: quantities, and value of the form that ``state`` returns."""
-    return [(quantities, value) for quantities, (value,) in all_solutions(lambda encoder: [state(encoder)])]
+    return [
+        (quantities, value)
+        for quantities, (value,) in all_solutions(lambda encoder: [state(encoder)])
+    ]
 
 
-def all_solutions(state: Callable[[Encoder], Sequence[LinearForm]]) -> list[tuple[Values, list[Fraction]]]:
+def all_solutions(
+    state: Callable[[Encoder], Sequence[LinearForm]],
+) -> list[tuple[Values, list[Fraction]]]:
     """The same for several forms."""
     model = cp_model.CpModel()
-    encoder = Encoder(model, {axis: {s: np.array(v) for s, v in table.items()} for axis, table in TABLES.items()})
+    encoder = Encoder(
+        model, {axis: {s: np.array(v) for s, v in table.items()} for axis, table in TABLES.items()}
+    )
     forms = state(encoder)
     symbols = {s: encoder.encode(Symbol(s)) for table in TABLES.values() for s in table}
     encoder.finish()
     found: list[tuple[Values, list[Fraction]]] = []
 
     def read(value_of: Callable[[Any], int]) -> None:
-        values = {i: value_of(model.get_int_var_from_proto_index(i)) for i in range(len(model.proto.variables))}
-        found.append(({s: f.value(values) for s, f in symbols.items()}, [form.value(values) for form in forms]))
+        values = {
+            i: value_of(model.get_int_var_from_proto_index(i))
+            for i in range(len(model.proto.variables))
+        }
+        found.append(
+            (
+                {s: f.value(values) for s, f in symbols.items()},
+                [form.value(values) for form in forms],
+            )
+        )
         assert all(form.low <= form.value(values) <= form.high for form in forms)
 
     solver = cp_model.CpSolver()
@@ -68,7 +90,10 @@ def all_solutions(state: Callable[[Encoder], Sequence[LinearForm]]) -> list[tupl
 
 def assignments() -> list[Values]:
     """All choices of one row per axis."""
-    rows = [[dict(zip(t, r, strict=True)) for r in zip(*t.values(), strict=True)] for t in TABLES.values()]
+    rows = [
+        [dict(zip(t, r, strict=True)) for r in zip(*t.values(), strict=True)]
+        for t in TABLES.values()
+    ]
     return [{s: Fraction(v) for row in choice for s, v in row.items()} for choice in product(*rows)]
 
 
@@ -98,7 +123,9 @@ EXPRESSIONS: dict[str, Expression] = {
     "ceiling by an axis": ceiling_division(X * Y + Z, P * 3),
     "ceiling of negatives": ceiling_division(U * Y - 30, Z),
     "ceiling by several axes": ceiling_division(X * Y * Z, Y + Z),
-    "ceiling of fractions by several axes": ceiling_division(U * Fraction(1, 3), X * Fraction(1, 4) + Y * Fraction(1, 2)),
+    "ceiling of fractions by several axes": ceiling_division(
+        U * Fraction(1, 3), X * Fraction(1, 4) + Y * Fraction(1, 2)
+    ),
     "ceiling by large powers": ceiling_division(Y * Z * 1000, X * X * X * X * X),
     "ceiling times": ceiling_division(X * Y, 7) * ceiling_division(Z * Y, 4) * U,
     "ceiling of a maximum": ceiling_division(maximum(X * Y, Z), 4),
@@ -146,7 +173,9 @@ def test_a_limit_allows_exactly_what_meets_it(name: str) -> None:
         return encoder.encode(X)
 
     found = [frozen(values) for values, _ in solutions(state)]
-    expected = [frozen(values) for values in assignments() if node.evaluate(values, FRACTION) <= bound]
+    expected = [
+        frozen(values) for values in assignments() if node.evaluate(values, FRACTION) <= bound
+    ]
     assert sorted(found) == sorted(expected)
 
 
@@ -164,7 +193,9 @@ def test_a_cutoff_allows_exactly_what_is_not_worse(node: Expression, bound: Frac
     found = solutions(lambda encoder: encoder.encode_at_most(node, Fraction(bound)))
     values = {frozen(values): node.evaluate(values, FRACTION) for values in assignments()}
     assert len(found) == len({frozen(values) for values, _ in found})
-    assert {frozen(values): value for values, value in found} == {v: x for v, x in values.items() if x <= bound}
+    assert {frozen(values): value for values, value in found} == {
+        v: x for v, x in values.items() if x <= bound
+    }
 
 
 def test_a_cutoff_keeps_products_within_64_bits() -> None:
@@ -181,7 +212,9 @@ def test_multiples() -> None:
         return encoder.encode(X)
 
     found = [frozen(values) for values, _ in solutions(state)]
-    assert sorted(found) == sorted(frozen(v) for v in assignments() if (v["y"] + v["z"]) % v["p"] == 0)
+    assert sorted(found) == sorted(
+        frozen(v) for v in assignments() if (v["y"] + v["z"]) % v["p"] == 0
+    )
 
 
 @pytest.mark.parametrize(

@@ -80,12 +80,15 @@ def test_the_optimum_is_that_of_enumeration(seed: int) -> None:
     # Pyomo holds floats: the bound read back from one decides
     bounds = [None if side is None else float(side) for side in sides]
     model.limit = pyo.Constraint(expr=(bounds[0], expressions(model)[limited], bounds[1]))
-    model.goal = pyo.Objective(expr=expressions(model)[goal], sense=pyo.minimize if sense > 0 else pyo.maximize)
+    model.goal = pyo.Objective(
+        expr=expressions(model)[goal], sense=pyo.minimize if sense > 0 else pyo.maximize
+    )
     least, most = (None if side is None else Fraction(side) for side in sides)
     feasible = [
         sense * exact(*point, goal)
         for point in product(X, Y, W)
-        if (least is None or exact(*point, limited) >= least) and (most is None or exact(*point, limited) <= most)
+        if (least is None or exact(*point, limited) >= least)
+        and (most is None or exact(*point, limited) <= most)
     ]
     answer = solve_pyomo(model)
     assert answer.infeasible == (not feasible)
@@ -122,12 +125,30 @@ def test_a_time_limit_leaves_a_bound() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda m: m.add_component("z", pyo.Var(bounds=(0, 1))), "variable z .* allowed: integers between finite bounds"),
-        (lambda m: m.add_component("z", pyo.Var(domain=pyo.Integers)), "variable z .* from None to None"),
-        (lambda m: m.add_component("g", pyo.Objective(expr=m.y)), "has 2 active objectives; allowed: one"),
-        (lambda m: m.add_component("c", pyo.Constraint(expr=pyo.exp(m.x) <= 9)), r"cannot express 'exp\(x\)'"),
-        (lambda m: m.add_component("c", pyo.Constraint(expr=m.x**m.y <= 9)), r"cannot express 'x\*\*y'"),
-        (lambda m: m.add_component("c", pyo.Constraint(expr=m.x / (m.y + m.w[0]) <= 9)), "not proven positive"),
+        (
+            lambda m: m.add_component("z", pyo.Var(bounds=(0, 1))),
+            "variable z .* allowed: integers between finite bounds",
+        ),
+        (
+            lambda m: m.add_component("z", pyo.Var(domain=pyo.Integers)),
+            "variable z .* from None to None",
+        ),
+        (
+            lambda m: m.add_component("g", pyo.Objective(expr=m.y)),
+            "has 2 active objectives; allowed: one",
+        ),
+        (
+            lambda m: m.add_component("c", pyo.Constraint(expr=pyo.exp(m.x) <= 9)),
+            r"cannot express 'exp\(x\)'",
+        ),
+        (
+            lambda m: m.add_component("c", pyo.Constraint(expr=m.x**m.y <= 9)),
+            r"cannot express 'x\*\*y'",
+        ),
+        (
+            lambda m: m.add_component("c", pyo.Constraint(expr=m.x / (m.y + m.w[0]) <= 9)),
+            "not proven positive",
+        ),
     ],
 )
 def test_what_cannot_be_stated_is_refused_in_one_line(change: Any, message: str) -> None:

@@ -47,14 +47,25 @@ OBJECTIVES = (
     "latency/max(dsp, bram18k)",
 )
 
-LIMITS = ("power", "comm/comp", "latency/bram18k + dsp/9", "max(latency/comp, off_chip_words/dsp)", "-throughput")
+LIMITS = (
+    "power",
+    "comm/comp",
+    "latency/bram18k + dsp/9",
+    "max(latency/comp, off_chip_words/dsp)",
+    "-throughput",
+)
 
 
 def quotient_problem(seed: int) -> Problem:
-    """A small random problem with a quotient for an objective; each objective in turn, on an FPGA or an ASIC."""
+    """A small random problem with a quotient for an objective; each objective in turn, on an FPGA
+    or an ASIC."""
     draw, problem = random.Random(f"quotient {seed}"), random_problem(seed)
-    technology = draw.choice([load_platform("u250").technology, load_platform("u250").technology, ASIC])
-    problem = replace(problem, objective=parse_objective(OBJECTIVES[seed % len(OBJECTIVES)])).with_design(technology=technology)
+    technology = draw.choice(
+        [load_platform("u250").technology, load_platform("u250").technology, ASIC]
+    )
+    problem = replace(
+        problem, objective=parse_objective(OBJECTIVES[seed % len(OBJECTIVES)])
+    ).with_design(technology=technology)
     if draw.random() < 0.3:
         problem = with_limit(problem, draw.choice(LIMITS), draw.choice([1, 1, Fraction(5, 4), 3]))
     return problem
@@ -73,8 +84,11 @@ def with_limit(problem: Problem, expression: str, looseness: Fraction | int) -> 
 def check_by_brute_force(problem: Problem) -> None:
     """All engines and brute force agree."""
     check_against_others(problem, exhaustively=False)
-    # brute force compares floats: a limit met just so is loosened by less than any two values differ
-    limits = tuple(replace(limit, bound=limit.bound + abs(limit.bound) / 10**12) for limit in problem.limits)
+    # brute force compares floats: a limit met just so is loosened by less than any two values
+    # differ
+    limits = tuple(
+        replace(limit, bound=limit.bound + abs(limit.bound) / 10**12) for limit in problem.limits
+    )
     expected, found = brute_force(replace(problem, limits=limits)), solve_cpsat(problem).value
     assert (expected is None) == (found is None)
     if expected is not None and found is not None:
@@ -100,30 +114,47 @@ def test_optimum_equals_the_other_engines_on_many_problems(seed: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("objective", ["-throughput", "latency/bram18k", "comm/comp", "latency/dsp"])
+@pytest.mark.parametrize(
+    "objective", ["-throughput", "latency/bram18k", "comm/comp", "latency/dsp"]
+)
 def test_size_64_is_proven_from_nothing(objective: str) -> None:
     check_against_others(mm_problem((64, 64, 64), objective=objective), exhaustively=False)
 
 
 def test_coefficients_beyond_64_bits_are_exact() -> None:
-    objective = "(1000000000000000003*latency + 999999999999999989*dsp)/(1000000000000000009*bram18k + 7)"
-    check_against_others(mm_problem((8, 6, 10), ("i", "k"), objective=objective, dsp="150", bram18k="60"), exhaustively=False)
+    objective = (
+        "(1000000000000000003*latency + 999999999999999989*dsp)/(1000000000000000009*bram18k + 7)"
+    )
+    check_against_others(
+        mm_problem((8, 6, 10), ("i", "k"), objective=objective, dsp="150", bram18k="60"),
+        exhaustively=False,
+    )
 
 
 def test_what_denominators_take_beyond_64_bits_is_refused_in_one_line() -> None:
-    problem = mm_problem((64, 64, 64), objective="1/latency + 1/energy + latency*off_chip_words/energy")
-    with pytest.raises(NotExpressibleError, match=r"^CP-SAT: .* \(over a common denominator of 2 factors\)$"):
+    problem = mm_problem(
+        (64, 64, 64), objective="1/latency + 1/energy + latency*off_chip_words/energy"
+    )
+    with pytest.raises(
+        NotExpressibleError, match=r"^CP-SAT: .* \(over a common denominator of 2 factors\)$"
+    ):
         solve_cpsat(problem)
 
 
 def test_denominators_that_make_too_many_terms_are_refused_in_one_line() -> None:
-    problem = mm_problem((8, 8, 8), objective="1/latency + 1/(latency + dsp) + 1/energy + 1/bram18k")
-    with pytest.raises(NotExpressibleError, match=r"^CP-SAT: over a common denominator, .* up to \d+ terms; .*$"):
+    problem = mm_problem(
+        (8, 8, 8), objective="1/latency + 1/(latency + dsp) + 1/energy + 1/bram18k"
+    )
+    with pytest.raises(
+        NotExpressibleError, match=r"^CP-SAT: over a common denominator, .* up to \d+ terms; .*$"
+    ):
         solve_cpsat(problem)
 
 
 def test_infeasible_limits_are_noticed() -> None:
-    problem = mm_problem((8, 8, 8), objective="power", more_limits=(Limit("comm/comp", Fraction(1, 1000)),))
+    problem = mm_problem(
+        (8, 8, 8), objective="power", more_limits=(Limit("comm/comp", Fraction(1, 1000)),)
+    )
     certificate = solve_cpsat(problem).certificate
     assert (certificate.status, certificate.lower_bound) == (Status.INFEASIBLE, None)
 
@@ -144,7 +175,9 @@ def test_a_start_and_a_bound_are_used_and_never_lost(objective: str) -> None:
     near = optimum.value - abs(optimum.value) / 3**60
     solution = solve_cpsat(problem, start=optimum.configuration, lower_bound=near)
     assert (solution.value, solution.certificate.lower_bound) == (optimum.value, optimum.value)
-    stopped = solve_cpsat(problem, SolveOptions(time_limit=0.0), start=optimum.configuration, lower_bound=near)
+    stopped = solve_cpsat(
+        problem, SolveOptions(time_limit=0.0), start=optimum.configuration, lower_bound=near
+    )
     assert (stopped.configuration, stopped.value) == (optimum.configuration, optimum.value)
     assert stopped.certificate.lower_bound is not None
     assert near <= stopped.certificate.lower_bound <= optimum.value
@@ -152,7 +185,10 @@ def test_a_start_and_a_bound_are_used_and_never_lost(objective: str) -> None:
 
 def test_a_constant_over_a_metric_takes_no_longer_than_the_metric() -> None:
     alone = SolveOptions(any_tie=True)
-    one, other = (solve_cpsat(mm_problem((12, 8, 16), objective=text), alone) for text in ("latency", "-throughput"))
+    one, other = (
+        solve_cpsat(mm_problem((12, 8, 16), objective=text), alone)
+        for text in ("latency", "-throughput")
+    )
     assert one.certificate.nodes == other.certificate.nodes
     assert one.configuration == other.configuration
 
@@ -169,7 +205,9 @@ def test_a_time_limit_leaves_a_valid_bound(objective: str) -> None:
         assert bound is None or bound <= optimum.value
         assert solution.value is None or solution.value >= optimum.value
         assert start is None or solution.value == optimum.value
-        assert (solution.certificate.status is Status.OPTIMAL) == (solution.value is not None and solution.value == bound)
+        assert (solution.certificate.status is Status.OPTIMAL) == (
+            solution.value is not None and solution.value == bound
+        )
         bounds = [p.lower_bound for p in seen if p.lower_bound is not None]
         values = [p.value for p in seen if p.value is not None]
         assert bounds == sorted(bounds)
@@ -216,7 +254,9 @@ def test_no_quotient_is_below_the_least(seed: int) -> None:
     values = [(a / b, a, b) for a, b in product(overs, unders)]
     assert objective.floor() == min(values)[0]
     for _ in range(20):
-        ratio = draw.choice([draw.choice(values)[0], Fraction(draw.randint(-30, 30), 7), Fraction(0)])
+        ratio = draw.choice(
+            [draw.choice(values)[0], Fraction(draw.randint(-30, 30), 7), Fraction(0)]
+        )
         excess = Fraction(draw.randint(-40, 20), 6)
         meeting = [value for value, a, b in values if a - ratio * b >= excess]
         if not meeting:
@@ -237,9 +277,17 @@ def test_a_program_bounds_the_quotient_for_any_ratio(large: int, constant: int) 
     x, y = Symbol("x"), Symbol("y")
     node = (x * y * large + constant + 3) / (x * (large + 12) + y * y)
     values = sorted(
-        node.evaluate({"x": Fraction(a), "y": Fraction(b)}, FRACTION) for a, b in product(range(1, 10), range(2, 9))
+        node.evaluate({"x": Fraction(a), "y": Fraction(b)}, FRACTION)
+        for a, b in product(range(1, 10), range(2, 9))
     )
-    for ratio in (values[0], values[1], values[-1], values[0] - 1, Fraction(0), (values[0] + values[1]) / 2):
+    for ratio in (
+        values[0],
+        values[1],
+        values[-1],
+        values[0] - 1,
+        Fraction(0),
+        (values[0] + values[1]) / 2,
+    ):
         encoder = Encoder.over_domains(cp_model.CpModel(), {"x": range(1, 10), "y": range(2, 9)})
         objective = encode_ratio(encoder, node)
         encoder.finish()

@@ -1,4 +1,5 @@
-"""Proofs in the cycle model edition, against brute force; its results as files and on the command line."""
+"""Proofs in the cycle model edition, against brute force; its results as files and on the command
+line."""
 
 from __future__ import annotations
 
@@ -33,7 +34,16 @@ def small_problem(seed: int) -> Problem:
         Edition.CYCLE.value,
         dsp=str(draw.randint(10, 400) / 2),
         bram18k=str(draw.randint(4, 100)),
-        objective=draw.choice(["latency", "latency", "latency*dsp", "comm - comp", "latency + epilogue", "-throughput"]),
+        objective=draw.choice(
+            [
+                "latency",
+                "latency",
+                "latency*dsp",
+                "comm - comp",
+                "latency + epilogue",
+                "-throughput",
+            ]
+        ),
         dtype=draw.choice(["fp32", "int16", "int8"]),
     )
 
@@ -63,11 +73,15 @@ def test_many_small_problems(seed: int) -> None:
 
 
 def test_where_outputs_decide_bounds_hold_what_leaves_last() -> None:
-    found = solve("conv2d", o=64, i=3, r=224, c=224, p=3, q=3, dataflow="o,r", edition="cycle", method="exact")
+    found = solve(
+        "conv2d", o=64, i=3, r=224, c=224, p=3, q=3, dataflow="o,r", edition="cycle", method="exact"
+    )
     assert found.value == 803_410
     (solution,) = found.solutions
     assert solution.certificate.status is Status.OPTIMAL
-    assert solution.certificate.nodes < 100_000  # 4.8 million where what is behind and what is drained last were bounded apart
+    assert (
+        solution.certificate.nodes < 100_000
+    )  # 4.8 million where what is behind and what is drained last were bounded apart
 
 
 @pytest.mark.parametrize("regime", ["rtl", "hls"])
@@ -86,7 +100,8 @@ def test_results_state_their_machine_and_verify(regime: str, tmp_path: Path) -> 
     assert ran.models["cycle"] == found.value
 
 
-#: Problems whose best arrays have tiles of a few cycles, shorter than what words take along a chain and back.
+#: Problems whose best arrays have tiles of a few cycles, shorter than what words take along a chain
+#: and back.
 SHORT_TILES = [
     (("mm", (16, 16, 16)), "int16", "rtl"),
     (("mm", (32, 32, 32)), "int8", "rtl"),
@@ -101,13 +116,22 @@ def errors_at_optima(kernel: str, extents: tuple[int, ...], dtype: str, regime: 
     """How far the proven optima of all designs are from their runs."""
     names = dict(zip("ijk" if kernel == "mm" else "oircpq", extents, strict=True))
     found = solve(kernel, **names, dtype=dtype, edition="cycle", regime=regime)
-    designs = [(systolic(s.problem), s.configuration) for s in found.solutions if s.configuration is not None]
-    runs = [simulate_network(array_network(d, configuration, d.technology.machine)).cycles for d, configuration in designs]
+    designs = [
+        (systolic(s.problem), s.configuration)
+        for s in found.solutions
+        if s.configuration is not None
+    ]
+    runs = [
+        simulate_network(array_network(d, configuration, d.technology.machine)).cycles
+        for d, configuration in designs
+    ]
     return [float(d.costs(c).latency / run - 1) for (d, c), run in zip(designs, runs, strict=True)]
 
 
 @pytest.mark.parametrize(("case", "dtype", "regime"), SHORT_TILES)
-def test_optima_of_narrow_types_run_as_proven(case: tuple[str, tuple[int, ...]], dtype: str, regime: str) -> None:
+def test_optima_of_narrow_types_run_as_proven(
+    case: tuple[str, tuple[int, ...]], dtype: str, regime: str
+) -> None:
     errors = errors_at_optima(*case, dtype, regime)
     assert len(errors) >= 6
     assert sum(map(abs, errors)) / len(errors) <= 0.0015
@@ -121,14 +145,21 @@ def test_optima_of_many_small_problems_run_as_proven(kernel: str, regime: str) -
     draw, errors = random.Random(3), []
     for _ in range(40):
         outer = [draw.choice([4, 6, 7, 8, 12, 16, 24]) for _ in range(3 if kernel == "mm" else 2)]
-        inner = [] if kernel == "mm" else [*[draw.choice([4, 6, 7]) for _ in "rc"], *[draw.choice([1, 3])] * 2]
-        errors += errors_at_optima(kernel, (*outer, *inner), draw.choice(["int8", "int16", "fp16"]), regime)
+        inner = (
+            []
+            if kernel == "mm"
+            else [*[draw.choice([4, 6, 7]) for _ in "rc"], *[draw.choice([1, 3])] * 2]
+        )
+        errors += errors_at_optima(
+            kernel, (*outer, *inner), draw.choice(["int8", "int16", "fp16"]), regime
+        )
     assert sum(map(abs, errors)) / len(errors) <= (0.0015 if regime == "rtl" else 0.007)
     assert max(map(abs, errors)) <= 0.09
 
 
 def test_it_is_the_default_and_what_is_proven_runs() -> None:
-    """The answers of both doors, without an edition, take as many cycles as `ithaca simulate` counts."""
+    """The answers of both doors, without an edition, take as many cycles as `ithaca simulate`
+    counts."""
     large = solve("mm", i=1024, j=1024, k=1024, dataflow="i,j")
     assert large.value == simulate(large).cycles == 639_892
     layer = solve("conv2d", o=16, r=14, c=14, i=16, p=3, q=3, dataflow="o,r")
@@ -156,14 +187,18 @@ def test_what_cannot_be_built_is_compared_in_the_exact_edition() -> None:
 
 def test_designs_left_out_as_they_may_hang_are_named() -> None:
     done = ithaca("solve", "mttkrp", "-s", "i=4,j=4,k=4,l=4", "--limit", "dsp=40", "--json")
-    assert done.stderr.startswith("ithaca: left out: [k] D, [l] D, [j,k] D, [j,l] D: may hang: C is handed on")
+    assert done.stderr.startswith(
+        "ithaca: left out: [k] D, [l] D, [j,k] D, [j,l] D: may hang: C is handed on"
+    )
     assert {tuple(d["dataflow"]) for d in json.loads(done.stdout)["designs"]}.isdisjoint(
         {("k",), ("l",), ("j", "k"), ("j", "l")}
     )
 
 
 def test_plateaus_of_the_exact_edition_are_told_apart() -> None:
-    exact, cycle = (solve("mm", i=64, j=64, k=64, dataflow="i,j", edition=name) for name in ("exact", "cycle"))
+    exact, cycle = (
+        solve("mm", i=64, j=64, k=64, dataflow="i,j", edition=name) for name in ("exact", "cycle")
+    )
     simulated = [simulate(found).cycles for found in (exact, cycle)]
     assert simulated[1] == cycle.value
     assert simulated[1] < simulated[0]
@@ -176,7 +211,10 @@ def test_plateaus_of_the_exact_edition_are_told_apart() -> None:
             ("--edition", "exact", "--regime", "hls"),
             "ithaca: --regime does not go with --edition exact; allowed: --edition cycle",
         ),
-        (("--edition", "cycle", "--regime", "asic"), "ithaca: --regime is 'asic'; allowed: rtl, hls"),
+        (
+            ("--edition", "cycle", "--regime", "asic"),
+            "ithaca: --regime is 'asic'; allowed: rtl, hls",
+        ),
         (("--edition", "cycle", "--sums", "now"), "ithaca: --sums is 'now'; allowed: first, last"),
     ],
 )
@@ -188,7 +226,18 @@ def test_bad_input_is_one_line(options: tuple[str, ...], line: str) -> None:
 
 @pytest.mark.parametrize(("sums", "warns"), [("first", True), ("last", False)])
 def test_what_sums_that_come_first_cost_is_said(sums: str, warns: bool) -> None:
-    words = ("solve", "conv2d", "-s", "o=4,i=64,r=2,c=2,p=7,q=7", "--edition", "cycle", "--dataflow", "i", "--sums", sums)
+    words = (
+        "solve",
+        "conv2d",
+        "-s",
+        "o=4,i=64,r=2,c=2,p=7,q=7",
+        "--edition",
+        "cycle",
+        "--dataflow",
+        "i",
+        "--sums",
+        sums,
+    )
     printed = ithaca(*words).stdout
     assert ("wait for their neighbours' sums" in printed) == warns
     if warns:

@@ -72,7 +72,9 @@ def test_repaired_genes_are_in_the_design_space() -> None:
         problem = random_problem(seed)
         genome, generator = Genome(problem), np.random.default_rng(seed)
         genes, _ = genome.repair(genome.random(30, generator))
-        children = cross(genome, mutate(genome, genes, generator), step(genome, genes, generator), generator)
+        children = cross(
+            genome, mutate(genome, genes, generator), step(genome, genes, generator), generator
+        )
         genes, legal = genome.repair(children)
         for column in np.flatnonzero(legal):
             configuration = genome.decode(genes[:, column])
@@ -84,7 +86,10 @@ def test_repaired_genes_are_in_the_design_space() -> None:
 
 def test_loops_are_found_in_the_space() -> None:
     genome = Genome(mm_problem((96, 80, 40)))
-    found = [(split.trips, split.extent, [genome.names[row] for row in split.factors]) for split in genome.splits]
+    found = [
+        (split.trips, split.extent, [genome.names[row] for row in split.factors])
+        for split in genome.splits
+    ]
     assert found == [
         ("tiles.i", 96, ["t2.i", "lanes.i"]),
         ("tiles.j", 80, ["t2.j", "lanes.j"]),
@@ -112,7 +117,8 @@ def test_mutation_is_as_published() -> None:
 
 
 def check_against_brute_force(problem: Problem, seed: int) -> bool:
-    """Whether the optimum was found; that nothing better, or unfeasible, was claimed is asserted."""
+    """Whether the optimum was found; that nothing better, or unfeasible, was claimed is
+    asserted."""
     expected = brute_force(problem)
     solution = solve_evolve(problem, SolveOptions(seed=seed), samples=3000)
     if expected is None:
@@ -186,7 +192,9 @@ def test_refine_finds_what_a_search_cut_off_missed(tmp_path: Path) -> None:
     from ithaca.commands.api.request import request_of_array
     from ithaca.commands.api.solving import run
 
-    request = request_of_array(ProblemOptions(dataflow="i,j", permutation="C"), "mm", ["i=96,j=80,k=40"])
+    request = request_of_array(
+        ProblemOptions(dataflow="i,j", permutation="C"), "mm", ["i=96,j=80,k=40"]
+    )
     poor = run(request, SolveOptions(time_limit=1e-6), 1, {}, Method.EVOLVE)
     assert poor.best is None
     good = run(request, SolveOptions(), 1, {}, Method.EXACT)
@@ -202,13 +210,18 @@ def test_refine_finds_what_a_search_cut_off_missed(tmp_path: Path) -> None:
     refined.save(paths[2])
     assert load_result(paths[2]).best is not None
     # what is proven stays as it is
-    assert ithaca.refine.refine(paths[1], samples=2000).designs[0].certificate == load_result(paths[1]).designs[0].certificate
+    assert (
+        ithaca.refine.refine(paths[1], samples=2000).designs[0].certificate
+        == load_result(paths[1]).designs[0].certificate
+    )
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("permutation", "ABC")
 @pytest.mark.parametrize("dataflow", MM_DATAFLOWS)
-def test_the_published_size_within_3000_samples(dataflow: tuple[str, ...], permutation: str) -> None:
+def test_the_published_size_within_3000_samples(
+    dataflow: tuple[str, ...], permutation: str
+) -> None:
     problem = mm_problem((1024, 1024, 1024), dataflow, permutation, "odyssey")
     optimum = solve_exact(problem)
     assert optimum.certificate.status is Status.OPTIMAL
@@ -230,7 +243,9 @@ def test_refine_finds_the_same_with_several_processes(tmp_path: Path) -> None:
     path = tmp_path / "poor.json"
     run(request, SolveOptions(time_limit=1e-6), 1, {}, Method.EVOLVE).save(path)
     one, two = (ithaca.refine.refine(path, samples=100, threads=threads) for threads in (1, 2))
-    assert [(s.value, s.configuration) for s in one.designs] == [(s.value, s.configuration) for s in two.designs]
+    assert [(s.value, s.configuration) for s in one.designs] == [
+        (s.value, s.configuration) for s in two.designs
+    ]
     assert all(s.value is not None for s in one.designs)
     stopped = ithaca.refine.refine(path, samples=100, time_limit=1e-6)
     assert [s.design for s in stopped.designs] == [s.design for s in one.designs]

@@ -33,7 +33,8 @@ EXTENTS = [*range(1, 13), 16, 24]
 
 
 def random_problem(seed: int) -> Problem:
-    """A small problem with random extents, design, edition, type, budget, objective and restrictions."""
+    """A small problem with random extents, design, edition, type, budget, objective and
+    restrictions."""
     draw = random.Random(seed)
     while True:
         sizes = tuple(draw.choice(EXTENTS) for _ in "ijk")
@@ -42,7 +43,9 @@ def random_problem(seed: int) -> Problem:
     nest_designs = designs(workload("mm"), draw.choice([Edition.EXACT, Edition.ODYSSEY]))
     # every design in turn, so that any 18 seeds in a row cover all
     array = nest_designs[seed % len(nest_designs)]
-    limits = (Limit("off_chip_words", Fraction(draw.randint(10, 3000))),) if draw.random() < 0.3 else ()
+    limits = (
+        (Limit("off_chip_words", Fraction(draw.randint(10, 3000))),) if draw.random() < 0.3 else ()
+    )
     mixed = "2*latency - off_chip_words/3 + dsp"
     return mm_problem(
         sizes,
@@ -60,7 +63,10 @@ def random_problem(seed: int) -> Problem:
 
 def best_of_1024(problem: Problem) -> Configuration:
     """The optimum of the published size."""
-    return configuration_of(problem, mm_tiling(systolic(problem).array, (205, 172, 64), (41, 4), 8, A=16, B=16, C_drain=4))
+    return configuration_of(
+        problem,
+        mm_tiling(systolic(problem).array, (205, 172, 64), (41, 4), 8, A=16, B=16, C_drain=4),
+    )
 
 
 def check_against_brute_force(problem: Problem) -> None:
@@ -106,7 +112,9 @@ def test_the_exact_optimum_is_the_published_configuration() -> None:
 
 
 def test_divisors_only() -> None:
-    problem = mm_problem((1024, 1024, 1024), edition="odyssey", space=SpaceOptions(divisors_only=True))
+    problem = mm_problem(
+        (1024, 1024, 1024), edition="odyssey", space=SpaceOptions(divisors_only=True)
+    )
     assert solve_exact(problem).value == 1052673
 
 
@@ -114,7 +122,9 @@ def test_divisors_only() -> None:
 def test_all_18_designs_are_proven() -> None:
     nest = workload("mm")
     template = mm_problem((1024, 1024, 1024))
-    solutions = solve_designs([template.with_design(array=a) for a in designs(nest, Edition.ODYSSEY)], threads=2)
+    solutions = solve_designs(
+        [template.with_design(array=a) for a in designs(nest, Edition.ODYSSEY)], threads=2
+    )
     assert [s.certificate.status for s in solutions] == [Status.OPTIMAL] * 18
     best = best_solution(solutions)
     assert best is not None
@@ -135,7 +145,11 @@ def test_stopping_at_once_claims_what_needs_no_search() -> None:
     problem = mm_problem((1024, 1024, 1024))
     solution = solve_exact(problem, SolveOptions(stop=lambda: True))
     certificate = solution.certificate
-    assert (certificate.status, certificate.lower_bound, certificate.gap) == (Status.UNKNOWN, problem.floor, None)
+    assert (certificate.status, certificate.lower_bound, certificate.gap) == (
+        Status.UNKNOWN,
+        problem.floor,
+        None,
+    )
     assert problem.floor is not None
     assert 0 < problem.floor <= 639876
 
@@ -191,23 +205,36 @@ def test_answers_do_not_depend_on_threads_or_repetition() -> None:
     problems = [template.with_design(array=a) for a in designs(workload("mm")) if a.buildable]
 
     def answers(threads: int) -> list[object]:
-        return [(s.configuration, s.value, s.certificate.nodes) for s in solve_designs(problems, threads=threads)]
+        return [
+            (s.configuration, s.value, s.certificate.nodes)
+            for s in solve_designs(problems, threads=threads)
+        ]
 
     assert answers(1) == answers(1) == answers(2)
 
 
 @pytest.mark.parametrize("dataflow", [("i",), ("i", "j"), ("k",)])
-def test_infeasible_limits_are_named_with_the_smallest_that_would_do(dataflow: tuple[str, ...]) -> None:
+def test_infeasible_limits_are_named_with_the_smallest_that_would_do(
+    dataflow: tuple[str, ...],
+) -> None:
     problem = mm_problem((16, 16, 16), dataflow, dsp="3", bram18k="1000")
     solution = solve_design(problem)
     assert solution.certificate.status is Status.INFEASIBLE
     (shortfall,) = solution.shortfalls
-    assert (shortfall.metric, shortfall.bound, shortfall.smallest, shortfall.proven) == ("dsp", 3, 5, True)
-    assert solve_design(mm_problem((16, 16, 16), dataflow, dsp="5", bram18k="1000")).value is not None
+    assert (shortfall.metric, shortfall.bound, shortfall.smallest, shortfall.proven) == (
+        "dsp",
+        3,
+        5,
+        True,
+    )
+    assert (
+        solve_design(mm_problem((16, 16, 16), dataflow, dsp="5", bram18k="1000")).value is not None
+    )
 
 
 def test_limits_that_contradict_each_other_are_both_named() -> None:
-    # 5 DSP are one MAC: 4096 products take more than 2000 cycles; with 2000 cycles more DSP are needed
+    # 5 DSP are one MAC: 4096 products take more than 2000 cycles; with 2000 cycles more DSP are
+    # needed
     limits = (Limit("latency", Fraction(2000)),)
     problem = mm_problem((16, 16, 16), dsp="5", bram18k="1000", more_limits=limits)
     solution = solve_design(problem)
@@ -222,7 +249,12 @@ def test_limits_that_contradict_each_other_are_both_named() -> None:
     assert CONTRADICTION not in why_infeasible([problem], falls)
     # the smallest value named is attained, and nothing below it is
     enough = named["dsp"].smallest
-    assert solve_exact(mm_problem((16, 16, 16), dsp=str(enough), bram18k="1000", more_limits=limits)).value is not None
+    assert (
+        solve_exact(
+            mm_problem((16, 16, 16), dsp=str(enough), bram18k="1000", more_limits=limits)
+        ).value
+        is not None
+    )
     below = enough - Fraction(1, 2)
     less = mm_problem((16, 16, 16), dsp=str(float(below)), bram18k="1000", more_limits=limits)
     assert solve_exact(less).certificate.status is Status.INFEASIBLE
@@ -238,7 +270,9 @@ def test_bounds_of_boxes_never_exceed_the_configurations_in_them() -> None:
         inner = np.flatnonzero(tree.left)
         parent[tree.left[inner]] = inner
         parent[tree.left[inner] + 1] = inner
-    nodes = np.stack([generator.choice(np.flatnonzero(t.left == 0), 300) for t in model.trees]).astype(np.int32)
+    nodes = np.stack(
+        [generator.choice(np.flatnonzero(t.left == 0), 300) for t in model.trees]
+    ).astype(np.int32)
     values, feasible = model.bound(nodes)
     for _ in range(20):
         nodes = np.stack([p[n] for p, n in zip(parents, nodes, strict=True)])
@@ -260,7 +294,8 @@ def test_bounds_of_boxes_never_exceed_the_configurations_in_them() -> None:
 def test_a_start_outside_the_design_space_is_never_the_answer(
     space: SpaceOptions, t1: tuple[int, int, int], t2: tuple[int, int], packs: dict[str, int]
 ) -> None:
-    # each would be the best by far if only the limits were checked: a limit on latency makes all others infeasible
+    # each would be the best by far if only the limits were checked: a limit on latency makes all
+    # others infeasible
     free = mm_problem((16, 16, 8), space=space)
     outside = configuration_of(free, mm_tiling(systolic(free).array, t1, t2, 1, **packs))
     problem = replace(free, limits=(Limit("latency", free.value(outside)),))
@@ -285,29 +320,48 @@ def test_unusual_objectives_equal_brute_force(
     objective: str, limits: dict[str, str], dataflow: tuple[str, ...], permutation: str
 ) -> None:
     problem = mm_problem((4, 5, 3), dataflow, permutation, objective=objective)
-    check_against_brute_force(replace(problem, limits=tuple(Limit(m, Fraction(b)) for m, b in limits.items())))
+    check_against_brute_force(
+        replace(problem, limits=tuple(Limit(m, Fraction(b)) for m, b in limits.items()))
+    )
 
 
 @pytest.mark.parametrize("edition", [Edition.EXACT, Edition.ODYSSEY])
 @pytest.mark.parametrize("dataflow", [("i",), ("i", "j"), ("j", "k")])
 @pytest.mark.parametrize("objective", ["latency", "dsp"])
-def test_packs_whose_legality_spans_loops(edition: Edition, dataflow: tuple[str, ...], objective: str) -> None:
-    # A and B are laid out with k outermost: their packs depend on the SIMD factor and on another loop
+def test_packs_whose_legality_spans_loops(
+    edition: Edition, dataflow: tuple[str, ...], objective: str
+) -> None:
+    # A and B are laid out with k outermost: their packs depend on the SIMD factor and on another
+    # loop
     output, inputs = parse_statement("C[i][j] += A[k][i] * B[k][j]")
     nest = LoopNest("transposed", (("i", 5), ("j", 4), ("k", 3)), output, inputs, "k")
     template = mm_problem((1, 1, 1), objective=objective, dsp="60", bram18k="60")
-    check_against_brute_force(template.with_design(nest=nest, array=derive(nest, dataflow, "C", edition)))
+    check_against_brute_force(
+        template.with_design(nest=nest, array=derive(nest, dataflow, "C", edition))
+    )
 
 
 def test_explanations_of_infeasibility_hold_over_all_designs() -> None:
     limits = (Limit("dsp", Fraction(100)), Limit("latency", Fraction(60)))
     template = replace(mm_problem((16, 16, 16)), limits=limits)
     problems = [template.with_design(array=a) for a in designs(workload("mm")) if a.buildable]
-    told = {s.metric: s.smallest for p in problems for s in solve_design(p).shortfalls if s.others_kept}
+    told = {
+        s.metric: s.smallest for p in problems for s in solve_design(p).shortfalls if s.others_kept
+    }
     assert told
     for metric in told:
-        least = min(s.smallest for p in problems for s in solve_design(p).shortfalls if s.metric == metric and s.others_kept)
-        raised = tuple(Limit(metric, least) if limit.metric == metric else limit for limit in limits)
+        least = min(
+            s.smallest
+            for p in problems
+            for s in solve_design(p).shortfalls
+            if s.metric == metric and s.others_kept
+        )
+        raised = tuple(
+            Limit(metric, least) if limit.metric == metric else limit for limit in limits
+        )
         assert best_solution([solve_exact(replace(p, limits=raised)) for p in problems]) is not None
-        below = tuple(Limit(metric, least - Fraction(1, 16)) if limit.metric == metric else limit for limit in limits)
+        below = tuple(
+            Limit(metric, least - Fraction(1, 16)) if limit.metric == metric else limit
+            for limit in limits
+        )
         assert best_solution([solve_exact(replace(p, limits=below)) for p in problems]) is None

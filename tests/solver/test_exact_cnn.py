@@ -1,4 +1,5 @@
-"""The exact engine against brute force on nests beyond matrix multiplication: all designs of convolutions and others."""
+"""The exact engine against brute force on nests beyond matrix multiplication: all designs of
+convolutions and others."""
 
 from __future__ import annotations
 
@@ -41,7 +42,9 @@ FEW, WINDOWS, DIVISIBLE = (1, 2, 3, 5, 7, 8, 12), (1, 2, 3), (1, 2, 4, 6, 8)
 def small_nest(draw: random.Random, kernel: str) -> LoopNest:
     """A kernel with small extents; strides and dilations of 1 to 3."""
     if kernel in FEW_LOOPS:
-        nest = kernel_nest(parse_yaml(FEW_LOOPS[kernel].replace("{", "{name: small, ", 1), kernel), kernel)
+        nest = kernel_nest(
+            parse_yaml(FEW_LOOPS[kernel].replace("{", "{name: small, ", 1), kernel), kernel
+        )
     else:
         nest = workload(kernel)
     extents = FEW if kernel in FEW_LOOPS else DIVISIBLE if len(nest.band) < 5 else DIVISIBLE[:3]
@@ -54,7 +57,10 @@ def small_problem(kernel: str, seed: int) -> Problem:
     draw = random.Random(f"{kernel} {seed}")
     nest = small_nest(draw, kernel)
     found = designs(nest, draw.choice([Edition.EXACT, Edition.ODYSSEY]))
-    limits = [Limit("dsp", Fraction(draw.randint(1, 400), 2)), Limit("bram18k", Fraction(draw.randint(2, 100)))]
+    limits = [
+        Limit("dsp", Fraction(draw.randint(1, 400), 2)),
+        Limit("bram18k", Fraction(draw.randint(2, 100))),
+    ]
     if draw.random() < 0.3:
         limits.append(Limit("off_chip_words", Fraction(draw.randint(10, 3000))))
     mixed = "2*latency - off_chip_words/3 + dsp"
@@ -87,10 +93,15 @@ def check_every_design(sizes: dict[str, int], edition: Edition) -> None:
     assert len(found) == 30
     draw = random.Random(0)
     for array in found:
-        limits = (Limit("dsp", Fraction(draw.randint(20, 160))), Limit("bram18k", Fraction(draw.randint(10, 60))))
+        limits = (
+            Limit("dsp", Fraction(draw.randint(20, 160))),
+            Limit("bram18k", Fraction(draw.randint(10, 60))),
+        )
         nest, objective = workload("conv2d", sizes), parse_objective("latency")
         check_against_brute_force(
-            systolic_problem(nest, array, DATA_TYPES["fp32"], limits, objective, SpaceOptions(divisors_only=True))
+            systolic_problem(
+                nest, array, DATA_TYPES["fp32"], limits, objective, SpaceOptions(divisors_only=True)
+            )
         )
 
 
@@ -109,7 +120,8 @@ def test_every_design_of_larger_convolutions(stride: int, edition: Edition) -> N
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(36))
 def test_padded_convolutions_equal_brute_force(seed: int) -> None:
-    """With its columns untiled a convolution has few enough loops for brute force over padded tiles, too."""
+    """With its columns untiled a convolution has few enough loops for brute force over padded
+    tiles, too."""
     problem = small_problem("conv2d", seed)
     nest = replace(systolic(problem).nest, untiled=frozenset("cpq"))
     found = designs(nest, systolic(problem).array.edition)

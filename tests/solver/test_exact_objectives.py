@@ -94,7 +94,8 @@ def test_whole_arrays_are_proven(objective: str, value: str) -> None:
     ],
 )
 def test_a_plateau_ends_with_any_of_its_points(objective: str, value: Fraction) -> None:
-    """No box is better than the bound that the value meets; floats alone cannot tell, and would try every configuration."""
+    """No box is better than the bound that the value meets; floats alone cannot tell, and would try
+    every configuration."""
     problem = mm_problem((64, 64, 64), objective=objective)
     solution = solve_exact(problem, SolveOptions(time_limit=20, any_tie=True))
     assert solution.certificate.status is Status.OPTIMAL
@@ -104,10 +105,15 @@ def test_a_plateau_ends_with_any_of_its_points(objective: str, value: Fraction) 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_exact_bounds_of_boxes_bound_their_configurations(seed: int) -> None:
-    """Along random ways from the root to a single configuration they only grow, up to the reference's value."""
+    """Along random ways from the root to a single configuration they only grow, up to the
+    reference's value."""
     draw = random.Random(seed)
     model = build_model(
-        mm_problem((12, 9, 8), ("i", "k"), objective=draw.choice(["latency/dsp", "comm/comp", "-comp/latency"]))
+        mm_problem(
+            (12, 9, 8),
+            ("i", "k"),
+            objective=draw.choice(["latency/dsp", "comm/comp", "-comp/latency"]),
+        )
     )
     for _ in range(20):
         nodes = [0] * len(model.trees)
@@ -119,5 +125,7 @@ def test_exact_bounds_of_boxes_bound_their_configurations(seed: int) -> None:
             assert bound is not None
             assert before is None or before <= bound
             before = bound
-        configuration = model.configuration([int(tree.row[node]) for tree, node in zip(model.trees, nodes, strict=True)])
+        configuration = model.configuration(
+            [int(tree.row[node]) for tree, node in zip(model.trees, nodes, strict=True)]
+        )
         assert before == model.problem.value(configuration)

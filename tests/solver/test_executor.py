@@ -1,4 +1,5 @@
-"""Many solves: what comes of each does not depend on where it runs, and no process outlives its parent."""
+"""Many solves: what comes of each does not depend on where it runs, and no process outlives its
+parent."""
 
 from __future__ import annotations
 
@@ -36,7 +37,9 @@ def executor(request: pytest.FixtureRequest) -> Iterator[Executor]:
 def test_outcomes_and_progress_are_the_same_everywhere(executor: Executor) -> None:
     told: list[tuple[int, Any]] = []
     jobs = [partial(double, n) for n in range(5)]
-    outcomes = dict(executor.run(jobs, plain, lambda index, progress: told.append((index, progress.value))))
+    outcomes = dict(
+        executor.run(jobs, plain, lambda index, progress: told.append((index, progress.value)))
+    )
     assert outcomes == {n: 2 * n for n in range(5)}
     assert sorted(told) == [(n, n) for n in range(5)]
 
@@ -59,7 +62,9 @@ def test_a_stop_ends_what_runs_and_begins_no_more(executor: Executor, tmp_path: 
 
 def test_a_run_that_nobody_follows_any_more_ends(tmp_path: Path) -> None:
     with Processes(2) as executor:
-        first = executor.run([partial(double, 1), partial(until_stopped, str(tmp_path / "begun"))], plain)
+        first = executor.run(
+            [partial(double, 1), partial(until_stopped, str(tmp_path / "begun"))], plain
+        )
         assert next(first) == (0, 2)
         first.close()  # type: ignore[attr-defined]
         assert dict(executor.run([partial(double, 2)], plain)) == {0: 4}
@@ -69,7 +74,9 @@ def test_a_job_that_kills_its_process_fails_alone() -> None:
     jobs = [partial(double, 1), die, partial(double, 3), partial(double, 4)]
     with Processes(2) as executor:
         outcomes = dict(executor.run(jobs, plain))
-        assert dict(executor.run([partial(double, 5)], plain)) == {0: 10}  # by processes started anew
+        assert dict(executor.run([partial(double, 5)], plain)) == {
+            0: 10
+        }  # by processes started anew
     assert isinstance(outcomes.pop(1), KilledError)
     assert outcomes == {0: 2, 2: 6, 3: 8}
 

@@ -1,4 +1,5 @@
-"""Expressions with huge, tiny and cancelling constants: engines against Fractions on every point of a toy family."""
+"""Expressions with huge, tiny and cancelling constants: engines against Fractions on every point of
+a toy family."""
 
 from __future__ import annotations
 
@@ -41,7 +42,9 @@ SHAPES = (
 class Free(Fir):
     """A filter whose energy is not modelled."""
 
-    def metrics(self, values: Mapping[str, Any], numbers: NumberSystem, names: Collection[str] | None = None) -> dict[str, Any]:
+    def metrics(
+        self, values: Mapping[str, Any], numbers: NumberSystem, names: Collection[str] | None = None
+    ) -> dict[str, Any]:
         found = super().metrics(values, numbers, names)
         return found | {name: numbers.number(Fraction(0)) for name in found if name == "energy"}
 
@@ -66,16 +69,23 @@ def least(problem: Problem) -> Fraction | None:
 
 
 def check(seed: int, methods: tuple[Method, ...]) -> int:
-    """Compare engines on a random problem; how many of them gave a proof (the others refused in one line)."""
+    """Compare engines on a random problem; how many of them gave a proof (the others refused in one
+    line)."""
     draw = random.Random(seed)
-    problem = fir_problem(draw.randint(2, 9), draw.randint(1, 30), drawn(draw, 3), transposed=draw.random() < 0.5)
+    problem = fir_problem(
+        draw.randint(2, 9), draw.randint(1, 30), drawn(draw, 3), transposed=draw.random() < 0.5
+    )
     if draw.random() < 0.5:
         limit = Limit(drawn(draw, 2), Fraction(0))
         try:
             uses = sorted(limit.used(metrics) for _, metrics in every_point(problem))
         except ZeroDivisionError:
             return 0
-        problem = Problem(problem.design, (Limit(limit.metric, draw.choice(uses[: len(uses) // 2])),), problem.objective)
+        problem = Problem(
+            problem.design,
+            (Limit(limit.metric, draw.choice(uses[: len(uses) // 2])),),
+            problem.objective,
+        )
     try:
         expected = least(problem)
     except ZeroDivisionError:
@@ -108,14 +118,18 @@ def test_engines_agree_with_fractions_on_extreme_expressions() -> None:
 
 
 def test_integer_programs_do_not_creep_through_huge_coefficients() -> None:
-    """These took CP-SAT all of its time, and gigabytes, while small negative coefficients had a digit in every place."""
+    """These took CP-SAT all of its time, and gigabytes, while small negative coefficients had a
+    digit in every place."""
     assert [check(seed, (Method.CPSAT,)) for seed in (1483, 2043, 2106, 3318, 4578)] == [1] * 5
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(20))
 def test_more_extreme_expressions(part: int) -> None:
-    assert sum(check(1000 + 100 * part + seed, (Method.EXACT, Method.CPSAT)) for seed in range(100)) > 50
+    assert (
+        sum(check(1000 + 100 * part + seed, (Method.EXACT, Method.CPSAT)) for seed in range(100))
+        > 50
+    )
 
 
 @pytest.mark.slow
@@ -126,7 +140,10 @@ def test_other_engines_claim_nothing_false() -> None:
 
 @pytest.mark.parametrize("method", [m for m in Method if m is not Method.STAGED])
 def test_unknown_names_in_limits_are_refused(method: Method) -> None:
-    with pytest.raises(InputError, match="limit: 'dps' uses the unknown name 'dps'; allowed: dsp, energy, latency, noise"):
+    with pytest.raises(
+        InputError,
+        match="limit: 'dps' uses the unknown name 'dps'; allowed: dsp, energy, latency, noise",
+    ):
         engine(method)(fir_problem(4, 5, dps=3), SolveOptions())
 
 
@@ -134,11 +151,19 @@ def test_unknown_names_in_limits_are_refused(method: Method) -> None:
 @pytest.mark.parametrize(
     ("objective", "message"),
     [
-        ("*".join(["latency"] * 200), "computes a number that is too large; allowed: products between"),
-        ("1/(" + "*".join(["latency"] * 200) + ")", "computes a number that is too small; allowed: products between"),
+        (
+            "*".join(["latency"] * 200),
+            "computes a number that is too large; allowed: products between",
+        ),
+        (
+            "1/(" + "*".join(["latency"] * 200) + ")",
+            "computes a number that is too small; allowed: products between",
+        ),
     ],
 )
-def test_what_no_engine_can_compute_is_refused_in_one_line(objective: str, message: str, method: Method) -> None:
+def test_what_no_engine_can_compute_is_refused_in_one_line(
+    objective: str, message: str, method: Method
+) -> None:
     with pytest.raises(InputError, match=message) as refused:
         engine(method)(fir_problem(6, 5, objective), SolveOptions(time_limit=5))
     assert "\n" not in str(refused.value)
@@ -148,7 +173,10 @@ def test_what_no_engine_can_compute_is_refused_in_one_line(objective: str, messa
 def test_an_objective_that_always_divides_by_zero_is_refused(method: Method) -> None:
     """A metric may be 0 everywhere, such as the energy of a model without energies."""
     problem = replace(fir_problem(6, 5, "latency/energy"), design=Free(6, 5))
-    with pytest.raises(InputError, match="objective: 'latency/energy' divides by what is always 0; allowed: positive divisors"):
+    with pytest.raises(
+        InputError,
+        match="objective: 'latency/energy' divides by what is always 0; allowed: positive divisors",
+    ):
         engine(method)(problem, SolveOptions(time_limit=5))
 
 

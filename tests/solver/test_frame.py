@@ -23,7 +23,9 @@ def test_bounds_ask_for_the_rows_of_a_small_axis_once(monkeypatch: pytest.Monkey
         return rows(axis)
 
     monkeypatch.setattr(Axis, "rows", counted)
-    problem = replace(mm_problem((20, 12, 24), edition="cycle"), objective=parse_objective("energy*latency"))  # subtracts tiles
+    problem = replace(
+        mm_problem((20, 12, 24), edition="cycle"), objective=parse_objective("energy*latency")
+    )  # subtracts tiles
     lower_problem(problem, relax(problem.space))
     assert asked
     assert len(asked) == len(set(asked))

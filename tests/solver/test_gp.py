@@ -40,7 +40,14 @@ from tests.problems import MM_DATAFLOWS, mm_points, mm_problem, mm_tiling
 from tests.solver.test_exact import random_problem
 
 #: Proven optima of the six buildable designs of 1024³ on the U250 (exact model edition).
-OPTIMA = {("i",): 798829, ("j",): 819046, ("k",): 2102018, ("i", "j"): 639876, ("i", "k"): 671042, ("j", "k"): 671042}
+OPTIMA = {
+    ("i",): 798829,
+    ("j",): 819046,
+    ("k",): 2102018,
+    ("i", "j"): 639876,
+    ("i", "k"): 671042,
+    ("j", "k"): 671042,
+}
 
 OBJECTIVES = (
     "latency",
@@ -59,7 +66,9 @@ SIMD = "t2.k"
 
 
 def root(model: GeometricModel, simd: int) -> Ranges:
-    ranges = Propagator(model).sharpen(Propagator(model).root().restricted(model.names.index(SIMD), low=simd, high=simd))
+    ranges = Propagator(model).sharpen(
+        Propagator(model).root().restricted(model.names.index(SIMD), low=simd, high=simd)
+    )
     assert ranges is not None
     return ranges
 
@@ -111,16 +120,24 @@ def test_every_configuration_is_in_the_relaxation_at_no_higher_cost(
     point = lifted(model, configuration)
     assert np.exp(point[model.objective]) <= float(value) * (1 + 1e-9)
     # a random region around the configuration, its incumbent cutoff included
-    ranges = Propagator(model).root().restricted(model.names.index(SIMD), low=configuration[SIMD], high=configuration[SIMD])
+    ranges = (
+        Propagator(model)
+        .root()
+        .restricted(model.names.index(SIMD), low=configuration[SIMD], high=configuration[SIMD])
+    )
     for column in data.draw(st.lists(st.sampled_from(model.whole.tolist()), max_size=4)):
         here = round(float(np.exp(point[column])))
         ranges = ranges.restricted(
-            column, low=data.draw(st.integers(max(1, here - 3), here)), high=data.draw(st.integers(here, here + 3))
+            column,
+            low=data.draw(st.integers(max(1, here - 3), here)),
+            high=data.draw(st.integers(here, here + 3)),
         )
     ranges = ranges.restricted(model.objective, high=float(value))
     sharpened = Propagator(model).sharpen(ranges)
     assert sharpened is not None
-    assert (point >= sharpened.low - 1e-8).all() or min(point[c.column] for c in model.curves) == -700
+    assert (point >= sharpened.low - 1e-8).all() or min(
+        point[c.column] for c in model.curves
+    ) == -700
     assert (point <= sharpened.high + 1e-8).all()
     region = region_program(model, sharpened)
     if region.program.blocks.sizes.size:
@@ -133,7 +150,9 @@ def test_every_configuration_is_in_the_relaxation_at_no_higher_cost(
         assert certified_bound(region.program, middle, multipliers) <= point[model.objective] + 1e-8
 
 
-@pytest.mark.parametrize("objective", ["-comp", "comm - comp", "latency - 1", "throughput", "power", "min(dsp, bram18k)"])
+@pytest.mark.parametrize(
+    "objective", ["-comp", "comm - comp", "latency - 1", "throughput", "power", "min(dsp, bram18k)"]
+)
 def test_objectives_that_are_not_posynomial_are_refused(objective: str) -> None:
     with pytest.raises(NotPosynomialError, match="not posynomial"):
         GpSearch(mm_problem((16, 16, 16), objective=objective))
@@ -179,14 +198,22 @@ def test_derivatives_agree_with_differences(dataflow: tuple[str, ...]) -> None:
         move = np.zeros_like(y)
         move[variable] = step
         above, below = compiled.evaluate(y + move), compiled.evaluate(y - move)
-        assert here.jacobian[:, variable] == pytest.approx((above.constraints - below.constraints) / (2 * step), abs=1e-6)
+        assert here.jacobian[:, variable] == pytest.approx(
+            (above.constraints - below.constraints) / (2 * step), abs=1e-6
+        )
         slope = multipliers @ (above.jacobian - below.jacobian) / (2 * step)
         assert hessian[variable] == pytest.approx(slope, abs=1e-6)
 
 
 def test_ipopt_finds_no_fault_in_the_derivatives(capfd: pytest.CaptureFixture[str]) -> None:
-    # the checker compares sparse structures and values, first and second derivatives, with differences
-    options = {"derivative_test": "second-order", "derivative_test_perturbation": 1e-6, "print_level": 5, "max_iter": 1}
+    # the checker compares sparse structures and values, first and second derivatives, with
+    # differences
+    options = {
+        "derivative_test": "second-order",
+        "derivative_test_perturbation": 1e-6,
+        "print_level": 5,
+        "max_iter": 1,
+    }
     solve_program(program(mm_problem((96, 80, 40))), options=options)
     assert "No errors detected by derivative checker" in capfd.readouterr().out
 
@@ -213,7 +240,8 @@ def program_model(compiled: GeometricProgram) -> Any:
     blocks = compiled.blocks
     for start, size in zip(blocks.starts, blocks.sizes, strict=True):
         terms = [
-            sum(float(blocks.matrix[t, i]) * model.y[i] for i in np.flatnonzero(blocks.matrix[t])) + float(blocks.offset[t])
+            sum(float(blocks.matrix[t, i]) * model.y[i] for i in np.flatnonzero(blocks.matrix[t]))
+            + float(blocks.offset[t])
             for t in range(start, start + size)
         ]
         model.limits.add((terms[0] if size == 1 else pyo.log(sum(pyo.exp(t) for t in terms))) <= 0)
@@ -234,7 +262,10 @@ def test_the_compiled_form_agrees_with_pyomo(dataflow: tuple[str, ...]) -> None:
     assert generic.objective == pytest.approx(fast.point[compiled.cost], abs=1e-6)
     # the same straight from the cost model, where only the ceiling of packs is looser
     columns = [c for c in range(model.base) if model.names[c] in model.spans]
-    limits = {model.names[c]: (float(np.exp(ranges.low[c])), float(np.exp(ranges.high[c]))) for c in columns}
+    limits = {
+        model.names[c]: (float(np.exp(ranges.low[c])), float(np.exp(ranges.high[c])))
+        for c in columns
+    }
     direct = solve_pyomo(design_model(problem, limits))
     assert direct.converged
     assert generic.objective - 0.12 <= direct.objective <= generic.objective + 1e-6
@@ -294,7 +325,10 @@ def test_a_bound_does_not_trust_the_solver() -> None:
         y = generator.uniform(compiled.low, compiled.high)
         wrong = optimum.multipliers * generator.uniform(0, 2, optimum.multipliers.size)
         assert certified_bound(compiled, y, wrong) <= best + 1e-6
-    assert certified_bound(compiled, np.full_like(optimum.point, np.nan), optimum.multipliers) == -np.inf
+    assert (
+        certified_bound(compiled, np.full_like(optimum.point, np.nan), optimum.multipliers)
+        == -np.inf
+    )
 
 
 def test_only_infeasible_programs_are_proven_infeasible() -> None:
@@ -393,7 +427,11 @@ def test_a_proof_by_geometric_programs_alone() -> None:
 def test_stopping_at_once_claims_nothing() -> None:
     options = SolveOptions(stop=lambda: True)
     solution = solve_gp(mm_problem((64, 64, 64)), options)
-    assert (solution.certificate.status, solution.certificate.lower_bound, solution.configuration) == (
+    assert (
+        solution.certificate.status,
+        solution.certificate.lower_bound,
+        solution.configuration,
+    ) == (
         Status.UNKNOWN,
         None,
         None,
@@ -423,4 +461,8 @@ def test_a_start_is_used_and_a_gap_ends_early() -> None:
 def test_answers_do_not_depend_on_repetition() -> None:
     problem = mm_problem((96, 80, 40), ("i", "k"))
     first, second = (searched(problem, 20) for _ in range(2))
-    assert (first.lower_bound, first.programs, first.points) == (second.lower_bound, second.programs, second.points)
+    assert (first.lower_bound, first.programs, first.points) == (
+        second.lower_bound,
+        second.programs,
+        second.points,
+    )

@@ -1,4 +1,5 @@
-"""CP-SAT and geometric programs on nests beyond matrix multiplication: they agree with the exact engine."""
+"""CP-SAT and geometric programs on nests beyond matrix multiplication: they agree with the exact
+engine."""
 
 from __future__ import annotations
 

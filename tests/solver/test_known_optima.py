@@ -37,10 +37,13 @@ def test_all_are_what_enumeration_finds(first: str) -> None:
             check(key)
 
 
-def test_a_problem_that_is_not_kept_is_told_with_the_line_that_adds_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_problem_that_is_not_kept_is_told_with_the_line_that_adds_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.delenv("UPDATE_BRUTE_FORCE", raising=False)
     with pytest.raises(
-        pytest.fail.Exception, match=rf"{FILE.name} holds no optimum .* UPDATE_BRUTE_FORCE=1 pytest 'tests/.*told"
+        pytest.fail.Exception,
+        match=rf"{FILE.name} holds no optimum .* UPDATE_BRUTE_FORCE=1 pytest 'tests/.*told",
     ):
         brute_force(mm_problem((3, 5, 7), dsp="123.25"))
 
@@ -57,9 +60,17 @@ def test_the_key_tells_problems_apart() -> None:
         mm_problem((3, 5, 7), dsp="8602"),
         mm_problem((3, 5, 7), objective="dsp"),
         replace(problem, limits=(*problem.limits, Limit("latency", Fraction(9)))),
-        replace(problem, design=replace(design, options=replace(design.options, divisors_only=True))),
-        replace(problem, design=replace(design, technology=replace(design.technology, dram=Fraction(100)))),
-        replace(problem, design=replace(design, technology=replace(design.technology, cost_tables="asic-28nm"))),
+        replace(
+            problem, design=replace(design, options=replace(design.options, divisors_only=True))
+        ),
+        replace(
+            problem,
+            design=replace(design, technology=replace(design.technology, dram=Fraction(100))),
+        ),
+        replace(
+            problem,
+            design=replace(design, technology=replace(design.technology, cost_tables="asic-28nm")),
+        ),
     ]
     assert len({key_of(facts_of(p)) for p in (problem, *others)}) == 12
     assert facts_of(mm_problem((3, 5, 7))) == facts_of(problem)

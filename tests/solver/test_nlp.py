@@ -33,7 +33,8 @@ from tests.problems import MM_DATAFLOWS, mm_problem
 from tests.solver.known_optima import brute_force
 from tests.solver.test_exact import random_problem
 
-#: Proven optima of the published objectives at 1024³ on the U250 (odyssey model edition, dataflow (i,j), permutation C).
+#: Proven optima of the published objectives at 1024³ on the U250 (odyssey model edition, dataflow
+#: (i,j), permutation C).
 PROVEN = {"-comp": -1720, "comm": 4194304, "comm - comp": 4193280, "latency": Fraction("637832.25")}
 
 OBJECTIVES = (
@@ -47,7 +48,14 @@ OBJECTIVES = (
 )
 
 #: One problem whose program has several local optima.
-SEVERAL = mm_problem((2, 16, 96), ("i",), "B", dsp="500", bram18k="200", objective="2*latency - off_chip_words/2 + bram18k")
+SEVERAL = mm_problem(
+    (2, 16, 96),
+    ("i",),
+    "B",
+    dsp="500",
+    bram18k="200",
+    objective="2*latency - off_chip_words/2 + bram18k",
+)
 
 
 def program(problem: Problem) -> NonlinearProgram:
@@ -77,7 +85,9 @@ def test_the_published_objectives(objective: str) -> None:
 
 @pytest.mark.parametrize("objective", ["latency", "comm", "energy", "comm*dsp"])
 @pytest.mark.parametrize("dataflow", [("k",), ("i", "j"), ("j", "k")])
-def test_convex_optima_agree_with_the_geometric_program(dataflow: tuple[str, ...], objective: str) -> None:
+def test_convex_optima_agree_with_the_geometric_program(
+    dataflow: tuple[str, ...], objective: str
+) -> None:
     # without a limit on BRAM, where geometric programs know more about packs
     problem = mm_problem((1024, 1024, 1024), dataflow, bram18k="1e9", objective=objective)
     search = GpSearch(problem)
@@ -92,7 +102,9 @@ def test_convex_optima_agree_with_the_geometric_program(dataflow: tuple[str, ...
 
 @pytest.mark.parametrize("dataflow", MM_DATAFLOWS)
 def test_every_start_of_a_convex_program_ends_at_the_same_value(dataflow: tuple[str, ...]) -> None:
-    here = program(mm_problem((96, 80, 40), dataflow, dsp="900", bram18k="300", objective="-throughput"))
+    here = program(
+        mm_problem((96, 80, 40), dataflow, dsp="900", bram18k="300", objective="-throughput")
+    )
     assert here.convex
     found = [here.solve(start) for start in islice(starting_points(here.ranges, 3), 4)]
     values = [optimum.value for optimum in found if optimum.converged]
@@ -100,12 +112,20 @@ def test_every_start_of_a_convex_program_ends_at_the_same_value(dataflow: tuple[
     assert values == pytest.approx([values[0]] * len(values), rel=1e-5)
 
 
-@pytest.mark.parametrize("problem", [SEVERAL, mm_problem((96, 80, 40), ("i", "k"), "A", objective="comm - comp")])
-def test_ipopt_finds_no_fault_in_the_derivatives(problem: Problem, capfd: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    "problem", [SEVERAL, mm_problem((96, 80, 40), ("i", "k"), "A", objective="comm - comp")]
+)
+def test_ipopt_finds_no_fault_in_the_derivatives(
+    problem: Problem, capfd: pytest.CaptureFixture[str]
+) -> None:
     here = program(problem)
     assert not here.convex
     start = next(islice(starting_points(here.ranges, 1), 1, None))
-    options: dict[str, Any] = {"derivative_test": "second-order", "derivative_test_perturbation": 1e-6, "print_level": 5}
+    options: dict[str, Any] = {
+        "derivative_test": "second-order",
+        "derivative_test_perturbation": 1e-6,
+        "print_level": 5,
+    }
     here.solve(start, **options, max_iter=0)
     assert "No errors detected by derivative checker" in capfd.readouterr().out
 
@@ -143,7 +163,8 @@ def random_configuration(problem: Problem, draw: random.Random) -> Configuration
 
 
 def small_problem(seed: int) -> Problem:
-    """As the exact engine's tests draw them, with an objective of this file, and small enough for brute force at once."""
+    """As the exact engine's tests draw them, with an objective of this file, and small enough for
+    brute force at once."""
     draw = random.Random(seed)
     nest = workload("mm", {loop: draw.randint(1, 7) for loop in "ijk"})
     objective = parse_objective(OBJECTIVES[seed % len(OBJECTIVES)])
@@ -151,7 +172,8 @@ def small_problem(seed: int) -> Problem:
 
 
 def check_against_brute_force(seed: int, starts: int) -> bool:
-    """Whether the optimum was found; that nothing better, or unfeasible, was claimed is asserted."""
+    """Whether the optimum was found; that nothing better, or unfeasible, was claimed is
+    asserted."""
     problem = small_problem(seed)
     search = NlpSearch(problem, starts=starts)
     search.run()
@@ -220,7 +242,11 @@ def test_the_engine_claims_no_more_than_it_knows() -> None:
     solution = engine(Method.NLP)(problem, SolveOptions(seed=1), reports.append)
     assert Method.NLP not in PROVERS
     certificate = solution.certificate
-    assert (certificate.status, certificate.lower_bound, certificate.gap) == (Status.FEASIBLE, None, None)
+    assert (certificate.status, certificate.lower_bound, certificate.gap) == (
+        Status.FEASIBLE,
+        None,
+        None,
+    )
     assert certificate.method == "nlp"
     assert solution.configuration is not None
     assert solution.value == problem.feasible_value(solution.configuration)
@@ -256,14 +282,19 @@ def test_a_known_configuration_is_never_made_worse() -> None:
     solution = solve_nlp(problem, SolveOptions(), None, best.configuration)
     assert solution.value == best.value
     stopped = solve_nlp(problem, SolveOptions(time_limit=1e-9), None, best.configuration)
-    assert (stopped.configuration, stopped.certificate.status) == (best.configuration, Status.FEASIBLE)
+    assert (stopped.configuration, stopped.certificate.status) == (
+        best.configuration,
+        Status.FEASIBLE,
+    )
 
 
 def test_restrictions_of_the_space_are_kept() -> None:
     problem = mm_problem((24, 36, 20), objective="-comp", space=SpaceOptions(2, divisors_only=True))
     solution = solve_nlp(problem)
     assert solution.tiling is not None
-    assert all(systolic(problem).nest.sizes[x] % t1 == 0 for x, t1 in solution.tiling.array_part.items())
+    assert all(
+        systolic(problem).nest.sizes[x] % t1 == 0 for x, t1 in solution.tiling.array_part.items()
+    )
     assert solution.value == solve_exact(problem).value
 
 
@@ -278,7 +309,9 @@ def test_limits_that_no_smooth_program_states_still_hold() -> None:
 
 
 def test_designs_side_by_side() -> None:
-    problems = [mm_problem((32, 32, 32), dataflow, objective="-comp") for dataflow in MM_DATAFLOWS[3:]]
+    problems = [
+        mm_problem((32, 32, 32), dataflow, objective="-comp") for dataflow in MM_DATAFLOWS[3:]
+    ]
     solutions = solve_designs(problems, SolveOptions(), method=Method.NLP)
     for solution, problem in zip(solutions, problems, strict=True):
         best = solve_exact(problem).value

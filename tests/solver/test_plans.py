@@ -26,22 +26,31 @@ def stages(draw: st.DrawFn) -> tuple[int, Fronts]:
     return layers, fronts
 
 
-def every_plan(fronts: Fronts, layers: int, arrays: int, budget: Budget, minimise: Minimise) -> list[tuple[float, int]]:
+def every_plan(
+    fronts: Fronts, layers: int, arrays: int, budget: Budget, minimise: Minimise
+) -> list[tuple[float, int]]:
     """Value and number of stages of every plan that the budget allows."""
     found = []
     for count in range(1, min(arrays, layers) + 1):
         for cuts in combinations(range(1, layers), count - 1):
             edges = list(pairwise((0, *cuts, layers)))
             for chosen in product(*(range(fronts[edge].dsp.size) for edge in edges)):
-                parts = [fronts[edge].only(np.array([n])) for edge, n in zip(edges, chosen, strict=True)]
+                parts = [
+                    fronts[edge].only(np.array([n])) for edge, n in zip(edges, chosen, strict=True)
+                ]
                 if _within(parts, budget):
                     values = [float(part.value[0]) for part in parts]
-                    found.append((max(values) if minimise is Minimise.SLOWEST else sum(values), count))
+                    found.append(
+                        (max(values) if minimise is Minimise.SLOWEST else sum(values), count)
+                    )
     return found
 
 
 def _within(parts: list[Options], budget: Budget) -> bool:
-    return sum(p.dsp[0] for p in parts) <= budget.dsp and sum(p.bram18k[0] for p in parts) <= budget.bram18k
+    return (
+        sum(p.dsp[0] for p in parts) <= budget.dsp
+        and sum(p.bram18k[0] for p in parts) <= budget.bram18k
+    )
 
 
 def check_plan(plan: Plan, fronts: Fronts, layers: int, budget: Budget, minimise: Minimise) -> None:
@@ -87,7 +96,11 @@ def test_a_front_has_all_that_nothing_is_as_good_as(rows: list[tuple[int, int, i
     front = Options(*columns, np.arange(len(rows))).front  # type: ignore[arg-type]
     found = list(zip(front.dsp, front.bram18k, front.value, strict=True))
     different = set(rows)
-    best = {r for r in different if not any(o != r and all(x <= y for x, y in zip(o, r, strict=True)) for o in different)}
+    best = {
+        r
+        for r in different
+        if not any(o != r and all(x <= y for x, y in zip(o, r, strict=True)) for o in different)
+    }
     assert len(found) == len(set(found))
     assert set(found) == best
     assert found == sorted(found)

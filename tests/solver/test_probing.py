@@ -24,11 +24,15 @@ def probed(problem: Problem, value: Fraction | None) -> BoundModel:
         assert problem.feasible_value(found) is not None
         return value
 
-    return build_model(problem, narrow=lambda known, tables: probe(problem, known, tables, value, keep, lambda: None))
+    return build_model(
+        problem,
+        narrow=lambda known, tables: probe(problem, known, tables, value, keep, lambda: None),
+    )
 
 
 def better(model: BoundModel, value: Fraction | None) -> set[Configuration]:
-    """All feasible configurations of a model that improve on a value (which is so small that doubles are exact)."""
+    """All feasible configurations of a model that improve on a value (which is so small that
+    doubles are exact)."""
     rows = np.indices(model.counts).reshape(len(model.counts), -1).astype(np.int32)
     values, excess = model.configurations.rows(rows)
     rows = rows[:, (excess == 0) & (values < (np.inf if value is None else value))]

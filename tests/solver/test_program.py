@@ -8,7 +8,14 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from ithaca.formulations.algebra.expression import Constant, Expression, Symbol, ceiling_division, maximum, minimum
+from ithaca.formulations.algebra.expression import (
+    Constant,
+    Expression,
+    Symbol,
+    ceiling_division,
+    maximum,
+    minimum,
+)
 from ithaca.formulations.algebra.number_systems import NUMPY
 from ithaca.solver.tables.program import BLOCK, FEW, Program
 
@@ -38,8 +45,12 @@ def test_gathered_entries_are_what_the_expressions_are(entries: int) -> None:
     for expression, gathered, run in zip(OUTPUTS, found, again, strict=True):
         expected = np.broadcast_to(expression.evaluate(values, NUMPY), entries)
         np.testing.assert_allclose(np.broadcast_to(gathered, entries), expected, rtol=1e-12)
-        np.testing.assert_array_equal(np.broadcast_to(gathered, entries), np.broadcast_to(run, entries))
-    assert values["a"].tolist() == columns["a"][nodes[0]].tolist()  # what was loaded is not written over
+        np.testing.assert_array_equal(
+            np.broadcast_to(gathered, entries), np.broadcast_to(run, entries)
+        )
+    assert (
+        values["a"].tolist() == columns["a"][nodes[0]].tolist()
+    )  # what was loaded is not written over
 
 
 def test_long_programs_on_many_entries_need_few_arrays() -> None:
@@ -53,4 +64,6 @@ def test_long_programs_on_many_entries_need_few_arrays() -> None:
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert peak < 8 * BLOCK * 8 * 3  # the output, and little beside it; every step's array would be 800 times as much
+    assert (
+        peak < 8 * BLOCK * 8 * 3
+    )  # the output, and little beside it; every step's array would be 800 times as much

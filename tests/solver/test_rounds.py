@@ -1,4 +1,5 @@
-"""One budget for all designs: the best of all comes first, and in the end every design is what it is alone."""
+"""One budget for all designs: the best of all comes first, and in the end every design is what it
+is alone."""
 
 from __future__ import annotations
 
@@ -31,7 +32,8 @@ from ithaca.workloads.library import workload
 from tests.problems import MM_DATAFLOWS, mm_problem
 from tests.solver.test_exact import random_problem
 
-#: A depthwise convolution, strided and dilated, whose best array intervals bound badly and geometric programs bound well.
+#: A depthwise convolution, strided and dilated, whose best array intervals bound badly and
+#: geometric programs bound well.
 STRIDED = {
     "name": "strided",
     "statement": "out[n][r][c][ch][m] += inp[n][r*s+p*d][c*s+q*d][ch] * w[ch][m][p][q]",
@@ -42,7 +44,8 @@ STRIDED = {
     "simd": "ch",
 }
 
-#: Its proven optimum on the ZCU102 at 70 %, int8, over all 45 designs (of the inputs only every second element is stored).
+#: Its proven optimum on the ZCU102 at 70 %, int8, over all 45 designs (of the inputs only every
+#: second element is stored).
 OPTIMUM = 602_896
 
 
@@ -50,10 +53,15 @@ def strided_problems(*dataflows: str) -> list[Problem]:
     nest = kernel_nest(STRIDED, "here")
     limits = (Limit("dsp", Fraction(1764)), Limit("bram18k", Fraction("1276.8")))
     arrays = (choose_designs(nest, Edition.EXACT, tuple(loops), "out")[0] for loops in dataflows)
-    return [systolic_problem(nest, a, data_type("int8"), limits, parse_objective("latency")) for a in arrays]
+    return [
+        systolic_problem(nest, a, data_type("int8"), limits, parse_objective("latency"))
+        for a in arrays
+    ]
 
 
-def stopped_before(monkeypatch: pytest.MonkeyPatch, name: str, problems: list[Problem]) -> tuple[Solution, ...]:
+def stopped_before(
+    monkeypatch: pytest.MonkeyPatch, name: str, problems: list[Problem]
+) -> tuple[Solution, ...]:
     """What is known of designs when a method of the rounds is called for the first time."""
     reached: list[object] = []
     method = getattr(rounds.Rounds, name)
@@ -92,9 +100,13 @@ def test_without_a_limit_every_design_is_what_it_is_alone() -> None:
 
 
 @pytest.mark.usefixtures("counted_time")
-def test_what_is_not_better_says_so_and_is_verified(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_what_is_not_better_says_so_and_is_verified(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setattr(rounds, "MOMENT", 1e-4)
-    found = stopped_before(monkeypatch, "_unproven", [mm_problem((1024, 1024, 1024), d) for d in MM_DATAFLOWS])
+    found = stopped_before(
+        monkeypatch, "_unproven", [mm_problem((1024, 1024, 1024), d) for d in MM_DATAFLOWS]
+    )
     result, best = Result("none", best_solution(found), found), best_solution(found)
     assert best is not None
     assert best.value is not None
@@ -109,7 +121,10 @@ def test_what_is_not_better_says_so_and_is_verified(monkeypatch: pytest.MonkeyPa
     path = tmp_path / "r.json"
     path.write_text(document_text(result_document(result)), encoding="utf-8")
     assert (
-        json.loads(path.read_text())["designs"][result.designs.index(beaten[0])]["certificate"]["termination"] == "not better"
+        json.loads(path.read_text())["designs"][result.designs.index(beaten[0])]["certificate"][
+            "termination"
+        ]
+        == "not better"
     )
     loaded = load_result(path)
     again = loaded.designs[result.designs.index(beaten[0])]
@@ -123,7 +138,9 @@ def test_no_design_is_without_a_bound(method: Method) -> None:
     problems = [mm_problem((9, 8, 12), d) for d in MM_DATAFLOWS]
     optima = [solve_exact(p).value for p in problems]
     for options in (SolveOptions(time_limit=0.0), SolveOptions(stop=lambda: True)):
-        for solution, optimum in zip(solve_designs(problems, options, method=method), optima, strict=True):
+        for solution, optimum in zip(
+            solve_designs(problems, options, method=method), optima, strict=True
+        ):
             bound = solution.certificate.lower_bound
             assert bound is not None
             assert optimum is not None
@@ -139,7 +156,9 @@ def test_what_needs_no_search_is_a_bound(seed: int) -> None:
 
 def test_rivals_are_those_of_one_key() -> None:
     """Of two layers each has its own best."""
-    problems = [mm_problem(sizes, d) for sizes in ((64, 64, 64), (16, 16, 16)) for d in (("i",), ("i", "j"))]
+    problems = [
+        mm_problem(sizes, d) for sizes in ((64, 64, 64), (16, 16, 16)) for d in (("i",), ("i", "j"))
+    ]
     both = solve_designs(problems, SolveOptions(), method=Method.AUTO)
     assert [s.certificate.status for s in both] == [Status.OPTIMAL] * 4
     entries = rounds.Rounds(
@@ -164,8 +183,11 @@ def test_a_bound_is_beaten_by_its_rival() -> None:
     assert not SolveOptions().gap_is_met(None, Fraction(5))
 
 
-def test_every_workload_has_its_turn_before_any_has_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of a network's layers none may be left without an incumbent because others have many designs."""
+def test_every_workload_has_its_turn_before_any_has_a_second(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of a network's layers none may be left without an incumbent because others have many
+    designs."""
     problems = [mm_problem((n, n, n), d) for n in (48, 40, 32) for d in MM_DATAFLOWS]
     layers = [n // len(MM_DATAFLOWS) for n in range(len(problems))]
     begun: list[Problem] = []
@@ -178,26 +200,40 @@ def test_every_workload_has_its_turn_before_any_has_a_second(monkeypatch: pytest
     monkeypatch.setattr(rounds, "advance", note)
     budget = rounds.Budget(SolveOptions(time_limit=600.0, stop=lambda: len(begun) > 3))
     starts = [None] * len(problems)
-    found = rounds.Rounds(problems, budget, rounds.InProcess(), others=True, starts=starts, rivals=layers)
+    found = rounds.Rounds(
+        problems, budget, rounds.InProcess(), others=True, starts=starts, rivals=layers
+    )
     last = dict(found.run())
-    assert [problems.index(p) for p in begun[:3]] == [3, 9, 15]  # of each the first of two dimensions
+    assert [problems.index(p) for p in begun[:3]] == [
+        3,
+        9,
+        15,
+    ]  # of each the first of two dimensions
     assert sorted(last) == list(range(len(problems)))
     for layer in range(3):
         solutions = [last[n] for n in range(len(problems)) if layers[n] == layer]
         assert any(isinstance(s, Solution) and s.value is not None for s in solutions)
-        assert all(isinstance(s, Solution) and s.certificate.lower_bound is not None for s in solutions)
+        assert all(
+            isinstance(s, Solution) and s.certificate.lower_bound is not None for s in solutions
+        )
 
 
 def test_processes_come_to_the_same_best_within_a_limit() -> None:
     problems = [mm_problem((48, 40, 32), d) for d in MM_DATAFLOWS]
     optimum = min(solve_exact(p).value or 0 for p in problems)
     for threads in (1, 2):
-        found = best_solution(solve_designs(problems, SolveOptions(time_limit=120.0), method=Method.AUTO, threads=threads))
+        found = best_solution(
+            solve_designs(
+                problems, SolveOptions(time_limit=120.0), method=Method.AUTO, threads=threads
+            )
+        )
         assert found is not None
         assert (found.value, found.certificate.status) == (optimum, Status.OPTIMAL)
 
 
-def steps_of(problems: list[Problem], options: SolveOptions, monkeypatch: pytest.MonkeyPatch) -> list[tuple[rounds.Step, str]]:
+def steps_of(
+    problems: list[Problem], options: SolveOptions, monkeypatch: pytest.MonkeyPatch
+) -> list[tuple[rounds.Step, str]]:
     """Which steps the default engine takes with which designs."""
     taken: list[tuple[rounds.Step, str]] = []
     advance = rounds.advance
@@ -212,7 +248,9 @@ def steps_of(problems: list[Problem], options: SolveOptions, monkeypatch: pytest
 
 
 @pytest.mark.usefixtures("counted_time")
-def test_what_exact_search_proves_at_once_needs_no_other_engine_under_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_exact_search_proves_at_once_needs_no_other_engine_under_a_limit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     problems = [mm_problem((48, 40, 32), d) for d in MM_DATAFLOWS]
     taken = steps_of(problems, SolveOptions(time_limit=2.0), monkeypatch)
     assert {step for step, _ in taken} <= {rounds.Step.OPENING, rounds.Step.TIES}
@@ -222,20 +260,32 @@ def test_what_exact_search_proves_at_once_needs_no_other_engine_under_a_limit(mo
 @pytest.mark.parametrize("method", [Method.EXACT, Method.AUTO])
 @pytest.mark.parametrize("looks", [400, 600])
 def test_all_designs_are_as_good_as_the_best_of_them_alone(looks: int, method: Method) -> None:
-    """Short limits used to be spent on arrays of one dimension, and on arrays that cannot be built."""
+    """Short limits used to be spent on arrays of one dimension, and on arrays that cannot be
+    built."""
     limits = (Limit("dsp", Fraction(12288)), Limit("bram18k", Fraction(5376)))
     nest, objective = workload("mm"), parse_objective("latency")
-    problems = [systolic_problem(nest, array, data_type("fp32"), limits, objective) for array in designs(nest)]
+    problems = [
+        systolic_problem(nest, array, data_type("fp32"), limits, objective)
+        for array in designs(nest)
+    ]
     options = SolveOptions(time_limit=looks * 1e-5)
-    alone = best_solution(solve_designs([p for p in problems if p.design.name == "[i,j] C"], options, method=method))
+    alone = best_solution(
+        solve_designs([p for p in problems if p.design.name == "[i,j] C"], options, method=method)
+    )
     everything = best_solution(solve_designs(problems, options, method=method))
     assert alone is not None
     assert everything is not None
-    assert everything.value == alone.value == (465_325 if method is Method.AUTO and looks == 400 else 454_593)
+    assert (
+        everything.value
+        == alone.value
+        == (465_325 if method is Method.AUTO and looks == 400 else 454_593)
+    )
 
 
 @pytest.mark.usefixtures("counted_time")
-def test_an_opening_that_proves_nothing_ends_and_the_least_bound_evolves_first(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_opening_that_proves_nothing_ends_and_the_least_bound_evolves_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     limits = (Limit("dsp", Fraction(10**9)), Limit("bram18k", Fraction("3763.2")))
     objective = parse_objective("energy/latency-dsp")
     nest = workload("mm", {"i": 4096, "j": 4096, "k": 4096})
@@ -252,8 +302,12 @@ def test_an_opening_that_proves_nothing_ends_and_the_least_bound_evolves_first(m
     monkeypatch.setattr(seeding, "solver_start", lambda *given, **more: seeding.NOTHING)
     monkeypatch.setattr(combination, "SAMPLES", 400)
     # the contest builds tables again
-    taken = steps_of(problems, SolveOptions(time_limit=2.0, stop=lambda: len(built) > 2), monkeypatch)
+    taken = steps_of(
+        problems, SolveOptions(time_limit=2.0, stop=lambda: len(built) > 2), monkeypatch
+    )
     opened = [design for step, design in taken if step is rounds.Step.OPENING]
-    assert opened == ["[i,j] C"]  # the most promising one has more than a twelfth of the time, which is for all
+    assert opened == [
+        "[i,j] C"
+    ]  # the most promising one has more than a twelfth of the time, which is for all
     evolved = [design for step, design in taken if step is rounds.Step.EVOLUTION]
     assert {"[i,j] C", "[i,k] C", "[j,k] C"} == set(evolved[:3])

@@ -1,4 +1,5 @@
-"""Random networks on several arrays, with block RAM and bandwidth that bind, against every partition enumerated."""
+"""Random networks on several arrays, with block RAM and bandwidth that bind, against every
+partition enumerated."""
 
 from __future__ import annotations
 
@@ -29,7 +30,8 @@ FLOWS = {"mm": ("i", "j", "i,j", "i,k", "j,k"), "conv2d": ("o,r", "r,c", "o,c", 
 
 
 def drawn(seed: int) -> tuple[Callable[..., Designs], list[int], int, Minimise]:
-    """Layers on designs, given limits on block RAM and bandwidth; their order, how many arrays, what is minimised."""
+    """Layers on designs, given limits on block RAM and bandwidth; their order, how many arrays,
+    what is minimised."""
     pick = random.Random(seed)
     kind, layers = pick.choice(["mm", "conv2d"]), []
     for number in range(pick.choice([2, 2, 2, 3])):
@@ -37,7 +39,11 @@ def drawn(seed: int) -> tuple[Callable[..., Designs], list[int], int, Minimise]:
             extents = [16, 24, 32, 64] if pick.random() < 0.3 else [2, 3, 4, 6, 8, 9, 12]
             sizes = {loop: pick.choice(extents) for loop in "ijk"}
         else:
-            sizes = {"o": pick.choice([1, 2, 3, 4, 6]), "r": pick.choice([1, 2, 3, 4]), "c": pick.choice([1, 2, 4])}
+            sizes = {
+                "o": pick.choice([1, 2, 3, 4, 6]),
+                "r": pick.choice([1, 2, 3, 4]),
+                "c": pick.choice([1, 2, 4]),
+            }
             sizes |= {
                 "i": pick.choice([1, 2, 4, 8]),
                 "p": pick.choice([1, 2]),
@@ -46,16 +52,31 @@ def drawn(seed: int) -> tuple[Callable[..., Designs], list[int], int, Minimise]:
             }
             sizes |= {"d": 1}
         layers.append(Layer(f"l{number}", workload(kind, sizes), 1, (f"l{number}",)))
-    data, macs = data_type(pick.choice(["fp32", "fp16", "int8", "int16"])), pick.choice([2, 3, 4, 6, 8])
-    flow, edition = tuple(pick.choice(FLOWS[kind]).split(",")), pick.choice([Edition.CYCLE, Edition.CYCLE, Edition.EXACT])
+    data, macs = (
+        data_type(pick.choice(["fp32", "fp16", "int8", "int16"])),
+        pick.choice([2, 3, 4, 6, 8]),
+    )
+    flow, edition = (
+        tuple(pick.choice(FLOWS[kind]).split(",")),
+        pick.choice([Edition.CYCLE, Edition.CYCLE, Edition.EXACT]),
+    )
 
     def designs(bram18k: float | None = None, gbs: Fraction | None = None) -> Designs:
         limits = [Limit("dsp", macs * data.dsp(2))]
         limits += [] if bram18k is None else [Limit("bram18k", Fraction(bram18k))]
         limits += [] if gbs is None else [Limit("bandwidth", gbs)]
         space = SpaceOptions(divisors_only=True)
-        setting = (data, load_platform("u250"), tuple(limits), parse_objective("latency"), edition, flow)
-        found = common_designs(Network("drawn", tuple(layers)), NetworkRequest(*setting, space=space), "multi-array")
+        setting = (
+            data,
+            load_platform("u250"),
+            tuple(limits),
+            parse_objective("latency"),
+            edition,
+            flow,
+        )
+        found = common_designs(
+            Network("drawn", tuple(layers)), NetworkRequest(*setting, space=space), "multi-array"
+        )
         return [[(problem, 1) for problem in each] for each in found]
 
     sequence = [number for number in range(len(layers)) for _ in range(pick.choice([1, 1, 1, 2]))]
@@ -63,7 +84,8 @@ def drawn(seed: int) -> tuple[Callable[..., Designs], list[int], int, Minimise]:
 
 
 def check(seed: int, *, bandwidth: bool = False) -> int:
-    """Compare a random network with enumeration under block RAM near what it needs; how many cases were compared."""
+    """Compare a random network with enumeration under block RAM near what it needs; how many cases
+    were compared."""
     designs, sequence, count, minimise = drawn(seed)
     slowest, pick = minimise is Minimise.SLOWEST, random.Random(seed)
     free = designs(None, Fraction(10**6)) if bandwidth else designs()
@@ -94,17 +116,23 @@ def check(seed: int, *, bandwidth: bool = False) -> int:
         assert not holds(truth + 1), case
         assert not holds(None), case
         if gbs is not None and outcome.value is not None:
-            rates = [most_rate(posed, sequence, outcome, number) for number in range(len(outcome.stages))]
+            rates = [
+                most_rate(posed, sequence, outcome, number) for number in range(len(outcome.stages))
+            ]
             assert (sum(rates) if slowest else max(rates)) <= gbs, case
     return len(tried)
 
 
 def check_shares(seed: int) -> int:
-    """Compare arrays that take whole shares of a device with enumeration; how many cases were compared."""
+    """Compare arrays that take whole shares of a device with enumeration; how many cases were
+    compared."""
     designs, sequence, count, minimise = drawn(seed)
     free, pick, compared = designs(), random.Random(seed), 0
     dsp = next(limit.bound for limit in free[0][0][0].limits if limit.metric == "dsp")
-    for parts, blocks in ((pick.randint(2, 6), pick.randint(1, 4)), (pick.randint(2, 6), pick.randint(1, 4))):
+    for parts, blocks in (
+        (pick.randint(2, 6), pick.randint(1, 4)),
+        (pick.randint(2, 6), pick.randint(1, 4)),
+    ):
         sizes = dsp / parts, Fraction(blocks)
         each = [[p for p, _ in own] for own in free]
         shares = float(sizes[0]), float(sizes[1])
@@ -113,7 +141,10 @@ def check_shares(seed: int) -> int:
             truth, posed = least(rows, bram18k), designs(bram18k)
             setting = (posed, sequence, count, minimise, SolveOptions())
             held = dict(zip(("dsp", "bram18k"), sizes, strict=True))
-            outcome, case = PipelineSearch(*setting, shares=held).run(), (seed, sizes, bram18k, truth)
+            outcome, case = (
+                PipelineSearch(*setting, shares=held).run(),
+                (seed, sizes, bram18k, truth),
+            )
             assert (outcome.value, outcome.infeasible) == (truth, truth is None), case
             assert outcome.lower_bound == truth, case
             assert Proof(*setting, held).holds(truth), case
@@ -121,12 +152,19 @@ def check_shares(seed: int) -> int:
     return compared
 
 
-def most_rate(designs: Designs, sequence: Sequence[int], outcome: PipelineOutcome, number: int) -> Fraction:
+def most_rate(
+    designs: Designs, sequence: Sequence[int], outcome: PipelineOutcome, number: int
+) -> Fraction:
     """The most that a layer of an array moves (GB/s)."""
     stage = outcome.stages[number]
     members = sorted(set(sequence[stage.first : stage.end]))
-    problems = [designs[stage.design][n][0].with_design(hardware=fixed(stage.joint.hardware)) for n in members]
-    return max(p.metrics(c)["bandwidth"] for p, c in zip(problems, stage.joint.configurations, strict=True))
+    problems = [
+        designs[stage.design][n][0].with_design(hardware=fixed(stage.joint.hardware))
+        for n in members
+    ]
+    return max(
+        p.metrics(c)["bandwidth"] for p, c in zip(problems, stage.joint.configurations, strict=True)
+    )
 
 
 @pytest.mark.parametrize("seed", [1, 3, 5, 10, 24])
@@ -161,14 +199,26 @@ def test_many_arrays_hold_a_bandwidth() -> None:
 
 
 def two_convolutions() -> Designs:
-    """Those of which 167 was claimed to be the best (the best was 165 while strides stored what they skip)."""
+    """Those of which 167 was claimed to be the best (the best was 165 while strides stored what
+    they skip)."""
     sizes = ((2, 2, 2, 8, 2, 1, 2, 1), (6, 3, 4, 2, 2, 1, 1, 1))
     nests = [workload("conv2d", dict(zip("orcipqsd", size, strict=True))) for size in sizes]
-    network = Network("two", tuple(Layer(f"l{n}", nest, 1, (f"l{n}",)) for n, nest in enumerate(nests)))
+    network = Network(
+        "two", tuple(Layer(f"l{n}", nest, 1, (f"l{n}",)) for n, nest in enumerate(nests))
+    )
     limits = (Limit("dsp", Fraction(72)), Limit("bram18k", Fraction(20)))
-    setting = (data_type("fp16"), load_platform("u250"), limits, parse_objective("latency"), Edition.CYCLE)
+    setting = (
+        data_type("fp16"),
+        load_platform("u250"),
+        limits,
+        parse_objective("latency"),
+        Edition.CYCLE,
+    )
     request = NetworkRequest(*setting, dataflow=("r", "c"))
-    return [[(problem, 1) for problem in each] for each in common_designs(network, request, "multi-array")]
+    return [
+        [(problem, 1) for problem in each]
+        for each in common_designs(network, request, "multi-array")
+    ]
 
 
 def test_what_was_solved_with_little_room_stays_open_with_more() -> None:

@@ -43,24 +43,39 @@ SIZES = ((6, 4, 8), (4, 9, 4))
 
 @cache
 def layers(dsp: str, bram18k: str) -> tuple[Problem, ...]:
-    """Small matrix multiplications in int8, on one design, without padding: that keeps enumeration short."""
+    """Small matrix multiplications in int8, on one design, without padding: that keeps enumeration
+    short."""
     space = SpaceOptions(divisors_only=True)
     return tuple(mm_problem(s, dsp=dsp, bram18k=bram18k, dtype="int8", space=space) for s in SIZES)
 
 
 def points(problem: Problem) -> dict[Hardware, list[tuple[Fraction, tuple[int, ...]]]]:
-    """Every configuration of a layer by hardware: (latency, words of each buffer), the fastest of equal buffers."""
-    array, sizes, groups = systolic(problem).array, systolic(problem).nest.sizes, systolic(problem).array.packed_groups
-    grids = np.meshgrid(*(np.arange(len(loop_points(problem, loop))) for loop in array.band), indexing="ij")
+    """Every configuration of a layer by hardware: (latency, words of each buffer), the fastest of
+    equal buffers."""
+    array, sizes, groups = (
+        systolic(problem).array,
+        systolic(problem).nest.sizes,
+        systolic(problem).array.packed_groups,
+    )
+    grids = np.meshgrid(
+        *(np.arange(len(loop_points(problem, loop))) for loop in array.band), indexing="ij"
+    )
     values: dict[str, Any] = {f"extent.{loop}": n for loop, n in sizes.items()}
     for loop, grid in zip(array.band, grids, strict=True):
         t1, t2 = np.array(loop_points(problem, loop)).reshape(-1, 2).T[:, grid.ravel()]
-        values |= {f"t1.{loop}": t1, f"t2.{loop}": t2, f"lanes.{loop}": t1 // t2, f"tiles.{loop}": -(-sizes[loop] // t1)}
+        values |= {
+            f"t1.{loop}": t1,
+            f"t2.{loop}": t2,
+            f"lanes.{loop}": t1 // t2,
+            f"tiles.{loop}": -(-sizes[loop] // t1),
+        }
     macs = np.prod([values[name] for name in _units(problem)], axis=0)
     keep = macs * float(systolic(problem).data.dsp(2)) <= float(problem.limits[0].bound)
     values = {name: v[keep] if isinstance(v, np.ndarray) else v for name, v in values.items()}
     found: dict[Hardware, dict[tuple[int, ...], Fraction]] = {}
-    for combination in product(*(_packs(problem, group, values, int(keep.sum())) for group in groups)):
+    for combination in product(
+        *(_packs(problem, group, values, int(keep.sum())) for group in groups)
+    ):
         legal = np.logical_and.reduce([ok for _, ok in combination])
         point = {name: v[legal] if isinstance(v, np.ndarray) else v for name, v in values.items()}
         for group, (pack, _) in zip(groups, combination, strict=True):
@@ -71,12 +86,19 @@ def points(problem: Problem) -> dict[Hardware, list[tuple[Fraction, tuple[int, .
             ACCUMULATORS: array.pe.accumulators.evaluate(point, NUMPY)
         }
         hardware = [point[n] for n in (*_units(problem), *(f"pack.{g.name}" for g in groups))]
-        columns = np.stack([*hardware, *(words[name] for name in sorted(words))])[:, costs.accumulation >= 0].T
-        for column, latency in zip(columns.tolist(), costs.latency[costs.accumulation >= 0].tolist(), strict=True):
+        columns = np.stack([*hardware, *(words[name] for name in sorted(words))])[
+            :, costs.accumulation >= 0
+        ].T
+        for column, latency in zip(
+            columns.tolist(), costs.latency[costs.accumulation >= 0].tolist(), strict=True
+        ):
             own = found.setdefault(tuple(column[: len(hardware)]), {})
             key = tuple(column[len(hardware) :])
             own[key] = min(own.get(key, Fraction(latency)), Fraction(latency))
-    return {hardware: _not_dominated([(latency, *words) for words, latency in own.items()]) for hardware, own in found.items()}
+    return {
+        hardware: _not_dominated([(latency, *words) for words, latency in own.items()])
+        for hardware, own in found.items()
+    }
 
 
 def _units(problem: Problem) -> tuple[str, ...]:
@@ -98,17 +120,25 @@ def blocks(problem: Problem, hardware: Hardware, words: tuple[int, ...]) -> Frac
     names = sorted([ACCUMULATORS, *(g.name for g in systolic(problem).array.packed_groups)])
     array, units = systolic(problem).array, len(_units(problem))
     packs = {g.name: p for g, p in zip(array.packed_groups, hardware[units:], strict=True)}
-    loops = dict.fromkeys(array.band, 1) | dict(zip((*array.dataflow, array.simd_loop), hardware, strict=False))
+    loops = dict.fromkeys(array.band, 1) | dict(
+        zip((*array.dataflow, array.simd_loop), hardware, strict=False)
+    )
     one = Tiling(loops, dict.fromkeys(array.latency_hiding_loops, 1), hardware[units - 1], packs)
     values = one.quantities(systolic(problem).array, systolic(problem).nest.sizes)
-    values = {**values, **{f"buffer.{name}": Fraction(n) for name, n in zip(names, words, strict=True)}}
+    values = {
+        **values,
+        **{f"buffer.{name}": Fraction(n) for name, n in zip(names, words, strict=True)},
+    }
     return evaluate(systolic(problem).array, values, systolic(problem).data, FRACTION).bram18k  # type: ignore[no-any-return]
 
 
 def test_repeated_layers_may_be_cut_apart() -> None:
     problems = [mm_problem(s, dsp="200", bram18k="900") for s in ((48, 32, 32), (16, 40, 24))]
     designs = [[(p, 1) for p in problems]]
-    one, two = (PipelineSearch(designs, (0, 0, 1), n, Minimise.SLOWEST, SolveOptions()).run() for n in (1, 2))
+    one, two = (
+        PipelineSearch(designs, (0, 0, 1), n, Minimise.SLOWEST, SolveOptions()).run()
+        for n in (1, 2)
+    )
     shared = SharedSearch([[(problems[0], 2), (problems[1], 1)]], SolveOptions()).run()
     assert shared.best is not None
     assert one.value == one.lower_bound == shared.best.value == shared.lower_bound
@@ -136,7 +166,12 @@ def arrays(problems: tuple[Problem, ...]) -> dict[Hardware, dict[Fraction, Fract
 @cache
 def mixed(dsp: str, bram18k: str, dataflow: tuple[str, ...]) -> tuple[Problem, ...]:
     """A small convolution and a matrix product folded into one, on one design; as `layers`."""
-    image = Layer("image", workload("conv2d", {"o": 4, "r": 4, "c": 2, "i": 4, "p": 2, "q": 2, "s": 1, "d": 1}), 1, ("image",))
+    image = Layer(
+        "image",
+        workload("conv2d", {"o": 4, "r": 4, "c": 2, "i": 4, "p": 2, "q": 2, "s": 1, "d": 1}),
+        1,
+        ("image",),
+    )
     dense = Layer("dense", workload("mm", {"i": 2, "j": 6, "k": 8}), 1, ("dense",))
     limits = (Limit("dsp", Fraction(dsp)), Limit("bram18k", Fraction(bram18k)))
     request = NetworkRequest(
@@ -151,7 +186,9 @@ def mixed(dsp: str, bram18k: str, dataflow: tuple[str, ...]) -> tuple[Problem, .
     return design
 
 
-CASES = [(layers(*limits), limits[1]) for limits in (("4", "12"), ("3", "30"), ("6", "9"), ("2", "8"))]
+CASES = [
+    (layers(*limits), limits[1]) for limits in (("4", "12"), ("3", "30"), ("6", "9"), ("2", "8"))
+]
 CASES += [
     (mixed("4", bram18k, dataflow), bram18k)
     for dataflow, bram18k in (
@@ -166,8 +203,15 @@ CASES += [
 
 
 @pytest.mark.parametrize(("problems", "bram18k"), CASES)
-def test_a_shared_array_equals_full_enumeration(problems: tuple[Problem, ...], bram18k: str) -> None:
-    every = [t for own in arrays(problems).values() for used, t in own.items() if used <= Fraction(bram18k)]
+def test_a_shared_array_equals_full_enumeration(
+    problems: tuple[Problem, ...], bram18k: str
+) -> None:
+    every = [
+        t
+        for own in arrays(problems).values()
+        for used, t in own.items()
+        if used <= Fraction(bram18k)
+    ]
     outcome = SharedSearch([[(problem, 1) for problem in problems]], SolveOptions()).run()
     if not every:
         assert outcome.best is None
@@ -176,20 +220,25 @@ def test_a_shared_array_equals_full_enumeration(problems: tuple[Problem, ...], b
     assert outcome.best is not None
     assert outcome.lower_bound is not None
     check_joint(outcome.best, problems)
-    # the bound allows each layer the whole memory; only where it meets the value is the value proven
+    # the bound allows each layer the whole memory; only where it meets the value is the value
+    # proven
     assert outcome.lower_bound <= min(every) <= outcome.best.value
     assert outcome.best.value <= min(every) * Fraction(12, 10)
 
 
 def check_joint(joint: Joint, problems: Sequence[Problem]) -> None:
-    """Configurations on one array: each legal on it, within its buffers, with the value it claims."""
+    """Configurations on one array: each legal on it, within its buffers, with the value it
+    claims."""
     values = []
     for problem, configuration in zip(problems, joint.configurations, strict=True):
         shared = problem.with_design(hardware=fixed(joint.hardware))
         assert shared.space.contains(configuration)
         assert not shared.exceeded(configuration)
         assert shared.meets_conditions(configuration)
-        assert all(words <= joint.hardware[name] for name, words in buffer_words(problem, configuration).items())
+        assert all(
+            words <= joint.hardware[name]
+            for name, words in buffer_words(problem, configuration).items()
+        )
         values.append(shared.value(configuration))
     assert joint.values == tuple(values)
 
@@ -210,10 +259,14 @@ def test_a_layer_alone_has_its_own_optimum() -> None:
 
 
 @pytest.mark.parametrize("minimise", list(Minimise))
-@pytest.mark.parametrize(("dsp", "bram18k"), [("6", "200"), ("5", "26"), ("5", "20"), ("4", "16"), ("6", "34")])
+@pytest.mark.parametrize(
+    ("dsp", "bram18k"), [("6", "200"), ("5", "26"), ("5", "20"), ("4", "16"), ("6", "34")]
+)
 def test_a_pipeline_equals_full_enumeration(minimise: Minimise, dsp: str, bram18k: str) -> None:
     problems = layers(dsp, bram18k)
-    outcome = PipelineSearch([[(p, 1) for p in problems]], (0, 1), 2, minimise, SolveOptions()).run()
+    outcome = PipelineSearch(
+        [[(p, 1) for p in problems]], (0, 1), 2, minimise, SolveOptions()
+    ).run()
     best = min(enumerate_pipelines(problems, 2, minimise, Fraction(dsp), Fraction(bram18k)))
     assert outcome.value is not None
     assert outcome.lower_bound is not None
@@ -248,15 +301,22 @@ def enumerate_pipelines(
     bram18k: Fraction,
     share: tuple[Fraction, Fraction] = (Fraction(1, 2), Fraction(1)),
 ) -> list[Fraction]:
-    """Objectives of all pipelines with up to ``count`` arrays (per stage, trade-offs that are not dominated)."""
+    """Objectives of all pipelines with up to ``count`` arrays (per stage, trade-offs that are not
+    dominated)."""
     fronts: dict[tuple[int, int], list[tuple[Fraction, Fraction, Fraction]]] = {}
     for first, end in combinations(range(len(problems) + 1), 2):
         options = []
         for hardware, own in arrays(problems[first:end]).items():
-            lanes = Fraction(hardware[0] * hardware[1] * hardware[2]) * systolic(problems[0]).data.dsp(2)
+            lanes = Fraction(hardware[0] * hardware[1] * hardware[2]) * systolic(
+                problems[0]
+            ).data.dsp(2)
             options += [(lanes, used, total) for used, total in own.items()]
         fronts[first, end] = [
-            o for o in set(options) if not any(p != o and all(x <= y for x, y in zip(p, o, strict=True)) for p in set(options))
+            o
+            for o in set(options)
+            if not any(
+                p != o and all(x <= y for x, y in zip(p, o, strict=True)) for p in set(options)
+            )
         ]
     found = []
     for stages in range(1, count + 1):
@@ -266,7 +326,11 @@ def enumerate_pipelines(
                 shares = [sum(ceil(c[n] / share[n]) for c in chosen) for n in range(2)]
                 if shares[0] <= dsp // share[0] and shares[1] <= bram18k // share[1]:
                     times = [c[2] for c in chosen]
-                    found.append(max(times) if minimise is Minimise.SLOWEST else sum(times, start=Fraction(0)))
+                    found.append(
+                        max(times)
+                        if minimise is Minimise.SLOWEST
+                        else sum(times, start=Fraction(0))
+                    )
     return found
 
 
@@ -292,7 +356,9 @@ def test_no_time_leaves_nothing_but_the_roofs(minimise: Minimise) -> None:
     several = PipelineSearch(designs, (0, 1), 2, minimise, options).run()
     assert (several.stages, several.value) == ((), None)
     assert several.lower_bound is not None
-    share = 1 if minimise is Minimise.TOTAL else 2  # the slower of two arrays takes at least half of the sum
+    share = (
+        1 if minimise is Minimise.TOTAL else 2
+    )  # the slower of two arrays takes at least half of the sum
     assert shared.lower_bound / share - 1 <= several.lower_bound <= shared.lower_bound / share + 1
 
 
@@ -312,12 +378,16 @@ def test_a_search_that_is_stopped_has_a_bound() -> None:
     assert outcome.lower_bound <= full.best.value
 
 
-def test_a_search_for_several_arrays_that_is_stopped_has_one_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_search_for_several_arrays_that_is_stopped_has_one_for_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     problems = [mm_problem(s, dsp="80", bram18k="80") for s in ((12, 16, 8), (20, 8, 16))]
     designs = [[(p, 1) for p in problems]]
     asked: list[int] = []
 
-    def stop(stages: Mapping[tuple[int, int], Options], layers: int, arrays: int, *others: Any) -> Plan | None:
+    def stop(
+        stages: Mapping[tuple[int, int], Options], layers: int, arrays: int, *others: Any
+    ) -> Plan | None:
         asked.append(arrays)
         if asked.count(2) > 1:  # the first time is for a bound
             raise StoppedError
@@ -339,21 +409,35 @@ def test_a_search_for_several_arrays_that_is_stopped_has_one_for_all(monkeypatch
 @cache
 def every_design(dsp: str, bram18k: str) -> tuple[tuple[Problem, ...], ...]:
     """The mixed layers on designs that differ much."""
-    return tuple(mixed(dsp, bram18k, dataflow) for dataflow in (("o", "r"), ("o", "c"), ("r", "c"), ("i",), ("r", "i")))
+    return tuple(
+        mixed(dsp, bram18k, dataflow)
+        for dataflow in (("o", "r"), ("o", "c"), ("r", "c"), ("i",), ("r", "i"))
+    )
 
 
 def searched(designs: Sequence[Sequence[Problem]], steps: int | None = None) -> SharedOutcome:
-    """The outcome of a search of all designs that is stopped after it was asked so many times whether to go on."""
+    """The outcome of a search of all designs that is stopped after it was asked so many times
+    whether to go on."""
     asked = count()
     options = SolveOptions(stop=None if steps is None else lambda: next(asked) >= steps)
-    return SharedSearch([[(problem, 2) for problem in problems] for problems in designs], options).run()
+    return SharedSearch(
+        [[(problem, 2) for problem in problems] for problems in designs], options
+    ).run()
 
 
 @pytest.mark.parametrize("bram18k", ["100", "8"])
 def test_bounds_of_all_designs_hold_whenever_a_search_ends(bram18k: str) -> None:
     designs = every_design("4", bram18k)
     least = [
-        min((2 * t for own in arrays(problems).values() for used, t in own.items() if used <= Fraction(bram18k)), default=None)
+        min(
+            (
+                2 * t
+                for own in arrays(problems).values()
+                for used, t in own.items()
+                if used <= Fraction(bram18k)
+            ),
+            default=None,
+        )
         for problems in designs
     ]
     best = min(t for t in least if t is not None)
@@ -380,7 +464,9 @@ def test_bounds_of_all_designs_hold_whenever_a_search_ends(bram18k: str) -> None
 
 
 def test_designs_beaten_by_their_bound_are_not_prepared_any_further() -> None:
-    designs = [[*problems, *problems, *problems] for problems in every_design("4", "100")]  # more layers than are looked at
+    designs = [
+        [*problems, *problems, *problems] for problems in every_design("4", "100")
+    ]  # more layers than are looked at
     outcome = searched(designs)
     assert outcome.best is not None
     assert outcome.lower_bound == outcome.best.value
@@ -395,7 +481,9 @@ def test_designs_beaten_by_their_bound_are_not_prepared_any_further() -> None:
 def test_the_first_array_is_found_before_other_designs_are_prepared() -> None:
     designs = [[*problems, *problems, *problems] for problems in every_design("4", "100")]
     known: list[Progress] = []
-    search = SharedSearch([[(p, 1) for p in problems] for problems in designs], SolveOptions(), known.append)
+    search = SharedSearch(
+        [[(p, 1) for p in problems] for problems in designs], SolveOptions(), known.append
+    )
     search.run()
     assert known[0].value is None
     assert known[0].lower_bound is not None

@@ -1,4 +1,5 @@
-"""The staged engine on a toy stage: filters whose chain is the inner choice, words and bursts the outer ones."""
+"""The staged engine on a toy stage: filters whose chain is the inner choice, words and bursts the
+outer ones."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ from tests.families.fir import Fir, every_point, fir_problem
 
 @dataclass
 class ChainFirst:
-    """Rows are numbers of blocks; the bound of one is the least of its words' values, less ``slack``."""
+    """Rows are numbers of blocks; the bound of one is the least of its words' values, less
+    ``slack``."""
 
     problem: Problem
     slack: float = 0.0
@@ -38,15 +40,25 @@ class ChainFirst:
 
     def points(self, blocks: int) -> list[tuple[Fraction, Configuration]]:
         problem = self.problem
-        found = [(problem.feasible_value(point), point) for point, _ in every_point(problem) if point["blocks"] == blocks]
+        found = [
+            (problem.feasible_value(point), point)
+            for point, _ in every_point(problem)
+            if point["blocks"] == blocks
+        ]
         return [(value, Configuration(point)) for value, point in found if value is not None]
 
-    def incumbents(self, cutoff: Cutoff, *, hurried: bool = False) -> Iterator[Configuration | None]:
+    def incumbents(
+        self, cutoff: Cutoff, *, hurried: bool = False
+    ) -> Iterator[Configuration | None]:
         yield None
-        yield Configuration({"blocks": 1, "fold": 1, "word": 4, "burst": 1})  # illegal: the reference refuses it
+        yield Configuration(
+            {"blocks": 1, "fold": 1, "word": 4, "burst": 1}
+        )  # illegal: the reference refuses it
 
     def blocks(self, cutoff: Cutoff) -> Iterator[Block]:
-        bounds = {n: min((float(v) for v, _ in self.points(n)), default=np.inf) for n in range(1, 25)}
+        bounds = {
+            n: min((float(v) for v, _ in self.points(n)), default=np.inf) for n in range(1, 25)
+        }
         rows = sorted((n for n in bounds if bounds[n] < np.inf), key=lambda n: -n)
         for number, begin in enumerate(range(0, len(rows), self.size)):
             chunk, later = rows[begin : begin + self.size], rows[begin + self.size :]
@@ -54,7 +66,9 @@ class ChainFirst:
                 raise MemoryError
             chunk = [n for n in chunk if bounds[n] - self.slack < least_double(cutoff())]
             rest = min((bounds[n] - self.slack for n in later), default=np.inf)
-            yield Block(np.array(chunk, np.int64), np.array([bounds[n] - self.slack for n in chunk]), rest)
+            yield Block(
+                np.array(chunk, np.int64), np.array([bounds[n] - self.slack for n in chunk]), rest
+            )
 
     def complete(self, rows: NDArray[Any], cutoff: Cutoff) -> Iterator[Configuration | None]:
         for row in rows:
@@ -107,7 +121,9 @@ def test_infeasible_stages_are_proven_so() -> None:
 
 def test_a_stop_leaves_incumbent_and_bound() -> None:
     asked = iter(range(1000))
-    solution = solve_staged(PROBLEM, SolveOptions(stop=lambda: next(asked) > 12), stage=ChainFirst(PROBLEM, 1e9, size=2))
+    solution = solve_staged(
+        PROBLEM, SolveOptions(stop=lambda: next(asked) > 12), stage=ChainFirst(PROBLEM, 1e9, size=2)
+    )
     assert solution.certificate.termination is Termination.INTERRUPTED
     assert solution.value is not None
     assert solution.certificate.lower_bound is not None

@@ -16,11 +16,15 @@ from ithaca.solver.tables.tree import Tree, build_tree
 from tests.problems import mm_problem
 
 
-def test_the_largest_tables_keep_the_memory_that_is_promised(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_largest_tables_keep_the_memory_that_is_promised(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """`ithaca.workloads.nest.MAX_EXTENT` promises less than 2 GiB for a whole solve."""
     counts = []
 
-    def small_tree(table: Table, checkpoint: Callable[[], None]) -> Tree:  # trees of so many rows take longer than their tables
+    def small_tree(
+        table: Table, checkpoint: Callable[[], None]
+    ) -> Tree:  # trees of so many rows take longer than their tables
         counts.append(table.count)
         return build_tree(table.only(np.arange(table.count) < 8), checkpoint)
 
@@ -36,7 +40,9 @@ def test_the_largest_tables_keep_the_memory_that_is_promised(monkeypatch: pytest
 
 
 @pytest.mark.parametrize("permutation", ["A", "C"])
-def test_tables_taken_in_pieces_hold_the_same_optimum(monkeypatch: pytest.MonkeyPatch, permutation: str) -> None:
+def test_tables_taken_in_pieces_hold_the_same_optimum(
+    monkeypatch: pytest.MonkeyPatch, permutation: str
+) -> None:
     problem = mm_problem((48, 60, 33), ("i", "k"), permutation)
     whole = solve_exact(problem)
     monkeypatch.setattr(tables, "PIECE_ROWS", 7)

@@ -1,4 +1,5 @@
-"""Among configurations of equal objective the answer is the one that is preferred, whichever engine proves it."""
+"""Among configurations of equal objective the answer is the one that is preferred, whichever engine
+proves it."""
 
 from __future__ import annotations
 
@@ -30,15 +31,30 @@ from ithaca.workloads.library import workload
 from tests.families.fir import fir_problem
 from tests.problems import MM_DATAFLOWS, mm_problem
 
-OBJECTIVES = ("latency", "latency", "dsp", "comm", "bram18k", "latency*dsp", "energy", "comp - dsp", "-throughput")
+OBJECTIVES = (
+    "latency",
+    "latency",
+    "dsp",
+    "comm",
+    "bram18k",
+    "latency*dsp",
+    "energy",
+    "comp - dsp",
+    "-throughput",
+)
 
 
 def all_configurations(problem: Problem) -> dict[str, np.ndarray]:  # type: ignore[type-arg]
-    """The quantities of every configuration of a space, as its rules say, whatever the solver's tables leave out."""
+    """The quantities of every configuration of a space, as its rules say, whatever the solver's
+    tables leave out."""
     tables = [axis.table() for axis in problem.space.axes]
     counts = [next(iter(table.values())).size for table in tables]
     places = np.meshgrid(*map(np.arange, counts), indexing="ij")
-    values = {name: v[place.ravel()] for table, place in zip(tables, places, strict=True) for name, v in table.items()}
+    values = {
+        name: v[place.ravel()]
+        for table, place in zip(tables, places, strict=True)
+        for name, v in table.items()
+    }
     keep = np.ones(int(np.prod(counts)), bool)
     for link in problem.space.links:
         keep &= link.holds(values)
@@ -46,7 +62,8 @@ def all_configurations(problem: Problem) -> dict[str, np.ndarray]:  # type: igno
 
 
 def first_of(problem: Problem) -> tuple[Fraction, Configuration] | None:
-    """By enumeration: the optimum, and of all that have it the least cycles, words, DSP, BRAM, and quantities in order."""
+    """By enumeration: the optimum, and of all that have it the least cycles, words, DSP, BRAM, and
+    quantities in order."""
     values = all_configurations(problem)
     count = next(iter(values.values())).size
     doubles = {name: column.astype(float) for name, column in values.items()}
@@ -95,7 +112,18 @@ def small_problems(draw: st.DrawFn) -> Problem:
         dsp=str(draw(st.integers(5, 300))),
         bram18k=str(draw(st.integers(4, 100))),
         objective=draw(
-            st.sampled_from(["latency", "dsp", "comm", "bram18k", "latency*dsp", "energy", "comp - dsp", "-throughput"])
+            st.sampled_from(
+                [
+                    "latency",
+                    "dsp",
+                    "comm",
+                    "bram18k",
+                    "latency*dsp",
+                    "energy",
+                    "comp - dsp",
+                    "-throughput",
+                ]
+            )
         ),
         dtype=draw(st.sampled_from(["fp32", "int8"])),
     )
@@ -122,7 +150,9 @@ def test_many_answers(problem: Problem) -> None:
 
 @pytest.mark.parametrize("edition", ["exact", "odyssey"])
 @pytest.mark.parametrize("dataflow", MM_DATAFLOWS)
-def test_other_editions_prefer_fewer_cycles_as_they_fall(edition: str, dataflow: tuple[str, ...]) -> None:
+def test_other_editions_prefer_fewer_cycles_as_they_fall(
+    edition: str, dataflow: tuple[str, ...]
+) -> None:
     check(mm_problem((5, 4, 6), dataflow, "C", edition, dsp="80"))
 
 
@@ -142,7 +172,9 @@ def test_fractional_latencies(name: str) -> None:
     nest = workload(name, dict.fromkeys(workload(name).loops, 4))
     array = choose_designs(nest, Edition.EXACT)[0]
     limits, space = (Limit("dsp", Fraction(40)),), SpaceOptions(divisors_only=True)
-    check(systolic_problem(nest, array, DATA_TYPES["fp32"], limits, parse_objective("latency"), space))
+    check(
+        systolic_problem(nest, array, DATA_TYPES["fp32"], limits, parse_objective("latency"), space)
+    )
 
 
 # -- across designs ----------------------------------------------------------------------
@@ -150,12 +182,21 @@ def test_fractional_latencies(name: str) -> None:
 
 def symmetric_problems(objective: str, edition: str = "cycle") -> list[Problem]:
     space = SpaceOptions(divisors_only=True)
-    return [mm_problem((8, 8, 6), d, "C", edition, dsp="160", objective=objective, space=space) for d in MM_DATAFLOWS]
+    return [
+        mm_problem((8, 8, 6), d, "C", edition, dsp="160", objective=objective, space=space)
+        for d in MM_DATAFLOWS
+    ]
 
 
 @pytest.mark.parametrize(
     ("method", "objective"),
-    [(Method.EXACT, "latency"), (Method.EXACT, "bram18k"), (Method.EXACT, "comm"), (Method.AUTO, "dsp"), (Method.CPSAT, "dsp")],
+    [
+        (Method.EXACT, "latency"),
+        (Method.EXACT, "bram18k"),
+        (Method.EXACT, "comm"),
+        (Method.AUTO, "dsp"),
+        (Method.CPSAT, "dsp"),
+    ],
 )
 def test_of_several_designs_the_preferred_one_answers(method: Method, objective: str) -> None:
     problems = symmetric_problems(objective)
@@ -188,9 +229,19 @@ def test_points_of_fronts_are_the_preferred_ones(threads: int) -> None:
     front = pareto_front(problems, ["bram18k", "comm"], threads=threads)
     assert front.complete
     for point in front.points:
-        tied = [Limit(text, value) for text, value in zip(("bram18k", "comm"), point.values, strict=True)]
-        alike = [replace(p, limits=(*p.limits, *tied), objective=parse_objective("bram18k")) for p in problems]
-        found = [(p.preferences(f[1]), n) for n, (p, f) in enumerate((p, first_of(p)) for p in alike) if f]
+        tied = [
+            Limit(text, value)
+            for text, value in zip(("bram18k", "comm"), point.values, strict=True)
+        ]
+        alike = [
+            replace(p, limits=(*p.limits, *tied), objective=parse_objective("bram18k"))
+            for p in problems
+        ]
+        found = [
+            (p.preferences(f[1]), n)
+            for n, (p, f) in enumerate((p, first_of(p)) for p in alike)
+            if f
+        ]
         preferences, number = min(found)
         assert point.problem.design == problems[number].design
         assert point.problem.preferences(point.configuration) == preferences

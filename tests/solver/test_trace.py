@@ -26,7 +26,14 @@ from tests.problems import mm_problem
 
 
 def told(recorder: TraceRecorder, value: int | None, bound: int | None, nodes: int) -> None:
-    recorder(Progress(None if value is None else Fraction(value), None if bound is None else Fraction(bound), nodes, 0.0))
+    recorder(
+        Progress(
+            None if value is None else Fraction(value),
+            None if bound is None else Fraction(bound),
+            nodes,
+            0.0,
+        )
+    )
 
 
 def test_only_changes_are_kept() -> None:
@@ -34,12 +41,18 @@ def test_only_changes_are_kept() -> None:
     for value, bound, nodes in ((None, 3, 1), (None, 3, 2), (10, 3, 3), (10, 3, 4), (8, 5, 5)):
         told(recorder, value, bound, nodes)
     trace = recorder.trace(Fraction(8), Fraction(8), 9)
-    assert [(p.value, p.lower_bound, p.nodes) for p in trace] == [(None, 3, 1), (10, 3, 3), (8, 5, 5), (8, 8, 9)]
+    assert [(p.value, p.lower_bound, p.nodes) for p in trace] == [
+        (None, 3, 1),
+        (10, 3, 3),
+        (8, 5, 5),
+        (8, 8, 9),
+    ]
 
 
 def test_what_is_known_is_not_forgotten_and_nothing_is_beyond_the_outcome() -> None:
     recorder = TraceRecorder()
-    # the second engine starts with less than the first knew, and shows a rounded incumbent below the exact one
+    # the second engine starts with less than the first knew, and shows a rounded incumbent below
+    # the exact one
     for value, bound, nodes in ((10, 6, 5), (12, 2, 1), (7, 7, 2)):
         told(recorder, value, bound, nodes)
     trace = recorder.trace(Fraction(15, 2), Fraction(13, 2), 8)
@@ -58,7 +71,9 @@ def test_length_is_bounded_and_incumbents_come_first() -> None:
     assert len(trace) <= LONGEST
     assert len({point.value for point in trace}) == 20
     gaps = [
-        b.lower_bound - a.lower_bound for a, b in pairwise(trace) if a.lower_bound is not None and b.lower_bound is not None
+        b.lower_bound - a.lower_bound
+        for a, b in pairwise(trace)
+        if a.lower_bound is not None and b.lower_bound is not None
     ]
     assert max(gaps) < 10_000  # spread over the whole search
 
@@ -73,7 +88,10 @@ def test_solved_designs_hold_their_course(method: Method) -> None:
     solution = solve_design(mm_problem((40, 36, 64)), SolveOptions(), reports.append, method=method)
     trace = solution.certificate.trace
     assert reports
-    assert (trace[-1].value, trace[-1].lower_bound) == (solution.value, solution.certificate.lower_bound)
+    assert (trace[-1].value, trace[-1].lower_bound) == (
+        solution.value,
+        solution.certificate.lower_bound,
+    )
     assert trace[-1].nodes == solution.certificate.nodes
     for before, after in pairwise(trace):
         assert before.seconds <= after.seconds
@@ -99,7 +117,9 @@ def test_files_hold_traces_and_older_files_load(tmp_path: Path) -> None:
     path.write_text(json.dumps(written), encoding="utf-8")
     loaded = load_result(path)
     assert loaded.best is not None
-    assert len(loaded.best.certificate.trace) == len(written["best"]["certificate"]["trace"]["seconds"])
+    assert len(loaded.best.certificate.trace) == len(
+        written["best"]["certificate"]["trace"]["seconds"]
+    )
     assert loaded.best.certificate.trace[-1].value == loaded.best.value
     for solution in (written["best"], *written["designs"]):
         del solution["certificate"]["trace"]
@@ -113,13 +133,18 @@ def test_files_hold_traces_and_older_files_load(tmp_path: Path) -> None:
         (lambda trace: trace["nodes"].pop(), ["trace.nodes", "entries"]),
         (lambda trace: trace["seconds"].reverse(), ["trace.seconds", "order"]),
         (lambda trace: trace["incumbent"].__setitem__(-1, None), ["trace.incumbent", "order"]),
-        (lambda trace: trace["incumbent"].__setitem__(-1, 1), ["trace.incumbent", "ends with 1; allowed: "]),
+        (
+            lambda trace: trace["incumbent"].__setitem__(-1, 1),
+            ["trace.incumbent", "ends with 1; allowed: "],
+        ),
         (lambda trace: trace["lower_bound"].__setitem__(-1, 10**12), ["trace.lower_bound", "ends"]),
         (lambda trace: trace.pop("nodes"), ["trace.nodes", "missing"]),
         (lambda trace: trace.update(seconds=[0.0] * 2000), ["trace.seconds"]),
     ],
 )
-def test_edited_traces_are_refused(tmp_path: Path, edit: Callable[[Any], object], words: list[str]) -> None:
+def test_edited_traces_are_refused(
+    tmp_path: Path, edit: Callable[[Any], object], words: list[str]
+) -> None:
     written, path = document(), tmp_path / "r.json"
     edit(written["best"]["certificate"]["trace"])
     path.write_text(json.dumps(written), encoding="utf-8")
@@ -131,4 +156,8 @@ def test_edited_traces_are_refused(tmp_path: Path, edit: Callable[[Any], object]
 def test_a_search_that_goes_on_is_never_before_what_it_knows() -> None:
     recorder = TraceRecorder(time.perf_counter(), [TracePoint(5.0, 3, Fraction(9), None)])
     told(recorder, 8, 1, 4)
-    assert [point.seconds for point in recorder.trace(Fraction(8), Fraction(8), 5)] == [5.0, 5.0, 5.0]
+    assert [point.seconds for point in recorder.trace(Fraction(8), Fraction(8), 5)] == [
+        5.0,
+        5.0,
+        5.0,
+    ]

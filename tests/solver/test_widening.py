@@ -1,4 +1,5 @@
-"""Under limits that count steps: a space loses to none of its parts, and of several problems none is left without an answer."""
+"""Under limits that count steps: a space loses to none of its parts, and of several problems none
+is left without an answer."""
 
 from __future__ import annotations
 
@@ -27,21 +28,34 @@ def test_padding_loses_to_no_factors_that_divide() -> None:
     """Its first beams would be worse."""
     limit = 4e-4  # seconds: forty looks at the clock
     exact, padded = (
-        solve_staged(published("simple", "gemm", "energy", divisors=divisors), SolveOptions(time_limit=seconds))
+        solve_staged(
+            published("simple", "gemm", "energy", divisors=divisors),
+            SolveOptions(time_limit=seconds),
+        )
         for divisors, seconds in ((True, limit), (False, 2 * limit))
     )
     assert exact.value is not None
     assert padded.value is not None
     assert padded.value <= exact.value
     assert padded.certificate.lower_bound is not None
-    assert padded.certificate.lower_bound <= solve_staged(published("simple", "gemm", "energy")).value  # type: ignore[operator]
+    assert (
+        padded.certificate.lower_bound <= solve_staged(published("simple", "gemm", "energy")).value
+    )  # type: ignore[operator]
 
 
 @pytest.mark.usefixtures("counted_time")
 def test_padded_tiles_lose_to_no_tiles_that_divide() -> None:
     exact, padded = (
         ithaca.map(
-            "conv2d", arch=ASKED[1], edition=ASKED[3], divisors_only=divisors, time_limit=seconds, o=128, r=28, c=28, i=128
+            "conv2d",
+            arch=ASKED[1],
+            edition=ASKED[3],
+            divisors_only=divisors,
+            time_limit=seconds,
+            o=128,
+            r=28,
+            c=28,
+            i=128,
         )
         for divisors, seconds in ((True, 1e-3), (False, 2e-3))
     )
@@ -58,7 +72,10 @@ def problem(extents: str, *, divisors: bool, free: bool) -> Problem:
 @pytest.mark.parametrize("extents", ["5 7 3"])
 def test_the_best_of_each_part_is_as_good_in_the_whole(extents: str) -> None:
     whole = problem(extents, divisors=False, free=True)
-    parts = [problem(extents, divisors=divisors, free=free) for divisors, free in ((True, False), (True, True), (False, False))]
+    parts = [
+        problem(extents, divisors=divisors, free=free)
+        for divisors, free in ((True, False), (True, True), (False, False))
+    ]
     assert list(whole.design.narrower) == [part.design for part in parts]
     assert list(parts[1].design.narrower) == list(parts[2].design.narrower) == [parts[0].design]
     assert not parts[0].design.narrower
@@ -77,11 +94,17 @@ def test_the_best_of_each_part_is_as_good_in_the_whole(extents: str) -> None:
 
 @pytest.mark.usefixtures("counted_time")
 def test_every_layer_of_a_network_has_a_mapping_before_any_is_proven() -> None:
-    found = ithaca.network("resnet18", arch="simple", layers=["conv4_1.*", "conv5_*"], time_limit=2e-3)
+    found = ithaca.network(
+        "resnet18", arch="simple", layers=["conv4_1.*", "conv5_*"], time_limit=2e-3
+    )
     assert len(found.layers) == 6
     assert all(layer.answer.value is not None for layer in found.layers)
-    again = ithaca.network("resnet18", arch="simple", layers=["conv4_1.*", "conv5_*"], time_limit=2e-3)
-    assert [layer.answer.configuration for layer in found.layers] == [layer.answer.configuration for layer in again.layers]
+    again = ithaca.network(
+        "resnet18", arch="simple", layers=["conv4_1.*", "conv5_*"], time_limit=2e-3
+    )
+    assert [layer.answer.configuration for layer in found.layers] == [
+        layer.answer.configuration for layer in again.layers
+    ]
 
 
 @pytest.mark.usefixtures("counted_time")

@@ -38,14 +38,24 @@ def _undominated(vectors: Vectors) -> Vectors:
 
 def _all_vectors(problem: Problem, objectives: Sequence[str]) -> list[Vectors]:
     array, sizes = systolic(problem).array, systolic(problem).nest.sizes
-    grids = np.meshgrid(*(np.arange(len(loop_points(problem, loop))) for loop in array.band), indexing="ij")
+    grids = np.meshgrid(
+        *(np.arange(len(loop_points(problem, loop))) for loop in array.band), indexing="ij"
+    )
     values = {f"extent.{loop}": n for loop, n in sizes.items()}
     for loop, grid in zip(array.band, grids, strict=True):
         t1, t2 = np.array(loop_points(problem, loop)).reshape(-1, 2).T[:, grid.ravel()]
-        values |= {f"t1.{loop}": t1, f"t2.{loop}": t2, f"lanes.{loop}": t1 // t2, f"tiles.{loop}": -(-sizes[loop] // t1)}
+        values |= {
+            f"t1.{loop}": t1,
+            f"t2.{loop}": t2,
+            f"lanes.{loop}": t1 // t2,
+            f"tiles.{loop}": -(-sizes[loop] // t1),
+        }
     expressions = [parse_objective(text).expression for text in objectives]
     found = []
-    options = ([o for o in _packs(problem, group, values, grids[0].size) if o[1].any()] for group in array.packed_groups)
+    options = (
+        [o for o in _packs(problem, group, values, grids[0].size) if o[1].any()]
+        for group in array.packed_groups
+    )
     for combination in product(*options):
         legal = np.logical_and.reduce([legal for _, legal in combination])
         point = {name: v[legal] if isinstance(v, np.ndarray) else v for name, v in values.items()}
@@ -59,7 +69,10 @@ def _all_vectors(problem: Problem, objectives: Sequence[str]) -> list[Vectors]:
             feasible &= limit.expression.evaluate(metrics, NUMPY) <= float(limit.bound)
         if array.pe.accumulators is not None:
             feasible &= costs.accumulation >= 0
-        columns = [np.broadcast_to(np.asarray(e.evaluate(metrics, NUMPY), float), (count,)) for e in expressions]
+        columns = [
+            np.broadcast_to(np.asarray(e.evaluate(metrics, NUMPY), float), (count,))
+            for e in expressions
+        ]
         vectors = np.stack(columns, axis=1)[feasible]
         if vectors.size:
             found.append(_undominated(vectors))

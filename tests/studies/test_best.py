@@ -31,7 +31,10 @@ from tests.problems import MM_DATAFLOWS, configuration_of, mm_problem
     ],
 )
 def test_the_best_of_all_designs_is_found_and_proven(objective: str, dtype: str) -> None:
-    problems = [mm_problem((9, 8, 12), d, objective=objective, dtype=dtype, dsp="200", bram18k="150") for d in MM_DATAFLOWS]
+    problems = [
+        mm_problem((9, 8, 12), d, objective=objective, dtype=dtype, dsp="200", bram18k="150")
+        for d in MM_DATAFLOWS
+    ]
     each = solve_designs(problems)
     best = best_solution(each)
     assert best is not None
@@ -77,12 +80,16 @@ def test_infeasible_everywhere_says_why() -> None:
     assert answer.found is None
     assert answer.certificate.status is Status.INFEASIBLE
     assert (
-        "limit dsp = 4 cannot be met; the smallest that could be met with the other limits as they are is 5" in answer.explain()
+        "limit dsp = 4 cannot be met; the smallest that could be met with the other limits as they are is 5"
+        in answer.explain()
     )
 
 
 def test_some_infeasible_designs_do_not_matter() -> None:
-    problems = [mm_problem((9, 8, 12), ("i", "j"), dsp="4"), mm_problem((9, 8, 12), ("i",), dsp="50")]
+    problems = [
+        mm_problem((9, 8, 12), ("i", "j"), dsp="4"),
+        mm_problem((9, 8, 12), ("i",), dsp="50"),
+    ]
     answer = solve_best(problems)
     assert answer.certificate.status is Status.OPTIMAL
     assert answer.value == solve_exact(problems[1]).value
@@ -90,7 +97,10 @@ def test_some_infeasible_designs_do_not_matter() -> None:
 
 def test_stopped_before_it_began_knows_what_needs_no_search() -> None:
     problems = [mm_problem((9, 8, 12), d) for d in MM_DATAFLOWS]
-    answer, optimum = solve_best(problems, SolveOptions(stop=lambda: True)), solve_best(problems).value
+    answer, optimum = (
+        solve_best(problems, SolveOptions(stop=lambda: True)),
+        solve_best(problems).value,
+    )
     assert answer.certificate.status is Status.UNKNOWN
     assert answer.certificate.lower_bound is not None
     assert optimum is not None
@@ -116,7 +126,9 @@ def test_starts_from_elsewhere_are_checked_in_full() -> None:
     assert foreign is not None
     assert own is not None
     assert solved.tiling is not None
-    larger = configuration_of(problem, replace(solved.tiling, array_part={**solved.tiling.array_part, "i": 128}))
+    larger = configuration_of(
+        problem, replace(solved.tiling, array_part={**solved.tiling.array_part, "i": 128})
+    )
     assert not problem.space.contains(foreign)
     assert not problem.space.contains(larger)
     assert best_start(problem, [foreign, own, larger]) == own
@@ -128,7 +140,9 @@ def test_starts_from_elsewhere_are_checked_in_full() -> None:
 @pytest.mark.parametrize("edition", ["exact", "odyssey"])
 @pytest.mark.parametrize("dataflow", MM_DATAFLOWS)
 @pytest.mark.parametrize("dtype", ["fp32", "int8"])
-def test_what_a_solver_finds_is_in_the_design_space(dataflow: tuple[str, ...], edition: str, dtype: str) -> None:
+def test_what_a_solver_finds_is_in_the_design_space(
+    dataflow: tuple[str, ...], edition: str, dtype: str
+) -> None:
     problem = mm_problem((24, 20, 16), dataflow, "C", edition, dtype=dtype)
     solution = solve_exact(problem)
     assert solution.configuration is not None

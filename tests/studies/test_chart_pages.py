@@ -1,4 +1,5 @@
-"""Pages of charts in headless Chromium: offline, on phones and desks, by pointer and by keyboard."""
+"""Pages of charts in headless Chromium: offline, on phones and desks, by pointer and by
+keyboard."""
 
 from __future__ import annotations
 
@@ -45,7 +46,9 @@ def test_marks_are_told_by_pointer_and_keyboard(browser: Any, tmp_path: Path) ->
         page.keyboard.press("ArrowRight")
         seen.append(page.evaluate(told))
     assert (
-        seen == ["x 1, y 2: 1", "x 3, y 2: nothing within the limits", "x 1, y 4: 20", "x 3, y 4: 300"] or len(set(seen)) == 3
+        seen
+        == ["x 1, y 2: 1", "x 3, y 2: nothing within the limits", "x 1, y 4: 20", "x 3, y 4: 300"]
+        or len(set(seen)) == 3
     )
     page.keyboard.press("ArrowLeft")
     assert page.evaluate(told) != seen[-1]
@@ -67,7 +70,10 @@ def test_cells_of_an_image_are_told_too(browser: Any, tmp_path: Path) -> None:
     box = page.evaluate(
         "(r => [r.left, r.bottom, r.width, r.height])(document.querySelector('.ground').getBoundingClientRect())"
     )
-    for column, row, told in ((20, 40, "t2.i 40, t2.j 80: 12350"), (59, 58, "t2.i 118, t2.j 116: nothing within the limits")):
+    for column, row, told in (
+        (20, 40, "t2.i 40, t2.j 80: 12350"),
+        (59, 58, "t2.i 118, t2.j 116: nothing within the limits"),
+    ):
         page.mouse.move(box[0] + (column + 0.5) / 60 * box[2], box[1] - (row + 0.5) / 60 * box[3])
         assert page.evaluate("document.querySelector('.tip').textContent") == told
     assert wrong == []
@@ -95,7 +101,10 @@ def test_pages_stay_small() -> None:
     values = np.arange(most * most, dtype=float).reshape(most, most) + 1
     many = HeatMap("many", "x", "y", "z", np.arange(most), np.arange(most), values)
     points = LineChart(
-        "points", "x", "y", (replace(STEPS, x=tuple(map(float, range(1500))), y=(1.0,) * 1500, notes=(), low=()),)
+        "points",
+        "x",
+        "y",
+        (replace(STEPS, x=tuple(map(float, range(1500))), y=(1.0,) * 1500, notes=(), low=()),),
     )
     assert len(many.values.ravel()) < MOST_CELLS
     # the others have less to show: the page of each kind of them is drawn by the tests above
@@ -114,4 +123,8 @@ def test_the_figures_are_all_there() -> None:
     assert columns == ("x", "y", "series", "bound", "remark")
     assert rows[1] == ("2", "5", STEPS.name, "lower bound 4", "two")
     assert rows[-1] == ("3", "–", "", "", "infeasible")
-    assert CHARTS["bars"].figures[1] == (("first", "3 of 4"), ("none", "infeasible"), ("last", "1 of 4"))
+    assert CHARTS["bars"].figures[1] == (
+        ("first", "3 of 4"),
+        ("none", "infeasible"),
+        ("last", "1 of 4"),
+    )

@@ -21,8 +21,22 @@ TWO = ("--dataflow", "i,k")
 
 def test_whatif_prints_a_table_and_writes_dataset_and_plot(tmp_path: Path) -> None:
     data, plot, page = tmp_path / "study.nc", tmp_path / "study.png", tmp_path / "study.html"
-    arguments = ("whatif", "mm", "-s", "j=24,k=16", *TWO, "--vary", "i=16,32", "--vary", "dsp=4,155,400", "--marginal", "5")
-    done = ithaca(*arguments, "-o", str(data), "--plot", str(plot), "--results", str(tmp_path / "kept"))
+    arguments = (
+        "whatif",
+        "mm",
+        "-s",
+        "j=24,k=16",
+        *TWO,
+        "--vary",
+        "i=16,32",
+        "--vary",
+        "dsp=4,155,400",
+        "--marginal",
+        "5",
+    )
+    done = ithaca(
+        *arguments, "-o", str(data), "--plot", str(plot), "--results", str(tmp_path / "kept")
+    )
     assert done.returncode == 0, done.stderr
     for piece in (
         "dsp_limit",
@@ -49,12 +63,16 @@ def test_whatif_prints_a_table_and_writes_dataset_and_plot(tmp_path: Path) -> No
 
 def test_limits_that_vary_may_be_shares_or_lifted(tmp_path: Path) -> None:
     vary = ("--vary", "bram18k=70%,50%", "--vary", "bandwidth=5,none")
-    done = ithaca("whatif", *MM, *TWO, "--platform", "zcu102", *vary, "-o", tmp_path / "s.nc", "--json")
+    done = ithaca(
+        "whatif", *MM, *TWO, "--platform", "zcu102", *vary, "-o", tmp_path / "s.nc", "--json"
+    )
     assert done.returncode == 0, done.stderr
     points = json.loads(done.stdout)["points"]
     assert [point["at"]["bandwidth_limit"] for point in points] == [5, "none"] * 2
     totals = {"70%": 1276.8, "50%": 912}  # of 1,824 blocks (AMD DS891)
-    assert [point["limits"]["bram18k"] for point in points] == [totals[point["at"]["bram18k_limit"]] for point in points]
+    assert [point["limits"]["bram18k"] for point in points] == [
+        totals[point["at"]["bram18k_limit"]] for point in points
+    ]
     assert ["bandwidth" in point["limits"] for point in points] == [True, False] * 2
     assert list(xr.load_dataset(tmp_path / "s.nc").bandwidth_limit.values) == ["5", "none"]
 
@@ -63,9 +81,15 @@ def test_a_regime_holds_for_every_platform_that_is_varied() -> None:
     words = ("--dataflow", "i,j", "--edition", "cycle", "--json")
     best = {}
     for regime in ("rtl", "hls"):
-        varied = json.loads(ithaca("whatif", *MM, *words, "--vary", "platform=u250,zcu102", "--regime", regime).stdout)
+        varied = json.loads(
+            ithaca(
+                "whatif", *MM, *words, "--vary", "platform=u250,zcu102", "--regime", regime
+            ).stdout
+        )
         best[regime] = [point["objective"]["value"] for point in varied["points"]]
-        alone = json.loads(ithaca("solve", *MM, *words, "--platform", "zcu102", "--regime", regime).stdout)
+        alone = json.loads(
+            ithaca("solve", *MM, *words, "--platform", "zcu102", "--regime", regime).stdout
+        )
         assert best[regime][1] == alone["objective"]["value"]
     assert best["rtl"] != best["hls"]
     words = ("--dataflow", "i,j", "--vary", "edition=exact,cycle", "--regime", "hls", "--json")
@@ -75,9 +99,16 @@ def test_a_regime_holds_for_every_platform_that_is_varied() -> None:
 
 
 def test_whatif_varies_everything_it_says() -> None:
-    vary = ("platform=u250,zcu102", "dtype=int16", "edition=exact,odyssey", "objective=latency,max(latency, dsp)")
+    vary = (
+        "platform=u250,zcu102",
+        "dtype=int16",
+        "edition=exact,odyssey",
+        "objective=latency,max(latency, dsp)",
+    )
     vary += ("dataflow=i,j:i,k", "permutation=C", "size.i=8", "limit.latency*dsp=1e6")
-    done = ithaca("whatif", *(word for v in vary for word in ("--vary", v)), "mm", "-s", "j=8,k=8", "--json")
+    done = ithaca(
+        "whatif", *(word for v in vary for word in ("--vary", v)), "mm", "-s", "j=8,k=8", "--json"
+    )
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
     assert [a["name"] for a in document["axes"]][-2:] == ["i", "latency*dsp_limit"]
@@ -111,7 +142,15 @@ def test_an_infeasible_study_exits_1_and_says_why() -> None:
 
 def test_ctrl_c_ends_a_study_with_what_it_has_and_the_next_run_goes_on(tmp_path: Path) -> None:
     kept = tmp_path / "kept"
-    arguments = ["whatif", "mm", "-s", "j=24,k=16", *TWO, "--vary", "i=" + ",".join(map(str, range(16, 46)))]
+    arguments = [
+        "whatif",
+        "mm",
+        "-s",
+        "j=24,k=16",
+        *TWO,
+        "--vary",
+        "i=" + ",".join(map(str, range(16, 46))),
+    ]
     arguments += ["--json", "--results", str(kept)]
     with begin(*arguments) as process:
         while len(list(kept.glob("*.json"))) < 3:
@@ -134,7 +173,17 @@ def test_ctrl_c_ends_a_study_with_what_it_has_and_the_next_run_goes_on(tmp_path:
 
 def test_a_front_killed_at_random_moments_resumes_to_the_same_front(tmp_path: Path) -> None:
     kept = tmp_path / "kept"
-    arguments = ["pareto", "mm", "-s", "i=8,j=6,k=8", "--dataflow", "i,j", "--objectives", "latency,bram18k", "--json"]
+    arguments = [
+        "pareto",
+        "mm",
+        "-s",
+        "i=8,j=6,k=8",
+        "--dataflow",
+        "i,j",
+        "--objectives",
+        "latency,bram18k",
+        "--json",
+    ]
     whole = timeless(json.loads(ithaca(*arguments).stdout))
     assert whole["complete"] is True
     chance = random.Random(4)
@@ -169,7 +218,16 @@ def timeless(document: Any) -> Any:
 
 def test_pareto_prints_a_proven_front(tmp_path: Path) -> None:
     plot, data = tmp_path / "front.png", tmp_path / "front.nc"
-    arguments = ("pareto", "mm", "-s", "i=8,j=6,k=8", "--dataflow", "i,j", "--objectives", "latency,dsp")
+    arguments = (
+        "pareto",
+        "mm",
+        "-s",
+        "i=8,j=6,k=8",
+        "--dataflow",
+        "i,j",
+        "--objectives",
+        "latency,dsp",
+    )
     done = ithaca(*arguments, "--plot", str(plot), "-o", str(data))
     assert done.returncode == 0, done.stderr
     assert "complete: " in done.stdout
@@ -179,9 +237,13 @@ def test_pareto_prints_a_proven_front(tmp_path: Path) -> None:
     values = [p["values"] for p in document["points"]]
     assert [v["latency"] for v in values] == sorted(v["latency"] for v in values)
     with xr.open_dataset(data) as front:
-        assert front["objectives"].sel(objective="dsp").values.tolist() == [v["dsp"] for v in values]
+        assert front["objectives"].sel(objective="dsp").values.tolist() == [
+            v["dsp"] for v in values
+        ]
     for point in document["points"]:
-        assert [step["minimum"] for step in point["proof"]] == [point["values"][step["minimised"]] for step in point["proof"]]
+        assert [step["minimum"] for step in point["proof"]] == [
+            point["values"][step["minimised"]] for step in point["proof"]
+        ]
     part = ithaca(*arguments, "--max-points", "2")
     assert part.returncode == 0
     assert "partial (ended after 2 points, as asked): 2 points, each proven" in part.stdout
@@ -190,7 +252,13 @@ def test_pareto_prints_a_proven_front(tmp_path: Path) -> None:
 def test_pareto_of_three_objectives_is_plotted_too(tmp_path: Path) -> None:
     arguments = ("pareto", "mm", "-s", "i=8,j=8,k=8", "--dataflow", "i", "--divisors-only")
     for name in ("front.svg", "front.html"):
-        done = ithaca(*arguments, "--objectives", "latency, max(dsp, 10), off_chip_words", "--plot", str(tmp_path / name))
+        done = ithaca(
+            *arguments,
+            "--objectives",
+            "latency, max(dsp, 10), off_chip_words",
+            "--plot",
+            str(tmp_path / name),
+        )
         assert done.returncode == 0, done.stderr
         assert (tmp_path / name).stat().st_size > 10_000
 
@@ -215,20 +283,40 @@ BAD_INPUT = {
     "vary an unknown name": ((*WHATIF, "--vary", "dps=1"), "loops i, j, k; limits latency"),
     "vary an unknown loop": ((*WHATIF, "--vary", "size.x=1"), "loops i, j, k"),
     "vary what is fixed": ((*WHATIF, "--vary", "i=1,2"), "fixed by another option"),
-    "vary a limit that is fixed": ((*WHATIF, "--vary", "dsp=1,2", "--limit", "dsp=3"), "fixed by another option"),
-    "vary the platform given": ((*WHATIF, "--platform", "u250", "--vary", "platform=u250"), "fixed by another option"),
+    "vary a limit that is fixed": (
+        (*WHATIF, "--vary", "dsp=1,2", "--limit", "dsp=3"),
+        "fixed by another option",
+    ),
+    "vary the platform given": (
+        (*WHATIF, "--platform", "u250", "--vary", "platform=u250"),
+        "fixed by another option",
+    ),
     "vary twice": ((*WHATIF, "--vary", "dsp=1,2", "--vary", "dsp=3"), "given twice"),
-    "vary twice by two names": ((*WHATIF, "--vary", "dsp=1,2", "--vary", "limit.dsp=3"), "given twice"),
+    "vary twice by two names": (
+        (*WHATIF, "--vary", "dsp=1,2", "--vary", "limit.dsp=3"),
+        "given twice",
+    ),
     "a value twice": ((*WHATIF, "--vary", "dsp=10,10.0"), "value 10 twice"),
     "a grid too large": (
-        ("whatif", "mm", *(w for loop in "ijk" for w in ("--vary", f"{loop}=" + ",".join(map(str, range(1, 12)))))),
+        (
+            "whatif",
+            "mm",
+            *(
+                w
+                for loop in "ijk"
+                for w in ("--vary", f"{loop}=" + ",".join(map(str, range(1, 12))))
+            ),
+        ),
         "1331 points",
     ),
     "a size that is none": (("whatif", "mm", "--vary", "i=4,x"), "'x'"),
     "a size out of range": (("whatif", "mm", "--vary", "i=4,0"), "loop 'i' is 0"),
     "a limit that is none": ((*WHATIF, "--vary", "dsp=4,nan"), "'nan'"),
     "a share that is none": ((*WHATIF, "--vary", "bram18k=x%"), "a share such as 50%"),
-    "a share of what is no resource": ((*WHATIF, "--vary", "latency=50%"), "does not state that resource"),
+    "a share of what is no resource": (
+        (*WHATIF, "--vary", "latency=50%"),
+        "does not state that resource",
+    ),
     "a negative limit": ((*WHATIF, "--vary", "dsp=-4"), "not negative"),
     "an unknown metric in a limit": ((*WHATIF, "--vary", "limit.dps*2=4"), "dps"),
     "an unknown platform": ((*WHATIF, "--vary", "platform=u250,u9"), "u9"),
@@ -236,20 +324,42 @@ BAD_INPUT = {
     "an unknown edition": ((*WHATIF, "--vary", "edition=new"), "exact, odyssey"),
     "an unknown dataflow": ((*WHATIF, "--vary", "dataflow=i,j:i,x"), "i,j i,k j,k"),
     "an unknown permutation": ((*WHATIF, "--vary", "permutation=C,Z"), "A, B, C"),
-    "a permutation that cannot be built": ((*WHATIF, "--vary", "permutation=C,A"), "--include-unbuildable"),
+    "a permutation that cannot be built": (
+        (*WHATIF, "--vary", "permutation=C,A"),
+        "--include-unbuildable",
+    ),
     "an unknown metric": ((*WHATIF, "--vary", "objective=latency,speed"), "speed"),
     "a metric the platform lacks": ((*WHATIF, "--vary", "objective=latency,area"), "area"),
     "a percentage of 0": ((*WHATIF, "--marginal", "0"), "--marginal is '0'"),
     "a percentage that is none": ((*WHATIF, "--marginal", "nan"), "--marginal is 'nan'"),
-    "a plot without an axis": ((*WHATIF, "--marginal", "5", "--plot", "p.png"), "one or two axes, not 0"),
+    "a plot without an axis": (
+        (*WHATIF, "--marginal", "5", "--plot", "p.png"),
+        "one or two axes, not 0",
+    ),
     "a plot of three axes": (
-        (*WHATIF, "--vary", "dsp=9", "--vary", "bram18k=9", "--vary", "dtype=fp32", "--plot", "p.png"),
+        (
+            *WHATIF,
+            "--vary",
+            "dsp=9",
+            "--vary",
+            "bram18k=9",
+            "--vary",
+            "dtype=fp32",
+            "--plot",
+            "p.png",
+        ),
         "one or two axes, not 3",
     ),
-    "a plot of an unknown kind": ((*WHATIF, "--vary", "dsp=9", "--plot", "p.gif"), ".png, .svg, .pdf, .html"),
+    "a plot of an unknown kind": (
+        (*WHATIF, "--vary", "dsp=9", "--plot", "p.gif"),
+        ".png, .svg, .pdf, .html",
+    ),
     "a plot in no folder": ((*WHATIF, "--vary", "dsp=9", "--plot", "/nowhere/p.png"), "/nowhere"),
     "an output that is not NetCDF": ((*WHATIF, "--vary", "dsp=9", "-o", "s.csv"), ".nc"),
-    "results in no folder": ((*WHATIF, "--vary", "dsp=9", "--results", "/nowhere/kept"), "/nowhere/kept"),
+    "results in no folder": (
+        (*WHATIF, "--vary", "dsp=9", "--results", "/nowhere/kept"),
+        "/nowhere/kept",
+    ),
     "results in a file": ((*WHATIF, "--vary", "dsp=9", "--results", "/dev/null"), "/dev/null"),
     "no objectives": (("pareto", *MM), "--objectives"),
     "one objective": ((*PARETO, "latency"), "2 to 5"),
@@ -259,11 +369,17 @@ BAD_INPUT = {
     "an objective the platform lacks": ((*PARETO, "latency,area"), "area"),
     "no points": ((*PARETO, "latency,dsp", "--max-points", "0"), "--max-points is '0'"),
     "no time": ((*PARETO, "latency,dsp", "--time-limit", "0"), "--time-limit is '0'"),
-    "an engine that proves nothing": ((*PARETO, "latency,dsp", "--method", "gp"), "auto, exact, cpsat"),
+    "an engine that proves nothing": (
+        (*PARETO, "latency,dsp", "--method", "gp"),
+        "auto, exact, cpsat",
+    ),
     "an unknown engine": ((*WHATIF, "--vary", "dsp=9", "--method", "magic"), "--method is 'magic'"),
     "no threads": ((*PARETO, "latency,dsp", "--threads", "0"), "--threads is '0'"),
     "proofs in a file": ((*PARETO, "latency,dsp", "--results", "/dev/null"), "/dev/null"),
-    "a front of too many axes": ((*PARETO, "latency,dsp,bram18k,main", "--plot", "p.png"), "two or three objectives, not 4"),
+    "a front of too many axes": (
+        (*PARETO, "latency,dsp,bram18k,main", "--plot", "p.png"),
+        "two or three objectives, not 4",
+    ),
     "a front that is not NetCDF": ((*PARETO, "latency,dsp", "-o", "s.json"), ".nc"),
 }
 

@@ -1,4 +1,5 @@
-"""``ithaca explain``: facts against figures worked out by hand, roofs against every solved problem."""
+"""``ithaca explain``: facts against figures worked out by hand, roofs against every solved
+problem."""
 
 from __future__ import annotations
 
@@ -20,7 +21,15 @@ from ithaca.formulations.systolic.design import systolic, systolic_problem
 from ithaca.formulations.systolic.insight.cycles import PES, Binding, Contender, LoopPadding
 from ithaca.formulations.systolic.insight.facts import Facts, _binding, _loop, _times_as_many, facts
 from ithaca.formulations.systolic.systolic_array import Edition
-from ithaca.results.explanation import Change, Kind, first_change, limit_uses, other_designs, raised_limits, worthless
+from ithaca.results.explanation import (
+    Change,
+    Kind,
+    first_change,
+    limit_uses,
+    other_designs,
+    raised_limits,
+    worthless,
+)
 from ithaca.results.files import load_result
 from ithaca.solver.certificate import Status
 from ithaca.solver.exact.engine import solve_exact
@@ -58,7 +67,10 @@ def test_the_binding_module_and_the_next(known: Facts) -> None:
     assert known.binding.first.takes == known.binding.main == 480 * (8 * 41 * 4 + 1)
     assert known.binding.second is not None
     # A crosses DRAM in tiles of 205·64 words, 16 at a time
-    assert (known.binding.second.name, known.binding.second.cycles) == ("A_IO_L3_in", 480 * 205 * 64 // 16)
+    assert (known.binding.second.name, known.binding.second.cycles) == (
+        "A_IO_L3_in",
+        480 * 205 * 64 // 16,
+    )
     assert known.binding.waiting == 480
     assert known.binding.ratio == Fraction(630_240, 393_600)
     assert known.binding.share == Fraction(629_760, 639_876)
@@ -85,7 +97,11 @@ def test_padding(known: Facts) -> None:
 
 def test_slack_of_the_limits() -> None:
     dsp, bram = limit_uses(*best_of_1024())
-    assert (dsp.metric, dsp.slack, dsp.slack_share) == ("dsp", Fraction("1.6"), Fraction("1.6") / Fraction("8601.6"))
+    assert (dsp.metric, dsp.slack, dsp.slack_share) == (
+        "dsp",
+        Fraction("1.6"),
+        Fraction("1.6") / Fraction("8601.6"),
+    )
     assert (bram.metric, bram.slack) == ("bram18k", Fraction("1248.2"))
 
 
@@ -102,7 +118,13 @@ def test_roofs(known: Facts) -> None:
 
 def test_idle_simd_lanes_and_partial_sums() -> None:
     problem = mm_problem((8, 8, 13), ("i", "j"), "A")
-    tiling = mm_tiling(systolic(problem).array, (8, 8, 8), (4, 4), 4, **dict.fromkeys(["A", "B", "C", "C_drain"], 4))
+    tiling = mm_tiling(
+        systolic(problem).array,
+        (8, 8, 8),
+        (4, 4),
+        4,
+        **dict.fromkeys(["A", "B", "C", "C_drain"], 4),
+    )
     found = facts_of(problem, configuration_of(problem, tiling))
     # 13 of 16 iterations: the last vector of 4 has one to do
     assert found.padding.loops[2].idle_simd == 3
@@ -148,7 +170,9 @@ def test_shares_and_roofs_of_random_configurations(point: tuple[Problem, Configu
 def test_shares_and_roofs_of_optima(
     sizes: tuple[int, int, int], dataflow: tuple[str, ...], permutation: str, edition: str, dsp: str
 ) -> None:
-    solution = solve_exact(mm_problem(sizes, dataflow, permutation, edition, dsp=dsp), SolveOptions())
+    solution = solve_exact(
+        mm_problem(sizes, dataflow, permutation, edition, dsp=dsp), SolveOptions()
+    )
     if solution.configuration is None:
         assert solution.certificate.status is Status.INFEASIBLE
     else:
@@ -169,11 +193,18 @@ def test_roofs_of_a_strided_convolution(edition: Edition) -> None:
     assert solved
 
 
-access_terms = st.lists(st.tuples(st.sampled_from("abc"), st.integers(1, 5)), min_size=0, max_size=3, unique_by=lambda t: t[0])
+access_terms = st.lists(
+    st.tuples(st.sampled_from("abc"), st.integers(1, 5)),
+    min_size=0,
+    max_size=3,
+    unique_by=lambda t: t[0],
+)
 
 
 @given(st.lists(access_terms, min_size=1, max_size=2), st.tuples(*[st.integers(1, 6)] * 3))
-def test_a_footprint_counts_elements(subscripts: list[list[tuple[str, int]]], extents: tuple[int, int, int]) -> None:
+def test_a_footprint_counts_elements(
+    subscripts: list[list[tuple[str, int]]], extents: tuple[int, int, int]
+) -> None:
     sizes = dict(zip("abc", extents, strict=True))
     read = Access("X", tuple(Affine(tuple(terms), 1) for terms in subscripts))
     nest = LoopNest(
@@ -217,13 +248,20 @@ def test_raised_limits_are_solved_again() -> None:
         return solve_best(asked, starts=starts)
 
     changes = raised_limits(problems, solve(problems, [None]), solve)
-    assert [(c.what, c.percent) for c in changes] == [("dsp", 5), ("bram18k", 5), ("dsp", 10), ("bram18k", 10)]
+    assert [(c.what, c.percent) for c in changes] == [
+        ("dsp", 5),
+        ("bram18k", 5),
+        ("dsp", 10),
+        ("bram18k", 10),
+    ]
     assert worthless(changes) == ("bram18k",)
     for change in changes:
         assert change.proven
         if change.what == "dsp":
             assert change.raised is not None
-            alone = solve_exact(mm_problem((32, 24, 16), ("i", "k"), dsp=str(float(change.raised))), SolveOptions())
+            alone = solve_exact(
+                mm_problem((32, 24, 16), ("i", "k"), dsp=str(float(change.raised))), SolveOptions()
+            )
             assert (change.before, change.after) == (547, alone.value)
     first = first_change(changes)
     assert first is not None
@@ -232,7 +270,9 @@ def test_raised_limits_are_solved_again() -> None:
 
 def test_the_largest_proven_gain_comes_first() -> None:
     def change(after: int, proven: bool = True) -> Change:
-        return Change(Kind.LIMIT, "dsp", Fraction(100), Fraction(after), proven, 5, Fraction(1), Fraction(2))
+        return Change(
+            Kind.LIMIT, "dsp", Fraction(100), Fraction(after), proven, 5, Fraction(1), Fraction(2)
+        )
 
     assert first_change([change(90), change(80), change(10, proven=False)]) == change(80)
     assert first_change([change(100), change(110)]) is None
@@ -246,7 +286,10 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder of results."""
     folder = tmp_path_factory.mktemp("results")
     mm = ("solve", "mm", "-s", "i=32,j=24,k=16")
-    assert ithaca(*mm, "--limit", "dsp=155,bram18k=3763", "-o", str(folder / "mm.json")).returncode == 0
+    assert (
+        ithaca(*mm, "--limit", "dsp=155,bram18k=3763", "-o", str(folder / "mm.json")).returncode
+        == 0
+    )
     assert ithaca(*mm, "--limit", "dsp=4", "-o", str(folder / "infeasible.json")).returncode == 1
     assert ithaca(*mm, "--platform", "asic-28nm", "-o", str(folder / "asic.json")).returncode == 0
     return folder
@@ -265,8 +308,11 @@ def test_the_command_says_it_in_words(results: Path) -> None:
         "Traffic",
     ):
         assert any(line.startswith(start) for line in lines), start
-    # simulated, they take as long; 10 % more (170.5) gains no more than 5 %, so the smaller change is the one to make
-    assert lines[-1].startswith("To change first: raise dsp by 5 %, from 155 to 162.75; latency 567 becomes 445 ")
+    # simulated, they take as long; 10 % more (170.5) gains no more than 5 %, so the smaller change
+    # is the one to make
+    assert lines[-1].startswith(
+        "To change first: raise dsp by 5 %, from 155 to 162.75; latency 567 becomes 445 "
+    )
     assert "bram18k raised by 5 % or 10 %: no change of latency (proven)" in done.stdout
 
 
@@ -279,7 +325,11 @@ def test_another_design_is_compared_with_the_best(results: Path) -> None:
     assert whole["changes"] is None
     assert whole["first_change"] is None
     found = [c for c in document["changes"] if c["kind"] == "design"]
-    assert min(c["after"] for c in found) == whole["objective"]["value"] < document["objective"]["value"]
+    assert (
+        min(c["after"] for c in found)
+        == whole["objective"]["value"]
+        < document["objective"]["value"]
+    )
     assert document["statements"][-1].startswith("To change first: take design ")
 
 
@@ -288,7 +338,10 @@ def test_it_is_told_when_no_limit_binds(results: Path) -> None:
     assert ithaca("solve", "mttkrp", *words).returncode == 0
     lines = ithaca("explain", str(results / "mttkrp.json")).stdout.splitlines()
     assert "Tried: drop all limits: latency stays 2,161 (proven)." in lines
-    assert "No limit binds: the extents and the latency hiding that the accumulators need allow nothing better." in lines[-1]
+    assert (
+        "No limit binds: the extents and the latency hiding that the accumulators need allow nothing better."
+        in lines[-1]
+    )
     result = load_result(results / "mttkrp.json")
     assert result.best is not None
     unlimited = solve_exact(replace(result.best.problem, limits=()))
@@ -296,12 +349,23 @@ def test_it_is_told_when_no_limit_binds(results: Path) -> None:
 
 
 def test_an_unbuildable_design_is_called_so_by_solve_explain_and_report(results: Path) -> None:
-    words = ("-s", "i=16,j=16,k=16", "--include-unbuildable", "--dataflow", "i,j", "--permutation", "A")
+    words = (
+        "-s",
+        "i=16,j=16,k=16",
+        "--include-unbuildable",
+        "--dataflow",
+        "i,j",
+        "--permutation",
+        "A",
+    )
     solved = ithaca("solve", "mm", *words, "-o", str(results / "loop.json"))
     told = "not buildable: partial sums of C are copied in (C_IO_L1_in): a feedback loop that HLS does not synthesize"
     assert f"({told})" in solved.stdout
     assert f"\nDesign: {told}.\n" in ithaca("explain", str(results / "loop.json"), "--quick").stdout
-    assert ithaca("report", str(results / "loop.json"), "-o", str(results / "loop.html")).returncode == 0
+    assert (
+        ithaca("report", str(results / "loop.json"), "-o", str(results / "loop.html")).returncode
+        == 0
+    )
     assert f"The design is {told}." in (results / "loop.html").read_text()
     assert "buildable" not in ithaca("explain", str(results / "mm.json"), "--quick").stdout
 
@@ -310,10 +374,20 @@ def test_counts_of_one_and_of_none() -> None:
     assert _loop(LoopPadding("i", 63, 64, 8, 1, 0)) == (
         "Padding: loop i runs 64 iterations for 63; 1 of its 8 lanes has nothing to do in the last tile."
     )
-    assert _loop(LoopPadding("i", 63, 64, 8, 0, 1)).endswith("for 63; 1 SIMD lane is idle in the last vector.")
-    assert _effect(Change(Kind.LIMIT, "dsp", Fraction(9), Fraction(9), False)) == "stays 9 (not decided in time)"
-    swap = Binding(Contender("x", Fraction(8), Fraction(8)), None, "main phase", Fraction(9), Fraction(10))
-    assert list(_binding(swap))[1] == "Binding: the other cycle of the main phase is a buffer that swaps, one cycle a tile."
+    assert _loop(LoopPadding("i", 63, 64, 8, 0, 1)).endswith(
+        "for 63; 1 SIMD lane is idle in the last vector."
+    )
+    assert (
+        _effect(Change(Kind.LIMIT, "dsp", Fraction(9), Fraction(9), False))
+        == "stays 9 (not decided in time)"
+    )
+    swap = Binding(
+        Contender("x", Fraction(8), Fraction(8)), None, "main phase", Fraction(9), Fraction(10)
+    )
+    assert (
+        list(_binding(swap))[1]
+        == "Binding: the other cycle of the main phase is a buffer that swaps, one cycle a tile."
+    )
     assert _times_as_many(Fraction(1)) == "just as many"
 
 
@@ -334,7 +408,10 @@ def test_no_configuration_and_other_platforms(results: Path) -> None:
     ("arguments", "piece"),
     [
         (("missing.json",), "missing.json"),
-        (("mm.json", "--design", "i,j"), "--design is 'i,j'; allowed: one of the result's, [i,k] C; "),
+        (
+            ("mm.json", "--design", "i,j"),
+            "--design is 'i,j'; allowed: one of the result's, [i,k] C; ",
+        ),
         (("mm.json", "--design", "i,j A"), "--design is 'i,j A'; allowed: one of the result's, "),
         (("mm.json", "--quick", "--time-limit", "3"), "--time-limit cannot be given with --quick"),
         (("mm.json", "--time-limit", "0"), "--time-limit is '0'"),

@@ -34,18 +34,88 @@ DATAFLOWS = (("i", "j"), ("i", "k"), ("k",))
 #: Sizes, whether only divisors are tried, dataflows, permutation, edition, objectives.
 CASES = {
     "two objectives": ((5, 4, 4), False, (("i", "j"), ("k",)), "C", "exact", ("latency", "dsp")),
-    "larger, without padding": ((12, 16, 16), True, DATAFLOWS, "C", "exact", ("latency", "bram18k")),
-    "one of them constant": ((12, 8, 16), True, (("i",),), "C", "exact", ("latency", "latency-latency+1")),
-    "traffic against memory": ((16, 32, 32), True, (("i", "j"), ("i", "k")), "C", "exact", ("off_chip_words", "bram18k")),
-    "a maximised objective": ((12, 8, 16), True, (("i", "j"), ("j",)), "C", "exact", ("latency", "-dsp")),
-    "expressions": ((12, 8, 16), True, (("i", "k"),), "C", "exact", ("latency+2*dsp", "max(bram18k, dsp)")),
+    "larger, without padding": (
+        (12, 16, 16),
+        True,
+        DATAFLOWS,
+        "C",
+        "exact",
+        ("latency", "bram18k"),
+    ),
+    "one of them constant": (
+        (12, 8, 16),
+        True,
+        (("i",),),
+        "C",
+        "exact",
+        ("latency", "latency-latency+1"),
+    ),
+    "traffic against memory": (
+        (16, 32, 32),
+        True,
+        (("i", "j"), ("i", "k")),
+        "C",
+        "exact",
+        ("off_chip_words", "bram18k"),
+    ),
+    "a maximised objective": (
+        (12, 8, 16),
+        True,
+        (("i", "j"), ("j",)),
+        "C",
+        "exact",
+        ("latency", "-dsp"),
+    ),
+    "expressions": (
+        (12, 8, 16),
+        True,
+        (("i", "k"),),
+        "C",
+        "exact",
+        ("latency+2*dsp", "max(bram18k, dsp)"),
+    ),
     "the published edition": ((6, 4, 8), False, DATAFLOWS, "C", "odyssey", ("latency", "bram18k")),
     "the cycle edition": ((4, 4, 4), True, MM_DATAFLOWS, "C", "cycle", ("latency", "bram18k")),
-    "the cycle edition, padded": ((3, 5, 2), False, (("i", "k"), ("k",)), "C", "cycle", ("off_chip_words", "latency")),
-    "partial sums carried": ((4, 6, 8), True, (("i", "j"), ("k",)), "A", "exact", ("latency", "bram18k")),
-    "three objectives": ((5, 4, 4), True, (("i", "j"), ("i", "k")), "C", "exact", ("latency", "dsp", "bram18k")),
-    "three, another order": ((8, 8, 6), True, (("j",), ("k",)), "C", "exact", ("off_chip_words", "latency", "dsp")),
-    "four": ((4, 4, 4), True, (("i", "j"), ("k",)), "C", "exact", ("off_chip_words", "bram18k", "latency", "dsp")),
+    "the cycle edition, padded": (
+        (3, 5, 2),
+        False,
+        (("i", "k"), ("k",)),
+        "C",
+        "cycle",
+        ("off_chip_words", "latency"),
+    ),
+    "partial sums carried": (
+        (4, 6, 8),
+        True,
+        (("i", "j"), ("k",)),
+        "A",
+        "exact",
+        ("latency", "bram18k"),
+    ),
+    "three objectives": (
+        (5, 4, 4),
+        True,
+        (("i", "j"), ("i", "k")),
+        "C",
+        "exact",
+        ("latency", "dsp", "bram18k"),
+    ),
+    "three, another order": (
+        (8, 8, 6),
+        True,
+        (("j",), ("k",)),
+        "C",
+        "exact",
+        ("off_chip_words", "latency", "dsp"),
+    ),
+    "four": (
+        (4, 4, 4),
+        True,
+        (("i", "j"), ("k",)),
+        "C",
+        "exact",
+        ("off_chip_words", "bram18k", "latency", "dsp"),
+    ),
 }
 
 
@@ -53,11 +123,16 @@ CASES = {
 SLOW = {"larger, without padding", "four"}
 
 
-@pytest.mark.parametrize("case", [pytest.param(c, marks=pytest.mark.slow) if c in SLOW else c for c in CASES])
+@pytest.mark.parametrize(
+    "case", [pytest.param(c, marks=pytest.mark.slow) if c in SLOW else c for c in CASES]
+)
 def test_the_front_is_what_brute_force_finds(case: str) -> None:
     sizes, divisors, dataflows, permutation, edition, objectives = CASES[case]
     space = SpaceOptions(divisors_only=divisors)
-    problems = [mm_problem(sizes, d, permutation, edition, dsp="80", bram18k="100", space=space) for d in dataflows]
+    problems = [
+        mm_problem(sizes, d, permutation, edition, dsp="80", bram18k="100", space=space)
+        for d in dataflows
+    ]
     front = pareto_front(problems, objectives)
     assert front.complete
     vectors = [tuple(float(v) for v in p.values) for p in front.points]
@@ -75,10 +150,14 @@ def test_fed_tiles_are_divided_among_their_turns_on_a_grid(regime: str) -> None:
     limits = (Limit("dsp", Fraction(80)), Limit("bram18k", Fraction(60)))
     technology, objective = Technology(machine=REGIMES[regime]), parse_objective("latency")
     space = SpaceOptions(divisors_only=True)
-    problem = systolic_problem(nest, array, data_type("fp32"), limits, objective, space, technology=technology)
+    problem = systolic_problem(
+        nest, array, data_type("fp32"), limits, objective, space, technology=technology
+    )
     front = pareto_front([problem], ("latency", "bram18k"))
     assert front.complete
-    assert {tuple(map(float, p.values)) for p in front.points} == brute_front([problem], ("latency", "bram18k"))
+    assert {tuple(map(float, p.values)) for p in front.points} == brute_front(
+        [problem], ("latency", "bram18k")
+    )
     check_points(front)
 
 
@@ -106,7 +185,9 @@ def test_quotients_have_fronts_too() -> None:
     by_throughput = pareto_front(problems, ("-throughput", "dsp"))
     assert by_throughput.complete
     operations = Fraction(2 * 5 * 4 * 4 * 300, 1000)
-    assert [p.values for p in by_throughput.points] == [(-operations / p.values[0], p.values[1]) for p in by_latency.points]
+    assert [p.values for p in by_throughput.points] == [
+        (-operations / p.values[0], p.values[1]) for p in by_latency.points
+    ]
     check_points(by_throughput)
 
 
@@ -116,30 +197,46 @@ def test_quotients_have_fronts_too() -> None:
         ((2, 3, 4), ("latency", "power")),
         ((2, 3, 2), ("power", "latency")),
         ((2, 3, 4), ("dsp", "power")),
-        pytest.param((2, 2, 4), ("latency", "dsp/latency", "-throughput/dsp"), marks=pytest.mark.slow),
+        pytest.param(
+            (2, 2, 4), ("latency", "dsp/latency", "-throughput/dsp"), marks=pytest.mark.slow
+        ),
     ],
 )
-def test_fronts_of_true_quotients_are_what_brute_force_finds(sizes: tuple[int, int, int], objectives: tuple[str, ...]) -> None:
+def test_fronts_of_true_quotients_are_what_brute_force_finds(
+    sizes: tuple[int, int, int], objectives: tuple[str, ...]
+) -> None:
     space = SpaceOptions(divisors_only=True)
-    problems = [mm_problem(sizes, d, dsp="80", bram18k="100", space=space) for d in (("i", "j"), ("k",))]
+    problems = [
+        mm_problem(sizes, d, dsp="80", bram18k="100", space=space) for d in (("i", "j"), ("k",))
+    ]
     front = pareto_front(problems, objectives)
     assert front.complete
     found = [tuple(f"{float(v):.9g}" for v in p.values) for p in front.points]
     assert len(set(found)) == len(found)
-    assert set(found) == {tuple(f"{v:.9g}" for v in vector) for vector in brute_front(problems, objectives)}
+    assert set(found) == {
+        tuple(f"{v:.9g}" for v in vector) for vector in brute_front(problems, objectives)
+    }
     check_points(front)
 
 
 @pytest.mark.parametrize("method", [Method.AUTO, Method.CPSAT])
 def test_any_engine_that_proves_finds_the_same_front(method: Method) -> None:
-    problems = [mm_problem((4, 4, 4), d, dsp="40", bram18k="40", space=SpaceOptions(divisors_only=True)) for d in DATAFLOWS]
+    problems = [
+        mm_problem((4, 4, 4), d, dsp="40", bram18k="40", space=SpaceOptions(divisors_only=True))
+        for d in DATAFLOWS
+    ]
     front = pareto_front(problems, ("latency", "dsp"), method=method)
     assert front.complete
-    assert {tuple(map(float, p.values)) for p in front.points} == brute_front(problems, ("latency", "dsp"))
+    assert {tuple(map(float, p.values)) for p in front.points} == brute_front(
+        problems, ("latency", "dsp")
+    )
 
 
 def test_threads_find_the_same_front() -> None:
-    problems = [mm_problem((4, 5, 4), d, dsp="60", space=SpaceOptions(divisors_only=True)) for d in DATAFLOWS]
+    problems = [
+        mm_problem((4, 5, 4), d, dsp="60", space=SpaceOptions(divisors_only=True))
+        for d in DATAFLOWS
+    ]
     objectives = ("latency", "off_chip_words", "dsp")
     one, two = pareto_front(problems, objectives), pareto_front(problems, objectives, threads=2)
     assert two.complete
@@ -163,25 +260,37 @@ def timeless(front: Front) -> Front:
         return replace(proof, seconds=0.0)
 
     points = tuple(replace(p, proof=tuple(map(step, p.proof))) for p in front.points)
-    return replace(front, points=points, completeness=tuple(map(step, front.completeness)), seconds=0.0)
+    return replace(
+        front, points=points, completeness=tuple(map(step, front.completeness)), seconds=0.0
+    )
 
 
 @pytest.mark.parametrize(
     ("sizes", "objectives", "count"),
-    [((6, 5, 4), ("latency", "dsp"), 1), ((6, 5, 4), ("latency", "dsp"), 7), ((2, 3, 2), ("-throughput", "power"), 4)],
+    [
+        ((6, 5, 4), ("latency", "dsp"), 1),
+        ((6, 5, 4), ("latency", "dsp"), 7),
+        ((2, 3, 2), ("-throughput", "power"), 4),
+    ],
 )
 def test_an_interrupted_front_resumes_to_the_same_front(
     tmp_path: Path, sizes: tuple[int, int, int], objectives: tuple[str, ...], count: int
 ) -> None:
-    problems = [mm_problem(sizes, d, dsp="60", space=SpaceOptions(divisors_only=True)) for d in DATAFLOWS]
+    problems = [
+        mm_problem(sizes, d, dsp="60", space=SpaceOptions(divisors_only=True)) for d in DATAFLOWS
+    ]
     alone = pareto_front(problems, objectives)
     store = Store(tmp_path / "kept")
-    part = pareto_front(problems, objectives, SolveOptions(stop=Stop(store.folder, count)), store=store)
+    part = pareto_front(
+        problems, objectives, SolveOptions(stop=Stop(store.folder, count)), store=store
+    )
     assert part.unfinished == "interrupted"
     kept = {path.name: path.stat().st_mtime_ns for path in store.folder.iterdir()}
     assert len(kept) == count
     assert timeless(pareto_front(problems, objectives, store=store)) == timeless(alone)
-    assert all((store.folder / name).stat().st_mtime_ns == changed for name, changed in kept.items())
+    assert all(
+        (store.folder / name).stat().st_mtime_ns == changed for name, changed in kept.items()
+    )
     # all is known now: no search needs to begin
     again = pareto_front(problems, objectives, SolveOptions(time_limit=1e-9), store=store)
     assert timeless(again) == timeless(alone)
@@ -189,7 +298,10 @@ def test_an_interrupted_front_resumes_to_the_same_front(
 
 def test_a_spoilt_proof_is_made_anew(tmp_path: Path) -> None:
     notes: list[str] = []
-    problems = [mm_problem((6, 5, 4), d, dsp="60", space=SpaceOptions(divisors_only=True)) for d in DATAFLOWS[:2]]
+    problems = [
+        mm_problem((6, 5, 4), d, dsp="60", space=SpaceOptions(divisors_only=True))
+        for d in DATAFLOWS[:2]
+    ]
     store = Store(tmp_path / "kept", notes.append)
     front = pareto_front(problems, ("latency", "dsp"), store=store)
     paths = sorted(store.folder.iterdir())
@@ -221,7 +333,10 @@ def test_a_front_of_five_points_at_most_is_labelled_partial_and_holds_the_extrem
 
 
 def test_a_partial_front_begins_with_the_minimum_of_every_objective() -> None:
-    problems = [mm_problem((6, 5, 4), d, dsp="60", space=SpaceOptions(divisors_only=True)) for d in DATAFLOWS]
+    problems = [
+        mm_problem((6, 5, 4), d, dsp="60", space=SpaceOptions(divisors_only=True))
+        for d in DATAFLOWS
+    ]
     objectives = ("latency", "off_chip_words", "dsp")
     front = pareto_front(problems, objectives, max_points=3)
     for number, text in enumerate(objectives):
@@ -230,7 +345,9 @@ def test_a_partial_front_begins_with_the_minimum_of_every_objective() -> None:
 
 
 def test_no_time_gives_no_points_and_says_so() -> None:
-    front = pareto_front([mm_problem((16, 12, 8))], ("latency", "dsp"), SolveOptions(time_limit=1e-9))
+    front = pareto_front(
+        [mm_problem((16, 12, 8))], ("latency", "dsp"), SolveOptions(time_limit=1e-9)
+    )
     assert (front.points, front.unfinished) == ((), "time was up")
 
 
@@ -242,7 +359,9 @@ def test_interruption_keeps_the_points_found() -> None:
         nonlocal found
         found = points
 
-    front = pareto_front(problems, ("latency", "dsp"), SolveOptions(stop=lambda: found >= 3), report=report)
+    front = pareto_front(
+        problems, ("latency", "dsp"), SolveOptions(stop=lambda: found >= 3), report=report
+    )
     assert front.unfinished == "interrupted"
     assert len(front.points) >= 3
     check_points(front)
@@ -256,11 +375,17 @@ def test_an_infeasible_front_is_complete_and_names_the_limit() -> None:
 
 
 def test_limits_on_an_objective_hold() -> None:
-    problem = mm_problem((6, 5, 4), more_limits=(Limit("latency", Fraction(200)),), space=SpaceOptions(divisors_only=True))
+    problem = mm_problem(
+        (6, 5, 4),
+        more_limits=(Limit("latency", Fraction(200)),),
+        space=SpaceOptions(divisors_only=True),
+    )
     front = pareto_front([problem], ("latency", "dsp"))
     assert front.complete
     assert max(p.values[0] for p in front.points) <= 200
-    assert {tuple(map(float, p.values)) for p in front.points} == brute_front([problem], ("latency", "dsp"))
+    assert {tuple(map(float, p.values)) for p in front.points} == brute_front(
+        [problem], ("latency", "dsp")
+    )
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,12 @@ from ithaca.studies.hypervolume import hypervolume, nondominated
 
 
 def test_two_objectives_by_hand() -> None:
-    points = [(Fraction(1), Fraction(3)), (Fraction(2), Fraction(1)), (Fraction(3), Fraction(3)), (Fraction(5), Fraction(0))]
+    points = [
+        (Fraction(1), Fraction(3)),
+        (Fraction(2), Fraction(1)),
+        (Fraction(3), Fraction(3)),
+        (Fraction(5), Fraction(0)),
+    ]
     assert nondominated(points) == [points[0], points[1], points[3]]
     assert hypervolume(points, (Fraction(4), Fraction(4))) == 3 + 6 - 2
     assert hypervolume([], (Fraction(4), Fraction(4))) == 0
@@ -22,7 +27,10 @@ def test_two_objectives_by_hand() -> None:
 def test_volumes_are_the_dominated_cells(objectives: int) -> None:
     generator = np.random.default_rng(objectives)
     for _ in range(20):
-        points = [tuple(Fraction(int(n)) for n in row) for row in generator.integers(0, 6, (7, objectives))]
+        points = [
+            tuple(Fraction(int(n)) for n in row)
+            for row in generator.integers(0, 6, (7, objectives))
+        ]
         cells = sum(
             any(all(a <= b for a, b in zip(point, cell, strict=True)) for point in points)
             for cell in product(range(5), repeat=objectives)

@@ -18,7 +18,14 @@ SIZES = {"i": 4, "j": 4, "k": 2}
 
 def test_each_figure_is_varied_as_if_the_file_said_so() -> None:
     simple = find_architecture("simple")
-    study = ithaca.whatif("mm", sizes=SIZES, arch=simple, vary={"RF.words": [4, 8]}, objective="energy", divisors_only=True)
+    study = ithaca.whatif(
+        "mm",
+        sizes=SIZES,
+        arch=simple,
+        vary={"RF.words": [4, 8]},
+        objective="energy",
+        divisors_only=True,
+    )
     for words, point in zip((4, 8), study.points.values(), strict=True):
         changed = with_figure(simple, "RF.words", Fraction(words))
         alone = ithaca.map("mm", sizes=SIZES, arch=changed, objective="energy", divisors_only=True)
@@ -28,14 +35,20 @@ def test_each_figure_is_varied_as_if_the_file_said_so() -> None:
 
 def test_figures_change_the_architecture_that_is_varied_too() -> None:
     vary = {"Buffer.read_bandwidth": ["1", "none"], "arch": ["simple", "tpu-like"]}
-    with pytest.raises(InputError, match=r"tpu-like has no Buffer.read_bandwidth; its parts are DRAM, "):
+    with pytest.raises(
+        InputError, match=r"tpu-like has no Buffer.read_bandwidth; its parts are DRAM, "
+    ):
         ithaca.whatif("mm", sizes=SIZES, arch="simple", vary=vary)
 
 
 def test_meshes_grow_with_what_is_inside() -> None:
     simple = find_architecture("simple")
     narrow = with_figure(simple, "RF.mesh_x", Fraction(4))
-    assert (narrow.levels[-1].instances, narrow.compute.instances, narrow.compute.mesh_x) == (64, 64, 4)
+    assert (narrow.levels[-1].instances, narrow.compute.instances, narrow.compute.mesh_x) == (
+        64,
+        64,
+        4,
+    )
     assert with_figure(narrow, "RF.mesh_x", Fraction(16)) == simple
 
 
@@ -44,7 +57,9 @@ def test_words_of_half_the_width_are_twice_as_many() -> None:
     narrow = with_figure(simple, "word_bits", Fraction(8))
     for old, new in zip(simple.levels, narrow.levels, strict=True):
         assert new.words == (None if old.words is None else 2 * old.words)
-        assert new.read_bandwidth == (None if old.read_bandwidth is None else 2 * old.read_bandwidth)
+        assert new.read_bandwidth == (
+            None if old.read_bandwidth is None else 2 * old.read_bandwidth
+        )
     assert with_figure(narrow, "word_bits", Fraction(16)) == simple
 
 
@@ -68,7 +83,13 @@ def test_bad_figures_are_refused(vary: str, complaint: str) -> None:
 
 
 def test_a_front_is_that_of_all_mappings() -> None:
-    front = ithaca.pareto("mm", sizes={"i": 2, "j": 2, "k": 2}, arch="simple", divisors_only=True, objectives="latency,energy")
+    front = ithaca.pareto(
+        "mm",
+        sizes={"i": 2, "j": 2, "k": 2},
+        arch="simple",
+        divisors_only=True,
+        objectives="latency,energy",
+    )
     design = front.problems[0].design
     tables = [
         [dict(zip(rows, row, strict=True)) for row in zip(*rows.values(), strict=True)]
@@ -78,7 +99,9 @@ def test_a_front_is_that_of_all_mappings() -> None:
     for parts in product(*tables):
         values = {name: int(value) for part in parts for name, value in part.items()}
         if design.space.contains(values):
-            metrics = design.metrics({n: Fraction(v) for n, v in values.items()}, FRACTION, ("latency", "energy"))
+            metrics = design.metrics(
+                {n: Fraction(v) for n, v in values.items()}, FRACTION, ("latency", "energy")
+            )
             found.add((metrics["latency"], metrics["energy"]))
     best = {z for z in found if not any(a <= z[0] and b <= z[1] and (a, b) != z for a, b in found)}
     assert front.complete
@@ -87,7 +110,9 @@ def test_a_front_is_that_of_all_mappings() -> None:
 
 
 def test_studies_of_mappings_are_documents_and_tables() -> None:
-    study = ithaca.whatif("mm", sizes=SIZES, arch="simple", vary={"limit.pes": [0.5, 4]}, divisors_only=True)
+    study = ithaca.whatif(
+        "mm", sizes=SIZES, arch="simple", vary={"limit.pes": [0.5, 4]}, divisors_only=True
+    )
     infeasible, best = study.document["points"]
     assert infeasible["best"] is None
     assert best["best"]["metrics"]["edp"] == best["objective"]["value"]

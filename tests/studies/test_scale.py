@@ -1,4 +1,5 @@
-"""Scales of objectives: "at most" and "less than" are met by exactly the configurations they mean."""
+"""Scales of objectives: "at most" and "less than" are met by exactly the configurations they
+mean."""
 
 from __future__ import annotations
 
@@ -42,7 +43,9 @@ OBJECTIVES = (
 
 
 @st.composite
-def problems_and_configurations(draw: st.DrawFn, objective: str) -> tuple[Problem, list[Configuration]]:
+def problems_and_configurations(
+    draw: st.DrawFn, objective: str
+) -> tuple[Problem, list[Configuration]]:
     problem = mm_problem(
         (6, 5, 4),
         draw(st.sampled_from(MM_DATAFLOWS)),
@@ -63,7 +66,9 @@ def problems_and_configurations(draw: st.DrawFn, objective: str) -> tuple[Proble
 
 
 @settings(max_examples=60)
-@given(st.sampled_from(OBJECTIVES).flatmap(problems_and_configurations), st.booleans(), st.booleans())
+@given(
+    st.sampled_from(OBJECTIVES).flatmap(problems_and_configurations), st.booleans(), st.booleans()
+)
 def test_limits_are_met_by_exactly_what_a_bound_admits(
     drawn: tuple[Problem, list[Configuration]], strict: bool, halfway: bool
 ) -> None:
@@ -83,7 +88,10 @@ def test_limits_are_met_by_exactly_what_a_bound_admits(
     replace(problem, limits=(limit,)).symbolic()
 
 
-@pytest.mark.parametrize(("text", "grid"), [("latency", True), ("2*dsp - 7", True), ("power", False), ("dsp/latency", False)])
+@pytest.mark.parametrize(
+    ("text", "grid"),
+    [("latency", True), ("2*dsp - 7", True), ("power", False), ("dsp/latency", False)],
+)
 def test_only_quotients_lack_a_grid(text: str, grid: bool) -> None:
     scale = find_scale(mm_problem((6, 5, 4), ("i",)), parse_objective(text))
     assert bool(scale.step) == grid
@@ -104,14 +112,18 @@ def test_cycles_lie_on_a_grid(kernel: str) -> None:
     for machine in REGIMES.values():
         for array in choose_designs(nest, Edition.CYCLE):
             technology = Technology(machine=machine)
-            problem = systolic_problem(nest, array, data_type("fp32"), (), objective, technology=technology)
+            problem = systolic_problem(
+                nest, array, data_type("fp32"), (), objective, technology=technology
+            )
             assert find_scale(problem, objective).step >= Fraction(1, 16)
 
 
 def test_what_has_no_scale_is_refused() -> None:
     problem = mm_problem((6, 5, 4), ("i",))
     for text in ("1/(latency - dsp)", "latency/(dsp - 5)"):
-        with pytest.raises(InputError, match=r"no known distance, as .* is not shown to be positive; allowed: sums"):
+        with pytest.raises(
+            InputError, match=r"no known distance, as .* is not shown to be positive; allowed: sums"
+        ):
             find_scale(problem, parse_objective(text))
 
 
@@ -127,12 +139,16 @@ def test_what_has_no_scale_is_refused() -> None:
 )
 @settings(max_examples=10)
 @given(st.data())
-def test_constants_over_something_are_ordered_as_their_equivalent(text: str, other: str | None, data: st.DataObject) -> None:
+def test_constants_over_something_are_ordered_as_their_equivalent(
+    text: str, other: str | None, data: st.DataObject
+) -> None:
     problem, configurations = data.draw(problems_and_configurations(text))
     instead = equivalent_objective([problem], problem.objective)
     assert instead.constant is not None
     assert other is None or instead.objective.text == other
-    pairs = [(instead.objective.value(problem.metrics(c)), problem.value(c)) for c in configurations]
+    pairs = [
+        (instead.objective.value(problem.metrics(c)), problem.value(c)) for c in configurations
+    ]
     for value, original in pairs:
         assert instead.original(value) == original
     assert [original for _, original in sorted(pairs)] == sorted(original for _, original in pairs)

@@ -32,7 +32,10 @@ from ithaca.studies.whatif import Study, run_study
 from tests.problems import mm_problem
 
 DATAFLOWS = (("i", "j"), ("i", "k"))
-AXES = (Axis("i", (32, 16)), Axis("dsp_limit", (Fraction(4), Fraction(400), Fraction(100)), (4, 400, 100)))
+AXES = (
+    Axis("i", (32, 16)),
+    Axis("dsp_limit", (Fraction(4), Fraction(400), Fraction(100)), (4, 400, 100)),
+)
 
 
 def build(values: Mapping[str, Any]) -> Sequence[Problem]:
@@ -58,7 +61,10 @@ def test_every_point_is_what_a_separate_solve_finds(study: Study) -> None:
         if best is None:
             assert labels["dsp_limit"] == 4
             assert point.answer.certificate.status is Status.INFEASIBLE
-            assert "smallest that could be met with the other limits as they are is 5" in point.answer.explain()
+            assert (
+                "smallest that could be met with the other limits as they are is 5"
+                in point.answer.explain()
+            )
             assert point.marginals == ()
         else:
             assert point.answer.value == best.value
@@ -68,8 +74,13 @@ def test_every_point_is_what_a_separate_solve_finds(study: Study) -> None:
 
 
 def test_neighbours_warm_start_each_other() -> None:
-    alone = [run_study((Axis("i", (i,)),), lambda v: build({**v, "dsp_limit": 400})).points[0,] for i in (16, 32, 48)]
-    chain = run_study((Axis("i", (16, 32, 48)),), lambda v: build({**v, "dsp_limit": 400})).points.values()
+    alone = [
+        run_study((Axis("i", (i,)),), lambda v: build({**v, "dsp_limit": 400})).points[0,]
+        for i in (16, 32, 48)
+    ]
+    chain = run_study(
+        (Axis("i", (16, 32, 48)),), lambda v: build({**v, "dsp_limit": 400})
+    ).points.values()
     looked = [p.answer.certificate.nodes for p in chain]
     assert [p.answer.value for p in chain] == [p.answer.value for p in alone]
     assert looked != [p.answer.certificate.nodes for p in alone]
@@ -84,7 +95,11 @@ def test_marginal_values_are_proven_by_solving_again(study: Study) -> None:
         assert marginal.raised.bound == marginal.limit.bound * Fraction(105, 100)
         raised = [
             replace(
-                p, limits=tuple(Limit(x.metric, x.bound * Fraction(105, 100)) if x.metric == metric else x for x in p.limits)
+                p,
+                limits=tuple(
+                    Limit(x.metric, x.bound * Fraction(105, 100)) if x.metric == metric else x
+                    for x in p.limits
+                ),
             )
             for p in point.problems
         ]
@@ -101,10 +116,18 @@ def _raised(limit: Limit, metric: str) -> Limit:
 
 
 def test_marginal_values_of_repeated_limits_raise_the_tightest() -> None:
-    problems = [mm_problem((32, 24, 16), d, dsp="100", more_limits=(Limit("dsp", Fraction(102)),)) for d in DATAFLOWS]
+    problems = [
+        mm_problem((32, 24, 16), d, dsp="100", more_limits=(Limit("dsp", Fraction(102)),))
+        for d in DATAFLOWS
+    ]
     (dsp, _) = marginal_values(problems, percent=5)
     assert (dsp.limit.bound, dsp.raised.bound) == (100, 105)
-    assert dsp.after.value == marginal_values([mm_problem((32, 24, 16), d, dsp="100") for d in DATAFLOWS])[0].after.value
+    assert (
+        dsp.after.value
+        == marginal_values([mm_problem((32, 24, 16), d, dsp="100") for d in DATAFLOWS])[
+            0
+        ].after.value
+    )
 
 
 def test_the_dataset_is_labelled_and_complete(study: Study) -> None:
@@ -124,7 +147,9 @@ def test_the_dataset_is_labelled_and_complete(study: Study) -> None:
     assert tiling is not None
     assert point["t1"].to_series().to_dict() == dict(tiling.array_part)
     assert float(point["t2"].sel(loop="k")) == tiling.simd
-    assert json.loads(str(point["pack"].item())) == tiling.module_packs(systolic(answer.found.problem).array)
+    assert json.loads(str(point["pack"].item())) == tiling.module_packs(
+        systolic(answer.found.problem).array
+    )
     assert float(point["marginal_change"].sel(limit="dsp")) < 0
     infeasible = data.sel(i=32, dsp_limit=4)
     assert str(infeasible["status"].item()) == "infeasible"
@@ -134,9 +159,13 @@ def test_the_dataset_is_labelled_and_complete(study: Study) -> None:
 
 
 def test_netcdf_keeps_everything(study: Study, tmp_path: Path) -> None:
-    front = pareto_front([mm_problem((6, 5, 4), d) for d in DATAFLOWS], ("latency", "dsp"), max_points=3)
+    front = pareto_front(
+        [mm_problem((6, 5, 4), d) for d in DATAFLOWS], ("latency", "dsp"), max_points=3
+    )
     point = run_study((), lambda _: build({"i": 16, "dsp_limit": 100}))
-    for number, data in enumerate((study_dataset(study), front_dataset(front, {"workload": "mm"}), study_dataset(point))):
+    for number, data in enumerate(
+        (study_dataset(study), front_dataset(front, {"workload": "mm"}), study_dataset(point))
+    ):
         path = tmp_path / f"{number}.nc"
         save_netcdf(data, path)
         with xr.open_dataset(path) as back:
@@ -163,9 +192,13 @@ class Stop:
 
 
 @pytest.mark.parametrize("count", [1, 6])
-def test_an_interrupted_study_resumes_to_the_same_dataset(study: Study, tmp_path: Path, count: int) -> None:
+def test_an_interrupted_study_resumes_to_the_same_dataset(
+    study: Study, tmp_path: Path, count: int
+) -> None:
     store = Store(tmp_path / "results")
-    part = run_study(AXES, build, SolveOptions(stop=Stop(store.folder, count)), store=store, percent=Fraction(5))
+    part = run_study(
+        AXES, build, SolveOptions(stop=Stop(store.folder, count)), store=store, percent=Fraction(5)
+    )
     assert not part.complete
     statuses = {p.answer.certificate.status for p in part.points.values()}
     assert Status.UNKNOWN in statuses
@@ -175,13 +208,17 @@ def test_an_interrupted_study_resumes_to_the_same_dataset(study: Study, tmp_path
     assert whole.complete
     xr.testing.assert_identical(timeless(study_dataset(whole)), timeless(study_dataset(study)))
     # nothing was solved twice
-    assert all((store.folder / name).stat().st_mtime_ns == changed for name, changed in kept.items())
+    assert all(
+        (store.folder / name).stat().st_mtime_ns == changed for name, changed in kept.items()
+    )
     again = run_study(AXES, build, SolveOptions(time_limit=1e-9), store=store, percent=Fraction(5))
     xr.testing.assert_identical(study_dataset(again), study_dataset(whole))
 
 
 def one_point(store: Store, options: SolveOptions | None = None, dsp: int = 400) -> Study:
-    return run_study((Axis("i", (32,)),), lambda v: build({**v, "dsp_limit": dsp}), options, store=store)
+    return run_study(
+        (Axis("i", (32,)),), lambda v: build({**v, "dsp_limit": dsp}), options, store=store
+    )
 
 
 CORRUPT = {
@@ -193,7 +230,9 @@ CORRUPT = {
         '"lower_bound": "230"', '"lower_bound": "229"'
     ),
     "not proven": lambda text: text.replace('"lower_bound": "230"', '"lower_bound": "229"'),
-    "another tiling": lambda text: text.replace('"t2.k": 8', '"t2.k": 3').replace('"t2.k": 4', '"t2.k": 3'),
+    "another tiling": lambda text: text.replace('"t2.k": 8', '"t2.k": 3').replace(
+        '"t2.k": 4', '"t2.k": 3'
+    ),
     "no rational": lambda text: text.replace('"value": "230"', '"value": "1/0"'),
     "another problem": lambda text: text.replace('"fingerprint": "', '"fingerprint": "0'),
     "no such design": lambda text: text.replace('"design": 1', '"design": 99'),
@@ -214,7 +253,11 @@ def test_corrupt_files_are_solved_again_with_a_note(case: str, tmp_path: Path) -
     assert len(notes) == 1
     assert path.name in notes[0]
     assert "\n" not in notes[0]
-    assert [p.answer.value for p in second.points.values()] == [p.answer.value for p in first.points.values()] == [230]
+    assert (
+        [p.answer.value for p in second.points.values()]
+        == [p.answer.value for p in first.points.values()]
+        == [230]
+    )
     assert json.loads(path.read_text())["value"] == "230"
     one_point(store)
     assert len(notes) == 1
@@ -262,7 +305,10 @@ def test_a_study_is_resumed_under_its_time_limit_without_solving_again(tmp_path:
         return build({**values, "dsp_limit": 400})
 
     first = run_study(axes, build_one, hasty, store=store)
-    assert {p.answer.certificate.status for p in first.points.values()} <= {Status.UNKNOWN, Status.FEASIBLE}
+    assert {p.answer.certificate.status for p in first.points.values()} <= {
+        Status.UNKNOWN,
+        Status.FEASIBLE,
+    }
     kept = {path.name: path.stat().st_mtime_ns for path in store.folder.iterdir()}
     assert len(kept) == 2
     again = run_study(axes, build_one, hasty, store=store)
@@ -279,7 +325,11 @@ def test_a_study_is_resumed_under_its_time_limit_without_solving_again(tmp_path:
 def test_other_engines_agree(method: Method) -> None:
     problems = [mm_problem((8, 6, 8), d, dsp="80", bram18k="60") for d in DATAFLOWS]
     proven = solve_best(problems)
-    answer = run_study((), lambda _: problems, SolveOptions(time_limit=60), method=method).points[()].answer
+    answer = (
+        run_study((), lambda _: problems, SolveOptions(time_limit=60), method=method)
+        .points[()]
+        .answer
+    )
     assert answer.value is not None
     assert proven.value is not None
     assert answer.certificate.lower_bound is not None
@@ -291,8 +341,12 @@ def test_other_engines_agree(method: Method) -> None:
 
 def test_threads_share_their_processes_over_a_study() -> None:
     axes = (Axis("i", (16, 32)),)
-    one, two = (run_study(axes, lambda v: build({**v, "dsp_limit": 400}), threads=n) for n in (1, 2))
-    assert [p.answer.value for p in two.points.values()] == [p.answer.value for p in one.points.values()]
+    one, two = (
+        run_study(axes, lambda v: build({**v, "dsp_limit": 400}), threads=n) for n in (1, 2)
+    )
+    assert [p.answer.value for p in two.points.values()] == [
+        p.answer.value for p in one.points.values()
+    ]
 
 
 def test_fingerprints_tell_problems_apart() -> None:
@@ -308,7 +362,10 @@ def test_fingerprints_tell_problems_apart() -> None:
         base.with_design(options=SpaceOptions(min_lanes=2)),
         base.with_design(technology=replace(systolic(base).technology, clock_mhz=Fraction(200))),
     ]
-    prints = [fingerprint([p]) for p in (base, *others)] + [fingerprint([base, others[0]]), fingerprint([])]
+    prints = [fingerprint([p]) for p in (base, *others)] + [
+        fingerprint([base, others[0]]),
+        fingerprint([]),
+    ]
     assert len(set(prints)) == len(prints)
     assert fingerprint([base]) == fingerprint([mm_problem((32, 24, 16))])
 
@@ -317,7 +374,10 @@ def test_fingerprints_tell_problems_apart() -> None:
     ("axes", "told"),
     [
         ((Axis("i", (1,)), Axis("i", (2,))), "given twice"),
-        (tuple(Axis(name, tuple(range(40))) for name in "ij"), f"1600 points; allowed: at most {MAX_POINTS}"),
+        (
+            tuple(Axis(name, tuple(range(40))) for name in "ij"),
+            f"1600 points; allowed: at most {MAX_POINTS}",
+        ),
     ],
 )
 def test_bad_grids_are_refused(axes: tuple[Axis, ...], told: str) -> None:

@@ -29,7 +29,9 @@ def test_mm_reuses_each_array_along_the_loop_that_does_not_index_it() -> None:
 def test_a_convolution_window_slides() -> None:
     nest = workload("conv2d")
     position = {loop: n for n, loop in enumerate(nest.loops)}
-    window = next(d.distance for d in dependences(nest) if d.tensor == "cin" and d.distance[position["p"]])
+    window = next(
+        d.distance for d in dependences(nest) if d.tensor == "cin" and d.distance[position["p"]]
+    )
     assert abs(window[position["r"]]) == 1
     assert window[position["r"]] == -window[position["p"]]
 
@@ -37,13 +39,19 @@ def test_a_convolution_window_slides() -> None:
 @pytest.mark.parametrize(("stride", "dilation"), [(1, 1), (2, 1), (1, 2), (2, 3), (2, 2)])
 def test_a_strided_window_slides_by_its_stride(stride: int, dilation: int) -> None:
     nest = workload("conv2d", {"s": stride, "d": dilation})
-    (rows,) = (d.distance for d in dependences(nest) if d.tensor == "cin" and d.distance[nest.loops.index("p")])
+    (rows,) = (
+        d.distance
+        for d in dependences(nest)
+        if d.tensor == "cin" and d.distance[nest.loops.index("p")]
+    )
     common = 2 if stride == dilation == 2 else 1
     assert rows[nest.loops.index("r")] == dilation // common
     assert rows[nest.loops.index("p")] == -stride // common
     assert not far_dependences(nest)  # the window runs inside the PE
     tiled = replace(nest, untiled=frozenset(), parameters=(), template="")
-    assert set(far_dependences(tiled)) == {x for x in "rcpq" if (dilation if x in "rc" else stride) // common > 1}
+    assert set(far_dependences(tiled)) == {
+        x for x in "rcpq" if (dilation if x in "rc" else stride) // common > 1
+    }
 
 
 @pytest.mark.parametrize(
@@ -58,7 +66,9 @@ def test_a_strided_window_slides_by_its_stride(stride: int, dilation: int) -> No
         ("i][j][p", ("i", "j", "p"), []),
     ],
 )
-def test_null_space(subscripts: str, loops: tuple[str, ...], vectors: list[tuple[int, int, int]]) -> None:
+def test_null_space(
+    subscripts: str, loops: tuple[str, ...], vectors: list[tuple[int, int, int]]
+) -> None:
     _, (access,) = parse_statement(f"y[0] += x[{subscripts}]")
     assert sorted(null_space(access, loops)) == sorted(vectors)
 
@@ -94,7 +104,8 @@ def test_the_basis_generates_exactly_the_distances_that_occur(forms: list[Affine
 
 
 def _is_combination(vector: tuple[int, ...], basis: tuple[tuple[int, ...], ...]) -> bool:
-    """Whether a vector is an integer combination of linearly independent ones (Gaussian elimination)."""
+    """Whether a vector is an integer combination of linearly independent ones (Gaussian
+    elimination)."""
     rows = [[Fraction(b[i]) for b in basis] + [Fraction(vector[i])] for i in range(len(vector))]
     done = 0
     for column in range(len(basis)):
@@ -103,6 +114,10 @@ def _is_combination(vector: tuple[int, ...], basis: tuple[tuple[int, ...], ...])
         rows[done] = [v / rows[done][column] for v in rows[done]]
         for r in range(len(rows)):
             if r != done:
-                rows[r] = [a - rows[r][column] * b for a, b in zip(rows[r], rows[done], strict=True)]
+                rows[r] = [
+                    a - rows[r][column] * b for a, b in zip(rows[r], rows[done], strict=True)
+                ]
         done += 1
-    return all(not row[-1] for row in rows[done:]) and all(row[-1].denominator == 1 for row in rows[:done])
+    return all(not row[-1] for row in rows[done:]) and all(
+        row[-1].denominator == 1 for row in rows[:done]
+    )

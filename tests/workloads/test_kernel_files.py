@@ -13,7 +13,12 @@ from ithaca.files.errors import InputError
 from ithaca.formulations.systolic.derivation import designs
 from ithaca.workloads import library
 from ithaca.workloads.kernel_files import MAX_BYTES
-from ithaca.workloads.library import documented_workload, workload, workload_document, workload_names
+from ithaca.workloads.library import (
+    documented_workload,
+    workload,
+    workload_document,
+    workload_names,
+)
 from ithaca.workloads.nest import LoopNest
 
 OWN = """\
@@ -77,7 +82,9 @@ def test_parameters_are_set_like_sizes(tmp_path: Path) -> None:
 def test_einsum(tmp_path: Path, einsum: str, arrays: str, statement: str) -> None:
     extents = ", ".join(f"{letter}: 4" for letter in sorted(set(einsum) & set("abcdefghijklm")))
     more = f"arrays: {arrays}\n" if arrays else ""
-    nest = workload(str(write(tmp_path, f'name: e\neinsum: "{einsum}"\nextents: {{{extents}}}\n{more}')))
+    nest = workload(
+        str(write(tmp_path, f'name: e\neinsum: "{einsum}"\nextents: {{{extents}}}\n{more}'))
+    )
     assert str(nest) == statement
 
 
@@ -88,7 +95,11 @@ def test_einsum(tmp_path: Path, einsum: str, arrays: str, statement: str) -> Non
         ("C[i] += A[i][j][k] * B[j][k]", "", "k"),  # the innermost reduction
         ("C[i] += A[i][j][k] * B[j][k]", "k", "j"),  # that is tiled
         ("C[i] += A[i+j][k] * B[j][k]", "k", ""),  # j is no subscript by itself, nor is i
-        ("C[i][j] += A[k][i][j] * B[k][j]", "k", "j"),  # no tiled reduction: last subscript everywhere
+        (
+            "C[i][j] += A[k][i][j] * B[k][j]",
+            "k",
+            "j",
+        ),  # no tiled reduction: last subscript everywhere
         ("C[j][i] += A[k][j][i] * B[k][j]", "k", "i"),  # j is not the last subscript of C
     ],
 )
@@ -97,13 +108,18 @@ def test_default_simd(tmp_path: Path, statement: str, untiled: str, simd: str) -
     nest = workload(str(write(tmp_path, text)))
     assert nest.simd == simd
     if not simd:
-        with pytest.raises(InputError, match="simd is missing and no tiled loop is an obvious choice; allowed: one of i, j"):
+        with pytest.raises(
+            InputError,
+            match="simd is missing and no tiled loop is an obvious choice; allowed: one of i, j",
+        ):
             designs(nest)
 
 
 def test_subscripts_may_share_brackets_and_have_signs(tmp_path: Path) -> None:
     text = "name: e\nstatement: C[i, j] += A[-k+i+9, 0] * B[(j)*2-1][k]\nextents: {i: 4, j: 4, k: 4}\nsimd: k\n"
-    assert "SIMD loop 'k' is no subscript by itself in A[-1*k+i+9][0]" in refusal(write(tmp_path, text))
+    assert "SIMD loop 'k' is no subscript by itself in A[-1*k+i+9][0]" in refusal(
+        write(tmp_path, text)
+    )
     nest = workload(str(write(tmp_path, text.replace("simd: k", "simd: j").replace("*2", ""))))
     assert str(nest) == "C[i][j] += A[-1*k+i+9][0] * B[j-1][k]"
 
@@ -112,9 +128,17 @@ def test_subscripts_may_share_brackets_and_have_signs(tmp_path: Path) -> None:
 
 
 def test_the_library_is_its_files() -> None:
-    found = {entry.name for entry in files("ithaca.workloads.kernels").iterdir() if entry.name.endswith(".yaml")}
+    found = {
+        entry.name
+        for entry in files("ithaca.workloads.kernels").iterdir()
+        if entry.name.endswith(".yaml")
+    }
     assert {f"{name}.yaml" for name in workload_names()} == found
-    assert list(workload_names()) == [nest.name for nest in map(workload, workload_names())] == sorted(workload_names())
+    assert (
+        list(workload_names())
+        == [nest.name for nest in map(workload, workload_names())]
+        == sorted(workload_names())
+    )
     assert len(workload_names()) == 11
     assert all(nest.description for nest in map(workload, workload_names()))
 
@@ -149,7 +173,9 @@ def test_a_lookup_reads_one_file(monkeypatch: pytest.MonkeyPatch) -> None:
 # -- documents of results ------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("name", "sizes"), [("mm", {"i": 5}), ("conv2d", {"s": 2, "o": 9}), ("depthwise_conv2d", {})])
+@pytest.mark.parametrize(
+    ("name", "sizes"), [("mm", {"i": 5}), ("conv2d", {"s": 2, "o": 9}), ("depthwise_conv2d", {})]
+)
 def test_library_workloads_are_documented_by_their_sizes(name: str, sizes: dict[str, int]) -> None:
     nest = workload(name, sizes)
     document = workload_document(nest)
@@ -162,7 +188,11 @@ def test_library_workloads_are_documented_by_their_sizes(name: str, sizes: dict[
 def test_other_workloads_are_documented_whole(tmp_path: Path) -> None:
     nest = workload(str(write(tmp_path, OWN)), {"d": 2})
     document = workload_document(nest)
-    assert document["kernel"] == {"statement": "y[f][t] += x[2*f+d*p][c] * w[t][p][c]", "untiled": ["p"], "simd": "c"}
+    assert document["kernel"] == {
+        "statement": "y[f][t] += x[2*f+d*p][c] * w[t][p][c]",
+        "untiled": ["p"],
+        "simd": "c",
+    }
     assert documented(document) == nest
 
 
@@ -174,7 +204,9 @@ def test_a_kernel_that_borrows_a_name_is_documented_whole(tmp_path: Path) -> Non
 
 
 def documented(document: dict) -> LoopNest:  # type: ignore[type-arg]
-    return documented_workload(document["name"], document["sizes"], document.get("parameters", {}), document.get("kernel"))
+    return documented_workload(
+        document["name"], document["sizes"], document.get("parameters", {}), document.get("kernel")
+    )
 
 
 @pytest.mark.parametrize(
@@ -210,12 +242,20 @@ FIELDS = [
     ),
     ("statement: ", "# ", ["statement, einsum: neither is given", "one of them"]),
     ("loops:", "einsum: ik,jk->ij\nloops:", ["statement, einsum: both are given", "one of them"]),
-    ("loops:", "arrays: [x, w, y]\nloops:", ["arrays are named by the statement", "with einsum only"]),
+    (
+        "loops:",
+        "arrays: [x, w, y]\nloops:",
+        ["arrays are named by the statement", "with einsum only"],
+    ),
     ("+=", "=", ["does not accumulate", "output += input * input"]),
     ("x[2*f+d*p][c]", "x[f*p][c]", ["subscript 'f * p' is not affine", "sums of loops"]),
     ("x[2*f+d*p][c]", "x[f//2+p][c]", ["subscript 'f // 2' is not affine"]),
     ("x[2*f+d*p][c]", "x[w[f]][c]", ["subscript 'w[f]' is not affine"]),
-    ("x[2*f+d*p][c]", "x[70000*f+d*p][c]", ["subscript '70000 * f + d * p' has a number above 65536"]),
+    (
+        "x[2*f+d*p][c]",
+        "x[70000*f+d*p][c]",
+        ["subscript '70000 * f + d * p' has a number above 65536"],
+    ),
     ("x[2*f+d*p][c]", "x[2*g+d*p][c]", ["uses unknown loop 'g'", "f, t, c, p"]),
     ("x[2*f+d*p][c]", "in[2*f+d*p][c]", ["cannot be read", "invalid syntax"]),
     ("x[2*f+d*p][c]", "x", ["'x' is no array access", "such as A[i][k]"]),
@@ -227,31 +267,59 @@ FIELDS = [
     ("y[f][t]", "y[2*f][t]", ["subscript 2*f of y[2*f][t], which is written"]),
     ("y[f][t]", "y[f][t][t]", ["subscript t of y[f][t][t], which is written"]),
     ("x[2*f+d*p][c]", "y[f][p]", ["parameter 'd' is not used"]),
-    ("* w[t][p][c]", "* w[t][p][c] * y[f][p]", ["y is written and read", "not uniform", "other inputs"]),
+    (
+        "* w[t][p][c]",
+        "* w[t][p][c] * y[f][p]",
+        ["y is written and read", "not uniform", "other inputs"],
+    ),
     ("* w[t][p][c]", "* w[t][p][c] * w[t][p][c]", ["repeat a name", "every tensor once"]),
     ("w[t]", "y_drain[t]", ["'y_drain' has the name of a module of y", "another name"]),
     ("w[t]", "f[t]", ["'f' is the name of a loop and an array"]),
     ("w[t]", "é[t]", ["'é' is no name of an array", "40 letters, digits and _"]),
-    ("p: 3", "p: 3, z: 4", ["loops are f, t, c, p, but extents are of f, t, c, p, z", "the same names"]),
-    ("loops: [f, t, c, p]", "loops: [f, t, c, p, p]", ["loops are f, t, c, p, p", "the same names"]),
+    (
+        "p: 3",
+        "p: 3, z: 4",
+        ["loops are f, t, c, p, but extents are of f, t, c, p, z", "the same names"],
+    ),
+    (
+        "loops: [f, t, c, p]",
+        "loops: [f, t, c, p, p]",
+        ["loops are f, t, c, p, p", "the same names"],
+    ),
     (
         "loops: [f, t, c, p]\nextents: {f: 20, t: 8, c: 6, p: 3}",
         "extents: {f: 20, t: 8, c: 6, p: 3, z: 2}",
         ["loop 'z' indexes no array"],
     ),
-    ("loops: [f, t, c, p]\nextents: {f: 20, t: 8, c: 6, p: 3}", "extents: {}", ["extents are of 0 loops", "1 to 12"]),
+    (
+        "loops: [f, t, c, p]\nextents: {f: 20, t: 8, c: 6, p: 3}",
+        "extents: {}",
+        ["extents are of 0 loops", "1 to 12"],
+    ),
     ("f: 20", "f: 0", ["size of loop 'f' is 0", "1 to 65536"]),
     ("f: 20", "f: 1.5", ["extents.f is 1.5", "a valid integer"]),
     ("f: 20", "f: '20'", ["extents.f is '20'", "a valid integer"]),
     ("{d: 1}", "{d: 0}", ["parameter 'd' is 0", "1 to 65536"]),
-    ("{d: 1}", "{d: 1, e: 2}", ["parameter 'e' is not used by the statement", "parameters that are"]),
+    (
+        "{d: 1}",
+        "{d: 1, e: 2}",
+        ["parameter 'e' is not used by the statement", "parameters that are"],
+    ),
     ("{d: 1}", "{d: 1, p: 2}", ["'p' is the name of a loop and a parameter"]),
-    ("parameters: {d: 1}", "", ["unknown parameter 'd' in a subscript", "allowed: loops f, t, c, p"]),
+    (
+        "parameters: {d: 1}",
+        "",
+        ["unknown parameter 'd' in a subscript", "allowed: loops f, t, c, p"],
+    ),
     ("untiled: [p]", "untiled: [q]", ["untiled names the unknown loop 'q'", "f, t, c, p"]),
     ("untiled: [p]", "untiled: p", ["untiled is 'p'", "a valid list"]),
     ("untiled: [p]", "untiled: [f, t, c, p]", ["no loop is tiled", "at least one of f, t, c, p"]),
     ("simd: c", "simd: p", ["SIMD loop 'p' must be one of the band loops f, t, c"]),
-    ("simd: c", "simd: f", ["SIMD loop 'f' is no subscript by itself in x[2*f+p][c]", "a loop that is"]),
+    (
+        "simd: c",
+        "simd: f",
+        ["SIMD loop 'f' is no subscript by itself in x[2*f+p][c]", "a loop that is"],
+    ),
     ("simd: c", "simd: 3", ["simd is 3", "a valid string"]),
     ("name: mine", "name: mine\nname: other", ["field 'name' occurs twice"]),
     ("name: mine", "name: !!python/object/apply:os.system [ls]", ["tag", "without tags"]),
@@ -283,7 +351,9 @@ def test_bad_fields(tmp_path: Path, old: str, new: str, words: list[str]) -> Non
 )
 def test_bad_einsums(tmp_path: Path, einsum: str, arrays: str, words: list[str]) -> None:
     more = f"arrays: {arrays}\n" if arrays else ""
-    message = refusal(write(tmp_path, f'name: e\neinsum: "{einsum}"\nextents: {{i: 4, j: 4, k: 4}}\n{more}'))
+    message = refusal(
+        write(tmp_path, f'name: e\neinsum: "{einsum}"\nextents: {{i: 4, j: 4, k: 4}}\n{more}')
+    )
     for word in words:
         assert word in message
 
@@ -292,7 +362,9 @@ def test_a_stride_can_forbid_a_simd_loop(tmp_path: Path) -> None:
     text = "name: e\nstatement: y[f] += x[f*s][p] * w[p]\nextents: {f: 8, p: 4}\nparameters: {s: 1}\nuntiled: [p]\nsimd: f\n"
     path = str(write(tmp_path, text))
     assert workload(str(path)).simd == "f"
-    with pytest.raises(InputError, match=r"SIMD loop 'f' is no subscript by itself in x\[2\*f\]\[p\]"):
+    with pytest.raises(
+        InputError, match=r"SIMD loop 'f' is no subscript by itself in x\[2\*f\]\[p\]"
+    ):
         workload(path, {"s": 2})
 
 
@@ -320,7 +392,9 @@ def test_paths_and_names() -> None:
         workload("/nowhere/k.yaml")
     with pytest.raises(InputError, match=r"^k\.yml: no such file"):
         workload("k.yml")
-    with pytest.raises(InputError, match=r"unknown workload 'k'; known: .*, mm, .*; or a path to a \.yaml file"):
+    with pytest.raises(
+        InputError, match=r"unknown workload 'k'; known: .*, mm, .*; or a path to a \.yaml file"
+    ):
         workload("k")
 
 
@@ -329,9 +403,13 @@ def test_paths_and_names() -> None:
     length=st.integers(0, 40),
     inserted=st.text(max_size=20) | st.sampled_from("*&!{}[]:-#|>%@`\t\n+=()2sdp"),
 )
-def test_mutations_load_or_are_refused(tmp_path: Path, start: int, length: int, inserted: str) -> None:
+def test_mutations_load_or_are_refused(
+    tmp_path: Path, start: int, length: int, inserted: str
+) -> None:
     path = tmp_path / "fuzz.yaml"
-    path.write_bytes((OWN[:start] + inserted + OWN[start + length :]).encode("utf-8", "surrogatepass"))
+    path.write_bytes(
+        (OWN[:start] + inserted + OWN[start + length :]).encode("utf-8", "surrogatepass")
+    )
     try:
         nest = workload(str(path))
     except InputError as refused:

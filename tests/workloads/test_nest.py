@@ -46,7 +46,10 @@ def test_bad_sizes_are_refused(sizes: dict[str, int], told: str) -> None:
 
 
 def test_unknown_workload_lists_the_known() -> None:
-    with pytest.raises(InputError, match=r"unknown workload 'nm'; known: attention_scores, .* or a path to a \.yaml file"):
+    with pytest.raises(
+        InputError,
+        match=r"unknown workload 'nm'; known: attention_scores, .* or a path to a \.yaml file",
+    ):
         workload("nm")
 
 
@@ -81,7 +84,11 @@ def test_statements_keep_coefficients() -> None:
         ("C[i][j] += A[i][k] * B[j][k]", "z", "SIMD loop 'z'"),
         ("C[i][j][k] += A[i][k] * B[j][k]", "k", "no reduction loop"),
         ("C[i][j] += A[i][k] * A[j][k]", "k", "repeat a name"),
-        ("C[i][j] += C[i][k] * A[j][k]", "k", "written and read, so its dependences are not uniform"),
+        (
+            "C[i][j] += C[i][k] * A[j][k]",
+            "k",
+            "written and read, so its dependences are not uniform",
+        ),
         ("C[i+j] += A[i][k] * B[j][k]", "k", r"subscript i\+j of C\[i\+j\], which is written"),
         ("C[i][2*j] += A[i][k] * B[j][k]", "k", r"subscript 2\*j of C"),
         ("C[i][i] += A[i][k] * B[j][k]", "k", r"subscript i of C\[i\]\[i\], which is written"),
@@ -98,7 +105,10 @@ def test_bad_nests_are_refused(statement: str, simd: str, told: str) -> None:
 
 @pytest.mark.parametrize(
     ("untiled", "told"),
-    [({"z"}, "unknown untiled loop 'z'"), ({"i", "j", "k"}, "no loop is tiled; allowed: at least one of i, j, k")],
+    [
+        ({"z"}, "unknown untiled loop 'z'"),
+        ({"i", "j", "k"}, "no loop is tiled; allowed: at least one of i, j, k"),
+    ],
 )
 def test_bad_untiled_loops_are_refused(untiled: set[str], told: str) -> None:
     output, inputs = parse_statement("C[i][j] += A[i][k] * B[j][k]")
@@ -113,12 +123,18 @@ def test_reductions_that_are_not_vectorised_are_sequential() -> None:
     assert workload("depthwise_conv2d").sequential_loops == ()
 
 
-@pytest.mark.parametrize(("sizes", "told"), [({"s": 0}, "parameter 's' is 0"), ({"d": 10**6}, "parameter 'd' is 1000000")])
+@pytest.mark.parametrize(
+    ("sizes", "told"),
+    [({"s": 0}, "parameter 's' is 0"), ({"d": 10**6}, "parameter 'd' is 1000000")],
+)
 def test_bad_parameters_are_refused(sizes: dict[str, int], told: str) -> None:
     with pytest.raises(InputError, match=f"{told}; allowed: an integer from 1 to {MAX_EXTENT}"):
         workload("conv2d", sizes)
 
 
 def test_unknown_sizes_list_loops_and_parameters() -> None:
-    with pytest.raises(InputError, match="unknown loop 'x' in sizes: conv2d has loops o, r, c, i, p, q and parameters s, d"):
+    with pytest.raises(
+        InputError,
+        match="unknown loop 'x' in sizes: conv2d has loops o, r, c, i, p, q and parameters s, d",
+    ):
         workload("conv2d", {"x": 2})

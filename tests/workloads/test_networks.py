@@ -26,9 +26,12 @@ def rows(name: str) -> list[dict[str, str]]:
 
 
 def weights(layer: Layer) -> int:
-    """Elements of a layer's weights: its operations per element of the output map, or per row of a product."""
+    """Elements of a layer's weights: its operations per element of the output map, or per row of a
+    product."""
     sizes = layer.nest.sizes
-    return layer.nest.operations // (sizes["r"] * sizes["c"] if "conv" in layer.nest.name else sizes["i"])
+    return layer.nest.operations // (
+        sizes["r"] * sizes["c"] if "conv" in layer.nest.name else sizes["i"]
+    )
 
 
 def channels(layer: Layer) -> int:
@@ -39,12 +42,15 @@ def channels(layer: Layer) -> int:
 def test_layers_have_the_published_shapes(name: str) -> None:
     """Feature maps and weights of every layer.
 
-    VGG16: Stanford CS231n course notes, "VGGNet in detail". ResNet-18 and ResNet-50: summaries of torchvision's models
-    (of the latter with the stride in the 3×3 convolutions). MobileNetV2: summary of the model in Keras applications.
+    VGG16: Stanford CS231n course notes, "VGGNet in detail". ResNet-18 and ResNet-50: summaries of
+    torchvision's models (of the latter with the stride in the 3×3 convolutions). MobileNetV2:
+    summary of the model in Keras applications.
     """
     published: Counter[tuple[int, ...]] = Counter()
     for row in rows(name):
-        published[tuple(int(row[field]) for field in ("channels", "height", "width", "weights"))] += 1
+        published[
+            tuple(int(row[field]) for field in ("channels", "height", "width", "weights"))
+        ] += 1
     ours: Counter[tuple[int, ...]] = Counter()
     for layer in find_network(name).layers:
         feature_map = (layer.nest.sizes.get("r", 1), layer.nest.sizes.get("c", 1))
@@ -54,7 +60,8 @@ def test_layers_have_the_published_shapes(name: str) -> None:
 
 @pytest.mark.parametrize("row", rows("networks"), ids=lambda row: row["network"])
 def test_totals_are_the_published_ones(row: Mapping[str, str]) -> None:
-    """Operations and parameters as torchvision states them for its models, and Caffe's for AlexNet (a run per group)."""
+    """Operations and parameters as torchvision states them for its models, and Caffe's for AlexNet
+    (a run per group)."""
     network = find_network(row["network"])
     assert round(network.operations / 10**9, 3) == float(row["gmacs"])
     convolutions = [layer for layer in network.layers if "conv" in layer.nest.name]
@@ -63,13 +70,17 @@ def test_totals_are_the_published_ones(row: Mapping[str, str]) -> None:
     assert sum(layer.count for layer in linear) == int(row["linear"])
     # a bias per output, or scale and shift where batch normalisation follows
     normalised = any(omission.operator == "BatchNormalization" for omission in network.unsupported)
-    parameters = sum(layer.count * (weights(layer) + (1 + normalised) * channels(layer)) for layer in convolutions)
+    parameters = sum(
+        layer.count * (weights(layer) + (1 + normalised) * channels(layer))
+        for layer in convolutions
+    )
     parameters += sum(layer.count * (weights(layer) + channels(layer)) for layer in linear)
     assert parameters == int(row["parameters"])
 
 
 def test_operations_of_vgg16_by_kind() -> None:
-    """15.3 billion in convolutions, 124 million in fully connected layers (Sze et al., Proc. IEEE 2017, Table II)."""
+    """15.3 billion in convolutions, 124 million in fully connected layers (Sze et al., Proc. IEEE
+    2017, Table II)."""
     network = find_network("vgg16")
     linear = sum(layer.operations for layer in network.layers if layer.nest.name == "mm")
     assert linear == 123_633_664
@@ -77,7 +88,8 @@ def test_operations_of_vgg16_by_kind() -> None:
 
 
 def test_operations_of_alexnet_by_kind() -> None:
-    """666 million in convolutions, 58.6 million in fully connected layers (Sze et al., Proc. IEEE 2017, Table II)."""
+    """666 million in convolutions, 58.6 million in fully connected layers (Sze et al., Proc. IEEE
+    2017, Table II)."""
     network = find_network("alexnet")
     linear = sum(layer.operations for layer in network.layers if layer.nest.name == "mm")
     assert linear == 58_621_952
@@ -85,7 +97,8 @@ def test_operations_of_alexnet_by_kind() -> None:
 
 
 def test_xception_has_the_published_size() -> None:
-    """8.4 billion multiply-accumulates (timm), 22,910,480 parameters (Keras applications), four a normalised channel."""
+    """8.4 billion multiply-accumulates (timm), 22,910,480 parameters (Keras applications), four a
+    normalised channel."""
     network = find_network("xception")
     assert round(network.operations / 10**9, 1) == 8.4
     (linear,) = (layer for layer in network.layers if layer.nest.name == "mm")
@@ -93,11 +106,17 @@ def test_xception_has_the_published_size() -> None:
     depthwise = [layer for layer in convolutions if layer.nest.name == "depthwise_conv2d"]
     normalised = [layer for layer in convolutions if layer not in depthwise]
     assert [sum(layer.count for layer in layers) for layers in (depthwise, normalised)] == [34, 40]
-    parameters = sum(layer.count * weights(layer) for layer in convolutions) + weights(linear) + channels(linear)
+    parameters = (
+        sum(layer.count * weights(layer) for layer in convolutions)
+        + weights(linear)
+        + channels(linear)
+    )
     assert parameters + 4 * sum(layer.count * channels(layer) for layer in normalised) == 22_910_480
 
 
-@pytest.mark.parametrize(("name", "depthwise_layers"), [("mobilenetv2", 17), ("efficientnet-b0", 16)])
+@pytest.mark.parametrize(
+    ("name", "depthwise_layers"), [("mobilenetv2", 17), ("efficientnet-b0", 16)]
+)
 def test_depthwise_layers_are_one_a_block(name: str, depthwise_layers: int) -> None:
     network = find_network(name)
     depthwise = [layer for layer in network.layers if layer.nest.name == "depthwise_conv2d"]
@@ -106,25 +125,33 @@ def test_depthwise_layers_are_one_a_block(name: str, depthwise_layers: int) -> N
 
 def encoder_weights(network: Network) -> int:
     return sum(
-        layer.count * layer.nest.sizes["j"] * layer.nest.sizes["k"] for layer in network.layers if layer.nest.name == "mm"
+        layer.count * layer.nest.sizes["j"] * layer.nest.sizes["k"]
+        for layer in network.layers
+        if layer.nest.name == "mm"
     )
 
 
 def test_bert_base_has_the_published_size() -> None:
-    """109,482,240 parameters, of which the encoder has what embeddings and pooler leave (released model)."""
+    """109,482,240 parameters, of which the encoder has what embeddings and pooler leave (released
+    model)."""
     embeddings = (30_522 + 512 + 2) * 768 + 2 * 768
     pooler = 768 * 768 + 768
     biases_and_norms = 12 * (4 * 768 + 3072 + 768 + 4 * 768)
-    assert encoder_weights(find_network("bert-base")) == 109_482_240 - embeddings - pooler - biases_and_norms
+    assert (
+        encoder_weights(find_network("bert-base"))
+        == 109_482_240 - embeddings - pooler - biases_and_norms
+    )
 
 
 def test_bert_base_at_128_is_as_published() -> None:
-    """22.5 billion floating-point operations (Jiao et al., TinyBERT, 2020, Table 1; Sun et al., MobileBERT, 2020, Table 4)."""
+    """22.5 billion floating-point operations (Jiao et al., TinyBERT, 2020, Table 1; Sun et al.,
+    MobileBERT, 2020, Table 4)."""
     assert 2 * find_network("bert-base").operations == pytest.approx(22.5e9, rel=0.01)
 
 
 def test_gpt2_block_has_the_published_size() -> None:
-    """124,439,808 parameters (released model): 12 blocks, embeddings of 50,257 tokens and 1,024 positions, a norm."""
+    """124,439,808 parameters (released model): 12 blocks, embeddings of 50,257 tokens and 1,024
+    positions, a norm."""
     blocks = 124_439_808 - (50_257 + 1_024) * 768 - 2 * 768
     biases_and_norms = 12 * (3 * 768 + 768 + 3072 + 768 + 4 * 768)
     assert 12 * encoder_weights(find_network("gpt2-block")) == blocks - biases_and_norms
@@ -133,7 +160,8 @@ def test_gpt2_block_has_the_published_size() -> None:
 @pytest.mark.parametrize(("name", "blocks"), [("bert-base", 12), ("gpt2-block", 1)])
 @pytest.mark.parametrize("sequence", [1, 128, 384, 1024])
 def test_operations_per_token(name: str, blocks: int, sequence: int) -> None:
-    """2 N + 4 L H Q T floating-point operations per token forward (Chowdhery et al., PaLM, 2022, appendix B)."""
+    """2 N + 4 L H Q T floating-point operations per token forward (Chowdhery et al., PaLM, 2022,
+    appendix B)."""
     network = find_network(name, {"sequence": sequence})
     per_token = 2 * blocks * 12 * 768**2 + 4 * blocks * 768 * sequence
     assert 2 * network.operations == per_token * sequence
@@ -164,12 +192,17 @@ def test_batch_multiplies_the_operations(name: str) -> None:
 def test_every_network_says_where_it_is_published_and_what_it_leaves_out(name: str) -> None:
     network = find_network(name)
     assert network.name == name
-    assert any(year in network.description for year in ("2012", "2015", "2016", "2017", "2018", "2019"))
+    assert any(
+        year in network.description for year in ("2012", "2015", "2016", "2017", "2018", "2019")
+    )
     assert {omission.kind for omission in network.unsupported} == {OmissionKind.ELEMENTWISE}
 
 
 def test_networks_have_the_elementwise_operators_of_their_architectures() -> None:
-    counts = {name: {o.operator: o.count for o in find_network(name).unsupported} for name in network_names()}
+    counts = {
+        name: {o.operator: o.count for o in find_network(name).unsupported}
+        for name in network_names()
+    }
     assert counts["vgg16"]["Relu"] == 13 + 2
     assert counts["resnet50"] == {
         "BatchNormalization": 53,
@@ -188,9 +221,17 @@ def test_networks_have_the_elementwise_operators_of_their_architectures() -> Non
     ("text", "sizes", "told"),
     [
         ("vgg15", {}, f"unknown network 'vgg15'; known: {', '.join(network_names())}; or the path"),
-        ("vgg16", {"sequence": 5}, "unknown size 'sequence' of network vgg16; allowed: batch, image"),
+        (
+            "vgg16",
+            {"sequence": 5},
+            "unknown size 'sequence' of network vgg16; allowed: batch, image",
+        ),
         ("vgg16", {"batch": 0}, "size 'batch' of network vgg16 is 0; allowed: a positive integer"),
-        ("vgg16", {"image": 16}, r"vgg16: layers\[17\]: a window of 2 elements does not fit into 1"),
+        (
+            "vgg16",
+            {"image": 16},
+            r"vgg16: layers\[17\]: a window of 2 elements does not fit into 1",
+        ),
         ("bert-base", {"heads": 7}, r"sizes.b?i?j?k?: 'hidden/heads' is 768/7, no integer"),
         ("bert-base", {"layers": 20_000}, "more than 10000"),
         ("bert-base", {"sequence": 100_000}, "layer layer1.query: size of loop 'i' is 100000"),
@@ -205,7 +246,9 @@ def test_bad_names_and_sizes_are_refused(text: str, sizes: dict[str, int], told:
 
 
 layers = st.builds(
-    lambda i, j, count, number: Layer(f"l{number}", workload("mm", {"i": i, "j": j, "k": 4}), count, (f"l{number}",)),
+    lambda i, j, count, number: Layer(
+        f"l{number}", workload("mm", {"i": i, "j": j, "k": 4}), count, (f"l{number}",)
+    ),
     st.integers(1, 3),
     st.integers(1, 3),
     st.integers(1, 5),
@@ -218,7 +261,9 @@ def test_merging_keeps_operations_sources_and_order(found: list[Layer]) -> None:
     merged = merge(found)
     assert sum(layer.operations for layer in merged) == sum(layer.operations for layer in found)
     assert len({layer.nest for layer in merged}) == len(merged)
-    assert sorted(source for layer in merged for source in layer.sources) == sorted(layer.name for layer in found)
+    assert sorted(source for layer in merged for source in layer.sources) == sorted(
+        layer.name for layer in found
+    )
     firsts = [next(layer.name for layer in found if layer.nest == whole.nest) for whole in merged]
     assert [layer.name for layer in merged] == firsts
     assert merge(merged) == merged

@@ -29,7 +29,9 @@ def convolution(fields: str):
 
 def test_a_file_of_the_users_is_found_by_its_ending(tmp_path: Path) -> None:
     path = tmp_path / "mine.yaml"
-    path.write_text("name: mine\nlayers:\n  - {op: kernel, name: a, kernel: mm, sizes: {i: 2, j: 3, k: 4}, count: 5}\n")
+    path.write_text(
+        "name: mine\nlayers:\n  - {op: kernel, name: a, kernel: mm, sizes: {i: 2, j: 3, k: 4}, count: 5}\n"
+    )
     network = find_network(str(path))
     assert (network.name, network.operations) == ("mine", 120)
     assert network.layers[0].nest == workload("mm", {"i": 2, "j": 3, "k": 4})
@@ -40,10 +42,22 @@ def test_the_example_in_the_documentation() -> None:
 
     example = (network_files.__doc__ or "").split("::\n", 1)[1].split("\n\nEach", 1)[0]
     network = read(example)
-    assert {layer.name: layer.nest.sizes for layer in network.layers}["fc"] == {"i": 1, "j": 10, "k": 16 * 8 * 8}
-    assert [layer.name for layer in network.layers] == ["conv1", "conv2", "stage1.conv", "fc", "product"]
+    assert {layer.name: layer.nest.sizes for layer in network.layers}["fc"] == {
+        "i": 1,
+        "j": 10,
+        "k": 16 * 8 * 8,
+    }
+    assert [layer.name for layer in network.layers] == [
+        "conv1",
+        "conv2",
+        "stage1.conv",
+        "fc",
+        "product",
+    ]
     assert network.layers[2].sources == ("stage1.conv", "stage2.conv")
-    assert [(o.operator, o.count, o.kind) for o in network.unsupported] == [("Relu", 2, OmissionKind.ELEMENTWISE)]
+    assert [(o.operator, o.count, o.kind) for o in network.unsupported] == [
+        ("Relu", 2, OmissionKind.ELEMENTWISE)
+    ]
     assert read(example, batch=3).layers[0].count == 3
 
 
@@ -58,7 +72,9 @@ def test_the_example_in_the_documentation() -> None:
         ("channels: 6, kernel: 3, padding: 1, groups: 3", (32, 24), 2),
     ],
 )
-def test_feature_maps_follow_from_kernel_stride_and_padding(fields: str, size: tuple[int, int], count: int) -> None:
+def test_feature_maps_follow_from_kernel_stride_and_padding(
+    fields: str, size: tuple[int, int], count: int
+) -> None:
     layer = convolution(fields)
     assert (layer.nest.sizes["r"], layer.nest.sizes["c"]) == size
     assert layer.count == count
@@ -98,36 +114,87 @@ CONV = "{op: conv, name: c, channels: 8, kernel: 3}"
         ("- 1", "the document is a list; allowed: a mapping"),
         ("name: n", "layers is missing; allowed: name, description"),
         ("name: n\nlayers: []", "layers is a list"),
-        (f"name: n\n{IMAGE.replace('24', 'w')}layers: [{CONV}]", "input.width: 'w' uses the unknown name"),
-        (f"name: n\n{IMAGE}layers: [{CONV}]\nelementwise: {{Relu: 0}}", "elementwise.Relu is 0; allowed: at least 1"),
+        (
+            f"name: n\n{IMAGE.replace('24', 'w')}layers: [{CONV}]",
+            "input.width: 'w' uses the unknown name",
+        ),
+        (
+            f"name: n\n{IMAGE}layers: [{CONV}]\nelementwise: {{Relu: 0}}",
+            "elementwise.Relu is 0; allowed: at least 1",
+        ),
         ("name: n\nlayers: [3]", r"layers\[0\] is 3"),
         ("name: n\nlayer: []", "layers is missing"),
-        ("name: n\nlayers: [{op: convolve}]", r"layers\[0\]: op is 'convolve'; allowed: conv, depthwise, pool"),
+        (
+            "name: n\nlayers: [{op: convolve}]",
+            r"layers\[0\]: op is 'convolve'; allowed: conv, depthwise, pool",
+        ),
         ("name: n\nlayers: [{name: c}]", r"layers\[0\]: op is null"),
-        (f"name: n\nlayers: [{CONV}]", r"layers\[0\]: no feature map to read; allowed: input at the top"),
+        (
+            f"name: n\nlayers: [{CONV}]",
+            r"layers\[0\]: no feature map to read; allowed: input at the top",
+        ),
         (
             f"name: n\n{IMAGE}layers: [{CONV}, {CONV}]",
             r"layers\[1\].name: makes a second layer 'c'",
         ),
         (f"name: n\n{IMAGE}layers: [{{op: pool, kernel: 2}}]", "layers compute nothing"),
-        (f"name: n\n{IMAGE}layers: [{{op: conv, name: c, channels: 8}}]", r"layers\[0\]: kernel is missing; allowed: op, name"),
-        (f"name: n\n{IMAGE}layers: [{CONV[:-1]}, pad: 1}}]", r"layers\[0\]: pad is unknown; allowed: op, name, kernel"),
-        (f"name: n\n{IMAGE}layers: [{CONV[:-1]}, stride: 1.5}}]", r"layers\[0\]: stride is 1.5; allowed: an integer"),
-        (f"name: n\n{IMAGE}layers: [{CONV[:-1]}, padding: [1, 2, 3]}}]", r"layers\[0\]: padding is a list; allowed: .*columns"),
-        (f"name: n\n{IMAGE}layers: [{CONV[:-1]}, stride: 1/2}}]", r"layers\[0\]: stride: '1/2' is 1/2, no integer"),
-        (f"name: n\n{IMAGE}layers: [{CONV[:-1]}, stride: 0}}]", r"layers\[0\]: stride is 0; allowed: at least 1"),
-        (f"name: n\n{IMAGE}layers: [{CONV[:-1]}, stride: [1, 2]}}]", r"layers\[0\]: stride differs along rows and columns"),
-        (f"name: n\n{IMAGE}layers: [{CONV[:-1]}, groups: 2}}]", r"2 groups do not divide 3 input and 8 output channels"),
-        (f"name: n\n{IMAGE}layers: [{CONV[:-1]}, stride: depth}}]", r"'depth' uses the unknown name 'depth'"),
+        (
+            f"name: n\n{IMAGE}layers: [{{op: conv, name: c, channels: 8}}]",
+            r"layers\[0\]: kernel is missing; allowed: op, name",
+        ),
+        (
+            f"name: n\n{IMAGE}layers: [{CONV[:-1]}, pad: 1}}]",
+            r"layers\[0\]: pad is unknown; allowed: op, name, kernel",
+        ),
+        (
+            f"name: n\n{IMAGE}layers: [{CONV[:-1]}, stride: 1.5}}]",
+            r"layers\[0\]: stride is 1.5; allowed: an integer",
+        ),
+        (
+            f"name: n\n{IMAGE}layers: [{CONV[:-1]}, padding: [1, 2, 3]}}]",
+            r"layers\[0\]: padding is a list; allowed: .*columns",
+        ),
+        (
+            f"name: n\n{IMAGE}layers: [{CONV[:-1]}, stride: 1/2}}]",
+            r"layers\[0\]: stride: '1/2' is 1/2, no integer",
+        ),
+        (
+            f"name: n\n{IMAGE}layers: [{CONV[:-1]}, stride: 0}}]",
+            r"layers\[0\]: stride is 0; allowed: at least 1",
+        ),
+        (
+            f"name: n\n{IMAGE}layers: [{CONV[:-1]}, stride: [1, 2]}}]",
+            r"layers\[0\]: stride differs along rows and columns",
+        ),
+        (
+            f"name: n\n{IMAGE}layers: [{CONV[:-1]}, groups: 2}}]",
+            r"2 groups do not divide 3 input and 8 output channels",
+        ),
+        (
+            f"name: n\n{IMAGE}layers: [{CONV[:-1]}, stride: depth}}]",
+            r"'depth' uses the unknown name 'depth'",
+        ),
         (f"name: n\n{IMAGE}layers: [{CONV[:-1]}, stride: 1+1}}]", r"'1\+1' is no quantity"),
-        ("name: n\nlayers: [{op: kernel, name: a, kernel: mm, sizes: {i: 1, k: 2}}]", "layer a: size of loop 'j' is missing"),
-        ("name: n\nlayers: [{op: kernel, name: a, kernel: nm, sizes: {}}]", "layer a: unknown workload 'nm'"),
-        ("name: n\nlayers: [{op: kernel, name: a, kernel: mm, sizes: {z: 1}}]", "layer a: unknown loop 'z'"),
+        (
+            "name: n\nlayers: [{op: kernel, name: a, kernel: mm, sizes: {i: 1, k: 2}}]",
+            "layer a: size of loop 'j' is missing",
+        ),
+        (
+            "name: n\nlayers: [{op: kernel, name: a, kernel: nm, sizes: {}}]",
+            "layer a: unknown workload 'nm'",
+        ),
+        (
+            "name: n\nlayers: [{op: kernel, name: a, kernel: mm, sizes: {z: 1}}]",
+            "layer a: unknown loop 'z'",
+        ),
         (
             "name: n\nlayers: [{op: kernel, name: a, kernel: mm, sizes: {i: 0}}]",
             r"sizes.i is 0; allowed: at least 1",
         ),
-        ("name: n\nparameters: {b: 0}\nlayers: [{op: kernel, name: a, kernel: mm, sizes: {}}]", "parameters.b is 0"),
+        (
+            "name: n\nparameters: {b: 0}\nlayers: [{op: kernel, name: a, kernel: mm, sizes: {}}]",
+            "parameters.b is 0",
+        ),
         ("name: n\nname: m", "field 'name' occurs twice"),
         ("name: a b\nlayers: []", "name is 'a b'"),
         ("name: [", "not YAML"),

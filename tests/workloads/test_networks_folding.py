@@ -1,4 +1,5 @@
-"""Folding layers into one kernel: the same multiply-accumulates on the same tensors, element by element."""
+"""Folding layers into one kernel: the same multiply-accumulates on the same tensors, element by
+element."""
 
 from __future__ import annotations
 
@@ -21,20 +22,28 @@ BATCH = ("batched_mm", {"b": 3, "i": 2, "j": 4, "k": 5})
 
 def network_of(*kernels: tuple[str, dict[str, int]]) -> Network:
     nests = [workload(name, sizes) for name, sizes in kernels]
-    return Network("mixed", tuple(Layer(f"layer{n}", nest, 2, (f"layer{n}",)) for n, nest in enumerate(nests)))
+    return Network(
+        "mixed", tuple(Layer(f"layer{n}", nest, 2, (f"layer{n}",)) for n, nest in enumerate(nests))
+    )
 
 
 def statements(nest: LoopNest) -> set[tuple[tuple[int, ...], ...]]:
-    """The elements that each multiply-accumulate touches: of the output, of each input, without dimensions of one element."""
+    """The elements that each multiply-accumulate touches: of the output, of each input, without
+    dimensions of one element."""
     found = []
     for point in product(*(range(n) for n in nest.sizes.values())):
         at = dict(zip(nest.loops, point, strict=True))
         elements = []
         for access in (nest.output, *nest.inputs):
-            elements.append(tuple(s.constant + sum(c * at[loop] for loop, c in s.terms) for s in access))
+            elements.append(
+                tuple(s.constant + sum(c * at[loop] for loop, c in s.terms) for s in access)
+            )
         found.append(elements)
     tensors = range(len(found[0]))
-    wide = [[d for d in range(len(found[0][t])) if len({elements[t][d] for elements in found}) > 1] for t in tensors]
+    wide = [
+        [d for d in range(len(found[0][t])) if len({elements[t][d] for elements in found}) > 1]
+        for t in tensors
+    ]
     return {tuple(tuple(elements[t][d] for d in wide[t]) for t in tensors) for elements in found}
 
 
@@ -61,13 +70,22 @@ def test_a_batch_of_products_is_as_many_runs() -> None:
 
 
 def test_networks_that_come_with_ithaca() -> None:
-    for name, kernel in (("resnet50", "conv2d"), ("vgg16", "conv2d"), ("bert-base", "mm"), ("gpt2-block", "mm")):
+    for name, kernel in (
+        ("resnet50", "conv2d"),
+        ("vgg16", "conv2d"),
+        ("bert-base", "mm"),
+        ("gpt2-block", "mm"),
+    ):
         network = find_network(name, {})
         folded = fold(network)
         assert {layer.nest.name for layer in folded.layers} == {kernel}
         assert folded.operations == network.operations
-        assert folded.omissions(OmissionKind.ELEMENTWISE) == network.omissions(OmissionKind.ELEMENTWISE)
-    assert fold(find_network("mobilenetv2", {})) == find_network("mobilenetv2", {})  # depthwise layers fold into nothing
+        assert folded.omissions(OmissionKind.ELEMENTWISE) == network.omissions(
+            OmissionKind.ELEMENTWISE
+        )
+    assert fold(find_network("mobilenetv2", {})) == find_network(
+        "mobilenetv2", {}
+    )  # depthwise layers fold into nothing
 
 
 def test_one_kernel_stays_as_it_is() -> None:

@@ -9,17 +9,38 @@ from hypothesis import strategies as st
 
 from ithaca.files.errors import InputError
 from ithaca.workloads.networks.network_files import quantity
-from ithaca.workloads.networks.operators import FeatureMap, KernelUse, convolution, matrix_product, output_extent
+from ithaca.workloads.networks.operators import (
+    FeatureMap,
+    KernelUse,
+    convolution,
+    matrix_product,
+    output_extent,
+)
 
 extents = st.integers(1, 4)
 
 
-def convolved(batch: int, inputs: int, outputs: int, size: tuple[int, int], *window: tuple[int, int], **rest: int) -> KernelUse:
+def convolved(
+    batch: int,
+    inputs: int,
+    outputs: int,
+    size: tuple[int, int],
+    *window: tuple[int, int],
+    **rest: int,
+) -> KernelUse:
     """The kernel of a convolution with an output of a size; window, stride and dilation follow."""
-    return convolution(FeatureMap(batch, inputs, 99, 99), FeatureMap(batch, outputs, *size), *window, **rest)
+    return convolution(
+        FeatureMap(batch, inputs, 99, 99), FeatureMap(batch, outputs, *size), *window, **rest
+    )
 
 
-@given(st.lists(st.tuples(extents, st.booleans(), st.booleans()), max_size=3), extents, extents, extents, st.integers(0, 3))
+@given(
+    st.lists(st.tuples(extents, st.booleans(), st.booleans()), max_size=3),
+    extents,
+    extents,
+    extents,
+    st.integers(0, 3),
+)
 def test_matrix_products_count_what_numpy_computes(
     batch: list[tuple[int, bool, bool]], rows: int, columns: int, inner: int, cut: int
 ) -> None:
@@ -60,15 +81,21 @@ def test_batch_dimensions_of_one_factor_become_rows_or_columns(
         ((), (3,), "at least one dimension each"),
     ],
 )
-def test_products_that_do_not_fit_are_refused(left: tuple[int, ...], right: tuple[int, ...], told: str) -> None:
+def test_products_that_do_not_fit_are_refused(
+    left: tuple[int, ...], right: tuple[int, ...], told: str
+) -> None:
     with pytest.raises(InputError, match=told):
         matrix_product(left, right)
 
 
 @given(st.integers(1, 30), extents, extents, extents, st.integers(0, 6))
-def test_output_extents_count_the_windows(extent: int, window: int, stride: int, dilation: int, padding: int) -> None:
+def test_output_extents_count_the_windows(
+    extent: int, window: int, stride: int, dilation: int, padding: int
+) -> None:
     reach = dilation * (window - 1)
-    starts = [start for start in range(0, extent + padding, stride) if start + reach < extent + padding]
+    starts = [
+        start for start in range(0, extent + padding, stride) if start + reach < extent + padding
+    ]
     if starts:
         assert output_extent(extent, window, stride, dilation, padding) == len(starts)
     else:

@@ -26,7 +26,10 @@ class Graph:
     """A model under construction; weights have shapes, and data in a file that does not exist."""
 
     def __init__(self, **inputs: list[int | str | None]) -> None:
-        self.inputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in inputs.items()]
+        self.inputs = [
+            helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+            for name, shape in inputs.items()
+        ]
         self.nodes: list[onnx.NodeProto] = []
         self.weights: list[onnx.TensorProto] = []
 
@@ -38,7 +41,9 @@ class Graph:
         return tensor.name
 
     def integers(self, *values: int) -> str:
-        tensor = helper.make_tensor(f"w{len(self.weights)}", TensorProto.INT64, [len(values)], values)
+        tensor = helper.make_tensor(
+            f"w{len(self.weights)}", TensorProto.INT64, [len(values)], values
+        )
         self.weights.append(tensor)
         return tensor.name
 
@@ -64,7 +69,10 @@ def nests(network: Network) -> Counter[LoopNest]:
 
 
 def listed(network: Network) -> dict[str, tuple[int, OmissionKind, str]]:
-    return {omission.operator: (omission.count, omission.kind, omission.reason) for omission in network.unsupported}
+    return {
+        omission.operator: (omission.count, omission.kind, omission.reason)
+        for omission in network.unsupported
+    }
 
 
 def vgg16() -> Graph:
@@ -72,12 +80,21 @@ def vgg16() -> Graph:
     x, channels = "image", 3
     for stage, width in zip((2, 2, 3, 3, 3), (64, 128, 256, 512, 512), strict=True):
         for _ in range(stage):
-            x = graph.add("Conv", x, graph.weight(width, channels, 3, 3), graph.weight(width), pads=[1, 1, 1, 1])
+            x = graph.add(
+                "Conv",
+                x,
+                graph.weight(width, channels, 3, 3),
+                graph.weight(width),
+                pads=[1, 1, 1, 1],
+            )
             x, channels = graph.add("Relu", x), width
         x = graph.add("MaxPool", x, kernel_shape=[2, 2], strides=[2, 2])
     x, features = graph.add("Flatten", x), 25_088
     for width in (4096, 4096, 1000):
-        x, features = graph.add("Gemm", x, graph.weight(width, features), graph.weight(width), transB=1), width
+        x, features = (
+            graph.add("Gemm", x, graph.weight(width, features), graph.weight(width), transB=1),
+            width,
+        )
     return graph
 
 
@@ -109,21 +126,28 @@ def mobilenetv2() -> Graph:
 
 
 def bert_base() -> Graph:
-    """The encoder as exporters write it: heads split by Reshape and Transpose, products by MatMul."""
+    """The encoder as exporters write it: heads split by Reshape and Transpose, products by
+    MatMul."""
     graph = Graph(tokens=["batch", "sequence", 768])
     x = "tokens"
 
     def linear(x: str, inputs: int, outputs: int) -> str:
-        return graph.add("Add", graph.add("MatMul", x, graph.weight(inputs, outputs)), graph.weight(outputs))
+        return graph.add(
+            "Add", graph.add("MatMul", x, graph.weight(inputs, outputs)), graph.weight(outputs)
+        )
 
     def heads(x: str, permutation: list[int]) -> str:
-        return graph.add("Transpose", graph.add("Reshape", x, graph.integers(0, 0, 12, 64)), perm=permutation)
+        return graph.add(
+            "Transpose", graph.add("Reshape", x, graph.integers(0, 0, 12, 64)), perm=permutation
+        )
 
     for _ in range(12):
         query, key, value = (linear(x, 768, 768) for _ in range(3))
         scores = graph.add("MatMul", heads(query, [0, 2, 1, 3]), heads(key, [0, 2, 3, 1]))
         context = graph.add("MatMul", graph.add("Softmax", scores), heads(value, [0, 2, 1, 3]))
-        context = graph.add("Reshape", graph.add("Transpose", context, perm=[0, 2, 1, 3]), graph.integers(0, 0, 768))
+        context = graph.add(
+            "Reshape", graph.add("Transpose", context, perm=[0, 2, 1, 3]), graph.integers(0, 0, 768)
+        )
         x = linear(graph.add("Relu", linear(linear(context, 768, 768), 768, 3072)), 3072, 768)
     return graph
 
@@ -155,9 +179,13 @@ def test_symbols_without_a_size_are_told(tmp_path: Path) -> None:
     """Products over a sequence of unknown length are listed; the batch alone is assumed to be 1."""
     graph = bert_base()
     graph.add("Gemm", graph.add("Flatten", "tokens"), graph.weight(768, 4))
-    with pytest.raises(InputError, match="a dimension of tensor 'tokens' is 'sequence'; give it a size"):
+    with pytest.raises(
+        InputError, match="a dimension of tensor 'tokens' is 'sequence'; give it a size"
+    ):
         graph.network(tmp_path)
-    with pytest.raises(InputError, match=r"unknown size 'length' of network .*; allowed: batch, sequence"):
+    with pytest.raises(
+        InputError, match=r"unknown size 'length' of network .*; allowed: batch, sequence"
+    ):
         graph.network(tmp_path, {"length": 4})
 
 
@@ -211,8 +239,12 @@ def test_feature_maps_are_those_of_onnx(
     mode, pads = padding
     chosen = {"auto_pad": mode} if pads is None else {"pads": pads}
     weights = graph.weight(2, 4, window, 2)
-    output = graph.add("Conv", "image", weights, strides=[stride, stride], dilations=[dilation, dilation], **chosen)
-    known = {v.name: v for v in onnx.shape_inference.infer_shapes(graph.model()).graph.output}[output]
+    output = graph.add(
+        "Conv", "image", weights, strides=[stride, stride], dilations=[dilation, dilation], **chosen
+    )
+    known = {v.name: v for v in onnx.shape_inference.infer_shapes(graph.model()).graph.output}[
+        output
+    ]
     expected = [dimension.dim_value for dimension in known.type.tensor_type.shape.dim]
     if min(expected) < 1:
         with pytest.raises(InputError):
@@ -233,7 +265,12 @@ def test_feature_maps_are_those_of_onnx(
     ],
 )
 def test_groups_and_batches_are_multiplicities(
-    tmp_path: Path, image: list[int | str | None], weights: tuple[int, ...], attributes: dict[str, int], kernel: str, count: int
+    tmp_path: Path,
+    image: list[int | str | None],
+    weights: tuple[int, ...],
+    attributes: dict[str, int],
+    kernel: str,
+    count: int,
 ) -> None:
     graph = Graph(image=image)
     graph.add("Conv", "image", graph.weight(*weights), **attributes)
@@ -245,7 +282,13 @@ def test_groups_and_batches_are_multiplicities(
 
 def supported() -> Graph:
     """One product that is imported, so that the rest is listed and not refused."""
-    graph = Graph(a=[2, 3], image=[1, 4, 8, 8], signal=[1, 4, 8], volume=[1, 4, 8, 8, 8], open=[1, 4, "height", 8])
+    graph = Graph(
+        a=[2, 3],
+        image=[1, 4, 8, 8],
+        signal=[1, 4, 8],
+        volume=[1, 4, 8, 8, 8],
+        open=[1, 4, "height", 8],
+    )
     graph.add("MatMul", "a", graph.weight(3, 5))
     return graph
 
@@ -255,27 +298,91 @@ def supported() -> Graph:
     [
         ("Conv", ("signal", (2, 4, 3)), {}, "convolution along 1 dimensions; allowed: 2"),
         ("Conv", ("volume", (2, 4, 3, 3, 3)), {}, "convolution along 3 dimensions; allowed: 2"),
-        ("Conv", ("image", (2, 4, 3, 3)), {"strides": [1, 2]}, "stride differs along rows and columns: 1 and 2"),
-        ("Conv", ("image", (2, 4, 3, 3)), {"dilations": [1, 2]}, "dilation differs along rows and columns: 1 and 2"),
+        (
+            "Conv",
+            ("image", (2, 4, 3, 3)),
+            {"strides": [1, 2]},
+            "stride differs along rows and columns: 1 and 2",
+        ),
+        (
+            "Conv",
+            ("image", (2, 4, 3, 3)),
+            {"dilations": [1, 2]},
+            "dilation differs along rows and columns: 1 and 2",
+        ),
         ("Conv", ("image", (2, 4, 9, 9)), {}, "a window of 9 elements does not fit into 8"),
-        ("Conv", ("image", (2, 3, 3, 3)), {}, "weights for 3 channels in 1 groups, but 4 input channels"),
-        ("Conv", ("image", (2, 4, 3, 3)), {"kernel_shape": [5, 5]}, "kernel_shape differs from the shape of the weights"),
-        ("Conv", ("image", (2, 4, 3, 3)), {"strides": [0, 1]}, "strides are [0, 1]; allowed: two positive integers"),
-        ("Conv", ("image", (2, 4, 3, 3)), {"dilations": [0, 1]}, "dilations are [0, 1]; allowed: two positive integers"),
-        ("Conv", ("open", (2, 4, 3, 3)), {}, "a dimension of tensor 'open' is 'height'; give it a size"),
-        ("Conv", ("nowhere", (2, 4, 3, 3)), {}, "shape of tensor 'nowhere' is unknown; run ONNX shape inference"),
-        ("MatMul", ("a", (4, 5)), {}, "matrix product of shapes [2, 3] and [4, 5]: the reduced dimensions differ"),
-        ("MatMul", ("a", (3, 100_000)), {}, "size of loop 'j' is 100000; allowed: an integer from 1 to 65536"),
+        (
+            "Conv",
+            ("image", (2, 3, 3, 3)),
+            {},
+            "weights for 3 channels in 1 groups, but 4 input channels",
+        ),
+        (
+            "Conv",
+            ("image", (2, 4, 3, 3)),
+            {"kernel_shape": [5, 5]},
+            "kernel_shape differs from the shape of the weights",
+        ),
+        (
+            "Conv",
+            ("image", (2, 4, 3, 3)),
+            {"strides": [0, 1]},
+            "strides are [0, 1]; allowed: two positive integers",
+        ),
+        (
+            "Conv",
+            ("image", (2, 4, 3, 3)),
+            {"dilations": [0, 1]},
+            "dilations are [0, 1]; allowed: two positive integers",
+        ),
+        (
+            "Conv",
+            ("open", (2, 4, 3, 3)),
+            {},
+            "a dimension of tensor 'open' is 'height'; give it a size",
+        ),
+        (
+            "Conv",
+            ("nowhere", (2, 4, 3, 3)),
+            {},
+            "shape of tensor 'nowhere' is unknown; run ONNX shape inference",
+        ),
+        (
+            "MatMul",
+            ("a", (4, 5)),
+            {},
+            "matrix product of shapes [2, 3] and [4, 5]: the reduced dimensions differ",
+        ),
+        (
+            "MatMul",
+            ("a", (3, 100_000)),
+            {},
+            "size of loop 'j' is 100000; allowed: an integer from 1 to 65536",
+        ),
         ("Gemm", ("signal", (8, 5)), {}, "factors of 3 and 2 dimensions; allowed: 2"),
         ("ConvTranspose", ("image", (4, 2, 3, 3)), {}, "only Conv, Gemm and MatMul are imported"),
-        ("Einsum", ("a", (3, 4)), {"equation": "ij,jk->ik"}, "only Conv, Gemm and MatMul are imported"),
-        ("ConvInteger", ("image", (2, 4, 3, 3)), {}, "quantised operator; export the model with QuantizeLinear"),
+        (
+            "Einsum",
+            ("a", (3, 4)),
+            {"equation": "ij,jk->ik"},
+            "only Conv, Gemm and MatMul are imported",
+        ),
+        (
+            "ConvInteger",
+            ("image", (2, 4, 3, 3)),
+            {},
+            "quantised operator; export the model with QuantizeLinear",
+        ),
         ("LSTM", ("signal", (1, 4, 8)), {}, "recurrent; only Conv, Gemm and MatMul are imported"),
         ("NewThing", ("a", (3, 4)), {}, "only Conv, Gemm and MatMul are imported"),
     ],
 )
 def test_arithmetic_that_is_not_imported_is_listed_with_its_reason(
-    tmp_path: Path, operator: str, inputs: tuple[str, tuple[int, ...]], attributes: dict[str, object], told: str
+    tmp_path: Path,
+    operator: str,
+    inputs: tuple[str, tuple[int, ...]],
+    attributes: dict[str, object],
+    told: str,
 ) -> None:
     graph = supported()
     name = graph.add(operator, inputs[0], graph.weight(*inputs[1]), **attributes)
@@ -283,7 +390,11 @@ def test_arithmetic_that_is_not_imported_is_listed_with_its_reason(
     assert network.operations == 2 * 3 * 5
     (omission,) = network.omissions(OmissionKind.UNSUPPORTED)
     assert network.unsupported == (omission,)
-    assert (omission.operator, omission.count, omission.kind) == (operator, 1, OmissionKind.UNSUPPORTED)
+    assert (omission.operator, omission.count, omission.kind) == (
+        operator,
+        1,
+        OmissionKind.UNSUPPORTED,
+    )
     assert omission.sources == (name,)
     assert told in omission.reason
 
@@ -305,7 +416,9 @@ def test_transposed_factors_of_gemm(tmp_path: Path) -> None:
 
 def test_functions_of_a_model_are_written_out(tmp_path: Path) -> None:
     body = [helper.make_node("MatMul", ["x", "y"], ["z"])]
-    function = helper.make_function("com.example", "Twice", ["x", "y"], ["z"], body, [helper.make_opsetid("", 17)])
+    function = helper.make_function(
+        "com.example", "Twice", ["x", "y"], ["z"], body, [helper.make_opsetid("", 17)]
+    )
     graph = Graph(a=[2, 3])
     graph.add("Twice", "a", graph.weight(3, 5), domain="com.example")
     model = graph.model()
@@ -336,17 +449,24 @@ def test_first_dimensions_without_a_name_are_one_unless_given(tmp_path: Path) ->
 def test_models_without_a_layer_are_refused(tmp_path: Path) -> None:
     graph = Graph(a=[2, 3])
     graph.add("Relu", "a")
-    with pytest.raises(InputError, match="no node can become a layer: it has Relu; allowed: models with Conv, Gemm or MatMul"):
+    with pytest.raises(
+        InputError,
+        match="no node can become a layer: it has Relu; allowed: models with Conv, Gemm or MatMul",
+    ):
         graph.network(tmp_path)
     graph.add("Conv", "a", graph.weight(1, 1, 3))
-    with pytest.raises(InputError, match="no node can become a layer: Conv 'Conv1': convolution along 0 dimensions"):
+    with pytest.raises(
+        InputError, match="no node can become a layer: Conv 'Conv1': convolution along 0 dimensions"
+    ):
         graph.network(tmp_path)
 
 
 @pytest.mark.parametrize("content", [b"", b"name: vgg16\n", b"\x00\x01\x02", b"\xff" * 100, "cut"])
 def test_files_that_are_no_models_are_refused(tmp_path: Path, content: bytes | str) -> None:
     path = tmp_path / "bad.onnx"
-    path.write_bytes(content if isinstance(content, bytes) else vgg16().model().SerializeToString()[:-7])
+    path.write_bytes(
+        content if isinstance(content, bytes) else vgg16().model().SerializeToString()[:-7]
+    )
     with pytest.raises(InputError, match=r"bad\.onnx: is no ONNX model") as error:
         find_network(str(path))
     assert "\n" not in str(error.value)
@@ -371,7 +491,9 @@ def test_directories_are_refused(tmp_path: Path) -> None:
 def test_the_missing_library_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in sys.modules if name.split(".")[0] == "onnx"]:
         monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(InputError, match=r"need the package onnx; install it with pip install 'ithaca\[onnx\]'"):
+    with pytest.raises(
+        InputError, match=r"need the package onnx; install it with pip install 'ithaca\[onnx\]'"
+    ):
         find_network(str(tmp_path / "any.onnx"))
 
 
@@ -379,6 +501,14 @@ def test_operators_are_classified_once_and_exist() -> None:
     assert not onnx_operators.MOVEMENT & onnx_operators.ELEMENTWISE
     known = {schema.name for schema in defs.get_all_schemas_with_history() if schema.domain == ""}
     named = onnx_operators.MOVEMENT | onnx_operators.ELEMENTWISE | set(onnx_operators.REASONS)
-    newer = {"BitCast", "CumProd", "RMSNormalization", "RotaryEmbedding", "SwiGLU", "Swish", "TensorScatter"}
+    newer = {
+        "BitCast",
+        "CumProd",
+        "RMSNormalization",
+        "RotaryEmbedding",
+        "SwiGLU",
+        "Swish",
+        "TensorScatter",
+    }
     assert named - newer <= known
     assert not {"Conv", "ConvTranspose", "Einsum", "Attention", "DeformConv"} & named

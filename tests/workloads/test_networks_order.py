@@ -19,7 +19,12 @@ def following(network: Network) -> list[str]:
 
 
 def small(*layers: dict[str, Any], **fields: Any) -> Network:
-    document = {"name": "small", "input": {"batch": 2, "channels": 8, "height": 8, "width": 8}, "layers": [*layers], **fields}
+    document = {
+        "name": "small",
+        "input": {"batch": 2, "channels": 8, "height": 8, "width": 8},
+        "layers": [*layers],
+        **fields,
+    }
     return read_network(document, "small.yaml", {})
 
 
@@ -30,7 +35,9 @@ def conv(name: str, **fields: Any) -> dict[str, Any]:
 @pytest.mark.parametrize("name", network_names())
 def test_the_order_has_all_layers_of_a_network_as_often_as_they_run(name: str) -> None:
     network = find_network(name)
-    assert sorted(run.source for run in network.order) == sorted(s for layer in network.layers for s in layer.sources)
+    assert sorted(run.source for run in network.order) == sorted(
+        s for layer in network.layers for s in layer.sources
+    )
     for layer in network.layers:
         runs = [run for run in network.order if run.source in layer.sources]
         assert {run.nest for run in runs} == {layer.nest}
@@ -46,7 +53,9 @@ def test_what_a_shortcut_reads_too_stays_off_chip() -> None:
     blocks = [f"conv{stage}_{number}.conv2" for stage in (2, 3, 4, 5) for number in (1, 2)]
     assert following(find_network("resnet18")) == blocks
     mobile = following(find_network("mobilenetv2"))
-    assert "bottleneck2_1.expand" in mobile  # reads what bottleneck1_1 projected, and nothing else does
+    assert (
+        "bottleneck2_1.expand" in mobile
+    )  # reads what bottleneck1_1 projected, and nothing else does
     assert "bottleneck2_2.expand" not in mobile  # is added after bottleneck2_2, too
     assert "bottleneck3_1.expand" not in mobile  # reads a sum
     assert len(mobile) == 17 + 17 + 2  # all depthwise, all project, that expand and the last
@@ -57,15 +66,27 @@ def test_side_branches_and_residual_blocks_separate_layers() -> None:
     plain = small(conv("first"), *inner, conv("last"))
     assert following(plain) == ["a", "b", "last"]
     assert following(small(conv("first"), conv("side", side=True), *inner)) == ["b"]
-    residual = small(conv("first"), {"op": "block", "name": "x", "residual": True, "layers": inner}, conv("last"))
+    residual = small(
+        conv("first"), {"op": "block", "name": "x", "residual": True, "layers": inner}, conv("last")
+    )
     assert following(residual) == ["x.b"]
-    nested = {"op": "block", "name": "x", "residual": True, "layers": [{"op": "block", "name": "y", "layers": inner}]}
-    assert following(small(conv("first"), nested, conv("last"), elementwise={"Add": 1})) == ["x.y.b"]
+    nested = {
+        "op": "block",
+        "name": "x",
+        "residual": True,
+        "layers": [{"op": "block", "name": "y", "layers": inner}],
+    }
+    assert following(small(conv("first"), nested, conv("last"), elementwise={"Add": 1})) == [
+        "x.y.b"
+    ]
 
 
 def test_a_file_with_more_sums_than_residual_blocks_does_not_say() -> None:
     network = small(conv("a"), conv("b"), elementwise={"Add": 1})
-    assert (network.order, network.unordered) == ((), "it has 1 Add, and 0 blocks with residual: true")
+    assert (network.order, network.unordered) == (
+        (),
+        "it has 1 Add, and 0 blocks with residual: true",
+    )
 
 
 def product_of(name: str, follows: bool, **sizes: int) -> dict[str, Any]:
@@ -74,8 +95,13 @@ def product_of(name: str, follows: bool, **sizes: int) -> dict[str, Any]:
 
 def test_kernels_follow_where_they_say_so() -> None:
     first = product_of("a", False, i=4, j=8, k=16)
-    assert following(small(first, product_of("b", True, i=4, j=2, k=8), product_of("c", False, i=4, j=2, k=2))) == ["b"]
-    with pytest.raises(InputError, match=r"layers\[1\]: follows is true, yet a writes 32 words; allowed: where A, of 28 words"):
+    assert following(
+        small(first, product_of("b", True, i=4, j=2, k=8), product_of("c", False, i=4, j=2, k=2))
+    ) == ["b"]
+    with pytest.raises(
+        InputError,
+        match=r"layers\[1\]: follows is true, yet a writes 32 words; allowed: where A, of 28 words",
+    ):
         small(first, product_of("b", True, i=4, j=2, k=7))
     with pytest.raises(InputError, match="there is no layer before it"):
         small(product_of("b", True, i=4, j=2, k=7))
@@ -105,4 +131,7 @@ def test_what_a_model_returns_is_read_by_who_runs_it(tmp_path: Path) -> None:
     model = graph.model()
     model.graph.output.append(type(model.graph.output[0])(name=first))
     (tmp_path / "both.onnx").write_bytes(model.SerializeToString())
-    assert [run.follows for run in find_network(str(tmp_path / "both.onnx")).order] == [False, False]
+    assert [run.follows for run in find_network(str(tmp_path / "both.onnx")).order] == [
+        False,
+        False,
+    ]

@@ -17,18 +17,25 @@ HIT = "import os, signal; hit = lambda number=signal.SIGINT: os.kill(os.getpid()
 
 
 def ran(script: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    """Run a script with the handlers installed; SIGINT is handled however the tests were started."""
-    begin = (
-        f"{HIT}; signal.signal(signal.SIGINT, signal.default_int_handler); from ithaca.files import signals; signals.install()"
-    )
+    """Run a script with the handlers installed; SIGINT is handled however the tests were
+    started."""
+    begin = f"{HIT}; signal.signal(signal.SIGINT, signal.default_int_handler); from ithaca.files import signals; signals.install()"
     return subprocess.run(
-        [sys.executable, "-c", f"{begin}\n{script}"], cwd=cwd, capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-c", f"{begin}\n{script}"],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
     )
 
 
 @pytest.mark.parametrize("number", ["SIGINT", "SIGTERM"])
 def test_the_first_raises_where_nobody_asks(number: str, tmp_path: Path) -> None:
-    done = ran(f"try:\n    hit(signal.{number})\nexcept KeyboardInterrupt:\n    print(signals.came())", tmp_path)
+    done = ran(
+        f"try:\n    hit(signal.{number})\nexcept KeyboardInterrupt:\n    print(signals.came())",
+        tmp_path,
+    )
     assert (done.returncode, done.stdout) == (0, "True\n")
 
 
@@ -44,7 +51,11 @@ with signals.Interrupt() as asked:
         print("not reached", flush=True)
 """
     done = ran(script, tmp_path)
-    assert (done.returncode, done.stdout, done.stderr) == (130, "False\nTrue\n", "ithaca: interrupted\n")
+    assert (done.returncode, done.stdout, done.stderr) == (
+        130,
+        "False\nTrue\n",
+        "ithaca: interrupted\n",
+    )
 
 
 def test_where_it_is_deferred_it_raises_at_the_end(tmp_path: Path) -> None:
@@ -79,12 +90,19 @@ with signals.Interrupt() as asked:
 
 
 @pytest.mark.parametrize(
-    "writer", ["write_text_atomically(Path('file'), 'new')", "write_folder(Path('folder'), {'a': 'new', 'b': 'new'})"]
+    "writer",
+    [
+        "write_text_atomically(Path('file'), 'new')",
+        "write_folder(Path('folder'), {'a': 'new', 'b': 'new'})",
+    ],
 )
 @pytest.mark.parametrize("exists", [False, True])
 @pytest.mark.parametrize("place", ["open", "replace", "rename", "unlink", "fsync"])
-def test_a_second_signal_leaves_nothing_half_written(writer: str, exists: bool, place: str, tmp_path: Path) -> None:
-    """Both come within a call that writes: every file is as before or new, all of a folder's alike."""
+def test_a_second_signal_leaves_nothing_half_written(
+    writer: str, exists: bool, place: str, tmp_path: Path
+) -> None:
+    """Both come within a call that writes: every file is as before or new, all of a folder's
+    alike."""
     if exists:
         (tmp_path / "folder").mkdir()
         for file in ("file", "folder/a", "folder/b"):
@@ -107,10 +125,14 @@ struck(os if {place!r} == "fsync" else builtins if {place!r} == "open" else Path
 {writer}
 """
     done = ran(script, tmp_path)
-    assert done.returncode in ((0, 130) if place in ("rename", "unlink", "replace") else (130,)), done.stderr
+    assert done.returncode in ((0, 130) if place in ("rename", "unlink", "replace") else (130,)), (
+        done.stderr
+    )
     assert not list(tmp_path.rglob(".ithaca*"))
     texts = {
-        path.read_text() for path in tmp_path.rglob("*") if path.is_file() and ("folder" in str(path)) == ("folder" in writer)
+        path.read_text()
+        for path in tmp_path.rglob("*")
+        if path.is_file() and ("folder" in str(path)) == ("folder" in writer)
     }
     assert texts <= {"old"} or texts == {"new"}
 

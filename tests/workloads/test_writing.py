@@ -20,10 +20,14 @@ FILES = {"one.txt": "1\n", "two.sh": "#!/bin/sh\n", "three.txt": "3\n"}
 
 
 def content(folder: Path) -> dict[str, str]:
-    return {str(p.relative_to(folder)): p.read_text() for p in sorted(folder.rglob("*")) if p.is_file()}
+    return {
+        str(p.relative_to(folder)): p.read_text() for p in sorted(folder.rglob("*")) if p.is_file()
+    }
 
 
-def fail_at(monkeypatch: pytest.MonkeyPatch, owner: object, name: str, call: int, error: BaseException) -> None:
+def fail_at(
+    monkeypatch: pytest.MonkeyPatch, owner: object, name: str, call: int, error: BaseException
+) -> None:
     """Let the call of a function raise; calls count from 1, other calls go through."""
     real, count = getattr(owner, name), [0]
 
@@ -131,7 +135,9 @@ class TestFolder:
         assert content(tmp_path) == {**FILES, "other.txt": "other"}
 
     @pytest.mark.parametrize("error", [FULL, KeyboardInterrupt()], ids=["full", "ctrl-c"])
-    @pytest.mark.parametrize(("owner", "name", "call"), [(os, "fsync", 2), (os, "open", 3), (Path, "rename", 1)])
+    @pytest.mark.parametrize(
+        ("owner", "name", "call"), [(os, "fsync", 2), (os, "open", 3), (Path, "rename", 1)]
+    )
     def test_a_new_folder_is_whole_or_absent(self, owner, name, call, error, tmp_path, monkeypatch):
         fail_at(monkeypatch, owner, name, call, error)
         with pytest.raises(InputError if error is FULL else KeyboardInterrupt):
@@ -140,7 +146,9 @@ class TestFolder:
         assert list(tmp_path.iterdir()) == []
 
     @pytest.mark.parametrize("error", [FULL, KeyboardInterrupt()], ids=["full", "ctrl-c"])
-    @pytest.mark.parametrize(("owner", "name", "call"), [(os, "fsync", 2), *((Path, "replace", n) for n in (1, 2, 3, 4))])
+    @pytest.mark.parametrize(
+        ("owner", "name", "call"), [(os, "fsync", 2), *((Path, "replace", n) for n in (1, 2, 3, 4))]
+    )
     def test_an_existing_folder_is_put_back(self, owner, name, call, error, tmp_path, monkeypatch):
         before = {"one.txt": "old", "other.txt": "other"}
         for file, text in before.items():

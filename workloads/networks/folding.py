@@ -1,7 +1,8 @@
 """Fold layers of different kernels into one kernel, so that one array can run them.
 
-A matrix product is a convolution with a window of one element, a batch of products so many runs of one. Folded layers have
-the same multiply-accumulates on the same tensors; nothing is added or approximated.
+A matrix product is a convolution with a window of one element, a batch of products so many runs of
+one. Folded layers have the same multiply-accumulates on the same tensors; nothing is added or
+approximated.
 """
 
 from __future__ import annotations
@@ -19,11 +20,14 @@ class _Fold:
     """How a kernel is another one with some loops of a single trip."""
 
     kernel: str  #: The other kernel
-    loops: Mapping[str, str]  #: Its loops and parameters, as those of the kernel that is folded; others are 1
+    loops: Mapping[
+        str, str
+    ]  #: Its loops and parameters, as those of the kernel that is folded; others are 1
     runs: str | None = None  #: The loop that becomes runs
 
 
-#: ``C[i][j] += A[i][k]·B[j][k]`` is ``cout[r][c][o] += cin[r][c][i]·w[o][i]`` with rows r = i of one column each.
+#: ``C[i][j] += A[i][k]·B[j][k]`` is ``cout[r][c][o] += cin[r][c][i]·w[o][i]`` with rows r = i of
+#: one column each.
 _FOLDS: Mapping[str, _Fold] = {
     "mm": _Fold("conv2d", {"o": "j", "r": "i", "i": "k"}),
     "pointwise_conv2d": _Fold("conv2d", {"o": "o", "r": "r", "c": "c", "i": "i", "s": "s"}),
@@ -32,7 +36,8 @@ _FOLDS: Mapping[str, _Fold] = {
 
 
 def fold(network: Network) -> Network:
-    """The network with layers of one kernel, if its kernels can be folded into one; else the network as it is.
+    """The network with layers of one kernel, if its kernels can be folded into one; else the
+    network as it is.
 
     Layers that are folded say what they were (`Layer.folded`).
     """
@@ -52,13 +57,24 @@ def _chain(layer: Layer) -> Sequence[Layer]:
     while (how := _FOLDS.get(found[-1].nest.name)) is not None:
         nest = found[-1].nest
         try:
-            if nest != workload(nest.name, nest.settings):  # a nest of the user's that has the name only
+            if nest != workload(
+                nest.name, nest.settings
+            ):  # a nest of the user's that has the name only
                 break
         except InputError:
             break
         target = workload(how.kernel)
-        sizes = {name: nest.settings[how.loops[name]] if name in how.loops else 1 for name in target.settings}
+        sizes = {
+            name: nest.settings[how.loops[name]] if name in how.loops else 1
+            for name in target.settings
+        }
         runs = 1 if how.runs is None else nest.sizes[how.runs]
-        was = found[-1].folded or " ".join([nest.name, *(f"{name}={n}" for name, n in nest.settings.items())])
-        found.append(replace(found[-1], nest=target.with_sizes(sizes), count=found[-1].count * runs, folded=was))
+        was = found[-1].folded or " ".join(
+            [nest.name, *(f"{name}={n}" for name, n in nest.settings.items())]
+        )
+        found.append(
+            replace(
+                found[-1], nest=target.with_sizes(sizes), count=found[-1].count * runs, folded=was
+            )
+        )
     return found

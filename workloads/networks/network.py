@@ -45,8 +45,12 @@ class Layer:
     #: How many times the network runs the nest: layers of this shape, times the images of a
     #: batch and the groups of a convolution where the nest has no loop for them.
     count: int
-    sources: tuple[str, ...]  #: Names of the network's own layers that the nest stands for, in order of appearance
-    folded: str | None = None  #: What it was, kernel and sizes, if it was folded into another kernel
+    sources: tuple[
+        str, ...
+    ]  #: Names of the network's own layers that the nest stands for, in order of appearance
+    folded: str | None = (
+        None  #: What it was, kernel and sizes, if it was folded into another kernel
+    )
 
     def __post_init__(self) -> None:
         if not self.name:
@@ -68,7 +72,8 @@ class Run:
     source: str  #: Its name
     nest: LoopNest  #: What one run computes
     count: int  #: Runs: images of a batch and groups of a convolution
-    #: Whether it reads, as its first input, what the one before wrote, all of it and as it is, and nothing else reads that.
+    #: Whether it reads, as its first input, what the one before wrote, all of it and as it is, and
+    #: nothing else reads that.
     follows: bool = False
 
     @property
@@ -84,9 +89,15 @@ class Network:
     name: str  #: Name on the command line, or of the file
     layers: tuple[Layer, ...]  #: At least one, in order of first appearance
     description: str = ""  #: What the network is and where its figures are published
-    unsupported: tuple[Omission, ...] = ()  #: Everything else the network computes, arithmetic or not
-    parameters: tuple[tuple[str, int], ...] = ()  #: Sizes the layers were made for, such as batch and sequence length
-    order: tuple[Run, ...] = ()  #: Its own layers in the order they run; empty where that is not known
+    unsupported: tuple[
+        Omission, ...
+    ] = ()  #: Everything else the network computes, arithmetic or not
+    parameters: tuple[
+        tuple[str, int], ...
+    ] = ()  #: Sizes the layers were made for, such as batch and sequence length
+    order: tuple[
+        Run, ...
+    ] = ()  #: Its own layers in the order they run; empty where that is not known
     unordered: str = "it is no network file"  #: Why the order is not known, where it is not
 
     def __post_init__(self) -> None:
@@ -108,8 +119,9 @@ class Network:
 def merge(layers: Iterable[Layer]) -> tuple[Layer, ...]:
     """Merge layers that compute the same nest.
 
-    The result has one per distinct nest, in order of first appearance, named after its first member; counts
-    are added and sources joined, so the operations of all layers together stay the same.
+    The result has one per distinct nest, in order of first appearance, named after its first
+    member; counts are added and sources joined, so the operations of all layers together stay the
+    same.
     """
     merged: dict[LoopNest, list[Layer]] = {}
     for layer in layers:
@@ -125,7 +137,9 @@ def merge(layers: Iterable[Layer]) -> tuple[Layer, ...]:
     )
 
 
-def chosen_parameters(where: object, defaults: Mapping[str, int], sizes: Mapping[str, int]) -> dict[str, int]:
+def chosen_parameters(
+    where: object, defaults: Mapping[str, int], sizes: Mapping[str, int]
+) -> dict[str, int]:
     """The parameters of a network: its own values, replaced by those that are asked for.
 
     Raises `InputError` if a name is no parameter of the network, or a value no positive integer.
@@ -135,7 +149,9 @@ def chosen_parameters(where: object, defaults: Mapping[str, int], sizes: Mapping
             allowed = ", ".join(defaults) or "none"
             raise InputError(f"unknown size '{name}' of network {where}; allowed: {allowed}")
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            raise InputError(f"size '{name}' of network {where} is {value}; allowed: a positive integer")
+            raise InputError(
+                f"size '{name}' of network {where} is {value}; allowed: a positive integer"
+            )
     return {name: sizes.get(name, value) for name, value in defaults.items()}
 
 

@@ -11,7 +11,8 @@ A network is a YAML document::
       - {op: conv, name: conv1, channels: 16, kernel: 3, stride: 2, padding: 1, output: 16}
       - {op: depthwise, name: conv2, kernel: 3, padding: 1}
       - {op: pool, kernel: 2}
-      - {op: block, name: stage, repeat: 2, layers: [{op: conv, name: conv, channels: 16, kernel: 1}]}
+      - {op: block, name: stage, repeat: 2, layers: [{op: conv, name: conv, channels: 16, kernel:
+        1}]}
       - {op: linear, name: fc, features: 10}
       - {op: kernel, name: product, kernel: mm, sizes: {i: batch, j: 10, k: 4*image}}
     elementwise: {Relu: 2}                         # what the layers leave out
@@ -19,10 +20,11 @@ A network is a YAML document::
 Each operator reads the feature map of the one before; its output follows from kernel, stride and
 padding. ``output`` is the published size, at the parameters' own values, and is checked there.
 
-Which layer reads what the one before wrote, and nothing else does: each conv, depthwise and linear, but where there is pooling
-or a ``kernel`` in between, where ``side: true`` reads the same map, and at both ends of a block with ``residual: true``, whose
-input is added to its output. A ``kernel`` does only with ``follows: true``. Without ``residual`` blocks for all Add of
-``elementwise``, the file does not say.
+Which layer reads what the one before wrote, and nothing else does: each conv, depthwise and linear,
+but where there is pooling or a ``kernel`` in between, where ``side: true`` reads the same map, and
+at both ends of a block with ``residual: true``, whose input is added to its output. A ``kernel``
+does only with ``follows: true``. Without ``residual`` blocks for all Add of ``elementwise``, the
+file does not say.
 """
 
 from __future__ import annotations
@@ -39,7 +41,15 @@ from pydantic import Field, PlainValidator, ValidationInfo
 from ithaca.files.documents import Document, validated
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted, refuse
-from ithaca.workloads.networks.network import Layer, Network, Omission, OmissionKind, Run, chosen_parameters, merge
+from ithaca.workloads.networks.network import (
+    Layer,
+    Network,
+    Omission,
+    OmissionKind,
+    Run,
+    chosen_parameters,
+    merge,
+)
 from ithaca.workloads.networks.operators import FeatureMap, KernelUse, convolution, matrix_product
 
 #: Largest network file (bytes); the packaged ones have up to 5,000.
@@ -55,7 +65,8 @@ _PRODUCT = re.compile(rf"{_TERM}(?:\s*[*/]\s*{_TERM}){{0,15}}")
 def quantity(value: Any, parameters: Any, least: int = 1, pair: str = "") -> int:
     """The number that a network file means, such as ``512``, ``sequence`` or ``hidden/heads``.
 
-    Raises `ValueError` if it is less than ``least`` or none; ``pair`` says what else the field may be.
+    Raises `ValueError` if it is less than ``least`` or none; ``pair`` says what else the field may
+    be.
     """
     if isinstance(value, str):
         value = _product(value, parameters)
@@ -68,7 +79,8 @@ def quantity(value: Any, parameters: Any, least: int = 1, pair: str = "") -> int
 
 
 def _product(value: str, parameters: Mapping[str, int]) -> int:
-    """The value of integers and parameter names joined by ``*`` and ``/``, read from left to right."""
+    """The value of integers and parameter names joined by ``*`` and ``/``, read from left to
+    right."""
     allowed = f"integers and {', '.join(parameters) or 'no names'}, joined by * and /"
     if not _PRODUCT.fullmatch(value):
         raise InputError(f"'{value[:60]}' is no quantity; allowed: {allowed}")
@@ -83,7 +95,10 @@ def _product(value: str, parameters: Mapping[str, int]) -> int:
         if sign == "*":
             result *= number
         elif number == 0 or result % number:
-            raise InputError(f"'{value}' is {result}/{number}, no integer; allowed: parameters that divide without remainder")
+            raise InputError(
+                f"'{value}' is {result}/{number}, no integer; allowed: "
+                "parameters that divide without remainder"
+            )
         else:
             result //= number
     return result
@@ -127,7 +142,8 @@ class FeatureMapDocument(Document):
 
 
 class NetworkDocument(Document):
-    """A network as a network file describes it; what depends on its parameters is read once they are known."""
+    """A network as a network file describes it; what depends on its parameters is read once they
+    are known."""
 
     name: Name
     description: Annotated[str, Field(max_length=2_000)] = ""
@@ -146,7 +162,8 @@ class SizedDocument(Document):
 
 
 class PoolDocument(Document):
-    """Pooling: no layer, but it changes the feature map. Without a stride the windows do not overlap."""
+    """Pooling: no layer, but it changes the feature map. Without a stride the windows do not
+    overlap."""
 
     op: str
     kernel: Pair
@@ -168,7 +185,8 @@ class DepthwiseDocument(Document):
 
 
 class ConvDocument(DepthwiseDocument):
-    """A convolution; ``side`` reads the feature map and leaves it to the next layer (a shortcut's projection)."""
+    """A convolution; ``side`` reads the feature map and leaves it to the next layer (a shortcut's
+    projection)."""
 
     channels: Size
     groups: Size = 1
@@ -190,7 +208,8 @@ class LinearDocument(Document):
 
 
 class KernelDocument(Document):
-    """A kernel of the workload library with the sizes of all its loops; the feature map stays as it is."""
+    """A kernel of the workload library with the sizes of all its loops; the feature map stays as it
+    is."""
 
     op: str
     name: Name
@@ -201,7 +220,8 @@ class KernelDocument(Document):
 
 
 class BlockDocument(Document):
-    """Layers under a common name, repeated if ``repeat`` is given, then numbered from ``first``; perhaps with a shortcut."""
+    """Layers under a common name, repeated if ``repeat`` is given, then numbered from ``first``;
+    perhaps with a shortcut."""
 
     op: str
     name: Name
@@ -224,7 +244,8 @@ OPERATORS: dict[str, type[Document]] = {
 
 
 def read_network(document: Any, where: object, sizes: Mapping[str, int]) -> Network:
-    """Read a network document; error lines start with ``where`` (a path, a name), ``sizes`` replace parameters' own values.
+    """Read a network document; error lines start with ``where`` (a path, a name), ``sizes`` replace
+    parameters' own values.
 
     Raises `InputError` if it is no network document, or ``sizes`` are not its parameters.
     """
@@ -232,26 +253,41 @@ def read_network(document: Any, where: object, sizes: Mapping[str, int]) -> Netw
     parameters = chosen_parameters(read.name, read.parameters, sizes)
     steps = list(islice(_steps(read.layers, f"{where}: ", "", parameters), MAX_LAYERS + 1))
     if len(steps) > MAX_LAYERS:
-        raise refuse(where, f"layers, with blocks repeated, are more than {MAX_LAYERS}; allowed: at most {MAX_LAYERS}")
+        raise refuse(
+            where,
+            f"layers, with blocks repeated, are more than {MAX_LAYERS}; "
+            f"allowed: at most {MAX_LAYERS}",
+        )
     _check_names(steps)
-    sized = validated(SizedDocument, read.model_dump(include={"input", "elementwise"}), where, parameters)
+    sized = validated(
+        SizedDocument, read.model_dump(include={"input", "elementwise"}), where, parameters
+    )
     start = FeatureMap(**sized.input.model_dump()) if sized.input else None
     runs = tuple(_runs(steps, start, published=parameters == read.parameters))
     layers = merge(Layer(run.source, run.nest, run.count, (run.source,)) for run in runs)
     if not layers:
-        raise refuse(where, "layers compute nothing; allowed: at least one conv, depthwise, linear or kernel")
-    omissions = tuple(Omission(name, count, OmissionKind.ELEMENTWISE) for name, count in sized.elementwise.items())
+        raise refuse(
+            where, "layers compute nothing; allowed: at least one conv, depthwise, linear or kernel"
+        )
+    omissions = tuple(
+        Omission(name, count, OmissionKind.ELEMENTWISE) for name, count in sized.elementwise.items()
+    )
     description = "; ".join(part for part in (read.description, read.source) if part)
     sums, shortcuts = sized.elementwise.get("Add", 0), sum(step.shortcuts for step in steps)
-    silent = sums > shortcuts and any(isinstance(step.operator, DepthwiseDocument | LinearDocument) for step in steps)
+    silent = sums > shortcuts and any(
+        isinstance(step.operator, DepthwiseDocument | LinearDocument) for step in steps
+    )
     unordered = f"it has {sums} Add, and {shortcuts} blocks with residual: true" if silent else ""
     order = () if silent else runs
-    return Network(read.name, layers, description, omissions, tuple(parameters.items()), order, unordered)
+    return Network(
+        read.name, layers, description, omissions, tuple(parameters.items()), order, unordered
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """One operator of a file: its full name, empty where it makes no layer, and where in the file it stands."""
+    """One operator of a file: its full name, empty where it makes no layer, and where in the file
+    it stands."""
 
     name: str
     where: str
@@ -260,7 +296,9 @@ class _Step:
     summed: bool = False  #: Whether such a block ends with it
 
 
-def _steps(entries: list[dict[str, Any]], path: str, prefix: str, parameters: Mapping[str, int]) -> Iterator[_Step]:
+def _steps(
+    entries: list[dict[str, Any]], path: str, prefix: str, parameters: Mapping[str, int]
+) -> Iterator[_Step]:
     """The operators in the order they run, blocks written out."""
     for index, entry in enumerate(entries):
         where = f"{path}layers[{index}]"
@@ -276,7 +314,11 @@ def _steps(entries: list[dict[str, Any]], path: str, prefix: str, parameters: Ma
         if operator.repeat is not None:
             numbers = range(operator.first, operator.first + operator.repeat)
         for number in numbers:
-            inner = list(_steps(operator.layers, f"{where}.", f"{prefix}{operator.name}{number}.", parameters))
+            inner = list(
+                _steps(
+                    operator.layers, f"{where}.", f"{prefix}{operator.name}{number}.", parameters
+                )
+            )
             if operator.residual:
                 inner[0] = replace(inner[0], shortcuts=inner[0].shortcuts + 1)
                 inner[-1] = replace(inner[-1], summed=True)
@@ -288,12 +330,18 @@ def _check_names(steps: Iterable[_Step]) -> None:
     seen: set[str] = set()
     for step in steps:
         if step.name and step.name in seen:
-            raise refuse(f"{step.where}.name", f"makes a second layer {quoted(step.name)}; allowed: names that differ")
+            raise refuse(
+                f"{step.where}.name",
+                f"makes a second layer {quoted(step.name)}; allowed: names that differ",
+            )
         seen.add(step.name)
 
 
-def _runs(steps: Iterable[_Step], feature_map: FeatureMap | None, *, published: bool) -> Iterator[Run]:
-    """What the operators compute, starting from ``feature_map``; their ``output`` is checked where it applies."""
+def _runs(
+    steps: Iterable[_Step], feature_map: FeatureMap | None, *, published: bool
+) -> Iterator[Run]:
+    """What the operators compute, starting from ``feature_map``; their ``output`` is checked where
+    it applies."""
     last: Run | None = None
     fresh = False  # whether the feature map is what the last run wrote, and nothing has read it
     for step in steps:
@@ -306,32 +354,50 @@ def _runs(steps: Iterable[_Step], feature_map: FeatureMap | None, *, published: 
             stated = getattr(operator, "output", None) if published else None
             if stated is not None and after is not None and stated != after.size:
                 shown, computed = ("×".join(map(str, size)) for size in (stated, after.size))
-                raise InputError(f"output is {shown}; allowed: {computed}, as kernel, stride and padding make it")
+                raise InputError(
+                    f"output is {shown}; allowed: {computed}, as kernel, stride and padding make it"
+                )
             if layer is not None:
-                last = Run(layer.name, layer.nest, layer.count, _follows(layer, operator, last, fresh))
+                last = Run(
+                    layer.name, layer.nest, layer.count, _follows(layer, operator, last, fresh)
+                )
                 yield last
         except InputError as error:
             raise refuse(step.where, error) from None
-        fresh = isinstance(operator, DepthwiseDocument | LinearDocument) and not side and not step.summed
+        fresh = (
+            isinstance(operator, DepthwiseDocument | LinearDocument)
+            and not side
+            and not step.summed
+        )
         if not side:
             feature_map = after
 
 
 def _follows(layer: Layer, operator: Document, last: Run | None, fresh: bool) -> bool:
-    """Whether a layer reads what the run before it wrote; refused where the file says so and their words differ."""
+    """Whether a layer reads what the run before it wrote; refused where the file says so and their
+    words differ."""
     if not isinstance(operator, KernelDocument):
         return fresh
     nest = layer.nest
-    read = layer.count * prod(nest.sizes[loop] for loop in nest.loops if nest.inputs[0].indexed_by(loop))
+    read = layer.count * prod(
+        nest.sizes[loop] for loop in nest.loops if nest.inputs[0].indexed_by(loop)
+    )
     if operator.follows and (last is None or last.written != read):
-        before = "there is no layer before it" if last is None else f"{last.source} writes {last.written} words"
+        before = (
+            "there is no layer before it"
+            if last is None
+            else f"{last.source} writes {last.written} words"
+        )
         raise InputError(
-            f"follows is true, yet {before}; allowed: where {nest.inputs[0].tensor}, of {read} words, is its output"
+            f"follows is true, yet {before}; allowed: where "
+            f"{nest.inputs[0].tensor}, of {read} words, is its output"
         )
     return operator.follows
 
 
-def _compute(operator: Document, before: FeatureMap | None) -> tuple[KernelUse | None, FeatureMap | None]:
+def _compute(
+    operator: Document, before: FeatureMap | None
+) -> tuple[KernelUse | None, FeatureMap | None]:
     """The kernel of an operator, None if it has none, and the feature map after it."""
     if isinstance(operator, KernelDocument):
         return KernelUse(operator.kernel, tuple(operator.sizes.items()), operator.count), before
@@ -342,13 +408,19 @@ def _compute(operator: Document, before: FeatureMap | None) -> tuple[KernelUse |
             outputs = groups = before.channels
             if isinstance(operator, ConvDocument):
                 outputs, groups = operator.channels, operator.groups
-            after = replace(before.after(window, stride, dilation, operator.padding), channels=outputs)
+            after = replace(
+                before.after(window, stride, dilation, operator.padding), channels=outputs
+            )
             return convolution(before, after, window, stride, dilation, groups), after
         case PoolDocument():
-            return None, before.after(operator.kernel, operator.stride or operator.kernel, padding=operator.padding)
+            return None, before.after(
+                operator.kernel, operator.stride or operator.kernel, padding=operator.padding
+            )
         case GlobalPoolDocument():
             return None, replace(before, height=1, width=1)
         case LinearDocument():
-            use = matrix_product((before.batch, before.elements), (before.elements, operator.features))
+            use = matrix_product(
+                (before.batch, before.elements), (before.elements, operator.features)
+            )
             return use, FeatureMap(before.batch, operator.features, 1, 1)
     raise AssertionError(f"operator {type(operator).__name__} has no meaning")

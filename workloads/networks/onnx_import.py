@@ -16,7 +16,15 @@ from typing import TYPE_CHECKING, Any
 from ithaca.files.errors import InputError
 from ithaca.files.messages import escaped, quoted, refuse
 from ithaca.files.reading import read_bytes
-from ithaca.workloads.networks.network import Layer, Network, Omission, OmissionKind, Run, chosen_parameters, merge
+from ithaca.workloads.networks.network import (
+    Layer,
+    Network,
+    Omission,
+    OmissionKind,
+    Run,
+    chosen_parameters,
+    merge,
+)
 from ithaca.workloads.networks.onnx_operators import PASSING, omission
 from ithaca.workloads.networks.operators import FeatureMap, KernelUse, convolution, matrix_product
 
@@ -32,7 +40,8 @@ MAX_SHAPE_ELEMENTS = 1_024
 #: One per dimension: its extent, the symbol it is given as, or None where nothing is known.
 Shape = tuple[int | str | None, ...]
 
-#: The operators that become layers, and how many of their inputs are factors: what comes after is a bias.
+#: The operators that become layers, and how many of their inputs are factors: what comes after is a
+#: bias.
 OPERATORS = {"Conv": 2, "Gemm": 2, "MatMul": 2}
 
 #: Name under which biases are listed.
@@ -40,21 +49,27 @@ BIAS = "Bias"
 
 
 def import_onnx(path: Path, sizes: Mapping[str, int] | None = None) -> Network:
-    """Import an ONNX model, whose weights may lie elsewhere and are not read, as a network named after the file.
+    """Import an ONNX model, whose weights may lie elsewhere and are not read, as a network named
+    after the file.
 
     Control characters of names are escaped.
 
-    Sizes are values of symbolic dimensions; those of a batch are 1 unless given. Every node is in a layer or among
-    ``unsupported``, with the reason where arithmetic is left out: unknown shapes, strides that differ, other operators.
-    Raises `InputError` if the file is no ONNX model, a size none of its symbolic dimensions, or no node becomes a layer.
+    Sizes are values of symbolic dimensions; those of a batch are 1 unless given. Every node is in a
+    layer or among ``unsupported``, with the reason where arithmetic is left out: unknown shapes,
+    strides that differ, other operators. Raises `InputError` if the file is no ONNX model, a size
+    none of its symbolic dimensions, or no node becomes a layer.
     """
     model = _read(path, sizes or {})
     runs: list[Run] = []
-    written: dict[str, str] = {}  # what a layer wrote, perhaps element by element changed, by tensor
+    written: dict[
+        str, str
+    ] = {}  # what a layer wrote, perhaps element by element changed, by tensor
     omitted: dict[tuple[str, OmissionKind, str], list[str]] = {}
     for index, node in enumerate(model.nodes):
         name = escaped(node.name or next(filter(None, node.output), f"{node.op_type}_{index}"))
-        operator = escaped(f"{node.domain}.{node.op_type}".removeprefix("ai.onnx.").removeprefix("."))
+        operator = escaped(
+            f"{node.domain}.{node.op_type}".removeprefix("ai.onnx.").removeprefix(".")
+        )
         if operator not in OPERATORS:
             if operator in PASSING and model.only_reads(node) in written:
                 written[node.output[0]] = written[node.input[0]]
@@ -71,17 +86,26 @@ def import_onnx(path: Path, sizes: Mapping[str, int] | None = None) -> Network:
             continue
         if any(node.input[OPERATORS[operator] :]):
             omitted.setdefault((BIAS, OmissionKind.ELEMENTWISE, ""), []).append(name)
-    omissions = tuple(Omission(key[0], len(names), *key[1:], tuple(names)) for key, names in omitted.items())
+    omissions = tuple(
+        Omission(key[0], len(names), *key[1:], tuple(names)) for key, names in omitted.items()
+    )
     layers = merge(Layer(run.source, run.nest, run.count, (run.source,)) for run in runs)
     if not layers:
-        raise refuse(path, f"no node can become a layer: {_summary(omissions)}; allowed: models with Conv, Gemm or MatMul")
+        raise refuse(
+            path,
+            f"no node can become a layer: {_summary(omissions)}; allowed: "
+            "models with Conv, Gemm or MatMul",
+        )
     parameters = tuple((escaped(symbol), value) for symbol, value in model.parameters)
     return Network(escaped(path.stem), layers, "ONNX model", omissions, parameters, tuple(runs), "")
 
 
 def _kernel_use(model: _Model, node: NodeProto) -> KernelUse:
     if len(node.input) < 2 or not node.output:
-        raise InputError(f"{len(node.input)} inputs and {len(node.output)} outputs; allowed: at least 2 inputs and an output")
+        raise InputError(
+            f"{len(node.input)} inputs and {len(node.output)} outputs; "
+            "allowed: at least 2 inputs and an output"
+        )
     left, right = (_extents(model, name) for name in node.input[:2])
     if node.op_type == "Conv":
         return _convolution(model, node, left, right)
@@ -93,14 +117,19 @@ def _kernel_use(model: _Model, node: NodeProto) -> KernelUse:
     return matrix_product(left, right)
 
 
-def _convolution(model: _Model, node: NodeProto, image: tuple[int, ...], weights: tuple[int, ...]) -> KernelUse:
+def _convolution(
+    model: _Model, node: NodeProto, image: tuple[int, ...], weights: tuple[int, ...]
+) -> KernelUse:
     """The kernel of a convolution (https://onnx.ai/onnx/operators/onnx__Conv.html)."""
     if len(image) != 4 or len(weights) != 4:
         raise InputError(f"convolution along {max(len(image) - 2, 0)} dimensions; allowed: 2")
     groups = _attribute(node, "group", 1)
     before, window = FeatureMap(*image), (weights[2], weights[3])
     if groups < 1 or weights[1] * groups != before.channels:
-        raise InputError(f"weights for {weights[1]} channels in {groups} groups, but {before.channels} input channels")
+        raise InputError(
+            f"weights for {weights[1]} channels in {groups} groups, but "
+            f"{before.channels} input channels"
+        )
     if _attribute(node, "kernel_shape", list(window)) != list(window):
         raise InputError("kernel_shape differs from the shape of the weights")
     stride, dilation = _pair(node, "strides"), _pair(node, "dilations")
@@ -108,23 +137,36 @@ def _convolution(model: _Model, node: NodeProto, image: tuple[int, ...], weights
     after = before.after(window, stride, dilation, padding)
     stated = model.shapes.get(node.output[0], ())
     if stated and stated[2:] != after.size and all(isinstance(extent, int) for extent in stated):
-        raise InputError(f"the model states an output of {list(stated)}, but its attributes make it {list(after.size)}")
-    return convolution(before, replace(after, channels=weights[0]), window, stride, dilation, groups)
+        raise InputError(
+            f"the model states an output of {list(stated)}, but its "
+            f"attributes make it {list(after.size)}"
+        )
+    return convolution(
+        before, replace(after, channels=weights[0]), window, stride, dilation, groups
+    )
 
 
 def _padding(
-    node: NodeProto, before: FeatureMap, window: tuple[int, int], stride: tuple[int, int], dilation: tuple[int, int]
+    node: NodeProto,
+    before: FeatureMap,
+    window: tuple[int, int],
+    stride: tuple[int, int],
+    dilation: tuple[int, int],
 ) -> tuple[int, int]:
     """Elements of padding along rows and columns, both sides together."""
     mode = _attribute(node, "auto_pad", "NOTSET")
     if mode in ("SAME_UPPER", "SAME_LOWER"):
         # enough for ⌈extent / stride⌉ windows
         needed = zip(before.size, window, stride, dilation, strict=True)
-        rows, columns = (max((-(-n // s) - 1) * s + d * (w - 1) + 1 - n, 0) for n, w, s, d in needed)
+        rows, columns = (
+            max((-(-n // s) - 1) * s + d * (w - 1) + 1 - n, 0) for n, w, s, d in needed
+        )
         return rows, columns
     pads = _attribute(node, "pads", [0, 0, 0, 0]) if mode == "NOTSET" else [0, 0, 0, 0]
     if mode not in ("NOTSET", "VALID") or len(pads) != 4:
-        raise InputError(f"auto_pad is {quoted(mode)} and pads are {pads}; allowed: one of ONNX's modes, 4 pads")
+        raise InputError(
+            f"auto_pad is {quoted(mode)} and pads are {pads}; allowed: one of ONNX's modes, 4 pads"
+        )
     return pads[0] + pads[2], pads[1] + pads[3]
 
 
@@ -139,12 +181,17 @@ def _extents(model: _Model, tensor: str) -> tuple[int, ...]:
     """The shape of a tensor, all of it known."""
     shape = model.shapes.get(tensor)
     if shape is None:
-        raise InputError(f"shape of tensor '{tensor}' is unknown; run ONNX shape inference or a simplifier first")
+        raise InputError(
+            f"shape of tensor '{tensor}' is unknown; run ONNX shape inference or a simplifier first"
+        )
     for extent in shape:
         if isinstance(extent, str) and extent in model.symbols:
             raise InputError(f"a dimension of tensor '{tensor}' is '{extent}'; give it a size")
         if not isinstance(extent, int):
-            raise InputError(f"a dimension of tensor '{tensor}' is unknown; run ONNX shape inference or a simplifier first")
+            raise InputError(
+                f"a dimension of tensor '{tensor}' is unknown; run ONNX shape "
+                "inference or a simplifier first"
+            )
     return tuple(extent for extent in shape if isinstance(extent, int))
 
 
@@ -160,7 +207,9 @@ def _attribute(node: NodeProto, name: str, default: int | str | list[int]) -> An
         return default
     kind, field = {int: ("INT", "i"), list: ("INTS", "ints"), str: ("STRING", "s")}[type(default)]
     if found.type != AttributeProto.AttributeType.Value(kind):
-        raise InputError(f"attribute {name} is of the wrong type; allowed: {kind}, as ONNX defines it")
+        raise InputError(
+            f"attribute {name} is of the wrong type; allowed: {kind}, as ONNX defines it"
+        )
     value = getattr(found, field)
     return value.decode(errors="replace") if kind == "STRING" else type(default)(value)
 
@@ -179,25 +228,33 @@ class _Model:
 
     nodes: tuple[NodeProto, ...]  #: In the order of the graph, functions of the model written out
     shapes: Mapping[str, Shape]  #: By tensor; a tensor of unknown rank is missing
-    symbols: Mapping[str, bool]  #: The symbolic dimensions of the inputs, and whether each is a batch
+    symbols: Mapping[
+        str, bool
+    ]  #: The symbolic dimensions of the inputs, and whether each is a batch
     parameters: tuple[tuple[str, int], ...]  #: Those of them that have values, a batch by default 1
     reads: Mapping[str, int]  #: How many read a tensor: nodes, and those who run the model
 
     def only_reads(self, node: NodeProto) -> str:
         """The first input of a node, if nothing else reads that; else nothing."""
-        return node.input[0] if node.input and node.output and self.reads.get(node.input[0]) == 1 else ""
+        return (
+            node.input[0]
+            if node.input and node.output and self.reads.get(node.input[0]) == 1
+            else ""
+        )
 
 
 def _read(path: Path, sizes: Mapping[str, int]) -> _Model:
     """Read a model and infer its shapes, as far as they follow from those of its inputs.
 
-    A symbolic dimension without a name is called ``input[position]``; one that inputs only have first is a
-    batch, and 1 unless ``sizes`` says otherwise.
+    A symbolic dimension without a name is called ``input[position]``; one that inputs only have
+    first is a batch, and 1 unless ``sizes`` says otherwise.
     """
     try:
         from onnx import inliner, shape_inference
     except ImportError:
-        raise InputError("ONNX models need the package onnx; install it with pip install 'ithaca[onnx]'") from None
+        raise InputError(
+            "ONNX models need the package onnx; install it with pip install 'ithaca[onnx]'"
+        ) from None
     model = _parse(path)
     try:
         _drop_weights(model.graph)
@@ -209,7 +266,9 @@ def _read(path: Path, sizes: Mapping[str, int]) -> _Model:
         raise
     except Exception as error:  # the library raises whatever its C++ code throws
         told = next(iter(str(error).splitlines()), type(error).__name__)
-        raise refuse(path, f"is no valid ONNX model: {told}; allowed: a file as exporters write it") from None
+        raise refuse(
+            path, f"is no valid ONNX model: {told}; allowed: a file as exporters write it"
+        ) from None
     shapes: dict[str, Shape] = {tensor.name: tuple(tensor.dims) for tensor in graph.initializer}
     for value in (*graph.input, *graph.value_info, *graph.output):
         if (shape := _shape(value)) is not None:
@@ -235,10 +294,14 @@ def _parse(path: Path) -> ModelProto:
     try:
         model: ModelProto = ModelProto.FromString(read_bytes(path, MAX_BYTES))
     except DecodeError:
-        raise refuse(path, "is no ONNX model, or not all of one; allowed: a file as exporters write it") from None
+        raise refuse(
+            path, "is no ONNX model, or not all of one; allowed: a file as exporters write it"
+        ) from None
     # other bytes can pass for a message with nothing in it
     if not model.ir_version or not model.graph.node:
-        raise refuse(path, "is no ONNX model: it has no graph; allowed: a file as exporters write it")
+        raise refuse(
+            path, "is no ONNX model: it has no graph; allowed: a file as exporters write it"
+        )
     return model
 
 
@@ -252,20 +315,27 @@ def _drop_weights(graph: GraphProto) -> None:
         if prod(tensor.dims) <= MAX_SHAPE_ELEMENTS and not tensor.external_data:
             kept.append(tensor)
         elif tensor.name not in inputs:
-            graph.input.append(helper.make_tensor_value_info(tensor.name, tensor.data_type, list(tensor.dims)))
+            graph.input.append(
+                helper.make_tensor_value_info(tensor.name, tensor.data_type, list(tensor.dims))
+            )
     del graph.initializer[:]
     graph.initializer.extend(kept)
 
 
 def _name_dimensions(graph: GraphProto) -> dict[str, bool]:
-    """The symbolic dimensions of the inputs, and whether each is a batch; gives a name to those without."""
+    """The symbolic dimensions of the inputs, and whether each is a batch; gives a name to those
+    without."""
     symbols: dict[str, bool] = {}
     for value in graph.input:
         for position, dimension in enumerate(value.type.tensor_type.shape.dim):
-            if not dimension.dim_param and (not dimension.HasField("dim_value") or dimension.dim_value < 0):
+            if not dimension.dim_param and (
+                not dimension.HasField("dim_value") or dimension.dim_value < 0
+            ):
                 dimension.dim_param = f"{value.name}[{position}]"
             if dimension.dim_param:
-                symbols[dimension.dim_param] = symbols.get(dimension.dim_param, True) and position == 0
+                symbols[dimension.dim_param] = (
+                    symbols.get(dimension.dim_param, True) and position == 0
+                )
     return symbols
 
 

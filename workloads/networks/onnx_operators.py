@@ -17,41 +17,51 @@ def _names(text: str) -> frozenset[str]:
 #: Shapes are changed, or data moved, chosen or generated.
 MOVEMENT = _names(
     """
-    BitCast Cast CastLike CenterCropPad Compress Concat ConcatFromSequence Constant ConstantOfShape DepthToSpace Dropout
-    Expand EyeLike Flatten Gather GatherElements GatherND Identity NonZero OneHot Optional OptionalGetElement
-    OptionalHasElement Pad RandomNormal RandomNormalLike RandomUniform RandomUniformLike Range Reshape ReverseSequence
-    Scatter ScatterElements ScatterND SequenceAt SequenceConstruct SequenceEmpty SequenceErase SequenceInsert SequenceLength
-    Shape Size Slice SpaceToDepth Split SplitToSequence Squeeze TensorScatter Tile Transpose Trilu Unique Unsqueeze Where
+    BitCast Cast CastLike CenterCropPad Compress Concat ConcatFromSequence Constant
+    ConstantOfShape DepthToSpace Dropout Expand EyeLike Flatten Gather GatherElements GatherND
+    Identity NonZero OneHot Optional OptionalGetElement OptionalHasElement Pad RandomNormal
+    RandomNormalLike RandomUniform RandomUniformLike Range Reshape ReverseSequence Scatter
+    ScatterElements ScatterND SequenceAt SequenceConstruct SequenceEmpty SequenceErase
+    SequenceInsert SequenceLength Shape Size Slice SpaceToDepth Split SplitToSequence Squeeze
+    TensorScatter Tile Transpose Trilu Unique Unsqueeze Where
     """
 )
 
-#: A few operations per element: activations, sums, comparisons, normalisation, pooling, reductions, scaling.
+#: A few operations per element: activations, sums, comparisons, normalisation, pooling, reductions,
+#: scaling.
 ELEMENTWISE = _names(
     """
-    Abs Acos Acosh Add And ArgMax ArgMin Asin Asinh Atan Atanh AveragePool BatchNormalization Bernoulli BitShift BitwiseAnd
-    BitwiseNot BitwiseOr BitwiseXor BlackmanWindow Ceil Celu Clip Cos Cosh CumProd CumSum DequantizeLinear Div
-    DynamicQuantizeLinear Elu Equal Erf Exp Floor Gelu GlobalAveragePool GlobalLpPool GlobalMaxPool Greater GreaterOrEqual
-    GroupNormalization HammingWindow HannWindow HardSigmoid HardSwish Hardmax InstanceNormalization IsInf IsNaN LRN
-    LayerNormalization LeakyRelu Less LessOrEqual Log LogSoftmax LpNormalization LpPool Max MaxPool MaxRoiPool MaxUnpool
-    Mean MeanVarianceNormalization Min Mish Mod Mul Multinomial Neg NegativeLogLikelihoodLoss Not Or PRelu Pow
-    QuantizeLinear RMSNormalization Reciprocal ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin
-    ReduceProd ReduceSum ReduceSumSquare Relu Resize RoiAlign RotaryEmbedding Round Selu Shrink Sigmoid Sign Sin Sinh
-    Softmax SoftmaxCrossEntropyLoss Softplus Softsign Sqrt Sub Sum SwiGLU Swish Tan Tanh ThresholdedRelu TopK Upsample Xor
+    Abs Acos Acosh Add And ArgMax ArgMin Asin Asinh Atan Atanh AveragePool BatchNormalization
+    Bernoulli BitShift BitwiseAnd BitwiseNot BitwiseOr BitwiseXor BlackmanWindow Ceil Celu Clip
+    Cos Cosh CumProd CumSum DequantizeLinear Div DynamicQuantizeLinear Elu Equal Erf Exp Floor
+    Gelu GlobalAveragePool GlobalLpPool GlobalMaxPool Greater GreaterOrEqual GroupNormalization
+    HammingWindow HannWindow HardSigmoid HardSwish Hardmax InstanceNormalization IsInf IsNaN LRN
+    LayerNormalization LeakyRelu Less LessOrEqual Log LogSoftmax LpNormalization LpPool Max
+    MaxPool MaxRoiPool MaxUnpool Mean MeanVarianceNormalization Min Mish Mod Mul Multinomial Neg
+    NegativeLogLikelihoodLoss Not Or PRelu Pow QuantizeLinear RMSNormalization Reciprocal ReduceL1
+    ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum
+    ReduceSumSquare Relu Resize RoiAlign RotaryEmbedding Round Selu Shrink Sigmoid Sign Sin Sinh
+    Softmax SoftmaxCrossEntropyLoss Softplus Softsign Sqrt Sub Sum SwiGLU Swish Tan Tanh
+    ThresholdedRelu TopK Upsample Xor
     """
 )
 
-#: Of these, what makes of one tensor another of as many elements in their order: what reads it reads the former, as it were.
+#: Of these, what makes of one tensor another of as many elements in their order: what reads it
+#: reads the former, as it were.
 PASSING = _names(
     """
-    BatchNormalization Clip Dropout Elu Erf Flatten Gelu HardSigmoid HardSwish Identity InstanceNormalization LRN
-    LayerNormalization LeakyRelu LogSoftmax Mish PRelu QuantizeLinear Relu Reshape Selu Sigmoid Softmax Softplus Softsign
-    Squeeze Swish Tanh ThresholdedRelu Unsqueeze
+    BatchNormalization Clip Dropout Elu Erf Flatten Gelu HardSigmoid HardSwish Identity
+    InstanceNormalization LRN LayerNormalization LeakyRelu LogSoftmax Mish PRelu QuantizeLinear
+    Relu Reshape Selu Sigmoid Softmax Softplus Softsign Squeeze Swish Tanh ThresholdedRelu
+    Unsqueeze
     """
 )
 
 #: Why operators with an array's arithmetic are not supported.
 REASONS = {
-    **dict.fromkeys(("If", "Loop", "Scan", "SequenceMap"), "control flow; its body is not looked into"),
+    **dict.fromkeys(
+        ("If", "Loop", "Scan", "SequenceMap"), "control flow; its body is not looked into"
+    ),
     **dict.fromkeys(("LSTM", "GRU", "RNN"), "recurrent; only Conv, Gemm and MatMul are imported"),
     **dict.fromkeys(
         ("ConvInteger", "MatMulInteger", "QLinearConv", "QLinearMatMul"),
@@ -68,4 +78,6 @@ def omission(domain: str, operator: str) -> tuple[OmissionKind, str]:
         return OmissionKind.MOVEMENT, ""
     if operator in ELEMENTWISE:
         return OmissionKind.ELEMENTWISE, ""
-    return OmissionKind.UNSUPPORTED, REASONS.get(operator, "only Conv, Gemm and MatMul are imported")
+    return OmissionKind.UNSUPPORTED, REASONS.get(
+        operator, "only Conv, Gemm and MatMul are imported"
+    )

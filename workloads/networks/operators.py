@@ -14,7 +14,8 @@ Pair = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class KernelUse:
-    """A kernel of the library, its extents, stride and dilation, and how many times a layer runs it."""
+    """A kernel of the library, its extents, stride and dilation, and how many times a layer runs
+    it."""
 
     kernel: str
     sizes: tuple[tuple[str, int], ...]
@@ -23,8 +24,8 @@ class KernelUse:
     def layer(self, name: str) -> Layer:
         """The layer of this name.
 
-        Raises `InputError` if the library has no such kernel, the kernel no such sizes, or a loop has none: a network
-        does not fall back on the extents a kernel happens to come with.
+        Raises `InputError` if the library has no such kernel, the kernel no such sizes, or a loop
+        has none: a network does not fall back on the extents a kernel happens to come with.
         """
         sizes = dict(self.sizes)
         try:
@@ -33,7 +34,10 @@ class KernelUse:
             raise InputError(f"layer {name}: {error}") from None
         for loop in nest.loops:
             if loop not in sizes:
-                raise InputError(f"layer {name}: size of loop '{loop}' is missing; allowed: sizes of {', '.join(nest.loops)}")
+                raise InputError(
+                    f"layer {name}: size of loop '{loop}' is missing; allowed: "
+                    f"sizes of {', '.join(nest.loops)}"
+                )
         return Layer(name, nest, self.count, (name,))
 
 
@@ -56,19 +60,25 @@ class FeatureMap:
         """Elements of one image."""
         return self.channels * self.height * self.width
 
-    def after(self, window: Pair, stride: Pair = (1, 1), dilation: Pair = (1, 1), padding: Pair = (0, 0)) -> FeatureMap:
+    def after(
+        self, window: Pair, stride: Pair = (1, 1), dilation: Pair = (1, 1), padding: Pair = (0, 0)
+    ) -> FeatureMap:
         """The map that a sliding window makes of this one, with as many channels.
 
         ``padding`` counts the elements added on both sides together.
 
         Raises `InputError` if the window does not fit.
         """
-        height, width = (output_extent(*along) for along in zip(self.size, window, stride, dilation, padding, strict=True))
+        height, width = (
+            output_extent(*along)
+            for along in zip(self.size, window, stride, dilation, padding, strict=True)
+        )
         return replace(self, height=height, width=width)
 
 
 def output_extent(extent: int, window: int, stride: int, dilation: int, padding: int) -> int:
-    """Output extent of a sliding window: ``⌊(extent + padding - dilation·(window - 1) - 1) / stride⌋ + 1``.
+    """Output extent of a sliding window: ``⌊(extent + padding - dilation·(window - 1) - 1) /
+    stride⌋ + 1``.
 
     Raises `InputError` if the window does not fit into the input, ``padding`` elements included.
     """
@@ -81,7 +91,12 @@ def output_extent(extent: int, window: int, stride: int, dilation: int, padding:
 
 
 def convolution(
-    before: FeatureMap, after: FeatureMap, window: Pair, stride: Pair = (1, 1), dilation: Pair = (1, 1), groups: int = 1
+    before: FeatureMap,
+    after: FeatureMap,
+    window: Pair,
+    stride: Pair = (1, 1),
+    dilation: Pair = (1, 1),
+    groups: int = 1,
 ) -> KernelUse:
     """The kernel that computes a convolution, and how often.
 
@@ -90,19 +105,30 @@ def convolution(
     ``conv2d`` per group, a 1×1 convolution too: it shares the loops and the design space. The
     images of a batch are separate runs, since the kernels have no loop for them.
 
-    Raises `InputError` if groups do not divide the channels, or rows and columns have different strides or dilations,
-    which the kernels cannot express.
+    Raises `InputError` if groups do not divide the channels, or rows and columns have different
+    strides or dilations, which the kernels cannot express.
     """
     inputs, outputs = before.channels, after.channels
     if inputs % groups or outputs % groups:
-        raise InputError(f"{groups} groups do not divide {inputs} input and {outputs} output channels")
+        raise InputError(
+            f"{groups} groups do not divide {inputs} input and {outputs} output channels"
+        )
     # a single row or column of windows has no stride, a window of one element no dilation
-    steps = (("s", _common("stride", stride, after.size)), ("d", _common("dilation", dilation, window)))
+    steps = (
+        ("s", _common("stride", stride, after.size)),
+        ("d", _common("dilation", dilation, window)),
+    )
     space = (("r", after.height), ("c", after.width))
     rest = (("p", window[0]), ("q", window[1]), *steps)
     if groups == inputs > 1:
-        return KernelUse("depthwise_conv2d", (*space, ("o", inputs), *rest), before.batch * outputs // inputs)
-    return KernelUse("conv2d", (("o", outputs // groups), ("i", inputs // groups), *space, *rest), before.batch * groups)
+        return KernelUse(
+            "depthwise_conv2d", (*space, ("o", inputs), *rest), before.batch * outputs // inputs
+        )
+    return KernelUse(
+        "conv2d",
+        (("o", outputs // groups), ("i", inputs // groups), *space, *rest),
+        before.batch * groups,
+    )
 
 
 def _common(what: str, along: Pair, extents: Pair) -> int:
@@ -142,4 +168,8 @@ def matrix_product(left: tuple[int, ...], right: tuple[int, ...]) -> KernelUse:
         else:
             raise InputError(f"{where}: batch dimensions {a} and {b} differ")
     product = (("i", rows), ("j", columns), ("k", inner))
-    return KernelUse("mm", product) if batch == 1 else KernelUse("batched_mm", (("b", batch), *product))
+    return (
+        KernelUse("mm", product)
+        if batch == 1
+        else KernelUse("batched_mm", (("b", batch), *product))
+    )

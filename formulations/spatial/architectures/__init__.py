@@ -1,1 +1,2 @@
-"""The architectures that come with Ithaca, one file each, in Timeloop's format (see `ithaca.formulations.spatial.library`)."""
+"""The architectures that come with Ithaca, one file each, in Timeloop's format (see
+`ithaca.formulations.spatial.library`)."""

@@ -1,1 +1,2 @@
-"""Edition `dmazerunner`: the model of Dave et al., "dMazeRunner" (TECS 2019), as it was published, and proofs by it."""
+"""Edition `dmazerunner`: the model of Dave et al., "dMazeRunner" (TECS 2019), as it was published,
+and proofs by it."""

@@ -10,8 +10,8 @@ from ithaca.formulations.spatial.constraints import Asked, Constraints
 from ithaca.formulations.spatial.dmazerunner.model import DRAM, SPM, Layer, Machine
 from ithaca.formulations.spatial.dmazerunner.tables import groups
 
-#: The least shares of PEs, register files and scratchpad in use that the published search begins with, and by how much it
-#: lowers them until mappings are left.
+#: The least shares of PEs, register files and scratchpad in use that the published search begins
+#: with, and by how much it lowers them until mappings are left.
 UTILISATION, STEP = (Fraction(8, 10), Fraction(8, 10), Fraction(5, 10)), Fraction(1, 10)
 
 Restriction = tuple[Constraints, tuple[Limit, ...]]
@@ -20,14 +20,20 @@ Restriction = tuple[Constraints, tuple[Limit, ...]]
 def pruned(layer: Layer, machine: Machine) -> Iterator[Restriction]:
     """The published prunings, strictest first.
 
-    PEs and memories are used well, filters are not cut in DRAM's loops, and no reduction is spread over PEs.
+    PEs and memories are used well, filters are not cut in DRAM's loops, and no reduction is spread
+    over PEs.
     """
     reductions = layer.nest.reduction_loops
-    filters = [loop for group in groups(layer) if len(group) > 1 for loop in group if loop in reductions]
+    filters = [
+        loop for group in groups(layer) if len(group) > 1 for loop in group if loop in reductions
+    ]
     factors = [(DRAM, "temporal", loop, Asked(1, 1)) for loop in filters]
     factors += [(SPM, "spatial", loop, Asked(1, 1)) for loop in reductions]
     pes, rf, spm = UTILISATION
     while max(pes, rf, spm) > 0:
-        limits = (Limit("0 - rf_words", -rf * machine.rf_words), Limit("0 - spm_banks", -spm * machine.banks))
+        limits = (
+            Limit("0 - rf_words", -rf * machine.rf_words),
+            Limit("0 - spm_banks", -spm * machine.banks),
+        )
         yield Constraints(factors=tuple(factors), least_used=pes, where="published search"), limits
         pes, rf, spm = (max(share - STEP, Fraction(0)) for share in (pes, rf, spm))

@@ -1,14 +1,18 @@
-"""Lower bounds of the parts of a run: what moves between scratchpad and PEs, and what moves between DRAM and scratchpad.
+"""Lower bounds of the parts of a run: what moves between scratchpad and PEs, and what moves between
+DRAM and scratchpad.
 
-Inner part. In every mapping at most one tensor a is reused at the scratchpad's loops (`Layer`); of the others every trip of the
-loops outside the PEs moves a tile. a's moves at least once for every combination of its own loops' trips q = ceil(extent / u):
-the product of p and d is at least q. A skipped output moves once, any other twice. Cycles: with the output not reused,
-communication and computing are added; otherwise the larger counts, and computing waits for write-backs. Whether a is skipped
-makes no difference to the bound: then it moves beside DRAM's loops, as often at least. All of it grows with a tile's words,
-trips and cycles: lower bounds of these give one of the cost. Work that all PEs share evenly is another.
+Inner part. In every mapping at most one tensor a is reused at the scratchpad's loops (`Layer`); of
+the others every trip of the loops outside the PEs moves a tile. a's moves at least once for every
+combination of its own loops' trips q = ceil(extent / u): the product of p and d is at least q. A
+skipped output moves once, any other twice. Cycles: with the output not reused, communication and
+computing are added; otherwise the larger counts, and computing waits for write-backs. Whether a is
+skipped makes no difference to the bound: then it moves beside DRAM's loops, as often at least. All
+of it grows with a tile's words, trips and cycles: lower bounds of these give one of the cost. Work
+that all PEs share evenly is another.
 
-Outer part. With b reused at DRAM's loops, latency is at least the cycles of all bursts: it is Σ d · base + (times of b) ·
-(max(first + g, …, base) − base + …) and does not fall with base, which is at least the bursts of the other tensors.
+Outer part. With b reused at DRAM's loops, latency is at least the cycles of all bursts: it is Σ d ·
+base + (times of b) · (max(first + g, …, base) − base + …) and does not fall with base, which is at
+least the bursts of the other tensors.
 """
 
 from __future__ import annotations
@@ -16,7 +20,13 @@ from __future__ import annotations
 from typing import Any
 
 from ithaca.formulations.algebra.number_systems import NUMPY, NumbersByName
-from ithaca.formulations.spatial.dmazerunner.model import RF_ACCESSES, ArrayPass, Layer, Machine, Transfers
+from ithaca.formulations.spatial.dmazerunner.model import (
+    RF_ACCESSES,
+    ArrayPass,
+    Layer,
+    Machine,
+    Transfers,
+)
 
 
 def inner_parts(
@@ -24,12 +34,15 @@ def inner_parts(
 ) -> list[tuple[Any, Any]]:
     """Energy (pJ, less half a pJ for rounding) and cycles, for each tensor a that may be reused.
 
-    ``trips`` is the product of the trips outside the PEs, ``own`` that of the loops of each tensor, ``whole`` the number of
-    multiply-accumulates.
+    ``trips`` is the product of the trips outside the PEs, ``own`` that of the loops of each tensor,
+    ``whole`` the number of multiply-accumulates.
     """
     output = layer.nest.output.tensor
     fixed = whole * int((machine.mac + RF_ACCESSES * machine.rf) * machine.grain)
-    moving = {t: energy * 2 + one_pass.reducing if t == output else energy for t, energy in one_pass.energy.items()}
+    moving = {
+        t: energy * 2 + one_pass.reducing if t == output else energy
+        for t, energy in one_pass.energy.items()
+    }
     always = {t: trips * energy for t, energy in moving.items()}
     shared = whole / machine.pes
     found = []
@@ -47,13 +60,18 @@ def inner_parts(
     return found
 
 
-def outer_parts(layer: Layer, machine: Machine, moved: Transfers, trips: Any, own: NumbersByName) -> list[tuple[Any, Any, Any]]:
-    """Energy (pJ), cycles and words of transfers, for each tensor b that may be reused; ``trips``, ``own`` of DRAM's loops."""
+def outer_parts(
+    layer: Layer, machine: Machine, moved: Transfers, trips: Any, own: NumbersByName
+) -> list[tuple[Any, Any, Any]]:
+    """Energy (pJ), cycles and words of transfers, for each tensor b that may be reused; ``trips``,
+    ``own`` of DRAM's loops."""
     output = layer.nest.output.tensor
     found = []
     for b in own:
         times = {t: own[t] if t == b else trips for t in own}
-        words = sum(moved.words[t] * (2 * times[t] - own[t] if t == output else times[t]) for t in own)
+        words = sum(
+            moved.words[t] * (2 * times[t] - own[t] if t == output else times[t]) for t in own
+        )
         cycles = sum(moved.cycles[t] * times[t] * (2 if t == output else 1) for t in own)
         found.append((words * float(machine.dram), cycles, words))
     return found

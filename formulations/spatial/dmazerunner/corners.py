@@ -32,19 +32,24 @@ _FLOAT_INTERVAL = NumberSystem(
 class Corners:
     """The objective of a problem, and its limits, as bounds.
 
-    An expression that never falls with some metrics, and never rises with the others, is least in a corner of every box. Other
-    expressions are evaluated in intervals. Bounds are lowered by more than their rounding.
+    An expression that never falls with some metrics, and never rises with the others, is least in a
+    corner of every box. Other expressions are evaluated in intervals. Bounds are lowered by more
+    than their rounding.
     """
 
     def __init__(self, problem: Problem, whole: float = 0.0) -> None:
         """``whole``: up to here metrics are whole numbers, known exactly."""
         self._objective = _Corner(problem.objective.expression, whole)
-        self._limits = [(_Corner(limit.expression, whole), loosened(limit.bound)) for limit in problem.limits]
+        self._limits = [
+            (_Corner(limit.expression, whole), loosened(limit.bound)) for limit in problem.limits
+        ]
 
     def least(self, low: NumbersByName, high: NumbersByName) -> Floats:
-        """No point of a box has a smaller objective and meets the limits; infinite where none meets them.
+        """No point of a box has a smaller objective and meets the limits; infinite where none meets
+        them.
 
-        Metrics lie between ``low`` and ``high``, arrays or numbers; those without an upper end are below `HUGE`.
+        Metrics lie between ``low`` and ``high``, arrays or numbers; those without an upper end are
+        below `HUGE`.
         """
         found = self._objective(low, high)
         for limit, bound in self._limits:
@@ -66,18 +71,27 @@ class _Corner:
     def __call__(self, low: NumbersByName, high: NumbersByName) -> Floats:
         ends = {name: (low.get(name, 0.0), high.get(name, HUGE)) for name in self._trends}
         if all(self._trends.values()):
-            corner = {name: np.asarray(ends[name][trend < 0], dtype=float) for name, trend in self._trends.items()}
+            corner = {
+                name: np.asarray(ends[name][trend < 0], dtype=float)
+                for name, trend in self._trends.items()
+            }
             least = self._less(self._expression.evaluate(corner, NUMPY), corner)
             return np.where(least < self._whole, least, all_below(least))
-        box = {name: Interval(np.asarray(a, dtype=float), np.asarray(b, dtype=float)) for name, (a, b) in ends.items()}
+        box = {
+            name: Interval(np.asarray(a, dtype=float), np.asarray(b, dtype=float))
+            for name, (a, b) in ends.items()
+        }
         try:
             least = as_interval(self._expression.evaluate(box, _FLOAT_INTERVAL)).low
         except ZeroDivisionError:
             return np.full(np.shape(next(iter(box.values())).low), -inf)
-        return all_below(self._less(least, {name: np.asarray(b, dtype=float) for name, (_, b) in ends.items()}))
+        return all_below(
+            self._less(least, {name: np.asarray(b, dtype=float) for name, (_, b) in ends.items()})
+        )
 
     def _less(self, value: Any, values: NumbersByName) -> Floats:
-        """A value lowered by the rounding of what it subtracts; an infinite one, where nothing fits, stays."""
+        """A value lowered by the rounding of what it subtracts; an infinite one, where nothing
+        fits, stays."""
         found = np.asarray(value, dtype=float)
         if self._error is None:
             return found

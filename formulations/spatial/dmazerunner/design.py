@@ -13,7 +13,13 @@ from ithaca.files.errors import InputError
 from ithaca.files.messages import refuse
 from ithaca.files.shown_numbers import number
 from ithaca.formulations.algebra.expression import Constant, Expression, Symbol, ceiling_division
-from ithaca.formulations.algebra.number_systems import FRACTION, NUMPY, SYMBOLIC, NumbersByName, NumberSystem
+from ithaca.formulations.algebra.number_systems import (
+    FRACTION,
+    NUMPY,
+    SYMBOLIC,
+    NumbersByName,
+    NumberSystem,
+)
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Design, Metric, MetricsAndParts, Remarks
 from ithaca.formulations.hardware.remedies import Remedy
@@ -76,13 +82,15 @@ class DmazerunnerDesign(MappingDesign):
 
     architecture: Architecture  #: The machine
     layer: Layer  #: The work
-    divisors_only: bool = (
-        False  #: Whether factors must multiply to extents; otherwise to at least them, none larger than need be
-    )
+    #: Whether factors must multiply to extents; otherwise to at least them, none larger than need
+    #: be
+    divisors_only: bool = False
     constraints: Constraints = NONE  #: What mappings are restricted to
     edition = "dmazerunner"
     vocabulary = VOCABULARY
-    model: ClassVar[Any] = model  #: What the edition states: what it reads of machines, what mappings take and cost
+    model: ClassVar[Any] = (
+        model  #: What the edition states: what it reads of machines, what mappings take and cost
+    )
     tables_kind: ClassVar[type[Tables]] = DmazerunnerTables  #: What its searches are made of
     stage_kind: ClassVar[type[TilingStage]] = DmazerunnerStage  #: How they bound
 
@@ -90,7 +98,8 @@ class DmazerunnerDesign(MappingDesign):
         self.constraints.check(self.nest, self.architecture)
         if self.constraints.bypass:
             raise refuse(
-                self.constraints.where, f"has bypasses; allowed in edition {self.edition}: levels that keep every tensor"
+                self.constraints.where,
+                f"has bypasses; allowed in edition {self.edition}: levels that keep every tensor",
             )
 
     @cached_property
@@ -101,7 +110,9 @@ class DmazerunnerDesign(MappingDesign):
     @cached_property
     def tables(self) -> Tables:
         """What searches of this space are made of, whatever they ask for."""
-        return self.tables_kind(self.layer, self.machine, self.constraints, exact=self.divisors_only)
+        return self.tables_kind(
+            self.layer, self.machine, self.constraints, exact=self.divisors_only
+        )
 
     @property
     def nest(self) -> LoopNest:  # type: ignore[override]
@@ -110,36 +121,57 @@ class DmazerunnerDesign(MappingDesign):
 
     @cached_property
     def orders(self) -> Mapping[str, tuple[Order, ...]]:
-        """The loop orders that each level offers, outermost first: those that suffice, with the loops asked for innermost."""
+        """The loop orders that each level offers, outermost first: those that suffice, with the
+        loops asked for innermost."""
         found = {}
         for level in ORDERED:
             last = self.constraints.innermost(level)
-            ends = ((*(loop for loop in order if loop not in last), *last) for order in self.layer.orders)
+            ends = (
+                (*(loop for loop in order if loop not in last), *last)
+                for order in self.layer.orders
+            )
             found[level] = tuple(dict.fromkeys(ends))
         return found
 
     def mapping(self, configuration: Mapping[str, int]) -> Laid:
-        """A configuration as a mapping onto the architecture; where PEs lie on their mesh the model does not say."""
-        factors = {slot: {loop: configuration[f"{loop}.{name}"] for loop in self.nest.loops} for name, slot in PLACES.items()}
-        orders = {level: self.orders[level][configuration[f"order.{level}"] - 1] for level in ORDERED}
+        """A configuration as a mapping onto the architecture; where PEs lie on their mesh the model
+        does not say."""
+        factors = {
+            slot: {loop: configuration[f"{loop}.{name}"] for loop in self.nest.loops}
+            for name, slot in PLACES.items()
+        }
+        orders = {
+            level: self.orders[level][configuration[f"order.{level}"] - 1] for level in ORDERED
+        }
         keeps = frozenset(access.tensor for access in self.nest.accesses)
         return Laid(factors, {**orders, RF: self.nest.loops}, dict.fromkeys((DRAM, SPM, RF), keeps))
 
     def configuration(self, laid: Laid) -> Configuration:
-        """The configuration of a mapping; an `InputError` if a level's order is none that the space offers."""
-        found = {f"{loop}.{name}": laid.factor(slot, loop) for name, slot in PLACES.items() for loop in self.nest.loops}
+        """The configuration of a mapping; an `InputError` if a level's order is none that the space
+        offers."""
+        found = {
+            f"{loop}.{name}": laid.factor(slot, loop)
+            for name, slot in PLACES.items()
+            for loop in self.nest.loops
+        }
         for level in ORDERED:
             trips = {loop: found[f"{loop}.{level}"] for loop in self.nest.loops}
-            given, *offered = (reuse(self.layer, trips, order, NUMPY) for order in (laid.orders[level], *self.orders[level]))
+            given, *offered = (
+                reuse(self.layer, trips, order, NUMPY)
+                for order in (laid.orders[level], *self.orders[level])
+            )
             if given not in offered:
                 known = "; ".join(map(" ".join, self.orders[level]))
                 raise InputError(
-                    f"order of {level} is {' '.join(laid.orders[level])}; allowed: orders that reuse as {known} do"
+                    f"order of {level} is {' '.join(laid.orders[level])}; allowed: "
+                    f"orders that reuse as {known} do"
                 )
             found[f"order.{level}"] = 1 + offered.index(given)
         return Configuration(found)
 
-    def metrics(self, values: NumbersByName, numbers: NumberSystem, names: Collection[str] | None = None) -> dict[str, Any]:
+    def metrics(
+        self, values: NumbersByName, numbers: NumberSystem, names: Collection[str] | None = None
+    ) -> dict[str, Any]:
         found, _ = self.priced(values, numbers, self.orders)
         return {name: found[name] for name in self.vocabulary if names is None or name in names}
 
@@ -148,7 +180,9 @@ class DmazerunnerDesign(MappingDesign):
 
     def used(self, values: NumbersByName, numbers: NumberSystem) -> dict[str, Any]:
         """What a mapping takes of what there is (`Capacities.limits`)."""
-        found: dict[str, Any] = self.model.used(self.layer, self.machine, factors(self.layer, values), numbers)
+        found: dict[str, Any] = self.model.used(
+            self.layer, self.machine, factors(self.layer, values), numbers
+        )
         return found
 
     def pricing(self, at: Mapping[str, NumbersByName], numbers: NumberSystem) -> Pricing:
@@ -157,42 +191,63 @@ class DmazerunnerDesign(MappingDesign):
         return found
 
     def priced(
-        self, values: NumbersByName, numbers: NumberSystem, orders: Mapping[str, Sequence[Sequence[str]]]
+        self,
+        values: NumbersByName,
+        numbers: NumberSystem,
+        orders: Mapping[str, Sequence[Sequence[str]]],
     ) -> MetricsAndParts:
-        """What the model says of a mapping where levels have these orders, and the parts of it by name."""
+        """What the model says of a mapping where levels have these orders, and the parts of it by
+        name."""
         at = factors(self.layer, values)
         levels = reuses(self.layer, at, values, numbers, orders)
         return self.pricing(at, numbers)(levels[SPM], levels[DRAM])
 
     def remedies(self, configuration: Mapping[str, int]) -> Mapping[str, tuple[Remedy, ...]]:
-        """Of bursts and energy off chip more of the scratchpad, of the network and its energy more of the register files."""
+        """Of bursts and energy off chip more of the scratchpad, of the network and its energy more
+        of the register files."""
         found = {"computing": lanes(self.architecture)}
         room = partial(capacity, self.nest, self.architecture, self.mapping(configuration))
         for tensor in (access.tensor for access in self.nest.accesses):
-            found |= {f"{part} {tensor}": room(tensor, SPM) for part in ("DMA", "waiting for", DRAM)}
+            found |= {
+                f"{part} {tensor}": room(tensor, SPM) for part in ("DMA", "waiting for", DRAM)
+            }
             found |= {f"{part} {tensor}": room(tensor, RF) for part in ("network", SPM)}
         return found
 
     def least(self, limits: Sequence[Limit]) -> Mapping[str, Fraction]:
         """PEs do all operations, and DRAM moves every word once, one tensor at a time."""
         machine, words = self.machine, footprints(self.nest)
-        moved, computing = Fraction(sum(words.values())), computing_energy(self.layer, machine, self.nest.sizes)
-        latency = max(Fraction(self.nest.operations, machine.pes), max(words.values()) * machine.dma_word)
-        energy = whole_energy(machine, computing, moved * int(machine.dram * machine.grain), FRACTION)
+        moved, computing = (
+            Fraction(sum(words.values())),
+            computing_energy(self.layer, machine, self.nest.sizes),
+        )
+        latency = max(
+            Fraction(self.nest.operations, machine.pes), max(words.values()) * machine.dma_word
+        )
+        energy = whole_energy(
+            machine, computing, moved * int(machine.dram * machine.grain), FRACTION
+        )
         return {"latency": latency, "energy": energy, "edp": energy * latency, "dram_words": moved}
 
     @cached_property
     def space(self) -> Space:
         """Factors of every loop, and the orders that differ in what stays.
 
-        Register files hold a tile of every tensor, half of the scratchpad's banks the tiles there, and there are so many PEs.
-        Padded factors are least: none can be lowered with the others fixed but for DRAM's growing.
+        Register files hold a tile of every tensor, half of the scratchpad's banks the tiles there,
+        and there are so many PEs. Padded factors are least: none can be lowered with the others
+        fixed but for DRAM's growing.
         """
         axes = [self._factors(loop, extent) for loop, extent in self.layer.nest.extents]
-        axes += [Axis(f"order.{level}", (Quantity(f"order.{level}", 1, len(self.orders[level])),)) for level in ORDERED]
+        axes += [
+            Axis(f"order.{level}", (Quantity(f"order.{level}", 1, len(self.orders[level])),))
+            for level in ORDERED
+        ]
         symbols = {quantity.name: quantity.symbol for axis in axes for quantity in axis.quantities}
         taken = self.used(symbols, SYMBOLIC)
-        links = [Link(taken[name], Relation.AT_MOST, _constant(most)) for name, most in self.machine.limits.items()]
+        links = [
+            Link(taken[name], Relation.AT_MOST, _constant(most))
+            for name, most in self.machine.limits.items()
+        ]
         if (least := ceil(self.constraints.least_used * self.machine.pes)) > 1:
             links.append(Link(_constant(least), Relation.AT_MOST, taken["pes"]))
         return make_space(axes, links)
@@ -202,7 +257,10 @@ class DmazerunnerDesign(MappingDesign):
         s, r, p, d = (Symbol(f"{loop}.{slot}") for slot in (SPATIAL, RF, SPM, DRAM))
         n = _constant(extent)
         inside: Expression = ceiling_division(n, s * r)
-        most: dict[str, int | Expression] = {SPATIAL: min(extent, self.machine.pes), RF: min(extent, self.machine.rf_words)}
+        most: dict[str, int | Expression] = {
+            SPATIAL: min(extent, self.machine.pes),
+            RF: min(extent, self.machine.rf_words),
+        }
         most |= {SPM: inside, DRAM: extent}
         quantities, rules = [], []
         for symbol, (slot, high) in zip((s, r, p, d), most.items(), strict=True):
@@ -215,7 +273,10 @@ class DmazerunnerDesign(MappingDesign):
             rules += [Link(product, Relation.DIVIDES, n) for product in (s, s * r, s * r * p)]
         else:  # one less of s, r or p would be one more trip outside
             outside = ceiling_division(inside, p)
-            rules += [Link(product + 1, Relation.AT_MOST, n) for product in ((s - 1) * r * inside, s * (r - 1) * inside)]
+            rules += [
+                Link(product + 1, Relation.AT_MOST, n)
+                for product in ((s - 1) * r * inside, s * (r - 1) * inside)
+            ]
             rules.append(Link((p - 1) * outside + 1, Relation.AT_MOST, inside))
         return Axis(loop, tuple(quantities), (Link(d, Relation.EQUAL, outside), *rules))
 
@@ -226,20 +287,29 @@ class DmazerunnerDesign(MappingDesign):
         return problem.among or "all paddings"
 
     def among(self, falling: Collection[str]) -> str:
-        """Orders decide on words that move, and so on cycles and energy; what tiles and PEs take does not depend on them.
+        """Orders decide on words that move, and so on cycles and energy; what tiles and PEs take
+        does not depend on them.
 
-        Padded factors are least. Larger ones are never better, unless inputs have rows that nothing reads (tiles may be whole
-        with them), something asked for falls with a metric, or constraints ask for the use of PEs or words.
+        Padded factors are least. Larger ones are never better, unless inputs have rows that nothing
+        reads (tiles may be whole with them), something asked for falls with a metric, or
+        constraints ask for the use of PEs or words.
         """
         moved = any(name not in self.machine.limits for name in falling)
-        padded = not self.divisors_only and (falling or self.layer.surplus or self.constraints.asks_for_more)
-        return " and ".join(what for what, may_pay in ((MOST_REUSE, moved), (LEAST_PADDINGS, padded)) if may_pay)
+        padded = not self.divisors_only and (
+            falling or self.layer.surplus or self.constraints.asks_for_more
+        )
+        return " and ".join(
+            what for what, may_pay in ((MOST_REUSE, moved), (LEAST_PADDINGS, padded)) if may_pay
+        )
 
     def baselines(self) -> Mapping[str, Iterable[tuple[Design, tuple[Limit, ...]]]]:
         def within(constraints: Constraints) -> Design:
             return replace(self, constraints=constraints)
 
-        search = ((within(constraints), limits) for constraints, limits in pruned(self.layer, self.machine))
+        search = (
+            (within(constraints), limits)
+            for constraints, limits in pruned(self.layer, self.machine)
+        )
         flows = dataflows(self.nest, self.architecture, -1)
         fixed = {name: [(within(constraints), ())] for name, constraints in flows.items()}
         return {"pruned": search, **fixed} if self.constraints == NONE else {}
@@ -250,7 +320,11 @@ class DmazerunnerDesign(MappingDesign):
         return () if self.divisors_only else (replace(self, divisors_only=True),)
 
     def translated(self, design: Design, configuration: Configuration) -> Configuration | None:
-        return self.configuration(design.mapping(configuration)) if isinstance(design, DmazerunnerDesign) else None
+        return (
+            self.configuration(design.mapping(configuration))
+            if isinstance(design, DmazerunnerDesign)
+            else None
+        )
 
     def stage(self, problem: Problem) -> Stage:
         return self.stage_kind(problem, self)
@@ -258,21 +332,39 @@ class DmazerunnerDesign(MappingDesign):
     def meaning(self, quantity: str) -> tuple[str, str]:
         loop, _, slot = quantity.partition(".")
         if loop == "order":
-            stays = " or ".join(f"{k}: {' '.join(order)}" for k, order in enumerate(self.orders[slot], 1))
+            stays = " or ".join(
+                f"{k}: {' '.join(order)}" for k, order in enumerate(self.orders[slot], 1)
+            )
             return "", f"order of {slot}'s loops, outermost first ({stays})"
-        place = {DRAM: "outside the scratchpad", SPM: "inside the scratchpad", RF: "in the register files", SPATIAL: "over PEs"}
+        place = {
+            DRAM: "outside the scratchpad",
+            SPM: "inside the scratchpad",
+            RF: "in the register files",
+            SPATIAL: "over PEs",
+        }
         return "", f"trips of {loop} {place[slot]}"
 
     def remarks(self, configuration: Mapping[str, int], limits: Sequence[Limit]) -> Remarks:
-        """What binds, how much of the machine is used, what is padded, and what an optimum is then the best of."""
-        taken = self.used({name: Fraction(value) for name, value in configuration.items()}, FRACTION)
-        shares = (f"{number(taken[name])} of {most} {self.vocabulary[name].unit}" for name, most in self.machine.limits.items())
+        """What binds, how much of the machine is used, what is padded, and what an optimum is then
+        the best of."""
+        taken = self.used(
+            {name: Fraction(value) for name, value in configuration.items()}, FRACTION
+        )
+        shares = (
+            f"{number(taken[name])} of {most} {self.vocabulary[name].unit}"
+            for name, most in self.machine.limits.items()
+        )
         said = [f"used: {', '.join(shares)}."]
         laid = self.mapping(configuration).padded(self.nest)
-        if padded := [f"{loop} from {n} to {laid[loop]}" for loop, n in self.nest.extents if laid[loop] != n]:
+        if padded := [
+            f"{loop} from {n} to {laid[loop]}" for loop, n in self.nest.extents if laid[loop] != n
+        ]:
             said.append(f"padding: {', '.join(padded)}.")
         if self.layer.surplus and not self.divisors_only:
-            said.append("optimum: of least paddings; rows of an input that nothing reads may let larger ones pay.")
+            said.append(
+                "optimum: of least paddings; rows of an input that nothing "
+                "reads may let larger ones pay."
+            )
         found = costs(self, configuration)
         return replace(found, statements=(*found.statements, *said))
 
@@ -281,7 +373,9 @@ class DmazerunnerDesign(MappingDesign):
         names = {DRAM: DRAM, SPM: SPM, SPATIAL: "PEs", RF: RF}
         laid = self.mapping(configuration)
         orders = {**laid.orders, SPATIAL: self.nest.loops}
-        return nested_loops(laid, ((name, orders[slot], (PLACES[slot],)) for slot, name in names.items()))
+        return nested_loops(
+            laid, ((name, orders[slot], (PLACES[slot],)) for slot, name in names.items())
+        )
 
 
 def _constant(value: int) -> Constant:

@@ -1,12 +1,15 @@
-"""The published model: cycles and energy of a mapping onto DRAM, a scratchpad, register files and PEs, quirks and all.
+"""The published model: cycles and energy of a mapping onto DRAM, a scratchpad, register files and
+PEs, quirks and all.
 
-Plain arithmetic in any number system, from S. Dave, Y. Kim, S. Avancha, K. Lee, A. Shrivastava, "dMazeRunner: Executing
-Perfectly Nested Loops on Dataflow Accelerators" (TECS 2019), its thesis and its release; ``docs/spatial.md`` says where it is
-wrong about hardware. Words are the machine's, cycles of the accelerator's clock, energy is in pJ.
+Plain arithmetic in any number system, from S. Dave, Y. Kim, S. Avancha, K. Lee, A. Shrivastava,
+"dMazeRunner: Executing Perfectly Nested Loops on Dataflow Accelerators" (TECS 2019), its thesis and
+its release; ``docs/spatial.md`` says where it is wrong about hardware. Words are the machine's,
+cycles of the accelerator's clock, energy is in pJ.
 
-Every loop has a factor at DRAM, at the scratchpad (SPM), at the register files (RF) and over PEs. A tile of the PEs is
-u = RF · PEs, one of the scratchpad w = u · SPM. No loop may be irrelevant to two tensors (`Layer`): then at most one tensor is
-reused at a level, and what the release states case by case is a formula.
+Every loop has a factor at DRAM, at the scratchpad (SPM), at the register files (RF) and over PEs. A
+tile of the PEs is u = RF · PEs, one of the scratchpad w = u · SPM. No loop may be irrelevant to two
+tensors (`Layer`): then at most one tensor is reused at a level, and what the release states case by
+case is a formula.
 """
 
 from __future__ import annotations
@@ -41,7 +44,8 @@ class Capacities:
 
     pes: int  #: Processing elements
     rf_words: int  #: Words of a register file
-    banks: int  #: Scratchpad banks that hold the current tiles: half of all, the others are being filled
+    #: Scratchpad banks that hold the current tiles: half of all, the others are being filled
+    banks: int
     bank_words: int  #: Words of a bank
 
     @property
@@ -64,24 +68,38 @@ class Machine(Capacities):
 
     @classmethod
     def of(cls, architecture: Architecture) -> Machine:
-        """What it reads of an architecture; an `InputError` if that has other levels, or does not say how bursts run."""
+        """What it reads of an architecture; an `InputError` if that has other levels, or does not
+        say how bursts run."""
         names = [level.name for level in architecture.levels]
         if names != [DRAM, SPM, RF] or (bursts := architecture.bursts) is None:
-            what = f"has the levels {', '.join(names)}" if names != [DRAM, SPM, RF] else "has no field dmazerunner"
+            what = (
+                f"has the levels {', '.join(names)}"
+                if names != [DRAM, SPM, RF]
+                else "has no field dmazerunner"
+            )
             raise refuse(
-                architecture.name, f"{what}; allowed in edition dmazerunner: {DRAM}, {SPM}, {RF}, and the field dmazerunner"
+                architecture.name,
+                f"{what}; allowed in edition dmazerunner: {DRAM}, {SPM}, "
+                f"{RF}, and the field dmazerunner",
             )
         _, spm, rf = architecture.levels
         if spm.words is None or rf.words is None:
             what = SPM if spm.words is None else RF
-            raise refuse(architecture.name, f"{what} has no capacity; allowed in edition dmazerunner: entries")
-        tables: dict[str, dict[int | None, Fraction]] = {name: dict(sizes) for name, sizes in bursts.energies}
+            raise refuse(
+                architecture.name,
+                f"{what} has no capacity; allowed in edition dmazerunner: entries",
+            )
+        tables: dict[str, dict[int | None, Fraction]] = {
+            name: dict(sizes) for name, sizes in bursts.energies
+        }
         energies = {}
         for level in architecture.levels:
             table = tables.get(level.name, {level.words: level.read_energy})
             if level.words not in table:
                 known = f"dmazerunner.energies: {', '.join(map(str, table))}"
-                raise refuse(architecture.name, f"{level.name} has {level.words} words; allowed by {known}")
+                raise refuse(
+                    architecture.name, f"{level.name} has {level.words} words; allowed by {known}"
+                )
             energies[level.name] = table[level.words]
         return cls(
             rf.instances,
@@ -105,7 +123,8 @@ class Machine(Capacities):
 
 @dataclass(frozen=True)
 class Layer:
-    """A nest with the extents of its tensors as they lie in memory: an input may have rows that no iteration reads."""
+    """A nest with the extents of its tensors as they lie in memory: an input may have rows that no
+    iteration reads."""
 
     nest: LoopNest
     stored: Stored = ()  #: Tensors and their extents, outermost first; others as needed
@@ -115,35 +134,55 @@ class Layer:
             free = [access.tensor for access in self.nest.accesses if not access.indexed_by(loop)]
             if len(free) > 1:
                 raise InputError(
-                    f"workload {self.nest.name}: loop '{loop}' indexes neither {' nor '.join(free)}; "
+                    f"workload {self.nest.name}: loop '{loop}' indexes "
+                    f"neither {' nor '.join(free)}; "
                     "allowed in edition dmazerunner: loops that all tensors but one depend on"
                 )
         ranks = {access.tensor: len(access.subscripts) for access in self.nest.accesses}
         for tensor, extents in self.stored:
             if ranks.get(tensor) != len(extents):
                 raise InputError(
-                    f"tensors: {tensor} has {len(extents)} extents; allowed: {ranks.get(tensor, 'no such tensor')}"
+                    f"tensors: {tensor} has {len(extents)} extents; allowed: "
+                    f"{ranks.get(tensor, 'no such tensor')}"
                 )
 
     @cached_property
     def orders(self) -> tuple[tuple[str, ...], ...]:
-        """The loop orders of a level, outermost first, that suffice: one for each tensor that may be stationary.
+        """The loop orders of a level, outermost first, that suffice: one for each tensor that may
+        be stationary.
 
-        All loops irrelevant to that tensor are innermost, so its reuse is the largest possible, and cycles and energy do not
-        rise with it (as long as it is above 1: quirk 1). A last group, of loops that index every tensor, lets none be reused.
-        The other groups follow one by one: where the innermost ones have a single trip, the next one's tensor is stationary.
+        All loops irrelevant to that tensor are innermost, so its reuse is the largest possible, and
+        cycles and energy do not rise with it (as long as it is above 1: quirk 1). A last group, of
+        loops that index every tensor, lets none be reused. The other groups follow one by one:
+        where the innermost ones have a single trip, the next one's tensor is stationary.
         """
-        groups = [tuple(loop for loop in self.nest.loops if not a.indexed_by(loop)) for a in self.nest.accesses]
-        groups.append(tuple(loop for loop in self.nest.loops if all(a.indexed_by(loop) for a in self.nest.accesses)))
+        groups = [
+            tuple(loop for loop in self.nest.loops if not a.indexed_by(loop))
+            for a in self.nest.accesses
+        ]
+        groups.append(
+            tuple(
+                loop
+                for loop in self.nest.loops
+                if all(a.indexed_by(loop) for a in self.nest.accesses)
+            )
+        )
         groups = [group for group in groups if group]
         return tuple(
-            tuple(loop for group in (*groups[:place], *groups[place + 1 :], groups[place]) for loop in group)
+            tuple(
+                loop
+                for group in (*groups[:place], *groups[place + 1 :], groups[place])
+                for loop in group
+            )
             for place in range(len(groups))
         )
 
     def extents_of(self, access: Access, tile: NumbersByName) -> list[Any]:
-        """Extents of the box of a tensor that a tile of iterations touches, outermost first (elements)."""
-        return [1 + sum(c * (tile[loop] - 1) for loop, c in subscript.terms) for subscript in access]
+        """Extents of the box of a tensor that a tile of iterations touches, outermost first
+        (elements)."""
+        return [
+            1 + sum(c * (tile[loop] - 1) for loop, c in subscript.terms) for subscript in access
+        ]
 
     def words(self, access: Access, tile: NumbersByName) -> Any:
         """Words of that box."""
@@ -153,19 +192,32 @@ class Layer:
         """Extents of a tensor in memory, for loops of (padded) extents ``whole``."""
         needed, stored = self.extents_of(access, whole), dict(self.stored).get(access.tensor)
         return (
-            needed if stored is None else [numbers.maximum(n, _number(s, numbers)) for n, s in zip(needed, stored, strict=True)]
+            needed
+            if stored is None
+            else [
+                numbers.maximum(n, _number(s, numbers)) for n, s in zip(needed, stored, strict=True)
+            ]
         )
 
     @property
     def surplus(self) -> bool:
         """Whether tensors have rows in memory that no iteration reads."""
         stored = dict(self.stored)
-        needed = {access.tensor: tuple(self.extents_of(access, self.nest.sizes)) for access in self.nest.accesses}
-        return any(have > need for name, sizes in stored.items() for have, need in zip(sizes, needed[name], strict=True))
+        needed = {
+            access.tensor: tuple(self.extents_of(access, self.nest.sizes))
+            for access in self.nest.accesses
+        }
+        return any(
+            have > need
+            for name, sizes in stored.items()
+            for have, need in zip(sizes, needed[name], strict=True)
+        )
 
     def product(self, factors: NumbersByName, access: Access | None = None) -> Any:
         """Product of factors of all loops, or of those that index a tensor."""
-        return prod(factors[loop] for loop in self.nest.loops if access is None or access.indexed_by(loop))
+        return prod(
+            factors[loop] for loop in self.nest.loops if access is None or access.indexed_by(loop)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +230,8 @@ class Reuse:
 
 
 def reuse(layer: Layer, trips: NumbersByName, order: Sequence[str], numbers: NumberSystem) -> Reuse:
-    """What an order, outermost first, lets stay: the loops inside the innermost one that has trips and indexes a tensor."""
+    """What an order, outermost first, lets stay: the loops inside the innermost one that has trips
+    and indexes a tensor."""
     one = _number(1, numbers)
     reused, times = {}, {}
     for access in layer.nest.accesses:
@@ -189,7 +242,10 @@ def reuse(layer: Layer, trips: NumbersByName, order: Sequence[str], numbers: Num
                 changes = changes * n
                 moved = numbers.maximum(moved, numbers.minimum(n - 1, one))
             else:
-                stays, changes = stays * (1 + (1 - moved) * (n - 1)), changes * (1 + moved * (n - 1))
+                stays, changes = (
+                    stays * (1 + (1 - moved) * (n - 1)),
+                    changes * (1 + moved * (n - 1)),
+                )
         reused[access.tensor], times[access.tensor] = stays, changes
     return Reuse(layer.product(trips), reused, times)
 
@@ -197,12 +253,21 @@ def reuse(layer: Layer, trips: NumbersByName, order: Sequence[str], numbers: Num
 def chosen(options: Sequence[Reuse], choice: Any, numbers: NumberSystem) -> Reuse:
     """That of the order whose number, from 1, a quantity gives; in any number system."""
     one = _number(1, numbers)
-    picked = [one - numbers.minimum(numbers.maximum(choice - k, k - choice), one) for k in range(1, len(options) + 1)]
+    picked = [
+        one - numbers.minimum(numbers.maximum(choice - k, k - choice), one)
+        for k in range(1, len(options) + 1)
+    ]
     names = options[0].times
     return Reuse(
         options[0].trips,
-        {name: sum(p * option.reused[name] for p, option in zip(picked, options, strict=True)) for name in names},
-        {name: sum(p * option.times[name] for p, option in zip(picked, options, strict=True)) for name in names},
+        {
+            name: sum(p * option.reused[name] for p, option in zip(picked, options, strict=True))
+            for name in names
+        },
+        {
+            name: sum(p * option.times[name] for p, option in zip(picked, options, strict=True))
+            for name in names
+        },
     )
 
 
@@ -218,17 +283,25 @@ class ArrayPass:
 
 
 def reducing(held: Any, pes: Any, sums: Any) -> Any:
-    """Cycles in which PEs add up ``held`` partial sums each, one after the other, to those of ``sums`` of them."""
+    """Cycles in which PEs add up ``held`` partial sums each, one after the other, to those of
+    ``sums`` of them."""
     return held * (pes - sums)
 
 
 def array_pass(
-    layer: Layer, machine: Machine, trips: Any, pes: Any, sums: Any, held: NumbersByName, sending: NumbersByName
+    layer: Layer,
+    machine: Machine,
+    trips: Any,
+    pes: Any,
+    sums: Any,
+    held: NumbersByName,
+    sending: NumbersByName,
 ) -> ArrayPass:
     """What a tile of the PEs costs.
 
-    ``trips`` is the product of the register files' factors; ``pes`` of those over PEs, ``sums`` of those of the output's loops;
-    ``held`` and ``sending`` are words of every tensor, of a PE and of the tile.
+    ``trips`` is the product of the register files' factors; ``pes`` of those over PEs, ``sums`` of
+    those of the output's loops; ``held`` and ``sending`` are words of every tensor, of a PE and of
+    the tile.
     """
     output, grain = layer.nest.output.tensor, machine.grain
     reduction = reducing(held[output], pes, sums)
@@ -249,8 +322,11 @@ class Transfers:
     cycles: NumbersByName  #: Cycles of its bursts
 
 
-def transfers(layer: Layer, machine: Machine, tile: NumbersByName, whole: NumbersByName, numbers: NumberSystem) -> Transfers:
-    """Bursts of tiles: a burst goes on as long as all inner dimensions are complete, compared with the tensor in memory."""
+def transfers(
+    layer: Layer, machine: Machine, tile: NumbersByName, whole: NumbersByName, numbers: NumberSystem
+) -> Transfers:
+    """Bursts of tiles: a burst goes on as long as all inner dimensions are complete, compared with
+    the tensor in memory."""
     one = _number(1, numbers)
     divisor = lcm(machine.dma_setup.denominator, machine.dma_word.denominator)
     setup, word = int(machine.dma_setup * divisor), int(machine.dma_word * divisor)
@@ -259,10 +335,15 @@ def transfers(layer: Layer, machine: Machine, tile: NumbersByName, whole: Number
         length, bursts, broken = one, one, 0 * one
         boxes, tensors = layer.extents_of(access, tile), layer.kept(access, whole, numbers)
         for extent, full in zip(reversed(boxes), reversed(tensors), strict=True):
-            length, bursts = length * (1 + (1 - broken) * (extent - 1)), bursts * (1 + broken * (extent - 1))
+            length, bursts = (
+                length * (1 + (1 - broken) * (extent - 1)),
+                bursts * (1 + broken * (extent - 1)),
+            )
             broken = numbers.maximum(broken, numbers.minimum(full - extent, one))
         words[access.tensor] = length * bursts
-        cycles[access.tensor] = bursts * numbers.ceil_div(setup + word * length, _number(divisor, numbers))
+        cycles[access.tensor] = bursts * numbers.ceil_div(
+            setup + word * length, _number(divisor, numbers)
+        )
     return Transfers(words, cycles)
 
 
@@ -288,8 +369,9 @@ def run(
 ) -> Run:
     """The run of a mapping; ``sums`` is the product of the DRAM factors of the output's loops.
 
-    A tensor that stays for all trips of the scratchpad's loops and for several of DRAM's is *skipped*: it moves on only with
-    DRAM's loops. What is not reused moves in every trip, and computing waits for it (quirk 1).
+    A tensor that stays for all trips of the scratchpad's loops and for several of DRAM's is
+    *skipped*: it moves on only with DRAM's loops. What is not reused moves in every trip, and
+    computing waits for it (quirk 1).
     """
     zero, one = _number(0, numbers), _number(1, numbers)
     output = layer.nest.output.tensor
@@ -304,7 +386,9 @@ def run(
     current = numbers.maximum((1 - fresh[output]) * one_pass.computing, sent)
     cycles = spm.trips * (current + fresh[output] * one_pass.work)
     for t in tensors:
-        late = numbers.maximum(one_pass.sending[t] - current, zero) + (one_pass.work if t == output else 0)
+        late = numbers.maximum(one_pass.sending[t] - current, zero) + (
+            one_pass.work if t == output else 0
+        )
         cycles = cycles + staying[t] * spm.times[t] * late
 
     # the bursts beside it
@@ -316,7 +400,10 @@ def run(
         drain = skipped[t] * one_pass.work if t == output else 0
         fill = skipped[t] * numbers.maximum(one_pass.sending[t] - sent, zero)
         load = numbers.maximum(first + moved.cycles[t], cycles + drain, base) - base
-        store = numbers.maximum(first + (moved.cycles[t] if t == output else 0), cycles + fill, base) - base
+        store = (
+            numbers.maximum(first + (moved.cycles[t] if t == output else 0), cycles + fill, base)
+            - base
+        )
         waiting[t] = held[t] * dram.times[t] * (load + store)
         latency = latency + waiting[t]
 
@@ -328,30 +415,47 @@ def run(
         energy = energy + skipped[t] * dram.times[t] * (one_pass.energy[t] + reduced)
     words = sum(words_moved(layer, moved.words, dram, sums).values())
     off_chip = words * int(machine.dram * machine.grain)
-    parts = {"DMA": first, "array": cycles, DRAM: off_chip, SPM: energy, "computing": one_pass.computing}
-    parts |= {f"network {t}": one_pass.sending[t] for t in tensors} | {f"DMA {t}": bursts[t] for t in tensors}
+    parts = {
+        "DMA": first,
+        "array": cycles,
+        DRAM: off_chip,
+        SPM: energy,
+        "computing": one_pass.computing,
+    }
+    parts |= {f"network {t}": one_pass.sending[t] for t in tensors} | {
+        f"DMA {t}": bursts[t] for t in tensors
+    }
     parts |= {f"waiting for {t}": waiting[t] for t in tensors}
-    parts |= {f"{DRAM} {t}": moved.words[t] for t in tensors} | {f"{SPM} {t}": one_pass.energy[t] for t in tensors}
+    parts |= {f"{DRAM} {t}": moved.words[t] for t in tensors} | {
+        f"{SPM} {t}": one_pass.energy[t] for t in tensors
+    }
     return Run(latency, energy + off_chip, words, parts)
 
 
 def words_moved(layer: Layer, words: NumbersByName, dram: Reuse, sums: Any) -> dict[str, Any]:
-    """Words between DRAM and scratchpad, by tensor: outputs leave when they change, and come back but for the first time.
+    """Words between DRAM and scratchpad, by tensor: outputs leave when they change, and come back
+    but for the first time.
 
     ``words`` are those of tiles; ``sums`` is the product of the DRAM factors of the output's loops.
     """
     output = layer.nest.output.tensor
-    return {t: each * (2 * dram.times[t] - sums if t == output else dram.times[t]) for t, each in words.items()}
+    return {
+        t: each * (2 * dram.times[t] - sums if t == output else dram.times[t])
+        for t, each in words.items()
+    }
 
 
 def computing_energy(layer: Layer, machine: Machine, whole: NumbersByName) -> Any:
-    """Energy of the multiply-accumulates and of their register file accesses, of the padded problem (1 / grain pJ)."""
+    """Energy of the multiply-accumulates and of their register file accesses, of the padded problem
+    (1 / grain pJ)."""
     return layer.product(whole) * int((machine.mac + RF_ACCESSES * machine.rf) * machine.grain)
 
 
 def whole_energy(machine: Machine, computing: Any, moving: Any, numbers: NumberSystem) -> Any:
     """Energy of computing and moving, in whole pJ, as the release rounds it."""
-    return numbers.ceil_div(2 * (computing + moving) - machine.grain, _number(2 * machine.grain, numbers))
+    return numbers.ceil_div(
+        2 * (computing + moving) - machine.grain, _number(2 * machine.grain, numbers)
+    )
 
 
 def factors(layer: Layer, values: NumbersByName) -> dict[str, dict[str, Any]]:
@@ -366,7 +470,8 @@ def reuses(
     numbers: NumberSystem,
     orders: Mapping[str, Sequence[Sequence[str]]],
 ) -> dict[str, Reuse]:
-    """What levels let stay. Of several ``orders`` of a level's loops, a quantity says which it has."""
+    """What levels let stay. Of several ``orders`` of a level's loops, a quantity says which it
+    has."""
     found = {}
     for level in ORDERED:
         choice = 1 if len(orders[level]) == 1 else values[f"order.{level}"]
@@ -378,22 +483,29 @@ def reuses(
     return found
 
 
-def used(layer: Layer, machine: Capacities, at: Mapping[str, NumbersByName], numbers: NumberSystem) -> dict[str, Any]:
+def used(
+    layer: Layer, machine: Capacities, at: Mapping[str, NumbersByName], numbers: NumberSystem
+) -> dict[str, Any]:
     """What a mapping takes of what there is, by metric; of factors by slot."""
     tile = {loop: at[SPM][loop] * at[RF][loop] * at[SPATIAL][loop] for loop in layer.nest.loops}
     bank = _number(machine.bank_words, numbers)
     return {
         "pes": layer.product(at[SPATIAL]),
         "rf_words": sum(layer.words(access, at[RF]) for access in layer.nest.accesses),
-        "spm_banks": sum(numbers.ceil_div(layer.words(access, tile), bank) for access in layer.nest.accesses),
+        "spm_banks": sum(
+            numbers.ceil_div(layer.words(access, tile), bank) for access in layer.nest.accesses
+        ),
     }
 
 
-#: What mappings cost where the scratchpad's and DRAM's loops let so much stay: every metric, and the parts of these by name.
+#: What mappings cost where the scratchpad's and DRAM's loops let so much stay: every metric, and
+#: the parts of these by name.
 Pricing = Callable[[Reuse, Reuse], MetricsAndParts]
 
 
-def pricing(layer: Layer, machine: Machine, at: Mapping[str, NumbersByName], numbers: NumberSystem) -> Pricing:
+def pricing(
+    layer: Layer, machine: Machine, at: Mapping[str, NumbersByName], numbers: NumberSystem
+) -> Pricing:
     """What mappings of some factors, by slot, cost."""
     tile = {loop: at[SPM][loop] * at[RF][loop] * at[SPATIAL][loop] for loop in layer.nest.loops}
     whole = {loop: at[DRAM][loop] * tile[loop] for loop in layer.nest.loops}
@@ -414,8 +526,18 @@ def pricing(layer: Layer, machine: Machine, at: Mapping[str, NumbersByName], num
     def price(spm: Reuse, dram: Reuse) -> MetricsAndParts:
         found = run(layer, machine, one_pass, moved, spm, dram, sums, numbers)
         energy = whole_energy(machine, computing, found.energy, numbers)
-        known = {"latency": found.latency, "energy": energy, "edp": energy * found.latency, "dram_words": found.dram_words}
-        return known | taken, {**found.parts, "latency": found.latency, "energy": energy, RF: computing}
+        known = {
+            "latency": found.latency,
+            "energy": energy,
+            "edp": energy * found.latency,
+            "dram_words": found.dram_words,
+        }
+        return known | taken, {
+            **found.parts,
+            "latency": found.latency,
+            "energy": energy,
+            RF: computing,
+        }
 
     return price
 

@@ -1,9 +1,11 @@
-"""Search by tiles: tiles of the PEs are the inner choice, DRAM's and the scratchpad's loops the outer one.
+"""Search by tiles: tiles of the PEs are the inner choice, DRAM's and the scratchpad's loops the
+outer one.
 
-Inner costs depend on the tile u of the PEs and its factors (r, s), the cost of transfers on the scratchpad's tile w alone; they
-are coupled by u | w (with padding, by trips that multiply to at least ceil(extent / u)). First come tiles u, joined group by
-group under a bound that takes the rest at its least; then rows (r, s) of the tiles left; a row is completed over all w and
-orders. Editions say what tiles, rows, and rows with outer choices cost.
+Inner costs depend on the tile u of the PEs and its factors (r, s), the cost of transfers on the
+scratchpad's tile w alone; they are coupled by u | w (with padding, by trips that multiply to at
+least ceil(extent / u)). First come tiles u, joined group by group under a bound that takes the rest
+at its least; then rows (r, s) of the tiles left; a row is completed over all w and orders. Editions
+say what tiles, rows, and rows with outer choices cost.
 """
 
 from __future__ import annotations
@@ -23,7 +25,14 @@ from ithaca.formulations.algebra.rounding import EXACT, ROUNDING, least_double
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.spatial.dmazerunner.corners import Corners
 from ithaca.formulations.spatial.dmazerunner.model import DRAM, RF, SPATIAL, SPM, reuse
-from ithaca.formulations.spatial.dmazerunner.tables import AT_ONCE, Columns, Outer, Tables, chunks, ragged
+from ithaca.formulations.spatial.dmazerunner.tables import (
+    AT_ONCE,
+    Columns,
+    Outer,
+    Tables,
+    chunks,
+    ragged,
+)
 from ithaca.formulations.stage import Block, Candidates, Cutoff
 
 if TYPE_CHECKING:
@@ -40,14 +49,17 @@ class TilingStage(ABC):
     least, dropped = -inf, inf  #: Nothing is known at once, and nothing left out
     _numbers = NUMPY  #: In which mappings are priced
 
-    def __init__(self, problem: Problem, design: DmazerunnerDesign, corners: Corners | None = None) -> None:
+    def __init__(
+        self, problem: Problem, design: DmazerunnerDesign, corners: Corners | None = None
+    ) -> None:
         self._problem, self._design, self._corners = problem, design, corners or Corners(problem)
 
     # -- what editions say -------------------------------------------------------------
 
     @abstractmethod
     def _tile_bounds(self, tiles: Columns) -> Floats:
-        """Bounds of tiles: their register files hold and send no more words than need be, their PEs share all work."""
+        """Bounds of tiles: their register files hold and send no more words than need be, their PEs
+        share all work."""
 
     @abstractmethod
     def _row_bounds(self, rows: Columns, tiles: Columns) -> Floats:
@@ -93,7 +105,8 @@ class TilingStage(ABC):
         yield Block.empty(inf)
 
     def _joined(self, cutoff: Cutoff) -> Iterator[tuple[NDArray[np.int32], Floats] | float]:
-        """Tiles that may hold an improvement, by group, and their bounds; now and then before, a bound of them all."""
+        """Tiles that may hold an improvement, by group, and their bounds; now and then before, a
+        bound of them all."""
         tables, machine = self._tables, self._design.machine
         parts = tables.tiles
         least = [part.least for part in parts]
@@ -106,7 +119,10 @@ class TilingStage(ABC):
             kept: list[tuple[NDArray[np.int32], Floats]] = []
             for begin in range(0, max(bounds.size, 1), step):
                 outer = found[:, begin : begin + step]
-                before, own = np.repeat(np.arange(outer.shape[1]), count), np.tile(np.arange(count), outer.shape[1])
+                before, own = (
+                    np.repeat(np.arange(outer.shape[1]), count),
+                    np.tile(np.arange(count), outer.shape[1]),
+                )
                 columns = part.take(own)
                 if place:
                     columns = columns.times(tables.product(parts[:place], outer).take(before))
@@ -117,7 +133,12 @@ class TilingStage(ABC):
                 bound = self._tile_bounds(columns.take(fits))
                 keep = np.flatnonzero(bound < least_double(cutoff()))
                 fits = fits[keep]
-                kept.append((np.concatenate([outer[:, before[fits]], own[None, fits].astype(np.int32)]), bound[keep]))
+                kept.append(
+                    (
+                        np.concatenate([outer[:, before[fits]], own[None, fits].astype(np.int32)]),
+                        bound[keep],
+                    )
+                )
                 yield float(bounds.min(initial=inf))
             found = np.concatenate([places for places, _ in kept], axis=1)
             bounds = np.concatenate([bound for _, bound in kept])
@@ -127,7 +148,9 @@ class TilingStage(ABC):
         """All rows of tiles, by group, with their bounds."""
         tables = self._tables
         owner, found = tables.rows_of(tiles)
-        return found, self._row_bounds(tables.product(tables.rows, found), tables.product(tables.tiles, tiles[:, owner]))
+        return found, self._row_bounds(
+            tables.product(tables.rows, found), tables.product(tables.tiles, tiles[:, owner])
+        )
 
     # -- completions -------------------------------------------------------------------
 
@@ -135,30 +158,45 @@ class TilingStage(ABC):
         """Rows by their tiles: all outer choices of a few tiles at a time, the best first."""
         tables = self._tables
         inner = np.asarray(rows).T
-        tile_of = np.stack([group.tile_of[row] for group, row in zip(tables.groups, inner, strict=True)])
+        tile_of = np.stack(
+            [group.tile_of[row] for group, row in zip(tables.groups, inner, strict=True)]
+        )
         tiles, which = np.unique(tile_of, axis=1, return_inverse=True)
         sizes = tables.outer_counts(tiles)
         begin = 0
         while begin < tiles.shape[1]:
             end = begin + max(int(np.searchsorted(np.cumsum(sizes[begin:]), AT_ONCE)), 1)
             mine = np.flatnonzero((which.ravel() >= begin) & (which.ravel() < end))
-            yield from self._completed(tiles[:, begin:end], inner[:, mine], which.ravel()[mine] - begin, cutoff)
+            yield from self._completed(
+                tiles[:, begin:end], inner[:, mine], which.ravel()[mine] - begin, cutoff
+            )
             begin = end
 
-    def _completed(self, tiles: Integers, rows: Integers, tile_of: Integers, cutoff: Cutoff) -> Candidates:
+    def _completed(
+        self, tiles: Integers, rows: Integers, tile_of: Integers, cutoff: Cutoff
+    ) -> Candidates:
         tables = self._tables
         outer = tables.outer_of(tiles)
         order = np.argsort(tile_of, kind="stable")
         rows, tile_of = rows[:, order], tile_of[order]
-        row_columns, tile_columns = tables.product(tables.rows, rows), tables.product(tables.tiles, tiles)
-        # tiles with each outer choice, then rows with each: a tile's rows are bounded by the least of them
+        row_columns, tile_columns = (
+            tables.product(tables.rows, rows),
+            tables.product(tables.tiles, tiles),
+        )
+        # tiles with each outer choice, then rows with each: a tile's rows are bounded by the least
+        # of them
         begins = np.searchsorted(tile_of, np.arange(tiles.shape[1] + 1))
         entry, number = ragged(np.diff(begins)[outer.tile])
         row = begins[outer.tile][entry] + number
         bound = np.concatenate(
             [np.zeros(0)]
             + [
-                self._pair_bounds(outer, entry[part], row_columns.take(row[part]), tile_columns.take(tile_of[row[part]]))
+                self._pair_bounds(
+                    outer,
+                    entry[part],
+                    row_columns.take(row[part]),
+                    tile_columns.take(tile_of[row[part]]),
+                )
                 for part in (slice(begin, begin + AT_ONCE) for begin in range(0, row.size, AT_ONCE))
             ]
         )
@@ -171,26 +209,53 @@ class TilingStage(ABC):
                 return
             yield self._best(rows[:, row[picked]], outer, entry[picked], limit)
 
-    def _best(self, rows: Integers, outer: Outer, place: Integers, limit: float) -> Configuration | None:
+    def _best(
+        self, rows: Integers, outer: Outer, place: Integers, limit: float
+    ) -> Configuration | None:
         """The best of some mappings, all orders tried; None if none is below the limit."""
         factors: dict[str, dict[str, Floats]] = {DRAM: {}, SPM: {}, RF: {}, SPATIAL: {}}
-        for group, row, choice in zip(self._tables.groups, rows, outer.choices[:, place], strict=True):
+        for group, row, choice in zip(
+            self._tables.groups, rows, outer.choices[:, place], strict=True
+        ):
             p, d, _ = group.outer
             for number, loop in enumerate(group.loops):
-                for slot, table, at in ((DRAM, d, choice), (SPM, p, choice), (RF, group.r, row), (SPATIAL, group.s, row)):
+                for slot, table, at in (
+                    (DRAM, d, choice),
+                    (SPM, p, choice),
+                    (RF, group.r, row),
+                    (SPATIAL, group.s, row),
+                ):
                     factors[slot][loop] = table[number, at].astype(float)
-        layer, orders, price = self._design.layer, self._design.orders, self._design.pricing(factors, self._numbers)
-        levels = ([reuse(layer, factors[level], order, NUMPY) for order in orders[level]] for level in (SPM, DRAM))
+        layer, orders, price = (
+            self._design.layer,
+            self._design.orders,
+            self._design.pricing(factors, self._numbers),
+        )
+        levels = (
+            [reuse(layer, factors[level], order, NUMPY) for order in orders[level]]
+            for level in (SPM, DRAM)
+        )
         known = [price(*pair)[0] for pair in product(*levels)]
-        return self._confirmed(np.array([self._corners.least(each, each) for each in known]), known, factors, limit)
+        return self._confirmed(
+            np.array([self._corners.least(each, each) for each in known]), known, factors, limit
+        )
 
     def _confirmed(
-        self, values: Floats, known: Sequence[Mapping[str, Floats]], factors: Mapping[str, Mapping[str, Floats]], limit: float
+        self,
+        values: Floats,
+        known: Sequence[Mapping[str, Floats]],
+        factors: Mapping[str, Mapping[str, Floats]],
+        limit: float,
     ) -> Configuration | None:
-        """The best of mappings by pair of orders: the exact reference decides among those that floats cannot tell apart."""
+        """The best of mappings by pair of orders: the exact reference decides among those that
+        floats cannot tell apart."""
         best, least, found = limit, None, None
         orders = len(self._design.orders[DRAM])
-        names = {part for name in self._problem.used_metrics for part in (("energy", "latency") if name == "edp" else (name,))}
+        names = {
+            part
+            for name in self._problem.used_metrics
+            for part in (("energy", "latency") if name == "edp" else (name,))
+        }
         seen = set()
         for place in np.argsort(values, axis=None, kind="stable"):
             pair, entry = divmod(int(place), values.shape[1])
@@ -201,7 +266,11 @@ class TilingStage(ABC):
                 if numbers in seen:
                     continue
                 seen.add(numbers)
-            choice = {f"{loop}.{slot}": int(column[entry]) for slot, loops in factors.items() for loop, column in loops.items()}
+            choice = {
+                f"{loop}.{slot}": int(column[entry])
+                for slot, loops in factors.items()
+                for loop, column in loops.items()
+            }
             choice |= {f"order.{SPM}": pair // orders + 1, f"order.{DRAM}": pair % orders + 1}
             configuration = Configuration(choice)
             value = self._problem.feasible_value(configuration)

@@ -1,4 +1,5 @@
-"""The stage of edition `dmazerunner`: what tiles, rows and their outer choices cost (`search.TilingStage`)."""
+"""The stage of edition `dmazerunner`: what tiles, rows and their outer choices cost
+(`search.TilingStage`)."""
 
 from __future__ import annotations
 
@@ -35,9 +36,13 @@ class DmazerunnerTables(Tables):
     def least_of_words(self, words: float) -> tuple[float, ...]:
         return words * float(self.machine.dram), words * float(self.machine.dma_word), words
 
-    def costs(self, tile: Mapping[str, Floats], whole: Mapping[str, Floats], trips: Columns) -> list[tuple[Any, ...]]:
+    def costs(
+        self, tile: Mapping[str, Floats], whole: Mapping[str, Floats], trips: Columns
+    ) -> list[tuple[Any, ...]]:
         moved = transfers(self.layer, self.machine, tile, whole, NUMPY)
-        return outer_parts(self.layer, self.machine, moved, trips["trips"], trips.by_tensor("own", self.tensors))
+        return outer_parts(
+            self.layer, self.machine, moved, trips["trips"], trips.by_tensor("own", self.tensors)
+        )
 
 
 class DmazerunnerStage(TilingStage):
@@ -46,7 +51,8 @@ class DmazerunnerStage(TilingStage):
     _design: DmazerunnerDesign
 
     def _tile_bounds(self, columns: Columns) -> Floats:
-        """Bounds of tiles: their register files hold and send no more words than need be, their PEs share all work."""
+        """Bounds of tiles: their register files hold and send no more words than need be, their PEs
+        share all work."""
         machine, tensors = self._design.machine, self._tables.tensors
         trips = np.maximum(columns["tile"] / machine.pes, columns["r"])
         network, scratchpad = (int(e * machine.grain) for e in (machine.network, machine.spm))
@@ -54,10 +60,15 @@ class DmazerunnerStage(TilingStage):
         energy = {t: spread[t] * network + sent[t] * scratchpad for t in tensors}
         one_pass = ArrayPass(trips, trips, sent, energy, 0.0)
         return self._bounds(
-            one_pass, columns, {"pes": 1.0, "rf_words": 1.0}, {"pes": machine.pes, "rf_words": machine.rf_words}
+            one_pass,
+            columns,
+            {"pes": 1.0, "rf_words": 1.0},
+            {"pes": machine.pes, "rf_words": machine.rf_words},
         )
 
-    def _bounds(self, one_pass: ArrayPass, tiles: Columns, low: NumbersByName, high: NumbersByName) -> Floats:
+    def _bounds(
+        self, one_pass: ArrayPass, tiles: Columns, low: NumbersByName, high: NumbersByName
+    ) -> Floats:
         """The least objective of any completion of inner choices."""
         energy, cycles, words = self._design.tables.least_outer
         found = np.full(tiles["trips"].shape, inf)
@@ -66,15 +77,26 @@ class DmazerunnerStage(TilingStage):
         high = {**high, "spm_banks": machine.banks}
         for e, c in inner_parts(layer, machine, one_pass, tiles["trips"], tiles["whole"], own):
             found = np.minimum(
-                found, self._corner(e + energy, np.maximum(c, cycles), {**low, "spm_banks": 1.0, "dram_words": words}, high)
+                found,
+                self._corner(
+                    e + energy,
+                    np.maximum(c, cycles),
+                    {**low, "spm_banks": 1.0, "dram_words": words},
+                    high,
+                ),
             )
         return found
 
     def _corner(self, energy: Any, latency: Any, low: NumbersByName, high: NumbersByName) -> Floats:
-        return self._corners.least({**low, "energy": energy, "latency": latency, "edp": energy * latency}, high)
+        return self._corners.least(
+            {**low, "energy": energy, "latency": latency, "edp": energy * latency}, high
+        )
 
     def _row_bounds(self, rows: Columns, tiles: Columns) -> Floats:
-        exact = {"pes": rows["s"], "rf_words": sum(rows[f"held.{tensor}"] for tensor in self._tables.tensors)}
+        exact = {
+            "pes": rows["s"],
+            "rf_words": sum(rows[f"held.{tensor}"] for tensor in self._tables.tensors),
+        }
         return self._bounds(self._pass(rows, tiles), tiles, exact, exact)
 
     @property
@@ -85,7 +107,15 @@ class DmazerunnerStage(TilingStage):
     def _pass(self, rows: Columns, tiles: Columns) -> ArrayPass:
         tensors = self._tables.tensors
         held, sent = rows.by_tensor("held", tensors), tiles.by_tensor("sent", tensors)
-        return array_pass(self._design.layer, self._design.machine, rows["r"], rows["s"], rows[self._sums], held, sent)
+        return array_pass(
+            self._design.layer,
+            self._design.machine,
+            rows["r"],
+            rows["s"],
+            rows[self._sums],
+            held,
+            sent,
+        )
 
     def _pair_bounds(self, outer: Outer, place: Integers, rows: Columns, tiles: Columns) -> Floats:
         """Bounds of rows, each with an outer choice."""
@@ -101,5 +131,8 @@ class DmazerunnerStage(TilingStage):
         for energy, cycles, words in outer.parts:
             for e, c in inner:
                 least = {**exact, "dram_words": words[place]}  # orders of less reuse move more
-                found = np.minimum(found, self._corner(e + energy[place], np.maximum(c, cycles[place]), least, exact))
+                found = np.minimum(
+                    found,
+                    self._corner(e + energy[place], np.maximum(c, cycles[place]), least, exact),
+                )
         return found

@@ -1,7 +1,9 @@
-"""What stages are made of: choices of the loops that index tensors together, as columns, and products of such choices.
+"""What stages are made of: choices of the loops that index tensors together, as columns, and
+products of such choices.
 
-Words of a tensor are products over *groups* of loops: those that stand in one subscript (an output row and a filter row) are a
-group, every other loop is one of its own. So are trips and PEs. Costs are functions of few such products.
+Words of a tensor are products over *groups* of loops: those that stand in one subscript (an output
+row and a filter row) are a group, every other loop is one of its own. So are trips and PEs. Costs
+are functions of few such products.
 """
 
 from __future__ import annotations
@@ -24,7 +26,8 @@ from ithaca.workloads.nest import MAX_EXTENT
 #: Tiles that are counted together.
 COUNTED = 1 << 9
 
-#: Outer choices of the first groups that the least of all are looked for from, and all that are looked at for it at most.
+#: Outer choices of the first groups that the least of all are looked for from, and all that are
+#: looked at for it at most.
 MOST_HEADS, MOST_OUTER = 1 << 16, 1 << 22
 
 #: Entries that are looked at together: bounds memory.
@@ -51,7 +54,8 @@ def divisors(number: int) -> Integers:
 
 
 def quotients(number: int, *, exact: bool) -> tuple[Integers, Integers]:
-    """Factor pairs (p, d) of a number: all with p·d equal to it, or those with p·d at least that where neither can be less."""
+    """Factor pairs (p, d) of a number: all with p·d equal to it, or those with p·d at least that
+    where neither can be less."""
     if exact:
         found = divisors(number)
         return found, number // found
@@ -59,11 +63,14 @@ def quotients(number: int, *, exact: bool) -> tuple[Integers, Integers]:
     return least, -(-number // least)
 
 
-def inner_choices(extent: int, most_r: int, most_s: int, *, exact: bool) -> tuple[Integers, Integers]:
+def inner_choices(
+    extent: int, most_r: int, most_s: int, *, exact: bool
+) -> tuple[Integers, Integers]:
     """Factors (r, s) of a loop in register files and over PEs.
 
-    With padding, those of which neither can be lowered without more trips q = ceil(extent / (r·s)) outside (DMAZERUNNER's
-    lemma: then nothing gets worse, for the tiles are no larger, and no trip is added).
+    With padding, those of which neither can be lowered without more trips q = ceil(extent / (r·s))
+    outside (DMAZERUNNER's lemma: then nothing gets worse, for the tiles are no larger, and no trip
+    is added).
     """
     if exact:
         r, s = np.meshgrid(divisors(extent), divisors(extent), indexing="ij")
@@ -98,7 +105,8 @@ class Group:
 
     @cached_property
     def outer(self) -> tuple[Integers, Integers, Integers]:
-        """The outer choices of all tiles, one after another: factors p and d by loop, and where each tile's begin."""
+        """The outer choices of all tiles, one after another: factors p and d by loop, and where
+        each tile's begin."""
         ps, ds, begins = [], [], [0]
         for trips in self.trips.T:
             options = []
@@ -124,16 +132,28 @@ def allowed(constraints: Constraints, loop: str, factors: Mapping[str, Integers]
 
 def asked_of(constraints: Constraints, loop: str, slot: str) -> tuple[int, int]:
     """The least and the largest factor that a loop may have in a slot."""
-    asked = constraints.factor(SPM, "spatial", loop) if slot == SPATIAL else constraints.factor(slot, "temporal", loop)
+    asked = (
+        constraints.factor(SPM, "spatial", loop)
+        if slot == SPATIAL
+        else constraints.factor(slot, "temporal", loop)
+    )
     return asked.low, MAX_EXTENT if asked.high is None else asked.high
 
 
-def make_group(layer: Layer, machine: Capacities, loops: tuple[str, ...], constraints: Constraints, *, exact: bool) -> Group:
+def make_group(
+    layer: Layer,
+    machine: Capacities,
+    loops: tuple[str, ...],
+    constraints: Constraints,
+    *,
+    exact: bool,
+) -> Group:
     """The inner choices of a group."""
     extents = np.array([layer.nest.sizes[loop] for loop in loops], dtype=np.int64)
     choices = []
     for loop, extent in zip(loops, extents, strict=True):
-        # a register file holds a word of every tensor at least, and as many words of one as a loop has iterations there
+        # a register file holds a word of every tensor at least, and as many words of one as a loop
+        # has iterations there
         r, s = inner_choices(int(extent), machine.rf_words, machine.pes, exact=exact)
         keep = allowed(constraints, loop, {RF: r, SPATIAL: s})
         choices.append((r[keep], s[keep]))
@@ -146,7 +166,17 @@ def make_group(layer: Layer, machine: Capacities, loops: tuple[str, ...], constr
     tile_of = tile_of.ravel()[order]
     first = np.searchsorted(tile_of, np.arange(tiles.shape[1] + 1))
     trips = -(-extents[:, None] // tiles)
-    return Group(loops, r[:, keep][:, order], s[:, keep][:, order], tile_of, tiles, trips, first, constraints, exact)
+    return Group(
+        loops,
+        r[:, keep][:, order],
+        s[:, keep][:, order],
+        tile_of,
+        tiles,
+        trips,
+        first,
+        constraints,
+        exact,
+    )
 
 
 @dataclass(frozen=True)
@@ -187,13 +217,18 @@ class Columns:
 
 
 class Tables(ABC):
-    """Choices and their columns, group by group, of a layer on a machine; nothing here depends on what is asked for."""
+    """Choices and their columns, group by group, of a layer on a machine; nothing here depends on
+    what is asked for."""
 
-    def __init__(self, layer: Layer, machine: Capacities, constraints: Constraints = NONE, *, exact: bool) -> None:
+    def __init__(
+        self, layer: Layer, machine: Capacities, constraints: Constraints = NONE, *, exact: bool
+    ) -> None:
         self.layer, self.machine, self.exact = layer, machine, exact
         self.least_pes = ceil(constraints.least_used * machine.pes)
         self.tensors = tuple(access.tensor for access in layer.nest.accesses)
-        found = [make_group(layer, machine, loops, constraints, exact=exact) for loops in groups(layer)]
+        found = [
+            make_group(layer, machine, loops, constraints, exact=exact) for loops in groups(layer)
+        ]
         self.groups = tuple(sorted(found, key=lambda group: -group.tiles.shape[1]))
 
     @property
@@ -208,21 +243,30 @@ class Tables(ABC):
 
     @cached_property
     def rows(self) -> tuple[Columns, ...]:
-        """Of each group's rows: ``r`` and ``s``, products, ``s.TENSOR`` over its loops only; ``held`` words of a PE."""
+        """Of each group's rows: ``r`` and ``s``, products, ``s.TENSOR`` over its loops only;
+        ``held`` words of a PE."""
         found = []
         for group in self.groups:
-            columns = {"r": group.r.prod(axis=0).astype(float), "s": group.s.prod(axis=0).astype(float)}
+            columns = {
+                "r": group.r.prod(axis=0).astype(float),
+                "s": group.s.prod(axis=0).astype(float),
+            }
             columns |= {
-                f"s.{tensor}": own for tensor, own in zip(self.tensors, trips_of(self.layer, group, group.s), strict=True)
+                f"s.{tensor}": own
+                for tensor, own in zip(
+                    self.tensors, trips_of(self.layer, group, group.s), strict=True
+                )
             }
             found.append(Columns(columns | self._words("held", group, group.r)))
         return tuple(found)
 
     @cached_property
     def tiles(self) -> tuple[Columns, ...]:
-        """Of each group's tiles: ``trips`` outside, all and ``own`` loops', ``whole`` extents, the ``tile``, words ``sent``.
+        """Of each group's tiles: ``trips`` outside, all and ``own`` loops', ``whole`` extents, the
+        ``tile``, words ``sent``.
 
-        The least over its rows: ``r``, and ``spread`` words of register files altogether, with such copies as are `counted`.
+        The least over its rows: ``r``, and ``spread`` words of register files altogether, with such
+        copies as are `counted`.
         """
         found = []
         for group, rows in zip(self.groups, self.rows, strict=True):
@@ -238,7 +282,8 @@ class Tables(ABC):
 
     @cached_property
     def outer(self) -> tuple[Columns, ...]:
-        """Of each group's outer choices: DRAM's ``trips``, all and by ``own`` loops, and words ``moved``."""
+        """Of each group's outer choices: DRAM's ``trips``, all and by ``own`` loops, and words
+        ``moved``."""
         found = []
         for group in self.groups:
             p, d, begins = group.outer
@@ -250,21 +295,36 @@ class Tables(ABC):
     def least_outer(self) -> tuple[float, ...]:
         """Costs of transfers that no mapping is below.
 
-        With padding, of tensors without surplus rows: a tile may grow beyond those it needs to be complete with them.
-        The choices of the first groups bound what they cost with any of the others: best first, few are completed.
+        With padding, of tensors without surplus rows: a tile may grow beyond those it needs to be
+        complete with them. The choices of the first groups bound what they cost with any of the
+        others: best first, few are completed.
         """
         layer = self.layer if self.exact else Layer(self.layer.nest)
-        free = type(self)(layer, replace(self.machine, pes=1, rf_words=1), exact=self.exact)  # one tile: all choices are outer
+        free = type(self)(
+            layer, replace(self.machine, pes=1, rf_words=1), exact=self.exact
+        )  # one tile: all choices are outer
         sizes = [part["trips"].size for part in free.outer]
-        first = max(1, *(place for place in range(len(sizes) + 1) if prod(sizes[:place]) <= MOST_HEADS))
+        first = max(
+            1, *(place for place in range(len(sizes) + 1) if prod(sizes[:place]) <= MOST_HEADS)
+        )
         places = np.array(np.unravel_index(np.arange(prod(sizes[:first])), sizes[:first]))
-        heads, rest, each = free.product(free.outer[:first], places), free.outer[first:], prod(sizes[first:])
+        heads, rest, each = (
+            free.product(free.outer[:first], places),
+            free.outer[first:],
+            prod(sizes[first:]),
+        )
 
         def words(reused: str) -> Floats:
-            """Words that heads move at least where one tensor is reused, whether they fit or not."""
+            """Words that heads move at least where one tensor is reused, whether they fit or
+            not."""
             times = {t: f"own.{t}" if t == reused else "trips" for t in self.tensors}
-            least = {t: prod(float((part[f"moved.{t}"] * part[times[t]]).min()) for part in rest) for t in self.tensors}
-            found: Floats = np.sum([heads[f"moved.{t}"] * heads[times[t]] * least[t] for t in self.tensors], axis=0)
+            least = {
+                t: prod(float((part[f"moved.{t}"] * part[times[t]]).min()) for part in rest)
+                for t in self.tensors
+            }
+            found: Floats = np.sum(
+                [heads[f"moved.{t}"] * heads[times[t]] * least[t] for t in self.tensors], axis=0
+            )
             return found
 
         bounds = np.min([words(tensor) for tensor in self.tensors], axis=0)
@@ -274,7 +334,9 @@ class Tables(ABC):
             least = tuple(map(min, costs, self.least_of_words(float(bounds[order[part.start]]))))
             if completed > MOST_OUTER or least == costs:
                 return least
-            outer = free.outer_of(np.zeros((len(sizes), order[part].size), np.int64), places[:, order[part]])
+            outer = free.outer_of(
+                np.zeros((len(sizes), order[part].size), np.int64), places[:, order[part]]
+            )
             completed += outer.tile.size
             costs = tuple(
                 min(cost, *(float(column.min(initial=inf)) for column in columns))
@@ -291,8 +353,11 @@ class Tables(ABC):
         """What moving so many words costs at least."""
 
     @abstractmethod
-    def costs(self, tile: Mapping[str, Floats], whole: Mapping[str, Floats], trips: Columns) -> list[tuple[Any, ...]]:
-        """What transfers of tiles cost, for each tensor that may be reused, by DRAM's ``trips``, all and of ``own`` loops."""
+    def costs(
+        self, tile: Mapping[str, Floats], whole: Mapping[str, Floats], trips: Columns
+    ) -> list[tuple[Any, ...]]:
+        """What transfers of tiles cost, for each tensor that may be reused, by DRAM's ``trips``,
+        all and of ``own`` loops."""
 
     def product(self, tables: Sequence[Columns], places: NDArray[Any]) -> Columns:
         """The columns of choices, one of each group."""
@@ -302,14 +367,17 @@ class Tables(ABC):
         return found
 
     def rows_of(self, tiles: NDArray[Any]) -> tuple[Integers, Integers]:
-        """All rows of tiles that fit register files and PEs: the tile of each, and its choice of each group."""
+        """All rows of tiles that fit register files and PEs: the tile of each, and its choice of
+        each group."""
         owner, found = np.arange(tiles.shape[1]), np.zeros((0, tiles.shape[1]), np.int64)
         columns: Columns | None = None
         for place, (group, part) in enumerate(zip(self.groups, self.rows, strict=True)):
             tile = tiles[place, owner]
             entry, number = ragged(group.counts[tile])
             own = group.first[tile][entry] + number
-            columns = part.take(own) if columns is None else columns.take(entry).times(part.take(own))
+            columns = (
+                part.take(own) if columns is None else columns.take(entry).times(part.take(own))
+            )
             held = sum(columns[f"held.{tensor}"] for tensor in self.tensors)
             fits = (columns["s"] <= self.machine.pes) & (held <= self.machine.rf_words)
             for tensor, most in self.most_groups.items():
@@ -326,10 +394,17 @@ class Tables(ABC):
         sizes = [group.tiles.shape[1] for group in self.groups]
         total = 0
         for begin in range(0, prod(sizes), COUNTED):
-            tiles = np.array(np.unravel_index(np.arange(begin, min(begin + COUNTED, prod(sizes))), sizes))
+            tiles = np.array(
+                np.unravel_index(np.arange(begin, min(begin + COUNTED, prod(sizes))), sizes)
+            )
             rows = np.bincount(self.rows_of(tiles)[0], minlength=tiles.shape[1])
             kept = np.flatnonzero(rows)
-            total += int((np.bincount(self.outer_of(tiles[:, kept]).tile, minlength=kept.size) * rows[kept]).sum())
+            total += int(
+                (
+                    np.bincount(self.outer_of(tiles[:, kept]).tile, minlength=kept.size)
+                    * rows[kept]
+                ).sum()
+            )
         return total
 
     def outer_counts(self, tiles: Integers) -> Floats:
@@ -340,32 +415,52 @@ class Tables(ABC):
         return found
 
     def outer_of(self, tiles: Integers, choices: Integers | None = None) -> Outer:
-        """The outer choices of tiles that the scratchpad holds; those of the first groups may be made, one of a tile each."""
+        """The outer choices of tiles that the scratchpad holds; those of the first groups may be
+        made, one of a tile each."""
         most = self.machine.banks * self.machine.bank_words
-        owner, choices = np.arange(tiles.shape[1]), np.zeros((0, tiles.shape[1]), np.int64) if choices is None else choices
+        owner, choices = (
+            np.arange(tiles.shape[1]),
+            np.zeros((0, tiles.shape[1]), np.int64) if choices is None else choices,
+        )
         rest = [self.tiles[place].take(tiles[place]) for place in range(len(self.groups))]
         made = list(zip(self.outer, choices, strict=False))
-        words = [prod((part[f"moved.{t}"][own] for part, own in made), start=np.ones(owner.size)) for t in self.tensors]
+        words = [
+            prod((part[f"moved.{t}"][own] for part, own in made), start=np.ones(owner.size))
+            for t in self.tensors
+        ]
         for place in range(len(made), len(self.groups)):
             part, begins = self.outer[place], self.groups[place].outer[2]
             tile = tiles[place, owner]
             entry, number = ragged(np.diff(begins)[tile])
             own = begins[tile][entry] + number
             owner = owner[entry]
-            words = [known[entry] * part[f"moved.{t}"][own] for t, known in zip(self.tensors, words, strict=True)]
-            least = np.zeros(owner.size)  # the other groups' tiles hold no more than those of the PEs
+            words = [
+                known[entry] * part[f"moved.{t}"][own]
+                for t, known in zip(self.tensors, words, strict=True)
+            ]
+            least = np.zeros(
+                owner.size
+            )  # the other groups' tiles hold no more than those of the PEs
             for tensor, known in zip(self.tensors, words, strict=True):
-                inside = prod((later[f"sent.{tensor}"] for later in rest[place + 1 :]), start=np.ones(tiles.shape[1]))
+                inside = prod(
+                    (later[f"sent.{tensor}"] for later in rest[place + 1 :]),
+                    start=np.ones(tiles.shape[1]),
+                )
                 least += known * inside[owner]
             keep = np.flatnonzero(least <= most)
             owner, words = owner[keep], [known[keep] for known in words]
             choices = np.concatenate([choices[:, entry[keep]], own[None, keep]])
-        banks: Floats = np.sum([np.ceil(known / self.machine.bank_words) for known in words], axis=0)
+        banks: Floats = np.sum(
+            [np.ceil(known / self.machine.bank_words) for known in words], axis=0
+        )
         keep = np.flatnonzero(banks <= self.machine.banks)
         owner, choices, banks = owner[keep], choices[:, keep], banks[keep]
         slices = [slice(begin, begin + AT_ONCE) for begin in range(0, max(owner.size, 1), AT_ONCE)]
         found = [self._moved(tiles[:, owner[part]], choices[:, part]) for part in slices]
-        parts = [tuple(np.concatenate(columns) for columns in zip(*part, strict=True)) for part in zip(*found, strict=True)]
+        parts = [
+            tuple(np.concatenate(columns) for columns in zip(*part, strict=True))
+            for part in zip(*found, strict=True)
+        ]
         return Outer(owner, choices, banks, parts)
 
     def _moved(self, tiles: Integers, choices: Integers) -> list[tuple[Any, ...]]:
@@ -380,11 +475,15 @@ class Tables(ABC):
 
     def _trips(self, group: Group, factors: Integers) -> dict[str, Floats]:
         own = trips_of(self.layer, group, factors)
-        return {"trips": factors.prod(axis=0).astype(float)} | {f"own.{t}": c for t, c in zip(self.tensors, own, strict=True)}
+        return {"trips": factors.prod(axis=0).astype(float)} | {
+            f"own.{t}": c for t, c in zip(self.tensors, own, strict=True)
+        }
 
     def _words(self, name: str, group: Group, factors: Integers) -> dict[str, Floats]:
         words = words_of(self.layer, group, factors)
-        return {f"{name}.{tensor}": column for tensor, column in zip(self.tensors, words, strict=True)}
+        return {
+            f"{name}.{tensor}": column for tensor, column in zip(self.tensors, words, strict=True)
+        }
 
 
 def by_loop(group: Group, factors: Integers) -> dict[str, Floats]:
@@ -406,7 +505,8 @@ def words_of(layer: Layer, group: Group, factors: Integers) -> list[Floats]:
 
 
 def trips_of(layer: Layer, group: Group, factors: Integers) -> list[Floats]:
-    """A group's part of the product of factors of the loops that index each tensor, in the order of the nest's accesses."""
+    """A group's part of the product of factors of the loops that index each tensor, in the order of
+    the nest's accesses."""
     found = []
     for access in layer.nest.accesses:
         own = [line for line, loop in enumerate(group.loops) if access.indexed_by(loop)]
@@ -415,7 +515,8 @@ def trips_of(layer: Layer, group: Group, factors: Integers) -> list[Floats]:
 
 
 def ragged(counts: Integers) -> tuple[Integers, Integers]:
-    """For entries with so many parts each: the entry of every part, and its number among those of the entry."""
+    """For entries with so many parts each: the entry of every part, and its number among those of
+    the entry."""
     owner = np.repeat(np.arange(counts.size), counts)
     begins = np.cumsum(counts) - counts
     return owner, np.arange(owner.size) - begins[owner]

@@ -1,1 +1,2 @@
-"""Edition `explainable`: the model of Dave et al., "Explainable-DSE" (ASPLOS 2023), with networks of unicast links."""
+"""Edition `explainable`: the model of Dave et al., "Explainable-DSE" (ASPLOS 2023), with networks
+of unicast links."""

@@ -1,4 +1,5 @@
-"""A layer on an edge accelerator: mappings of dMazeRunner's space, with cycles by networks of their own."""
+"""A layer on an edge accelerator: mappings of dMazeRunner's space, with cycles by networks of their
+own."""
 
 from __future__ import annotations
 
@@ -42,7 +43,8 @@ VOCABULARY = {
 
 @dataclass(frozen=True)
 class ExplainableDesign(DmazerunnerDesign):
-    """A layer on a machine of the edition `explainable`; how tensors lie in memory does not matter."""
+    """A layer on a machine of the edition `explainable`; how tensors lie in memory does not
+    matter."""
 
     edition = "explainable"
     vocabulary = VOCABULARY
@@ -53,20 +55,31 @@ class ExplainableDesign(DmazerunnerDesign):
         super().__post_init__()
         if len(self.nest.inputs) != 2:
             raise InputError(
-                f"workload {self.nest.name} has {len(self.nest.inputs)} inputs; allowed in edition explainable: two, "
+                f"workload {self.nest.name} has {len(self.nest.inputs)} inputs; "
+                "allowed in edition explainable: two, "
                 "each with a network of its own"
             )
 
     def least(self, limits: Sequence[Limit]) -> Mapping[str, Fraction]:
         """PEs do all operations, and the DMA moves every word once."""
         moved = Fraction(sum(footprints(self.nest).values()))
-        computing, dma = Fraction(self.nest.operations, self.machine.pes), moved / self.machine.bandwidth
-        return {"latency": max(computing, dma), "compute_cycles": computing, "dma_cycles": dma, "dram_words": moved}
+        computing, dma = (
+            Fraction(self.nest.operations, self.machine.pes),
+            moved / self.machine.bandwidth,
+        )
+        return {
+            "latency": max(computing, dma),
+            "compute_cycles": computing,
+            "dma_cycles": dma,
+            "dram_words": moved,
+        }
 
     def remedies(self, configuration: Mapping[str, int]) -> Mapping[str, tuple[Remedy, ...]]:
-        """Of a network wider and more links, as far as one sending takes them, or register files that it feeds less often.
+        """Of a network wider and more links, as far as one sending takes them, or register files
+        that it feeds less often.
 
-        PEs may idle for want of links: where twice as many groups would not fit, more of them, or more turns.
+        PEs may idle for want of links: where twice as many groups would not fit, more of them, or
+        more turns.
         """
         room = partial(capacity, self.nest, self.architecture, self.mapping(configuration))
         at, found = factors(self.layer, configuration), {"computing": lanes(self.architecture)}
@@ -77,7 +90,10 @@ class ExplainableDesign(DmazerunnerDesign):
             groups, network = self.layer.product(at[SPATIAL], access), self.machine.network
             links = Remedy(f"network.{name}_links", most=Fraction(groups))
             if 2 * groups > network.links(name) * network.virtual(name):
-                found["computing"] += (Remedy(f"network.{name}_links"), Remedy(f"network.{name}_virtual"))
+                found["computing"] += (
+                    Remedy(f"network.{name}_links"),
+                    Remedy(f"network.{name}_virtual"),
+                )
             found[f"network {name}"] = (width, links, *room(tensor, RF))
             found[f"DMA {tensor}"] = room(tensor, SPM)
         return found | {"DMA": (Remedy(f"{DRAM}.shared_bandwidth"),)}

@@ -1,12 +1,15 @@
-"""Cycles of a mapping onto an edge accelerator whose operands have networks of their own, in any number system.
+"""Cycles of a mapping onto an edge accelerator whose operands have networks of their own, in any
+number system.
 
-After S. Dave, T. Nowatzki, A. Shrivastava, "Explainable-DSE" (ASPLOS 2023). Latency is the largest of three: what PEs compute,
-what networks send to them and back, what the DMA moves. All of it goes on at once, over every pass (a trip of DRAM's loops);
-passes are alike: what only some of them move is counted evenly. Levels, tiles, what fits, what loops let stay, and cycles of
-PEs are those of edition `dmazerunner`.
+After S. Dave, T. Nowatzki, A. Shrivastava, "Explainable-DSE" (ASPLOS 2023). Latency is the largest
+of three: what PEs compute, what networks send to them and back, what the DMA moves. All of it goes
+on at once, over every pass (a trip of DRAM's loops); passes are alike: what only some of them move
+is counted evenly. Levels, tiles, what fits, what loops let stay, and cycles of PEs are those of
+edition `dmazerunner`.
 
-The networks of inputs, weights, partial sums to the PEs, and outputs from them have links of one width. PEs that hold the same
-tile are a group; one link sends a tile to a whole group, and of more groups than links several share a link, taking turns.
+The networks of inputs, weights, partial sums to the PEs, and outputs from them have links of one
+width. PEs that hold the same tile are a group; one link sends a tile to a whole group, and of more
+groups than links several share a link, taking turns.
 """
 
 from __future__ import annotations
@@ -51,16 +54,34 @@ class Machine(Capacities):
         """What it reads of an architecture; an `InputError` if that does not say all of it."""
         names, network = [level.name for level in architecture.levels], architecture.network
         if names != [DRAM, SPM, RF] or network is None:
-            what = f"has the levels {', '.join(names)}" if names != [DRAM, SPM, RF] else "has no field network"
+            what = (
+                f"has the levels {', '.join(names)}"
+                if names != [DRAM, SPM, RF]
+                else "has no field network"
+            )
             raise refuse(
-                architecture.name, f"{what}; allowed in edition explainable: {DRAM}, {SPM}, {RF}, and the field network"
+                architecture.name,
+                f"{what}; allowed in edition explainable: {DRAM}, "
+                f"{SPM}, {RF}, and the field network",
             )
         dram, spm, rf = architecture.levels
         if spm.words is None or rf.words is None or dram.shared_bandwidth is None:
             lacks = f"{SPM} has no capacity" if spm.words is None else f"{RF} has no capacity"
-            lacks = lacks if spm.words is None or rf.words is None else f"{DRAM} has no shared_bandwidth"
-            raise refuse(architecture.name, f"{lacks}; allowed in edition explainable: entries, and words a cycle of {DRAM}")
-        sizes = rf.instances, rf.usable(rf.words), spm.usable(spm.words) // network.bank_words, network.bank_words
+            lacks = (
+                lacks
+                if spm.words is None or rf.words is None
+                else f"{DRAM} has no shared_bandwidth"
+            )
+            raise refuse(
+                architecture.name,
+                f"{lacks}; allowed in edition explainable: entries, and words a cycle of {DRAM}",
+            )
+        sizes = (
+            rf.instances,
+            rf.usable(rf.words),
+            spm.usable(spm.words) // network.bank_words,
+            network.bank_words,
+        )
         return cls(*sizes, network, rf.word_bits, dram.shared_bandwidth)
 
     @property
@@ -69,11 +90,16 @@ class Machine(Capacities):
         network, most = self.network, Capacities.limits.__get__(self)
         groups = {name: network.links(name) * network.virtual(name) for name in NETWORKS}
         outputs = min(groups.pop("read"), groups.pop("write"))
-        return {**most, **{f"{name}_groups": count for name, count in groups.items()}, "output_groups": outputs}
+        return {
+            **most,
+            **{f"{name}_groups": count for name, count in groups.items()},
+            "output_groups": outputs,
+        }
 
 
 def networks(layer: Layer) -> dict[str, str]:
-    """The tensor that each network carries: the nest's first operand is the input, its second the weight."""
+    """The tensor that each network carries: the nest's first operand is the input, its second the
+    weight."""
     output, (first, second) = layer.nest.output.tensor, layer.nest.inputs
     return {"input": first.tensor, "weight": second.tensor, "read": output, "write": output}
 
@@ -84,7 +110,8 @@ class ArrayTile:
 
     computing: Any  #: Cycles of the multiply-accumulates
     reducing: Any  #: Cycles of the reduction over PEs, whenever outputs leave
-    bits: NumbersByName  #: By network, bits that a link carries one after the other when the tile changes
+    #: By network, bits that a link carries one after the other when the tile changes
+    bits: NumbersByName
 
 
 def array_tile(
@@ -98,18 +125,22 @@ def array_tile(
 ) -> ArrayTile:
     """What a tile of the PEs costs.
 
-    ``trips`` is the product of the register files' factors, ``pes`` of those over PEs; ``groups`` is that of the loops of each
-    tensor (PEs with tiles of their own), ``held`` words of a PE's tile.
+    ``trips`` is the product of the register files' factors, ``pes`` of those over PEs; ``groups``
+    is that of the loops of each tensor (PEs with tiles of their own), ``held`` words of a PE's
+    tile.
     """
     bits, output = {}, layer.nest.output.tensor
     for name, tensor in networks(layer).items():
-        turns = numbers.ceil_div(groups[tensor], numbers.number(Fraction(machine.network.links(name))))
+        turns = numbers.ceil_div(
+            groups[tensor], numbers.number(Fraction(machine.network.links(name)))
+        )
         bits[name] = turns * held[tensor] * machine.word_bits
     return ArrayTile(trips, reducing(held[output], pes, groups[output]), bits)
 
 
 def changes(spm: Reuse, dram: Reuse, tensor: str, numbers: NumberSystem) -> Any:
-    """How often PEs get another tile of a tensor: what stays for all of the scratchpad's trips changes with DRAM's alone."""
+    """How often PEs get another tile of a tensor: what stays for all of the scratchpad's trips
+    changes with DRAM's alone."""
     moves = numbers.minimum(spm.times[tensor] - 1, numbers.number(Fraction(1)))
     return (1 - moves) * dram.times[tensor] + moves * spm.times[tensor] * dram.trips
 
@@ -124,32 +155,53 @@ def cycles(
     words: Any,
     numbers: NumberSystem,
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Cycles of the whole run, rounded up: of the PEs, the slowest network, the DMA, and the largest of these; and by part.
+    """Cycles of the whole run, rounded up: of the PEs, the slowest network, the DMA, and the
+    largest of these; and by part.
 
-    The PEs have ``trips`` tiles. ``changed`` is how often those of each tensor change; ``distinct`` ones of the output come
-    for the first time, and need not be read. The DMA moves ``words``.
+    The PEs have ``trips`` tiles. ``changed`` is how often those of each tensor change; ``distinct``
+    ones of the output come for the first time, and need not be read. The DMA moves ``words``.
     """
     output, width = layer.nest.output.tensor, numbers.number(Fraction(machine.network.width))
-    counts = {name: changed[tensor] - (distinct if name == "read" else 0) for name, tensor in networks(layer).items()}
+    counts = {
+        name: changed[tensor] - (distinct if name == "read" else 0)
+        for name, tensor in networks(layer).items()
+    }
     computing = tile.computing * trips + tile.reducing * changed[output]
-    each = {f"network {name}": numbers.ceil_div(tile.bits[name] * count, width) for name, count in counts.items()}
+    each = {
+        f"network {name}": numbers.ceil_div(tile.bits[name] * count, width)
+        for name, count in counts.items()
+    }
     sending = numbers.maximum(*each.values())
     top, bottom = machine.bandwidth.numerator, machine.bandwidth.denominator
     moved = numbers.ceil_div(words * bottom, numbers.number(Fraction(top)))
     latency = numbers.maximum(computing, sending, moved)
-    found = {"latency": latency, "compute_cycles": computing, "network_cycles": sending, "dma_cycles": moved}
+    found = {
+        "latency": latency,
+        "compute_cycles": computing,
+        "network_cycles": sending,
+        "dma_cycles": moved,
+    }
     return found, {"computing": computing, "DMA": moved, **each}
 
 
-def used(layer: Layer, machine: Machine, at: Mapping[str, NumbersByName], numbers: NumberSystem) -> dict[str, Any]:
+def used(
+    layer: Layer, machine: Machine, at: Mapping[str, NumbersByName], numbers: NumberSystem
+) -> dict[str, Any]:
     """What a mapping takes of what there is, by metric; of factors by slot."""
     roles = networks(layer)
     tensors = {access.tensor: access for access in layer.nest.accesses}
-    groups = {role: layer.product(at[SPATIAL], tensors[roles[network]]) for role, network in GROUPS.items()}
-    return capacities_used(layer, machine, at, numbers) | {f"{role}_groups": count for role, count in groups.items()}
+    groups = {
+        role: layer.product(at[SPATIAL], tensors[roles[network]])
+        for role, network in GROUPS.items()
+    }
+    return capacities_used(layer, machine, at, numbers) | {
+        f"{role}_groups": count for role, count in groups.items()
+    }
 
 
-def pricing(layer: Layer, machine: Machine, at: Mapping[str, NumbersByName], numbers: NumberSystem) -> Pricing:
+def pricing(
+    layer: Layer, machine: Machine, at: Mapping[str, NumbersByName], numbers: NumberSystem
+) -> Pricing:
     """What mappings of some factors, by slot, cost (see `dmazerunner.model.pricing`)."""
     nest = layer.nest
     tile = {loop: at[SPM][loop] * at[RF][loop] * at[SPATIAL][loop] for loop in nest.loops}
@@ -165,7 +217,11 @@ def pricing(layer: Layer, machine: Machine, at: Mapping[str, NumbersByName], num
         moved = words_moved(layer, words, dram, sums)
         changed = {tensor: changes(spm, dram, tensor, numbers) for tensor in held}
         off_chip = sum(moved.values())
-        found, parts = cycles(layer, machine, on_array, spm.trips * dram.trips, changed, distinct, off_chip, numbers)
-        return found | {"dram_words": off_chip, **taken}, parts | {f"DMA {tensor}": each for tensor, each in moved.items()}
+        found, parts = cycles(
+            layer, machine, on_array, spm.trips * dram.trips, changed, distinct, off_chip, numbers
+        )
+        return found | {"dram_words": off_chip, **taken}, parts | {
+            f"DMA {tensor}": each for tensor, each in moved.items()
+        }
 
     return price

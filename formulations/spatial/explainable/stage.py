@@ -1,9 +1,10 @@
 """The stage of edition `explainable`: what tiles, rows and their outer choices cost at least.
 
-In every mapping at most one tensor a changes less often than PEs get tiles, and no less often than its own loops have trips
-q = ceil(extent / u): either the scratchpad's loops let it stay, or these have no trips, and DRAM's do. So the cycles of rows
-are those of the model with these counts, for the best a; DMA cycles are those of the least words of any tile of the
-scratchpad. All of this is whole, and so exact in floats.
+In every mapping at most one tensor a changes less often than PEs get tiles, and no less often than
+its own loops have trips q = ceil(extent / u): either the scratchpad's loops let it stay, or these
+have no trips, and DRAM's do. So the cycles of rows are those of the model with these counts, for
+the best a; DMA cycles are those of the least words of any tile of the scratchpad. All of this is
+whole, and so exact in floats.
 """
 
 from __future__ import annotations
@@ -24,7 +25,13 @@ from ithaca.formulations.spatial.dmazerunner.corners import Corners
 from ithaca.formulations.spatial.dmazerunner.model import Capacities, Layer, Reuse, words_moved
 from ithaca.formulations.spatial.dmazerunner.search import TilingStage
 from ithaca.formulations.spatial.dmazerunner.tables import Columns, Outer, Tables
-from ithaca.formulations.spatial.explainable.model import GROUPS, ArrayTile, array_tile, cycles, networks
+from ithaca.formulations.spatial.explainable.model import (
+    GROUPS,
+    ArrayTile,
+    array_tile,
+    cycles,
+    networks,
+)
 
 if TYPE_CHECKING:
     from ithaca.formulations.problem import Problem
@@ -36,7 +43,8 @@ WHOLE = replace(NUMPY, ceil_div=lambda a, b: np.ceil(a / b))
 
 @lru_cache(maxsize=4096)
 def least_words(layer: Layer, banks: int, bank_words: int, *, exact: bool) -> Fraction | None:
-    """Words that every mapping moves between DRAM and a scratchpad of that size, whatever is inside it; None: nothing fits."""
+    """Words that every mapping moves between DRAM and a scratchpad of that size, whatever is inside
+    it; None: nothing fits."""
     tables = ExplainableTables(layer, Capacities(1, 1, banks, bank_words), exact=exact)
     (least,) = super(ExplainableTables, tables).least_outer
     return Fraction(least) if isfinite(least) else None
@@ -51,23 +59,35 @@ class ExplainableTables(Tables):
     def least_of_words(self, words: float) -> tuple[float, ...]:
         return (words,)
 
-    def costs(self, tile: Mapping[str, Floats], whole: Mapping[str, Floats], trips: Columns) -> list[tuple[Any, ...]]:
+    def costs(
+        self, tile: Mapping[str, Floats], whole: Mapping[str, Floats], trips: Columns
+    ) -> list[tuple[Any, ...]]:
         layer, own = self.layer, trips.by_tensor("own", self.tensors)
         words = {access.tensor: layer.words(access, tile) for access in layer.nest.accesses}
         sums, found = own[layer.nest.output.tensor], []
         for b in self.tensors:
-            times = {tensor: own[tensor] if tensor == b else trips["trips"] for tensor in self.tensors}
-            found.append((sum(words_moved(layer, words, Reuse(trips["trips"], {}, times), sums).values()),))
+            times = {
+                tensor: own[tensor] if tensor == b else trips["trips"] for tensor in self.tensors
+            }
+            found.append(
+                (sum(words_moved(layer, words, Reuse(trips["trips"], {}, times), sums).values()),)
+            )
         return found
 
     @cached_property
     def most_groups(self) -> Mapping[str, int]:
         names, limits = networks(self.layer), self.machine.limits
-        return {names[network]: limits[f"{role}_groups"] for role, network in GROUPS.items() if f"{role}_groups" in limits}
+        return {
+            names[network]: limits[f"{role}_groups"]
+            for role, network in GROUPS.items()
+            if f"{role}_groups" in limits
+        }
 
     @cached_property
     def least_outer(self) -> tuple[float, ...]:
-        words = least_words(self.layer, self.machine.banks, self.machine.bank_words, exact=self.exact)
+        words = least_words(
+            self.layer, self.machine.banks, self.machine.bank_words, exact=self.exact
+        )
         return (inf if words is None else float(words),)
 
 
@@ -84,15 +104,25 @@ class ExplainableStage(TilingStage):
 
     @property
     def least(self) -> float:  # type: ignore[override]
-        """PEs share all work, links carry all words once, and the DMA moves what any mapping moves."""
+        """PEs share all work, links carry all words once, and the DMA moves what any mapping
+        moves."""
         design, machine = self._design, self._design.machine
-        words = least_words(design.layer, machine.banks, machine.bank_words, exact=design.divisors_only)
+        words = least_words(
+            design.layer, machine.banks, machine.bank_words, exact=design.divisors_only
+        )
         if words is None:
             return inf
         shared, moved = -(-design.nest.operations // machine.pes), -(-words // machine.bandwidth)
-        least = {"compute_cycles": shared, "network_cycles": self._carried, "dma_cycles": moved, "dram_words": words}
+        least = {
+            "compute_cycles": shared,
+            "network_cycles": self._carried,
+            "dma_cycles": moved,
+            "dram_words": words,
+        }
         least |= {"latency": max(shared, self._carried, moved)}
-        return float(self._corners.least({**dict.fromkeys(machine.limits, 1), **least}, machine.limits))
+        return float(
+            self._corners.least({**dict.fromkeys(machine.limits, 1), **least}, machine.limits)
+        )
 
     def _tile_bounds(self, tiles: Columns) -> Floats:
         machine, tensors = self._design.machine, self._tables.tensors
@@ -111,8 +141,16 @@ class ExplainableStage(TilingStage):
         words = np.array([part[0][place] for part in outer.parts])
         return self._bounds(self._tile(rows), tiles, known, known, words.min(axis=0))
 
-    def _bounds(self, tile: ArrayTile, tiles: Columns, low: NumbersByName, high: NumbersByName, words: Any = None) -> Floats:
-        """The least objective of tiles on the PEs, where the DMA moves so many words at least; by default any mapping's."""
+    def _bounds(
+        self,
+        tile: ArrayTile,
+        tiles: Columns,
+        low: NumbersByName,
+        high: NumbersByName,
+        words: Any = None,
+    ) -> Floats:
+        """The least objective of tiles on the PEs, where the DMA moves so many words at least; by
+        default any mapping's."""
         layer, machine, tensors = self._design.layer, self._design.machine, self._tables.tensors
         words = self._tables.least_outer[0] if words is None else words
         own, trips = tiles.by_tensor("own", tensors), tiles["trips"]
@@ -120,7 +158,9 @@ class ExplainableStage(TilingStage):
         shared = np.ceil(tiles["whole"] / machine.pes)
         for a in tensors:
             changed = {tensor: own[tensor] if tensor == a else trips for tensor in tensors}
-            least, _ = cycles(layer, machine, tile, trips, changed, own[layer.nest.output.tensor], words, WHOLE)
+            least, _ = cycles(
+                layer, machine, tile, trips, changed, own[layer.nest.output.tensor], words, WHOLE
+            )
             least["compute_cycles"] = np.maximum(least["compute_cycles"], shared)
             least["network_cycles"] = np.maximum(least["network_cycles"], self._carried)
             least["latency"] = np.maximum(least["latency"], np.maximum(shared, self._carried))
@@ -130,7 +170,8 @@ class ExplainableStage(TilingStage):
 
     @cached_property
     def _carried(self) -> int:
-        """Cycles in which links carry all operands and outputs once; words that strides leave out are none of them."""
+        """Cycles in which links carry all operands and outputs once; words that strides leave out
+        are none of them."""
         nest, machine, words = self._design.nest, self._design.machine, {}
         for access in nest.accesses:
             whole = self._design.layer.extents_of(access, nest.sizes)
@@ -139,16 +180,27 @@ class ExplainableStage(TilingStage):
         found = 0
         for name, tensor in networks(self._design.layer).items():
             links = 0 if name == "read" else machine.network.links(name)
-            found = max(found, -(-words[tensor] * machine.word_bits // (links * machine.network.width)) if links else 0)
+            found = max(
+                found,
+                -(-words[tensor] * machine.word_bits // (links * machine.network.width))
+                if links
+                else 0,
+            )
         return found
 
     def _tile(self, rows: Columns) -> ArrayTile:
         tensors = self._tables.tensors
         held, groups = rows.by_tensor("held", tensors), rows.by_tensor("s", tensors)
-        return array_tile(self._design.layer, self._design.machine, rows["r"], rows["s"], groups, held, WHOLE)
+        return array_tile(
+            self._design.layer, self._design.machine, rows["r"], rows["s"], groups, held, WHOLE
+        )
 
     def _known(self, rows: Columns) -> dict[str, Any]:
         """What rows say of themselves."""
         names, tensors = networks(self._design.layer), self._tables.tensors
         groups = {f"{role}_groups": rows[f"s.{names[network]}"] for role, network in GROUPS.items()}
-        return {"pes": rows["s"], "rf_words": sum(rows[f"held.{tensor}"] for tensor in tensors), **groups}
+        return {
+            "pes": rows["s"],
+            "rf_words": sum(rows[f"held.{tensor}"] for tensor in tensors),
+            **groups,
+        }

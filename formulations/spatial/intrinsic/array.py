@@ -1,4 +1,5 @@
-"""The array of edition `intrinsic`, read of an architecture: what it computes in a call, and how."""
+"""The array of edition `intrinsic`, read of an architecture: what it computes in a call, and
+how."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ from ithaca.formulations.spatial.architecture import Architecture, Tensorized
 from ithaca.formulations.spatial.intrinsic.model import PORTS, Operand, Work
 from ithaca.workloads.nest import LoopNest
 
-#: Loops of an intrinsic with the loops of a nest that run on them; one that is left out runs once, the rest of its calls idle.
+#: Loops of an intrinsic with the loops of a nest that run on them; one that is left out runs once,
+#: the rest of its calls idle.
 Binding = tuple[tuple[str, str], ...]
 
 
@@ -33,21 +35,35 @@ class IntrinsicArray:
             allowed = "off-chip memory, a scratchpad, local memory, and the field tensorized"
             raise refuse(name, f"{what}; allowed in edition intrinsic: {allowed}")
         known = self.tensorized
-        for what, value in (("banks", known.banks), ("bus_bits", known.bus_bits), ("burst_bytes", known.burst_bytes)):
+        for what, value in (
+            ("banks", known.banks),
+            ("bus_bits", known.bus_bits),
+            ("burst_bytes", known.burst_bytes),
+        ):
             if value < 1:
                 raise refuse(name, f"tensorized.{what} is {value}; allowed: a positive integer")
         if missing := next((level.name for level in levels[1:] if level.words is None), None):
             raise refuse(name, f"{missing} has no capacity; allowed in edition intrinsic: entries")
         if not 1 <= known.dataflow <= len(known.dataflows):
             flows = ", ".join(flow for flow, *_ in known.dataflows)
-            raise refuse(name, f"tensorized.dataflow is number {known.dataflow}; allowed: one of {flows}")
+            raise refuse(
+                name, f"tensorized.dataflow is number {known.dataflow}; allowed: one of {flows}"
+            )
         for flow, *sides in known.dataflows:
             if not set(sides) <= set(self.computes.loops) or len(set(sides)) < len(sides):
                 allowed = f"one or two of the loops {', '.join(self.computes.loops)}"
-                raise refuse(name, f"tensorized.dataflows: {quoted(flow)} is {', '.join(sides)}; allowed: {allowed}")
+                raise refuse(
+                    name,
+                    f"tensorized.dataflows: {quoted(flow)} is "
+                    f"{', '.join(sides)}; allowed: {allowed}",
+                )
         compute = self.architecture.compute
         if len(self.sides) == 1 and compute.mesh_y > 1:
-            raise refuse(name, f"{compute.name}.mesh_y is {compute.mesh_y}; allowed: 1, as the dataflow has one side")
+            raise refuse(
+                name,
+                f"{compute.name}.mesh_y is {compute.mesh_y}; allowed: 1, "
+                "as the dataflow has one side",
+            )
 
     @property
     def tensorized(self) -> Tensorized:
@@ -74,15 +90,22 @@ class IntrinsicArray:
                 .replace("--intrinsic", "tensorized.intrinsic")
             )
             raise refuse(self.architecture.name, said) from None
-        if missing := [loop for loop in found.loops if loop not in along and loop not in dict(known.sizes)]:
+        if missing := [
+            loop for loop in found.loops if loop not in along and loop not in dict(known.sizes)
+        ]:
             allowed = f"sizes of all loops of {found} that are on no side"
-            raise refuse(self.architecture.name, f"tensorized.sizes lacks {', '.join(missing)}; allowed: {allowed}")
+            raise refuse(
+                self.architecture.name,
+                f"tensorized.sizes lacks {', '.join(missing)}; allowed: {allowed}",
+            )
         return found
 
     def bindings(self, nest: LoopNest) -> tuple[Binding, ...]:
-        """The ways to run a nest that do not cost the same, whatever the tiles. Raises `InputError` if there is none.
+        """The ways to run a nest that do not cost the same, whatever the tiles. Raises `InputError`
+        if there is none.
 
-        Where no match binds all loops of the intrinsic, as of a depthwise convolution, those count that bind the most.
+        Where no match binds all loops of the intrinsic, as of a depthwise convolution, those count
+        that bind the most.
         """
         return _bindings(self.computes, self.sides, nest)
 
@@ -114,11 +137,16 @@ def _bindings(computes: Computation, sides: tuple[str, ...], nest: LoopNest) -> 
     whole = computation(nest)
     for match in matches(whole, replace(computes, extents=told_apart), partial=True):
         if match.computation != whole:
-            raise InputError(f"workload {nest.name} multiplies {len(nest.inputs)} tensors; allowed in edition intrinsic: two")
+            raise InputError(
+                f"workload {nest.name} multiplies {len(nest.inputs)} tensors; "
+                "allowed in edition intrinsic: two"
+            )
         binding = tuple(match.binding.items())
         found.setdefault(_work(computes, sides, nest, binding), binding)
     if not found:
-        raise InputError(f"workload {nest.name}: no loop runs on {computes}; allowed: loops that match its own")
+        raise InputError(
+            f"workload {nest.name}: no loop runs on {computes}; allowed: loops that match its own"
+        )
     return tuple(found.values())
 
 
@@ -126,12 +154,16 @@ def _work(computes: Computation, sides: tuple[str, ...], nest: LoopNest, binding
     """What costs follow from, but for the figures of the hardware."""
     sizes, extents, image = computes.sizes, nest.sizes, dict(binding)
     accesses = (*computes.inputs, computes.output)
-    holders = [access for access in accesses if access.loops >= set(sides)]  # of several, such as a dot product's, none stays
+    holders = [
+        access for access in accesses if access.loops >= set(sides)
+    ]  # of several, such as a dot product's, none stays
     return Work(
         extents=tuple((p, extents[q]) for p, q in binding),
         sizes=computes.extents,
         sides=sides,
         outer=prod(extent for loop, extent in nest.extents if loop not in image.values()),
-        operands=tuple(Operand(a, held=holders == [a], result=a is computes.output) for a in accesses),
+        operands=tuple(
+            Operand(a, held=holders == [a], result=a is computes.output) for a in accesses
+        ),
         call=prod(size for loop, size in sizes.items() if loop not in sides),
     )

@@ -1,4 +1,5 @@
-"""A layer on an accelerator with an intrinsic, by one match: the space of its tiles and their metrics."""
+"""A layer on an accelerator with an intrinsic, by one match: the space of its tiles and their
+metrics."""
 
 from __future__ import annotations
 
@@ -11,7 +12,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ithaca.files.shown_numbers import number, percent
 from ithaca.formulations.algebra.expression import Constant
-from ithaca.formulations.algebra.number_systems import FRACTION, SYMBOLIC, NumbersByName, NumberSystem
+from ithaca.formulations.algebra.number_systems import (
+    FRACTION,
+    SYMBOLIC,
+    NumbersByName,
+    NumberSystem,
+)
 from ithaca.formulations.design import Metric, Remarks
 from ithaca.formulations.hardware.remedies import Remedy
 from ithaca.formulations.space import Axis, Link, Quantity, Relation, Space, make_space
@@ -35,7 +41,11 @@ VOCABULARY = {
         Metric("latency", "cycles", "of all sub-problems, without traffic off chip"),
         Metric("computing", "cycles", "of all calls"),
         Metric("network", "cycles", "that the words between scratchpad and local memory take"),
-        Metric("startup", "cycles", "in which first operands come and last results leave, beside no call"),
+        Metric(
+            "startup",
+            "cycles",
+            "in which first operands come and last results leave, beside no call",
+        ),
         Metric("skew", "cycles", "by which the last PE is behind the first, in all sub-problems"),
         Metric("words", "words", "between scratchpad and local memory"),
         Metric("subproblems", "sub-problems", "into which the layer is cut"),
@@ -70,10 +80,13 @@ class IntrinsicDesign(MappingDesign):
     @property
     def title(self) -> str:
         """Workload, match, edition."""
-        return f"{self.nest.name} ({self.nest.shown_sizes}), {self.name}, {self.edition} model edition"
+        return (
+            f"{self.nest.name} ({self.nest.shown_sizes}), {self.name}, {self.edition} model edition"
+        )
 
     def quantity(self, loop: str) -> str:
-        """The tile of a loop of the intrinsic: iterations of the loop that runs on it in a sub-problem."""
+        """The tile of a loop of the intrinsic: iterations of the loop that runs on it in a
+        sub-problem."""
         return Slot(self.architecture.levels[1].name).quantity(dict(self.binding)[loop])
 
     def _tile(self, values: NumbersByName) -> dict[str, Any]:
@@ -81,40 +94,72 @@ class IntrinsicDesign(MappingDesign):
 
     @cached_property
     def space(self) -> Space:
-        """Tiles whose tensors fit the scratchpad together; whether a call's fit local memory is a condition of the design."""
+        """Tiles whose tensors fit the scratchpad together; whether a call's fit local memory is a
+        condition of the design."""
         axes = [Axis(name, (Quantity(name, 1, extent),)) for name, extent in self._extents.items()]
         held = self.work.held_words(
-            self._tile({name: axis.quantities[0].symbol for name, axis in zip(self._extents, axes, strict=True)}), SYMBOLIC
+            self._tile(
+                {
+                    name: axis.quantities[0].symbol
+                    for name, axis in zip(self._extents, axes, strict=True)
+                }
+            ),
+            SYMBOLIC,
         )
-        return make_space(axes, [Link(held, Relation.AT_MOST, Constant(Fraction(self.work.scratchpad)))])
+        return make_space(
+            axes, [Link(held, Relation.AT_MOST, Constant(Fraction(self.work.scratchpad)))]
+        )
 
     @property
     def _extents(self) -> dict[str, int]:
         return {self.quantity(loop): extent for loop, extent in self.work.extents}
 
-    def metrics(self, values: NumbersByName, numbers: NumberSystem, names: Collection[str] | None = None) -> dict[str, Any]:
+    def metrics(
+        self, values: NumbersByName, numbers: NumberSystem, names: Collection[str] | None = None
+    ) -> dict[str, Any]:
         """The metrics asked for at tiles of the bound loops."""
-        along = {loop: self.work.tiles(loop, tile, numbers) for loop, tile in self._tile(values).items()}
-        found = self.work.metrics({n: tiles for n, (tiles, _) in along.items()}, {n: c for n, (_, c) in along.items()}, numbers)
+        along = {
+            loop: self.work.tiles(loop, tile, numbers) for loop, tile in self._tile(values).items()
+        }
+        found = self.work.metrics(
+            {n: tiles for n, (tiles, _) in along.items()},
+            {n: c for n, (_, c) in along.items()},
+            numbers,
+        )
         return {name: found[name] for name in VOCABULARY if names is None or name in names}
 
     def least(self, limits: Sequence[Limit]) -> Mapping[str, Fraction]:
-        """No metric falls with sub-problems, of which there is one, or calls, which are all full."""
-        calls = {loop: Fraction(ceil(Fraction(n, dict(self.work.sizes)[loop]))) for loop, n in self.work.extents}
+        """No metric falls with sub-problems, of which there is one, or calls, which are all
+        full."""
+        calls = {
+            loop: Fraction(ceil(Fraction(n, dict(self.work.sizes)[loop])))
+            for loop, n in self.work.extents
+        }
         return self.work.metrics(dict.fromkeys(calls, Fraction(1)), calls, FRACTION)
 
-    def conditions(self, values: NumbersByName, numbers: NumberSystem) -> tuple[tuple[Any, Fraction], ...]:
+    def conditions(
+        self, values: NumbersByName, numbers: NumberSystem
+    ) -> tuple[tuple[Any, Fraction], ...]:
         """Local memory holds what a call reads and writes."""
         return ((numbers.number(Fraction(sum(self.work.call_words))), Fraction(self.work.local)),)
 
     def remedies(self, configuration: Mapping[str, int]) -> Mapping[str, tuple[Remedy, ...]]:
         """More PEs, more banks, or a larger scratchpad, of which sub-problems are fewer."""
-        banks, room = Remedy("tensorized.banks"), Remedy(f"{self.architecture.levels[1].name}.words")
+        banks, room = (
+            Remedy("tensorized.banks"),
+            Remedy(f"{self.architecture.levels[1].name}.words"),
+        )
         mesh = (Remedy(f"{self.architecture.compute.name}.{name}") for name in ("mesh_x", "mesh_y"))
-        return {"computing": tuple(mesh), "network": (banks,), "startup": (banks, room), "skew": (room,)}
+        return {
+            "computing": tuple(mesh),
+            "network": (banks,),
+            "startup": (banks, room),
+            "skew": (room,),
+        }
 
     def stage(self, problem: Problem) -> Stage | None:
-        """All tiles that may be best; None for objectives and limits that may fall as metrics grow."""
+        """All tiles that may be best; None for objectives and limits that may fall as metrics
+        grow."""
         return None if problem.falling else IntrinsicStage(problem, self)
 
     def meaning(self, quantity: str) -> tuple[str, str]:
@@ -125,14 +170,23 @@ class IntrinsicDesign(MappingDesign):
 
     @property
     def orders(self) -> Mapping[str, tuple[Order, ...]]:
-        """One order a level, outermost loop first: unbound loops outside, those that the held tensor does not know inside."""
+        """One order a level, outermost loop first: unbound loops outside, those that the held
+        tensor does not know inside."""
         image = dict(self.binding)
-        held = next((operand.loops for operand in self.work.operands if operand.held), frozenset(image))
+        held = next(
+            (operand.loops for operand in self.work.operands if operand.held), frozenset(image)
+        )
         inside = [image[loop] for loop, _ in self.binding if loop not in held]
         outer = [loop for loop in self.nest.loops if loop not in image.values()]
         calls = tuple(loop for loop in self.nest.loops if loop not in inside) + tuple(inside)
         tiles = (*outer, *(loop for loop in self.nest.loops if loop not in outer))
-        return dict(zip((level.name for level in self.architecture.levels), ((tiles,), (calls,), (calls,)), strict=True))
+        return dict(
+            zip(
+                (level.name for level in self.architecture.levels),
+                ((tiles,), (calls,), (calls,)),
+                strict=True,
+            )
+        )
 
     def mapping(self, configuration: Mapping[str, int]) -> Laid:
         """Sub-problems, their calls, and the iterations of a call, each padded to the full size."""
@@ -149,7 +203,9 @@ class IntrinsicDesign(MappingDesign):
             Slot(scratchpad): calls,
             Slot(local): {image[p]: n for p, n in inside.items() if p not in sides},
         }
-        factors |= {Slot(local, along): {image[p]: inside[p]} for p, along in sides.items() if p in image}
+        factors |= {
+            Slot(local, along): {image[p]: inside[p]} for p, along in sides.items() if p in image
+        }
         keeps = frozenset(access.tensor for access in self.nest.accesses)
         orders = {level: order for level, (order,) in self.orders.items()}
         return Laid(factors, orders, dict.fromkeys(orders, keeps))
@@ -172,11 +228,17 @@ class IntrinsicDesign(MappingDesign):
         computing, network = found["computing"], found["network"]
         slower = "computing" if computing >= network else "network"
         redundant = 1 - self.nest.operations / found["computes"]
-        held, alone = self.work.held_words(self._tile(values), FRACTION), found["startup"] + found["skew"]
+        held, alone = (
+            self.work.held_words(self._tile(values), FRACTION),
+            found["startup"] + found["skew"],
+        )
         said = [
             f"Binding: {slower} (computing {number(computing)} cycles, network {number(network)}).",
-            f"Sub-problems: {number(found['subproblems'])}, of whose cycles {number(alone)} do not overlap.",
-            f"Padding: {percent(redundant)} of the work of {number(found['calls'])} calls is redundant.",
-            f"{self.architecture.levels[1].name}: {number(held)} of {self.work.scratchpad:,} words held.",
+            f"Sub-problems: {number(found['subproblems'])}, of whose cycles "
+            f"{number(alone)} do not overlap.",
+            f"Padding: {percent(redundant)} of the work of "
+            f"{number(found['calls'])} calls is redundant.",
+            f"{self.architecture.levels[1].name}: {number(held)} of "
+            f"{self.work.scratchpad:,} words held.",
         ]
         return Remarks(tuple(said))

@@ -1,17 +1,21 @@
 """What it takes to run a layer in calls of an intrinsic: plain arithmetic in any number system.
 
-After HASCO (Xiao, Zheng, Zhang, Liang, Ji, Yang, Liang: "HASCO: Towards Agile Hardware and Software Co-design for Tensor
-Computation", ISCA 2021) and the release, which asks MAESTRO (Kwon et al., MICRO 2019); ``docs/co-design.md`` says what is
-published and what is ours. A layer is cut into *sub-problems*, whose tensors fit the scratchpad, and these into *calls*, whose
-tensors fit local memory. Words come from off chip for nothing. With a bound loop's extent N, tile f and size d in a call,
+After HASCO (Xiao, Zheng, Zhang, Liang, Ji, Yang, Liang: "HASCO: Towards Agile Hardware and Software
+Co-design for Tensor Computation", ISCA 2021) and the release, which asks MAESTRO (Kwon et al.,
+MICRO 2019); ``docs/co-design.md`` says what is published and what is ours. A layer is cut into
+*sub-problems*, whose tensors fit the scratchpad, and these into *calls*, whose tensors fit local
+memory. Words come from off chip for nothing. With a bound loop's extent N, tile f and size d in a
+call,
 
-    T = ceil(N / f) sub-problems      C = (T - 1) · ceil(f / d) + ceil((N - (T - 1) · f) / d) calls along it,
+    T = ceil(N / f) sub-problems
+    C = (T - 1) · ceil(f / d) + ceil((N - (T - 1) · f) / d) calls along it,
 
-the last of the T takes what remains; calls are padded to d. A call takes as many cycles as every PE has multiply-accumulates in
-it. Calls of a sub-problem overlap with the words between scratchpad and local memory: operands of every call, and of the tensor
-that the array holds (the one that all loops along its sides index) only with every change of it; results are read and written.
-What does not overlap, in every sub-problem: the words of one call, as its first operands come and its last results leave, and
-the cycles by which the PEs at the far corner are behind.
+the last of the T takes what remains; calls are padded to d. A call takes as many cycles as every PE
+has multiply-accumulates in it. Calls of a sub-problem overlap with the words between scratchpad and
+local memory: operands of every call, and of the tensor that the array holds (the one that all loops
+along its sides index) only with every change of it; results are read and written. What does not
+overlap, in every sub-problem: the words of one call, as its first operands come and its last
+results leave, and the cycles by which the PEs at the far corner are behind.
 """
 
 from __future__ import annotations
@@ -44,7 +48,8 @@ class Operand:
         return self.access.loops
 
     def words(self, tile: NumbersByName, numbers: NumberSystem) -> Any:
-        """Words that a tile of iterations touches, gathered: rows that a stride of the layer skips are none."""
+        """Words that a tile of iterations touches, gathered: rows that a stride of the layer skips
+        are none."""
         found: Any = numbers.number(Fraction(1))
         for subscript in self.access:
             apart = prod(tile[loop] for loop in subscript.loops)
@@ -62,7 +67,9 @@ class Work:
     extents: Sizes  #: Iterations along each bound loop of the intrinsic
     sizes: Sizes  #: Iterations of a call along every loop of the intrinsic
     sides: tuple[str, ...]  #: The loops along the sides of the array
-    outer: int  #: Iterations of all loops that are not bound, each of them sub-problems of their own
+    outer: (
+        int  #: Iterations of all loops that are not bound, each of them sub-problems of their own
+    )
     operands: tuple[Operand, ...]  #: Inputs, then the output
     call: int  #: Cycles of a call
     skew: int = 0  #: Cycles by which the last PE is behind the first
@@ -77,30 +84,45 @@ class Work:
         return tuple(int(operand.words(sizes, FRACTION)) for operand in self.operands)
 
     def held_words(self, tile: NumbersByName, numbers: NumberSystem) -> Any:
-        """Words of all tensors of a sub-problem: tiles of the bound loops, one iteration of the others."""
+        """Words of all tensors of a sub-problem: tiles of the bound loops, one iteration of the
+        others."""
         one = numbers.number(Fraction(1))
         tile = {loop: tile.get(loop, one) for loop, _ in self.sizes}
         return sum(operand.words(tile, numbers) for operand in self.operands)
 
     def tiles(self, loop: str, tile: Any, numbers: NumberSystem) -> tuple[Any, Any]:
         """Sub-problems and calls along a bound loop."""
-        extent, size = (numbers.number(Fraction(dict(of)[loop])) for of in (self.extents, self.sizes))
+        extent, size = (
+            numbers.number(Fraction(dict(of)[loop])) for of in (self.extents, self.sizes)
+        )
         tiles = numbers.ceil_div(extent, tile)
-        calls = (tiles - 1) * numbers.ceil_div(tile, size) + numbers.ceil_div(extent - (tiles - 1) * tile, size)
+        calls = (tiles - 1) * numbers.ceil_div(tile, size) + numbers.ceil_div(
+            extent - (tiles - 1) * tile, size
+        )
         return tiles, calls
 
-    def metrics(self, tiles: NumbersByName, calls: NumbersByName, numbers: NumberSystem) -> dict[str, Any]:
-        """Every metric, from the sub-problems and calls along each bound loop. None falls as one of these grows."""
+    def metrics(
+        self, tiles: NumbersByName, calls: NumbersByName, numbers: NumberSystem
+    ) -> dict[str, Any]:
+        """Every metric, from the sub-problems and calls along each bound loop. None falls as one of
+        these grows."""
         rate = numbers.number(self.rate)
         subproblems, runs = self.outer * prod(tiles.values()), self.outer * prod(calls.values())
         words: Any = numbers.number(Fraction(0))
         for operand, each in zip(self.operands, self.call_words, strict=True):
             moves = runs
             if operand.held:
-                moves = self.outer * prod(calls[loop] if loop in operand.loops else tiles[loop] for loop in tiles)
+                moves = self.outer * prod(
+                    calls[loop] if loop in operand.loops else tiles[loop] for loop in tiles
+                )
             words = words + moves * (each * (2 if operand.result else 1))
         alone = subproblems * sum(self.call_words)
-        skew, startup, computing, network = subproblems * self.skew, alone / rate, runs * self.call, words / rate
+        skew, startup, computing, network = (
+            subproblems * self.skew,
+            alone / rate,
+            runs * self.call,
+            words / rate,
+        )
         extents = dict(self.extents)
         return {
             "latency": skew + numbers.maximum(startup + computing, network),
@@ -108,7 +130,11 @@ class Work:
             "network": network,
             "startup": startup,
             "skew": skew,
-            "pes": numbers.number(Fraction(prod(min(size, extents.get(n, 1)) for n, size in self.sizes if n in self.sides))),
+            "pes": numbers.number(
+                Fraction(
+                    prod(min(size, extents.get(n, 1)) for n, size in self.sizes if n in self.sides)
+                )
+            ),
             "words": words,
             "subproblems": subproblems,
             "calls": runs,

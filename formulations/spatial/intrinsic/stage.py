@@ -1,4 +1,5 @@
-"""The stage of edition `intrinsic`: few tiles of each loop can be best, and all their combinations are bounded at once."""
+"""The stage of edition `intrinsic`: few tiles of each loop can be best, and all their combinations
+are bounded at once."""
 
 from __future__ import annotations
 
@@ -29,7 +30,8 @@ AT_ONCE = 1 << 14
 
 
 class IntrinsicStage:
-    """A problem whose objective and limits do not fall as metrics grow: fewer sub-problems and calls are better."""
+    """A problem whose objective and limits do not fall as metrics grow: fewer sub-problems and
+    calls are better."""
 
     dropped = inf  #: Nothing is left out
 
@@ -48,24 +50,34 @@ class IntrinsicStage:
         return {loop: table.min(axis=1, keepdims=True) for loop, table in self._tables.items()}
 
     def _priced(self, columns: Mapping[str, Table]) -> tuple[Floats, Floats]:
-        """Bounds of columns of the tables, infinite where tiles do not fit; and what all their metrics follow from."""
-        tile, tiles, calls = ({loop: c[place].astype(float) for loop, c in columns.items()} for place in range(3))
+        """Bounds of columns of the tables, infinite where tiles do not fit; and what all their
+        metrics follow from."""
+        tile, tiles, calls = (
+            {loop: c[place].astype(float) for loop, c in columns.items()} for place in range(3)
+        )
         known = self._work.metrics(tiles, calls, NUMPY)
         in_call = sum(self._work.call_words) <= self._work.local
         fits = in_call & (self._work.held_words(tile, NUMPY) <= self._work.scratchpad)
         bounds, fits, *counts = np.broadcast_arrays(
-            self._corners.least(known, known), fits, *(known[name] for name in ("subproblems", "calls", "words"))
+            self._corners.least(known, known),
+            fits,
+            *(known[name] for name in ("subproblems", "calls", "words")),
         )
         return np.atleast_1d(np.where(fits, bounds, inf)), np.atleast_2d(np.stack(counts))
 
     def _configuration(self, columns: Mapping[str, Any]) -> Configuration:
-        return Configuration({self._design.quantity(loop): int(column[0]) for loop, column in columns.items()})
+        return Configuration(
+            {self._design.quantity(loop): int(column[0]) for loop, column in columns.items()}
+        )
 
     def incumbents(self, cutoff: Cutoff, *, hurried: bool = False) -> Candidates:
-        """Loops take their best tiles one after the other, from tiles as small as they are, and from square ones."""
+        """Loops take their best tiles one after the other, from tiles as small as they are, and
+        from square ones."""
         side = (self._work.scratchpad / len(self._work.operands)) ** 0.5
         for square in (False, True):
-            chosen = {n: t[:, :1] if not square else _up_to(t, side) for n, t in self._tables.items()}
+            chosen = {
+                n: t[:, :1] if not square else _up_to(t, side) for n, t in self._tables.items()
+            }
             for loop, table in (*self._tables.items(), *self._tables.items()):
                 bounds, _ = self._priced(chosen | {loop: table})
                 place = int(np.argmin(bounds))
@@ -73,16 +85,21 @@ class IntrinsicStage:
             yield self._configuration({loop: column[:, 0] for loop, column in chosen.items()})
 
     def blocks(self, cutoff: Cutoff) -> Iterator[Block]:
-        """Tiles joined loop by loop, as long as they may improve with the best of all later loops."""
+        """Tiles joined loop by loop, as long as they may improve with the best of all later
+        loops."""
         rows, rest = np.zeros((0, 1), np.int64), self.least
         for place, table in enumerate(self._tables.values(), 1):
             own, parts, least = np.arange(table.shape[1]), [np.zeros((place, 0), np.int64)], inf
             step = max(AT_ONCE // own.size, 1)
             for begin in range(0, rows.shape[1], step):
                 outer = rows[:, begin : begin + step]
-                joined = np.concatenate([np.repeat(outer, own.size, axis=1), np.tile(own, outer.shape[1])[None]])
+                joined = np.concatenate(
+                    [np.repeat(outer, own.size, axis=1), np.tile(own, outer.shape[1])[None]]
+                )
                 known = zip(self._tables.items(), joined, strict=False)
-                bounds, counts = self._priced({**self._best, **{n: t[:, row] for (n, t), row in known}})
+                bounds, counts = self._priced(
+                    {**self._best, **{n: t[:, row] for (n, t), row in known}}
+                )
                 kept = np.flatnonzero(bounds < least_double(cutoff()))
                 if place < len(self._tables):
                     parts.append(joined[:, kept])
@@ -98,15 +115,19 @@ class IntrinsicStage:
     def complete(self, rows: NDArray[Any], cutoff: Cutoff) -> Candidates:
         """Rows are complete as they are."""
         for row in rows:
-            yield self._configuration({n: t[:, place] for (n, t), place in zip(self._tables.items(), row, strict=True)})
+            yield self._configuration(
+                {n: t[:, place] for (n, t), place in zip(self._tables.items(), row, strict=True)}
+            )
 
 
 def _table(extent: int, size: int) -> Table:
-    """The tiles of a loop that no smaller one beats with no more sub-problems and calls, ascending."""
+    """The tiles of a loop that no smaller one beats with no more sub-problems and calls,
+    ascending."""
     tile = np.arange(1, extent + 1)
     tiles = -(-extent // tile)
     calls = (tiles - 1) * -(-tile // size) + -(-(extent - (tiles - 1) * tile) // size)
-    # sub-problems never rise with tiles: of those with as many, the first with fewer calls than all before
+    # sub-problems never rise with tiles: of those with as many, the first with fewer calls than all
+    # before
     group = np.cumsum(np.diff(tiles, prepend=tiles[0]) != 0)
     falling = calls - group * (extent + 1)
     first = np.concatenate([[True], falling[1:] < np.minimum.accumulate(falling)[:-1]])

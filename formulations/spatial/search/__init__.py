@@ -1,1 +1,2 @@
-"""The stage of the edition ``timeloop``: mappings searched from the multipliers outwards, with proofs."""
+"""The stage of the edition ``timeloop``: mappings searched from the multipliers outwards, with
+proofs."""

@@ -1,10 +1,11 @@
 """What labels cost at least, whatever is decided outside them.
 
-Let x be the trips that are left of every loop, Q their product. What is settled costs Q times as much in the end. The next
-temporal loop with more than one trip closes every tensor that it moves, so only tensors that some one loop leaves alone may go
-on for nothing: for each such *group* of open tensors, those in it are multiplied with the loops that move them at least, all
-others with Q (less what tiles share along the loop that closes them). What levels further out take is bounded by the least over
-all tiles that fit them (`Outer`), whatever the tiles of the others are.
+Let x be the trips that are left of every loop, Q their product. What is settled costs Q times as
+much in the end. The next temporal loop with more than one trip closes every tensor that it moves,
+so only tensors that some one loop leaves alone may go on for nothing: for each such *group* of open
+tensors, those in it are multiplied with the loops that move them at least, all others with Q (less
+what tiles share along the loop that closes them). What levels further out take is bounded by the
+least over all tiles that fit them (`Outer`), whatever the tiles of the others are.
 """
 
 from __future__ import annotations
@@ -25,10 +26,12 @@ from ithaca.formulations.spatial.search.meshes import Layouts
 #: Bytes of tables beyond which those that were made are forgotten.
 KEPT = 96 << 20
 
-#: Tiles of a table for proofs: of more, one stands for several; of a table that is soon made; and those bounded at a time.
+#: Tiles of a table for proofs: of more, one stands for several; of a table that is soon made; and
+#: those bounded at a time.
 TILES, ROUGH, CHUNK = 1 << 21, 1 << 17, 1 << 15
 
-#: What is subtracted at most is taken for so much more: then no rounding of what it is subtracted from is left of it.
+#: What is subtracted at most is taken for so much more: then no rounding of what it is subtracted
+#: from is left of it.
 MORE = 1 + ROUNDING
 
 
@@ -55,27 +58,46 @@ class Position:
 
     level: int  #: The innermost level that they have not entered
     lanes_open: bool = False  #: Whether lanes of the mesh inside it are being decided
-    undecided: frozenset[int] | None = None  #: The loops whose trips in the level are not decided yet; None: none is
+    undecided: frozenset[int] | None = (
+        None  #: The loops whose trips in the level are not decided yet; None: none is
+    )
 
 
 class Bounds:
     """Lower bounds of all counts of labels."""
 
-    def __init__(self, hierarchy: Hierarchy, layouts: Layouts, values: Sequence[Vector], *, divisors: bool, tiles: int) -> None:
+    def __init__(
+        self,
+        hierarchy: Hierarchy,
+        layouts: Layouts,
+        values: Sequence[Vector],
+        *,
+        divisors: bool,
+        tiles: int,
+    ) -> None:
         self.hierarchy, self.layouts = hierarchy, layouts
         self.groups = groups(hierarchy)
         self.outer = Outer(hierarchy, self.groups, values, tiles, divisors=divisors)
 
     def least(self, labels: Labels, at: Position) -> tuple[Vector, Vector, list[list[Vector]]]:
-        """Least cycles of the multipliers; runs of what is covered; and by group the least of every count."""
+        """Least cycles of the multipliers; runs of what is covered; and by group the least of every
+        count."""
         hierarchy = self.hierarchy
         left = _trips_left(hierarchy, labels.rows("extent"))
         runs = left.prod(axis=0)
-        moving = [left[[d for d, moved in enumerate(tensor.moved) if moved]].prod(axis=0) for tensor in hierarchy.tensors]
+        moving = [
+            left[[d for d, moved in enumerate(tensor.moved) if moved]].prod(axis=0)
+            for tensor in hierarchy.tensors
+        ]
         free = self._free(labels, at)
         outer = self.outer.least(labels.rows("extent"), at)
-        settled = [self._settled(labels, number, runs, free) for number in range(len(hierarchy.counts))]
-        given = [self._given(labels, v, at, left, runs, moving[v], free) for v in range(len(hierarchy.tensors))]
+        settled = [
+            self._settled(labels, number, runs, free) for number in range(len(hierarchy.counts))
+        ]
+        given = [
+            self._given(labels, v, at, left, runs, moving[v], free)
+            for v in range(len(hierarchy.tensors))
+        ]
         first = self._first(labels, at, runs, moving[hierarchy.output])
         found = []
         for group in self.groups:
@@ -84,14 +106,23 @@ class Bounds:
             for v, (full, at_least) in enumerate(given):
                 share = shares.get((v, labels.held[v]), 1.0)
                 open_ = labels.row("closed", v) == 0
-                wanted.append(np.where(open_, (at_least if v in group.tensors else full) * share, full))
-            times = {item: (moving[item[0]] if item[0] in group.tensors else runs) * shares[item] for item in shares}
+                wanted.append(
+                    np.where(open_, (at_least if v in group.tensors else full) * share, full)
+                )
+            times = {
+                item: (moving[item[0]] if item[0] in group.tensors else runs) * shares[item]
+                for item in shares
+            }
             counts = []
             for number, count in enumerate(hierarchy.counts):
-                total = settled[number] + self._open(labels, number, group, times, runs, moving[hierarchy.output], free)
+                total = settled[number] + self._open(
+                    labels, number, group, times, runs, moving[hierarchy.output], free
+                )
                 total = np.maximum(total, 0)
                 for v, words in enumerate(wanted):
-                    total = total + self._read(count, v, hierarchy.parent(at.level + 1, v), words, first)
+                    total = total + self._read(
+                        count, v, hierarchy.parent(at.level + 1, v), words, first
+                    )
                 counts.append(total + outer[number])
             found.append(counts)
         return labels.row("steps") * -(-runs // free), runs, found
@@ -139,28 +170,47 @@ class Bounds:
                 total = total + rows * (times[item] if adds else np.maximum(times[item] / free, 1))
         own = labels.rows("first")[place]
         # so often it is subtracted, if the lanes left are all of loops that do not move the output
-        most = MORE * (moving * np.minimum(free, runs / moving) if adds else np.minimum(moving, runs / free))
+        most = MORE * (
+            moving * np.minimum(free, runs / moving) if adds else np.minimum(moving, runs / free)
+        )
         plain = pending * (runs if adds else runs / free) - own * most
         if output in group.tensors:
             net, least = pending - own, moving if adds else moving / free
-            plain = np.where(labels.row("closed", output) == 0, np.where(net > 0, net * least, net * most), plain)
+            plain = np.where(
+                labels.row("closed", output) == 0, np.where(net > 0, net * least, net * most), plain
+            )
         found: Vector = total + plain
         return found
 
     def _share(self, labels: Labels, item: Item, group: Group, left: Matrix) -> Vector | float:
-        """What filling an open tensor anew in each trip costs at least, relative to tiles that share nothing."""
+        """What filling an open tensor anew in each trip costs at least, relative to tiles that
+        share nothing."""
         tensor, extents = self.hierarchy.tensors[item[0]], labels.rows("extent")
         least: Vector | float = 1.0
-        for d in tensor.windows if item[0] in group.tensors else [d for d in group.loops if d in tensor.windows]:
+        for d in (
+            tensor.windows
+            if item[0] in group.tensors
+            else [d for d in group.loops if d in tensor.windows]
+        ):
             rank, c = tensor.windows[d]
             w = np.maximum(labels.row((*item, rank)), 1)
-            least = np.minimum(least, (w + (left[d] - 1) * np.minimum(c * extents[d], w)) / (left[d] * w))
+            least = np.minimum(
+                least, (w + (left[d] - 1) * np.minimum(c * extents[d], w)) / (left[d] * w)
+            )
         return least
 
     def _given(
-        self, labels: Labels, v: int, at: Position, left: Matrix, runs: Vector, moving: Vector, free: Vector
+        self,
+        labels: Labels,
+        v: int,
+        at: Position,
+        left: Matrix,
+        runs: Vector,
+        moving: Vector,
+        free: Vector,
     ) -> tuple[Vector, Vector]:
-        """Words that the next level around gives of a tensor, by all its instances: anew in each trip, and where it is open."""
+        """Words that the next level around gives of a tensor, by all its instances: anew in each
+        trip, and where it is open."""
         parent, words = self.hierarchy.parent(at.level + 1, v), labels.row("wanted", v)
         if parent is None:
             return words, words
@@ -169,12 +219,17 @@ class Bounds:
         if not between:
             return words * runs, words * moving
         # of a mesh that is being decided, some lanes are decided already
-        most = np.broadcast_to(np.array(self.hierarchy.extents, float)[:, None], left.shape) if at.lanes_open else left
+        most = (
+            np.broadcast_to(np.array(self.hierarchy.extents, float)[:, None], left.shape)
+            if at.lanes_open
+            else left
+        )
         words = words * _told_apart(self.hierarchy, v, between, most)
         return words * np.maximum(runs / free, moving), words * moving
 
     def _first(self, labels: Labels, at: Position, runs: Vector, moving: Vector) -> Vector | float:
-        """At most the words of the output that the next level around takes for the first time, by all its instances."""
+        """At most the words of the output that the next level around takes for the first time, by
+        all its instances."""
         output = self.hierarchy.output
         parent = self.hierarchy.parent(at.level + 1, output)
         if parent is None:
@@ -183,7 +238,9 @@ class Bounds:
         found: Vector = box(self.hierarchy, labels.rows("extent"), output) * moving * most * MORE
         return found
 
-    def _read(self, count: Count, v: int, parent: int | None, words: Vector, first: Vector | float) -> Vector | float:
+    def _read(
+        self, count: Count, v: int, parent: int | None, words: Vector, first: Vector | float
+    ) -> Vector | float:
         """What words count that the next level around gives, or takes."""
         if parent is None:
             return 0.0
@@ -198,10 +255,14 @@ class Bounds:
         return found
 
 
-def _told_apart(hierarchy: Hierarchy, tensor: int, meshes: Sequence[Mesh], most: Matrix) -> Vector | float:
-    """The least share of lanes that want different tiles, where no loop has more than so many lanes.
+def _told_apart(
+    hierarchy: Hierarchy, tensor: int, meshes: Sequence[Mesh], most: Matrix
+) -> Vector | float:
+    """The least share of lanes that want different tiles, where no loop has more than so many
+    lanes.
 
-    Of m·n lanes along two loops of a rank at least m + n − 1 do; the share of these falls with both.
+    Of m·n lanes along two loops of a rank at least m + n − 1 do; the share of these falls with
+    both.
     """
     share: Vector | float = 1.0
     for terms in hierarchy.tensors[tensor].ranks:
@@ -219,13 +280,21 @@ def _trips_left(hierarchy: Hierarchy, extents: Matrix) -> Matrix:
 
 
 class Outer:
-    """What levels take at least that labels have not entered, by what labels cover: the least over all tiles that fit.
+    """What levels take at least that labels have not entered, by what labels cover: the least over
+    all tiles that fit.
 
-    Where there would be more than so many tiles, one stands for all whose extents lie between its own and the next ones'.
+    Where there would be more than so many tiles, one stands for all whose extents lie between its
+    own and the next ones'.
     """
 
     def __init__(
-        self, hierarchy: Hierarchy, found: Sequence[Group], values: Sequence[Vector], tiles: int, *, divisors: bool
+        self,
+        hierarchy: Hierarchy,
+        found: Sequence[Group],
+        values: Sequence[Vector],
+        tiles: int,
+        *,
+        divisors: bool,
     ) -> None:
         self.hierarchy, self.groups = hierarchy, found
         every = [1] * len(values)
@@ -233,7 +302,9 @@ class Outer:
             every[max(range(len(values)), key=lambda d: values[d].size / every[d])] *= 2
         pairs = list(zip(values, every, strict=True))
         self.values = tuple(own[::n] for own, n in pairs)
-        self.highs = tuple(own[np.minimum(np.arange(0, own.size, n) + n - 1, own.size - 1)] for own, n in pairs)
+        self.highs = tuple(
+            own[np.minimum(np.arange(0, own.size, n) + n - 1, own.size - 1)] for own, n in pairs
+        )
         self.shape = tuple(own.size for own in self.values)
         self.divisors = divisors and max(every) == 1
         self._tables: dict[tuple[int, int], Matrix | None] = {}
@@ -241,7 +312,8 @@ class Outer:
         self._sums: dict[tuple[int, int], Matrix | None] = {}
 
     def least(self, extents: Matrix, at: Position) -> list[Vector | float]:
-        """The least of every count that levels not entered take, and infinity where no tile fits."""
+        """The least of every count that levels not entered take, and infinity where no tile
+        fits."""
         place = self._places(extents)
         everything = frozenset(range(len(self.hierarchy.loops)))
         undecided = everything if at.undecided is None else at.undecided
@@ -258,7 +330,10 @@ class Outer:
         return found
 
     def _places(self, extents: Matrix) -> NDArray[np.intp]:
-        at = [np.searchsorted(values, rows, side="right") - 1 for values, rows in zip(self.values, extents, strict=True)]
+        at = [
+            np.searchsorted(values, rows, side="right") - 1
+            for values, rows in zip(self.values, extents, strict=True)
+        ]
         found: NDArray[np.intp] = np.ravel_multi_index(at, self.shape)
         return found
 
@@ -273,7 +348,8 @@ class Outer:
         return self._sums[key]
 
     def _reach(self, number: int, level: int, undecided: frozenset[int]) -> Matrix | None:
-        """The least over all tiles that cover at least so much of the undecided loops, and just so much of the others."""
+        """The least over all tiles that cover at least so much of the undecided loops, and just so
+        much of the others."""
         table = self._table(number, level)
         if table is None:
             return None
@@ -291,11 +367,15 @@ class Outer:
         values = self.values[loop]
         if not self.divisors:
             return np.flip(np.minimum.accumulate(np.flip(table, loop), axis=loop), loop)
-        rows = [table.take(np.flatnonzero(values % value == 0), axis=loop).min(axis=loop) for value in values]
+        rows = [
+            table.take(np.flatnonzero(values % value == 0), axis=loop).min(axis=loop)
+            for value in values
+        ]
         return np.stack(rows, axis=loop)
 
     def _table(self, number: int, level: int) -> Matrix | None:
-        """What a level takes at least, by its tile, of every tensor that it keeps; None if nothing of it counts."""
+        """What a level takes at least, by its tile, of every tensor that it keeps; None if nothing
+        of it counts."""
         for _ in self.made([(number, level)]):
             pass
         return self._tables[number, level]
@@ -315,7 +395,8 @@ class Outer:
             self._tables[key] = table.reshape(self.shape) if costs else None
 
     def _costs(self, count: Count, level: int) -> list[tuple[int, int, int, int, int]]:
-        """The tensors that a level takes from outside, the level that has them, and what a fill, a read, an update counts."""
+        """The tensors that a level takes from outside, the level that has them, and what a fill, a
+        read, an update counts."""
         hierarchy, costs = self.hierarchy, []
         for v, keeps in enumerate(hierarchy.keeps[level]):
             parent = hierarchy.parent(level, v)
@@ -327,12 +408,24 @@ class Outer:
         return costs
 
     def _fill(
-        self, count: Count, level: int, costs: Sequence[tuple[int, int, int, int, int]], places: NDArray[np.intp]
+        self,
+        count: Count,
+        level: int,
+        costs: Sequence[tuple[int, int, int, int, int]],
+        places: NDArray[np.intp],
     ) -> Vector:
-        """The same of some tiles: each has at least its own extents, and no fewer trips than the largest it stands for."""
+        """The same of some tiles: each has at least its own extents, and no fewer trips than the
+        largest it stands for."""
         hierarchy, index = self.hierarchy, np.unravel_index(places, self.shape)
-        extents, highs = (np.array([own[at] for own, at in zip(of, index, strict=True)]) for of in (self.values, self.highs))
-        left, most, outside = _trips_left(hierarchy, highs), _trips_left(hierarchy, extents), hierarchy.levels[level].instances
+        extents, highs = (
+            np.array([own[at] for own, at in zip(of, index, strict=True)])
+            for of in (self.values, self.highs)
+        )
+        left, most, outside = (
+            _trips_left(hierarchy, highs),
+            _trips_left(hierarchy, extents),
+            hierarchy.levels[level].instances,
+        )
         runs, least = left.prod(axis=0), np.full(places.size, inf)
         for group in self.groups:
             total = np.zeros(places.size)
@@ -344,13 +437,21 @@ class Outer:
                 tile = box(hierarchy, extents, v)
                 same = np.minimum(runs / moving, outside / around)
                 share = np.ones(places.size)
-                for d in tensor.windows if v in group.tensors else [d for d in group.loops if d in tensor.windows]:
+                for d in (
+                    tensor.windows
+                    if v in group.tensors
+                    else [d for d in group.loops if d in tensor.windows]
+                ):
                     rank, c = tensor.windows[d]
                     step = np.minimum(c * extents[d] / width(highs, tensor.ranks[rank]), 1)
                     share = np.minimum(share, (1 + (most[d] - 1) * step) / most[d])
                 filled = (moving if v in group.tensors else runs) * share
                 between = [mesh for mesh in hierarchy.meshes if parent <= mesh.level < level]
-                given = (moving if v in group.tensors else runs / same) * share * _told_apart(hierarchy, v, between, most)
+                given = (
+                    (moving if v in group.tensors else runs / same)
+                    * share
+                    * _told_apart(hierarchy, v, between, most)
+                )
                 new = MORE * first if tensor.output else 0.0
                 refilled = np.maximum(filled - new * np.minimum(again, outside), 0)
                 reread = np.maximum(given - new * np.minimum(again, around), 0)

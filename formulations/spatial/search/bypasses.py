@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 
 class BypassStage:
-    """A problem whose levels choose which of their tensors pass by; rows are those of the choices' stages, with its number."""
+    """A problem whose levels choose which of their tensors pass by; rows are those of the choices'
+    stages, with its number."""
 
     def __init__(self, design: SpatialDesign, problem: Problem) -> None:
         self.design = design
@@ -54,7 +55,8 @@ class BypassStage:
         return self.design.configuration(fixed.mapping(found))
 
     def incumbents(self, cutoff: Cutoff, *, hurried: bool = False) -> Candidates:
-        """The first incumbents of the choice that keeps all, and of those that differ from the best so far in one tensor."""
+        """The first incumbents of the choice that keeps all, and of those that differ from the best
+        so far in one tensor."""
         values: dict[int, Fraction | None] = {}
 
         def tried(choice: int) -> Candidates:
@@ -112,7 +114,8 @@ def _numbered(choice: int, rows: NDArray[Any]) -> NDArray[Any]:
 
 
 def _choices(design: SpatialDesign) -> Iterator[SpatialDesign]:
-    """The designs that keep what may be kept, and less of it: a number has a bit for every tensor that passes by a level."""
+    """The designs that keep what may be kept, and less of it: a number has a bit for every tensor
+    that passes by a level."""
     levels = design.architecture.levels
     options = replace(design.options, free_bypass=False)
     open_ = _open(design)
@@ -127,4 +130,8 @@ def _choices(design: SpatialDesign) -> Iterator[SpatialDesign]:
 
 def _open(design: SpatialDesign) -> list[tuple[int, str]]:
     """The tensors that levels choose about."""
-    return [(k, tensor) for k in range(len(design.architecture.levels)) for tensor in sorted(design.may_bypass(k))]
+    return [
+        (k, tensor)
+        for k in range(len(design.architecture.levels))
+        for tensor in sorted(design.may_bypass(k))
+    ]

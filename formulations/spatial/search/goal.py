@@ -1,4 +1,5 @@
-"""Objective and limits as functions of what labels count: bounds in floats, and exact values of what is tied."""
+"""Objective and limits as functions of what labels count: bounds in floats, and exact values of
+what is tied."""
 
 from __future__ import annotations
 
@@ -22,8 +23,9 @@ MOST_TIED = 4096
 class Goal:
     """What is minimised and limited.
 
-    Rows of its vectors: cycles of the multipliers, computes, lanes, and the counts. Where leaks count, further ones: steps if
-    no lanes are added, and of each metric with leaks, what instances leak a cycle: those that added lanes multiply, and others.
+    Rows of its vectors: cycles of the multipliers, computes, lanes, and the counts. Where leaks
+    count, further ones: steps if no lanes are added, and of each metric with leaks, what instances
+    leak a cycle: those that added lanes multiply, and others.
     """
 
     def __init__(self, problem: Problem, hierarchy: Hierarchy) -> None:
@@ -35,13 +37,22 @@ class Goal:
         names = {level.name: number for number, level in enumerate(levels)}
         tensors = {tensor.name: number for number, tensor in enumerate(hierarchy.tensors)}
         leaking = [level for level in levels if level.leak]
-        self.leaks = [name for name in ("energy", *(f"{level.name}.energy" for level in leaking)) if leaking and name in used]
+        self.leaks = [
+            name
+            for name in ("energy", *(f"{level.name}.energy" for level in leaking))
+            if leaking and name in used
+        ]
         self.leak_scale = lcm(*(level.leak.denominator for level in levels))
         hierarchy.leaks = tuple(
-            tuple(int(x.leak * self.leak_scale) if name in ("energy", f"{x.name}.energy") else 0 for x in levels)
+            tuple(
+                int(x.leak * self.leak_scale) if name in ("energy", f"{x.name}.energy") else 0
+                for x in levels
+            )
             for name in self.leaks
         )
-        self.timed = "latency" in used or bool(self.leaks) or any(n.endswith(".cycles") for n in used)
+        self.timed = (
+            "latency" in used or bool(self.leaks) or any(n.endswith(".cycles") for n in used)
+        )
         found: dict[str, Count] = {}
         for name in used:
             level, *rest = name.split(".")
@@ -58,10 +69,13 @@ class Goal:
         self.uses_lanes = "pes" in used
         hierarchy.counts = self.counts
         self._leaking = 3 + len(self.counts)
-        self.size = self._leaking + (1 + 2 * len(self.leaks) if self.leaks else 0)  #: How many rows vectors have
+        self.size = self._leaking + (
+            1 + 2 * len(self.leaks) if self.leaks else 0
+        )  #: How many rows vectors have
 
     def add_leaks(self, vector: Matrix, labels: Labels, runs: Vector | int, entered: int) -> None:
-        """Fill the rows of vectors about leaks; ``entered`` is the outermost level that labels have entered."""
+        """Fill the rows of vectors about leaks; ``entered`` is the outermost level that labels have
+        entered."""
         if self.leaks:
             vector[self._leaking] = labels.row("steps") * runs
             for place, weights in enumerate(self.hierarchy.leaks):
@@ -92,13 +106,20 @@ class Goal:
                 found[name] = vector[3 + place] / number(count.scale)
                 if name in self.leaks:
                     row = self._leaking + 1 + 2 * self.leaks.index(name)
-                    leaked = vector[row] * most(latency, vector[self._leaking]) + vector[row + 1] * latency
+                    leaked = (
+                        vector[row] * most(latency, vector[self._leaking])
+                        + vector[row + 1] * latency
+                    )
                     found[name] = found[name] + leaked / number(Fraction(self.leak_scale))
         if "edp" in used:
             found["edp"] = found["energy"] * latency
         for name in used:
             if name.endswith(".cycles"):
-                level = next(n for n, part in enumerate(self.hierarchy.levels) if f"{part.name}.cycles" == name)
+                level = next(
+                    n
+                    for n, part in enumerate(self.hierarchy.levels)
+                    if f"{part.name}.cycles" == name
+                )
                 found[name] = cycles(level)
         return found
 
@@ -121,10 +142,13 @@ class Goal:
         return self.problem.objective.value(known)
 
     def without_ties(self, vector: Matrix, bounds: Vector, cutoff: Fraction | None) -> Vector:
-        """Bounds, infinite where floats cannot tell them from the cutoff but exact numbers can; the vectors are whole."""
+        """Bounds, infinite where floats cannot tell them from the cutoff but exact numbers can; the
+        vectors are whole."""
         if cutoff is None:
             return bounds
-        near = np.flatnonzero((bounds < least_double(cutoff)) & (bounds > float(cutoff) * (1 - 8 * ROUNDING)))
+        near = np.flatnonzero(
+            (bounds < least_double(cutoff)) & (bounds > float(cutoff) * (1 - 8 * ROUNDING))
+        )
         if not near.size:
             return bounds
         kinds, which = np.unique(self.told_apart(vector[:, near]), axis=1, return_inverse=True)

@@ -1,4 +1,5 @@
-"""A nest on an architecture as numbers: which loop moves which tensor, who keeps what, and what is to be summed up."""
+"""A nest on an architecture as numbers: which loop moves which tensor, who keeps what, and what is
+to be summed up."""
 
 from __future__ import annotations
 
@@ -23,12 +24,19 @@ class Tensor:
     name: str  #: Its name
     output: bool  #: Whether it is written
     moved: tuple[bool, ...]  #: Whether each loop moves its tile
-    ranks: tuple[tuple[tuple[int, int], ...], ...]  #: Per rank that has any, loops with their coefficients
+    ranks: tuple[
+        tuple[tuple[int, int], ...], ...
+    ]  #: Per rank that has any, loops with their coefficients
 
     @cached_property
     def windows(self) -> dict[int, tuple[int, int]]:
         """Of the loops along which neighbouring tiles may overlap: rank and coefficient."""
-        return {d: (rank, c) for rank, terms in enumerate(self.ranks) if len(terms) > 1 for d, c in terms}
+        return {
+            d: (rank, c)
+            for rank, terms in enumerate(self.ranks)
+            if len(terms) > 1
+            for d, c in terms
+        }
 
     @property
     def window_ranks(self) -> tuple[int, ...]:
@@ -50,7 +58,8 @@ class Mesh:
 class Count:
     """A number that is to be small: words of some levels, weighted.
 
-    What *adds up over instances*, such as energy, grows with lanes outside; what is counted of one instance does not.
+    What *adds up over instances*, such as energy, grows with lanes outside; what is counted of one
+    instance does not.
     """
 
     name: str  #: Of a metric, or of what bounds its time
@@ -65,16 +74,26 @@ class Count:
 
 
 class Hierarchy:
-    """A nest of loops on an architecture whose tensors are kept where its levels say; loops of one trip are left out."""
+    """A nest of loops on an architecture whose tensors are kept where its levels say; loops of one
+    trip are left out."""
 
     def __init__(
-        self, nest: LoopNest, architecture: Architecture, orders: Mapping[str, tuple[Order, ...]], *, divides: bool
+        self,
+        nest: LoopNest,
+        architecture: Architecture,
+        orders: Mapping[str, tuple[Order, ...]],
+        *,
+        divides: bool,
     ) -> None:
         self.nest, self.architecture = nest, architecture
-        self.divides = divides  #: Whether factors divide extents; else loops may run up to about twice as long
-        #: What is counted; whoever searches says what. Counts that add up over instances come first.
+        self.divides = (
+            divides  #: Whether factors divide extents; else loops may run up to about twice as long
+        )
+        #: What is counted; whoever searches says what. Counts that add up over instances come
+        #: first.
         self.counts: tuple[Count, ...] = ()
-        #: What an instance of every level leaks a cycle, in whole numbers, a row for each metric that counts it.
+        #: What an instance of every level leaks a cycle, in whole numbers, a row for each metric
+        #: that counts it.
         self.leaks: tuple[tuple[int, ...], ...] = ()
         #: One of one trip is left where no loop has more: matrices have a row for each.
         self.loops = tuple(name for name, extent in nest.extents if extent > 1) or nest.loops[:1]
@@ -95,7 +114,10 @@ class Hierarchy:
         self.output = next(v for v, tensor in enumerate(self.tensors) if tensor.output)
         #: Per level, the orders that it offers: loops, innermost first.
         self.orders = tuple(
-            tuple(tuple(place[name] for name in reversed(order) if name in place) for order in orders[level.name])
+            tuple(
+                tuple(place[name] for name in reversed(order) if name in place)
+                for order in orders[level.name]
+            )
             for level in self.levels
         )
 
@@ -105,7 +127,9 @@ class Hierarchy:
         found = []
         for number, level in reversed(list(enumerate(self.levels))):
             if (mesh := self.architecture.inner_mesh(number)) is not None:
-                found.append(Mesh(number, *mesh, (mesh[0] // level.mesh_x, mesh[1] // level.mesh_y)))
+                found.append(
+                    Mesh(number, *mesh, (mesh[0] // level.mesh_x, mesh[1] // level.mesh_y))
+                )
         return tuple(found)
 
     def top(self, tensor: int) -> int:
@@ -114,7 +138,9 @@ class Hierarchy:
 
     def parent(self, level: int, tensor: int) -> int | None:
         """The next level around one, or the multipliers, that keeps a tensor."""
-        return next((number for number in reversed(range(level)) if self.keeps[number][tensor]), None)
+        return next(
+            (number for number in reversed(range(level)) if self.keeps[number][tensor]), None
+        )
 
     def room(self, level: int) -> tuple[tuple[tuple[int, ...], int], ...]:
         """What tiles of a level may fill: tensors with the words that they may fill together."""
@@ -123,10 +149,15 @@ class Hierarchy:
         resident = {names.index(tensor): words for tensor, words in part.resident}
         kept = [v for v, keeps in enumerate(self.keeps[level]) if keeps]
         shared = [(kept, part.words)] if part.words is not None else []
-        for together, words in (*shared, *(([names.index(t)], words) for t, words in part.tensor_words)):
+        for together, words in (
+            *shared,
+            *(([names.index(t)], words) for t, words in part.tensor_words),
+        ):
             tiles = tuple(v for v in together if v in kept and v not in resident)
             if tiles or any(v in resident for v in together):
-                found.append((tiles, part.usable(words) - sum(resident.get(v, 0) for v in together)))
+                found.append(
+                    (tiles, part.usable(words) - sum(resident.get(v, 0) for v in together))
+                )
         return tuple(found)
 
     # -- counts --------------------------------------------------------------------------
@@ -134,7 +165,11 @@ class Hierarchy:
     @cached_property
     def energy_scale(self) -> int:
         """The least number that makes energies of words whole (per pJ)."""
-        costs = [c for level in self.levels for c in (level.read_energy, level.write_energy, level.update_energy)]
+        costs = [
+            c
+            for level in self.levels
+            for c in (level.read_energy, level.write_energy, level.update_energy)
+        ]
         shares = [level.share for level in self.levels for _ in range(3)]
         blocks = [cost * share for cost, share in zip(costs, shares, strict=True)]
         return lcm(*(c.denominator for c in (*blocks, self.architecture.compute.energy)))
@@ -144,16 +179,23 @@ class Hierarchy:
         parts: tuple[dict[tuple[int, int], int], ...] = ({}, {}, {})
         for number, level in enumerate(self.levels):
             if only is None or number == only:
-                for weights, cost in zip(parts, (level.read_energy, level.write_energy, level.update_energy), strict=True):
+                for weights, cost in zip(
+                    parts, (level.read_energy, level.write_energy, level.update_energy), strict=True
+                ):
                     weight = int(cost * level.share * self.energy_scale)
                     if weight:
-                        weights |= {(number, v): weight for v, keeps in enumerate(self.keeps[number]) if keeps}
+                        weights |= {
+                            (number, v): weight
+                            for v, keeps in enumerate(self.keeps[number])
+                            if keeps
+                        }
         name = "energy" if only is None else f"{self.levels[only].name}.energy"
         step = 0 if only is not None else int(self.architecture.compute.energy * self.energy_scale)
         return Count(name, True, parts[0], parts[1], parts[2], Fraction(self.energy_scale), step)
 
     def waits(self, only: int | None = None) -> tuple[Count, ...]:
-        """The words that the bandwidths of levels, or of one, make wait: their scale is words a cycle."""
+        """The words that the bandwidths of levels, or of one, make wait: their scale is words a
+        cycle."""
         found = []
         for number, level in enumerate(self.levels):
             ones = {(number, v): 1 for v, keeps in enumerate(self.keeps[number]) if keeps}
@@ -164,23 +206,36 @@ class Hierarchy:
             ):
                 if rate is not None and (only is None or only == number):
                     written = ones if writes else {}
-                    found.append(Count(f"{number} {what}", False, ones if reads else {}, written, written, rate=rate))
+                    found.append(
+                        Count(
+                            f"{number} {what}",
+                            False,
+                            ones if reads else {},
+                            written,
+                            written,
+                            rate=rate,
+                        )
+                    )
         return tuple(found)
 
     def words(self, level: int, tensor: int, what: str) -> Count:
         """Words of a tensor that an instance of a level reads, or is filled or updated with."""
         name = f"{self.levels[level].name}.{self.tensors[tensor].name}.{what}"
         one = {(level, tensor): 1}
-        reads, fills, updates = (one if what == each else {} for each in ("reads", "fills", "updates"))
+        reads, fills, updates = (
+            one if what == each else {} for each in ("reads", "fills", "updates")
+        )
         return Count(name, False, reads, fills, updates)
 
     @property
     def largest(self) -> float:
-        """No number that labels hold is larger: every level counts at most its weight of each multiply-accumulate."""
+        """No number that labels hold is larger: every level counts at most its weight of each
+        multiply-accumulate."""
         steps = prod(float(extent if self.divides else 2 * extent - 2) for extent in self.extents)
         holes = prod(c for tensor in self.tensors for terms in tensor.ranks for _, c in terms)
         weights = [
-            sum(sum(map(abs, part.values())) for part in (count.reads, count.fills, count.updates)) + count.step
+            sum(sum(map(abs, part.values())) for part in (count.reads, count.fills, count.updates))
+            + count.step
             for count in self.counts
         ]
         leaking = self.architecture.compute.instances * max(map(sum, self.leaks), default=0)
@@ -200,6 +255,10 @@ class Hierarchy:
         """The counts to which words of a level add."""
         found = []
         for number, count in enumerate(self.counts):
-            if any(at == level for weights in (count.reads, count.fills, count.updates) for at, _ in weights):
+            if any(
+                at == level
+                for weights in (count.reads, count.fills, count.updates)
+                for at, _ in weights
+            ):
                 found.append(number)
         return found

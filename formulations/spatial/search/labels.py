@@ -1,11 +1,12 @@
 """Labels: partial mappings, decided from the multipliers outwards, thousands at a time.
 
-A label knows what its loops cover so far, and what that costs *a run*: one pass over what is covered. Everything it knows is a
-row of one matrix, a label is a column. All are whole numbers, which doubles hold exactly.
+A label knows what its loops cover so far, and what that costs *a run*: one pass over what is
+covered. Everything it knows is a row of one matrix, a label is a column. All are whole numbers,
+which doubles hold exactly.
 
-A tensor is *open* while no temporal loop outside the level that holds it has moved its tile: further loops that do not move it
-cost nothing. What it will have cost is kept apart from what is settled, and multiplied with the loops that count once it
-closes.
+A tensor is *open* while no temporal loop outside the level that holds it has moved its tile:
+further loops that do not move it cost nothing. What it will have cost is kept apart from what is
+settled, and multiplied with the loops that count once it closes.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ Matrix = Floats
 Vector = Floats
 Places = NDArray[np.intp]
 
-#: A tensor, and the number of meshes inside the level that holds it: tiles that overlap close with the width as of there.
+#: A tensor, and the number of meshes inside the level that holds it: tiles that overlap close with
+#: the width as of there.
 Item = tuple[int, int]
 
 
@@ -42,9 +44,26 @@ class Layout:
 
     @cached_property
     def _rows(self) -> dict[object, slice]:
-        loops, tensors, counts = len(self.hierarchy.loops), len(self.hierarchy.tensors), len(self.counts)
-        parts: list[tuple[object, int]] = [("extent", loops), ("widest", loops), ("lanes", 1), ("mesh", 1), ("steps", 1)]
-        parts += [("origin", 1), ("order", 1), ("settled", counts), ("first", counts), ("wanted", tensors), ("closed", tensors)]
+        loops, tensors, counts = (
+            len(self.hierarchy.loops),
+            len(self.hierarchy.tensors),
+            len(self.counts),
+        )
+        parts: list[tuple[object, int]] = [
+            ("extent", loops),
+            ("widest", loops),
+            ("lanes", 1),
+            ("mesh", 1),
+            ("steps", 1),
+        ]
+        parts += [
+            ("origin", 1),
+            ("order", 1),
+            ("settled", counts),
+            ("first", counts),
+            ("wanted", tensors),
+            ("closed", tensors),
+        ]
         parts.append(("leak", len(self.hierarchy.leaks)))
         for v, inside in self.items:
             parts.append(((v, inside), counts))
@@ -62,7 +81,8 @@ class Layout:
         return int(max(rows.stop for rows in self._rows.values()))
 
     def rows(self, name: object) -> slice:
-        """The rows of something: by its word, by item, or by item and rank for the width of its tile."""
+        """The rows of something: by its word, by item, or by item and rank for the width of its
+        tile."""
         return self._rows[name]
 
     @cached_property
@@ -114,7 +134,9 @@ class Labels:
             return self
         data = np.zeros((layout.size, self.count), self.data.dtype)
         places = {number: place for place, number in enumerate(self.layout.counts)}
-        shared = [(at, places[number]) for at, number in enumerate(layout.counts) if number in places]
+        shared = [
+            (at, places[number]) for at, number in enumerate(layout.counts) if number in places
+        ]
         for name in layout.names:
             if name not in self.layout.names:
                 continue
@@ -134,11 +156,16 @@ def joined(parts: Sequence[Labels]) -> Labels:
     counts = tuple(sorted({number for part in parts for number in part.layout.counts}))
     items = tuple(sorted({item for part in parts for item in part.layout.items}))
     layout = Layout(parts[0].hierarchy, counts, items)
-    return replace(parts[0], layout=layout, data=np.concatenate([part.relaid(layout).data for part in parts], axis=1))
+    return replace(
+        parts[0],
+        layout=layout,
+        data=np.concatenate([part.relaid(layout).data for part in parts], axis=1),
+    )
 
 
 def beginning(hierarchy: Hierarchy) -> Labels:
-    """The one label of nothing decided: a multiplier does one step, for which it wants a word of every tensor."""
+    """The one label of nothing decided: a multiplier does one step, for which it wants a word of
+    every tensor."""
     counts = tuple(number for number, count in enumerate(hierarchy.counts) if count.step)
     layout = Layout(hierarchy, counts, ())
     data = np.zeros((layout.size, 1), hierarchy.dtype)
@@ -182,7 +209,8 @@ def fits(hierarchy: Hierarchy, extents: Matrix, level: int) -> Mask:
 
 
 def repeat(labels: Labels, loop: int, which: Places, trips: Vector) -> Labels:
-    """Labels with a temporal loop outside all so far: those that ``which`` numbers, with so many trips."""
+    """Labels with a temporal loop outside all so far: those that ``which`` numbers, with so many
+    trips."""
     found = labels.take(which)
     before = found.row("extent", loop).copy()
     runs = trips > 1
@@ -206,7 +234,11 @@ def repeat(labels: Labels, loop: int, which: Places, trips: Vector) -> Labels:
         anew = wanted[v] * trips
         if loop in tensor.windows and (v, labels.held[v]) in labels.layout.items:
             rank, c = tensor.windows[loop]
-            anew = np.where(closing, _sliding(wanted[v], trips, found.row((v, labels.held[v], rank)), c * before), anew)
+            anew = np.where(
+                closing,
+                _sliding(wanted[v], trips, found.row((v, labels.held[v], rank)), c * before),
+                anew,
+            )
         wanted[v] = anew
         closed[v][runs] = 1
         if tensor.output:
@@ -216,7 +248,8 @@ def repeat(labels: Labels, loop: int, which: Places, trips: Vector) -> Labels:
 
 
 def _sliding(words: Matrix, trips: Vector, width: Vector, step: Vector) -> Matrix:
-    """What so many trips take where one takes ``words``: of w elements that move by δ < w, w + (n − 1)·δ.
+    """What so many trips take where one takes ``words``: of w elements that move by δ < w, w + (n −
+    1)·δ.
 
     Words of open tensors are of whole tiles, so divided first, by their width, they stay whole.
     """
@@ -231,7 +264,8 @@ def _cover(labels: Labels, loop: int, factor: Vector) -> None:
 
 
 def spread(labels: Labels, loop: int, which: Places, lanes: Vector, inner: Matrix) -> Labels:
-    """Labels with lanes of a loop in the present mesh; ``inner`` is what their lanes cover each, of every loop."""
+    """Labels with lanes of a loop in the present mesh; ``inner`` is what their lanes cover each, of
+    every loop."""
     found = labels.take(which)
     adding = labels.layout.adding
     for name in ("settled", "first", *labels.layout.items):
@@ -256,13 +290,15 @@ def spread(labels: Labels, loop: int, which: Places, lanes: Vector, inner: Matri
 
 
 def _alike(m: Vector, step: Vector, n: Vector, other: Vector) -> Vector:
-    """Of m·n lanes along two loops that share a rank, how many want a tile that another one wants, too."""
+    """Of m·n lanes along two loops that share a rank, how many want a tile that another one wants,
+    too."""
     common = np.gcd(step.astype(np.int64), other.astype(np.int64))
     return np.maximum(m - other // common, 0) * np.maximum(n - step // common, 0)
 
 
 def enter(labels: Labels, level: int) -> Labels:
-    """Labels whose loops up to a level's temporal ones are decided: what is wanted is read there, and the level is filled."""
+    """Labels whose loops up to a level's temporal ones are decided: what is wanted is read there,
+    and the level is filled."""
     hierarchy = labels.hierarchy
     counts = tuple(sorted({*labels.layout.counts, *hierarchy.counted_at(level)}))
     held, items = list(labels.held), set(labels.layout.items)
@@ -309,7 +345,8 @@ def enter(labels: Labels, level: int) -> Labels:
 
 
 def trimmed(labels: Labels) -> Labels:
-    """Labels without rows that can no longer matter: bandwidths that make no label wait, and tensors open in none."""
+    """Labels without rows that can no longer matter: bandwidths that make no label wait, and
+    tensors open in none."""
     layout, hierarchy = labels.layout, labels.hierarchy
     counts, steps = list(layout.counts), labels.row("steps")
     for place, number in enumerate(layout.counts):
@@ -323,5 +360,9 @@ def trimmed(labels: Labels) -> Labels:
             row *= waits
         if not waits.any():
             counts.remove(number)
-    items = tuple(item for item in layout.items if labels.held[item[0]] == item[1] or (labels.rows(item) > 0).any())
+    items = tuple(
+        item
+        for item in layout.items
+        if labels.held[item[0]] == item[1] or (labels.rows(item) > 0).any()
+    )
     return labels.relaid(Layout(hierarchy, tuple(counts), items))

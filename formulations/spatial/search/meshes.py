@@ -1,7 +1,8 @@
-"""Which lanes fit a mesh: every loop's lanes lie along X or Y, and multiply to what there is from the outermost level.
+"""Which lanes fit a mesh: every loop's lanes lie along X or Y, and multiply to what there is from
+the outermost level.
 
-What lanes may follow depends on how those so far can be laid out. All layouts of which none is narrower both ways are one
-*state*, a small integer; adding lanes leads to another.
+What lanes may follow depends on how those so far can be laid out. All layouts of which none is
+narrower both ways are one *state*, a small integer; adding lanes leads to another.
 """
 
 from __future__ import annotations
@@ -33,9 +34,13 @@ class Layouts:
         return _mapped(states, found)
 
     def add(self, states: Floats, lanes: Floats, along: str) -> Floats:
-        """The states with more lanes of one loop, which may lie ``along`` x, y or either; -1 where they do not fit."""
+        """The states with more lanes of one loop, which may lie ``along`` x, y or either; -1 where
+        they do not fit."""
         pairs = states * 2**20 + lanes
-        found = {int(pair): self._added(int(pair) >> 20, int(pair) & (2**20 - 1), along) for pair in np.unique(pairs)}
+        found = {
+            int(pair): self._added(int(pair) >> 20, int(pair) & (2**20 - 1), along)
+            for pair in np.unique(pairs)
+        }
         return _mapped(pairs, found)
 
     def room(self, states: Floats) -> Floats:
@@ -67,29 +72,49 @@ class Layouts:
     def _added(self, state: int, lanes: int, along: str) -> int:
         key = state, lanes, along
         if key not in self._next:
-            pairs = [(lanes, 1) if way == "x" else (1, lanes) for way in along] if lanes > 1 else [(1, 1)]
-            found = {w for layout in self._states[state] for x, y in pairs if (w := self._wider(layout, x, y)) is not None}
+            pairs = (
+                [(lanes, 1) if way == "x" else (1, lanes) for way in along]
+                if lanes > 1
+                else [(1, 1)]
+            )
+            found = {
+                w
+                for layout in self._states[state]
+                for x, y in pairs
+                if (w := self._wider(layout, x, y)) is not None
+            }
             self._next[key] = self._number(found) if found else -1
         return self._next[key]
 
     def _wider(self, layout: Layout, x: int, y: int) -> Layout | None:
-        """A layout with more lanes on the last mesh, which are inside all around it, too; None if they do not fit."""
+        """A layout with more lanes on the last mesh, which are inside all around it, too; None if
+        they do not fit."""
         first = len(layout) - 1 if self.within_parent else 0
         wider = (*layout[:first], *((a * x, b * y) for a, b in layout[first:]))
-        fits = all(a <= (limit := self._limits(place))[0] and b <= limit[1] for place, (a, b) in enumerate(wider))
+        fits = all(
+            a <= (limit := self._limits(place))[0] and b <= limit[1]
+            for place, (a, b) in enumerate(wider)
+        )
         return wider if fits else None
 
     def _room(self, state: int) -> int:
         def of(layout: Layout) -> int:
-            free = [(self._limits(p)[0] // x) * (self._limits(p)[1] // y) for p, (x, y) in enumerate(layout)]
+            free = [
+                (self._limits(p)[0] // x) * (self._limits(p)[1] // y)
+                for p, (x, y) in enumerate(layout)
+            ]
             return min(free[-1:] if self.within_parent else free, default=2**30)
 
         return max(of(layout) for layout in self._states[state])
 
-    def split(self, lanes: Sequence[Sequence[int]], along: Sequence[Sequence[str]]) -> list[list[bool]]:
+    def split(
+        self, lanes: Sequence[Sequence[int]], along: Sequence[Sequence[str]]
+    ) -> list[list[bool]]:
         """Per mesh, innermost first, which loops' lanes lie along Y, so that all fit."""
         flat = [
-            (mesh, n, ways) for mesh, pairs in enumerate(zip(lanes, along, strict=True)) for n, ways in zip(*pairs, strict=True)
+            (mesh, n, ways)
+            for mesh, pairs in enumerate(zip(lanes, along, strict=True))
+            for n, ways in zip(*pairs, strict=True)
         ]
 
         def search(layout: Layout, place: int) -> list[bool] | None:

@@ -8,12 +8,14 @@ from numpy.typing import NDArray
 from ithaca.formulations.algebra.array_types import Floats, Integers
 from ithaca.formulations.spatial.search.labels import Labels, Matrix
 
-#: Rounds at most, each of which compares all labels of a group with one of them; and the share that the last one has removed.
+#: Rounds at most, each of which compares all labels of a group with one of them; and the share that
+#: the last one has removed.
 ROUNDS, WORTH = 60, 0.01
 
 
 def undominated(keys: Matrix, costs: Matrix) -> NDArray[np.intp]:
-    """Columns without those that another one with the same keys is at least as good as, in every row of costs.
+    """Columns without those that another one with the same keys is at least as good as, in every
+    row of costs.
 
     Of equals the first is left. Some that are dominated may be left, too.
     """
@@ -52,8 +54,11 @@ def _number(keys: Matrix) -> Floats | Integers:
     return np.unique(keys, axis=1, return_inverse=True)[1].ravel()
 
 
-def undominated_labels(labels: Labels, *, meshes_left: bool, timed: bool, lanes: bool) -> NDArray[np.intp]:
-    """Labels without those that others of the same extents are at least as good as in all that matters outside."""
+def undominated_labels(
+    labels: Labels, *, meshes_left: bool, timed: bool, lanes: bool
+) -> NDArray[np.intp]:
+    """Labels without those that others of the same extents are at least as good as in all that
+    matters outside."""
     layout, hierarchy = labels.layout, labels.hierarchy
     keys = [*labels.rows("extent")]
     if meshes_left:
@@ -66,7 +71,9 @@ def undominated_labels(labels: Labels, *, meshes_left: bool, timed: bool, lanes:
         pending = [labels.rows(item)[place] for item in layout.items]
         costs += [row for row in pending if row.any()]
         if first[place].any():
-            own = [row for row, item in zip(pending, layout.items, strict=True) if item[0] == output]
+            own = [
+                row for row, item in zip(pending, layout.items, strict=True) if item[0] == output
+            ]
             costs.append(settled[place] + sum(own) - first[place])
     costs += [*labels.rows("wanted"), *labels.rows("closed"), *labels.rows("leak")]
     if timed:

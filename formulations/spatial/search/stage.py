@@ -1,4 +1,5 @@
-"""The stage of the edition ``timeloop``: labels up to the outermost mesh are its rows, completed by what lies outside."""
+"""The stage of the edition ``timeloop``: labels up to the outermost mesh are its rows, completed by
+what lies outside."""
 
 from __future__ import annotations
 
@@ -43,10 +44,12 @@ if TYPE_CHECKING:
 #: Labels that are extended together.
 CHUNK, COMPLETED = 1 << 17, 1 << 11
 
-#: Labels that are made at once, and so many that it is worth dropping dominated ones while a step is being decided.
+#: Labels that are made at once, and so many that it is worth dropping dominated ones while a step
+#: is being decided.
 SLICE, MANY = 1 << 16, 1 << 13
 
-#: Bytes of labels beyond which only those of least bounds are kept: several copies of them are held at times.
+#: Bytes of labels beyond which only those of least bounds are kept: several copies of them are held
+#: at times.
 MEMORY = 192 << 20
 
 #: Labels so few that bounding them is not worth its time.
@@ -55,10 +58,12 @@ FEW = 256
 #: Mappings that are evaluated at most where what is compared differs from the truth.
 NEAR = 64
 
-#: Labels that are kept at every boundary in the searches for first incumbents: wider ones follow while they gain so much.
+#: Labels that are kept at every boundary in the searches for first incumbents: wider ones follow
+#: while they gain so much.
 BEAMS, NARROW, GAIN = (50, 200, 1000, 5000, 25000), 200, 0.01
 
-#: How many times as many are kept while a step is being decided, where bounds tell little; and most of them.
+#: How many times as many are kept while a step is being decided, where bounds tell little; and most
+#: of them.
 MIDWAY, MOST_MIDWAY = 100, 1 << 18
 
 
@@ -95,11 +100,13 @@ class TimeloopStage:
 
     def __init__(self, design: SpatialDesign, problem: Problem, architecture: Architecture) -> None:
         self.design, self.problem = design, problem
-        self.hierarchy = hierarchy = Hierarchy(design.nest, architecture, design.orders, divides=design.options.divisors_only)
+        self.hierarchy = hierarchy = Hierarchy(
+            design.nest, architecture, design.orders, divides=design.options.divisors_only
+        )
         self.divisors = divisors = design.options.divisors_only
         self.goal = Goal(problem, hierarchy)
-        #: Whether what is compared differs from the truth: where accesses are of several words, each counts its share of one;
-        #: and numbers may be too large for floats.
+        #: Whether what is compared differs from the truth: where accesses are of several words,
+        #: each counts its share of one; and numbers may be too large for floats.
         self.rounds = any(level.share < 1 for level in hierarchy.levels) or not hierarchy.exact
         self.least_lanes = float(design.constraints.least_used * architecture.compute.instances)
         self.layouts = Layouts(hierarchy.meshes, within_parent=design.options.within_parent)
@@ -134,7 +141,9 @@ class TimeloopStage:
     def _choices(self, left: int, loop: int, step: Step) -> Vector:
         """The factors that a step may give a loop of which so many trips are left."""
         level = self.hierarchy.levels[step.level].name
-        asked = self.design.constraints.factor(level, "spatial" if step.lanes else "temporal", self.hierarchy.loops[loop])
+        asked = self.design.constraints.factor(
+            level, "spatial" if step.lanes else "temporal", self.hierarchy.loops[loop]
+        )
         if step.level == 0 and not step.lanes:
             found = [left]
         elif self.divisors:
@@ -150,7 +159,8 @@ class TimeloopStage:
     # -- bounds --------------------------------------------------------------------------
 
     def bound(self, found: Labels, at: Position, cutoff: Fraction | None = None) -> Vector:
-        """The least objective of all mappings that extend labels; infinite where it is not below a cutoff."""
+        """The least objective of all mappings that extend labels; infinite where it is not below a
+        cutoff."""
         if not found.count:
             return np.zeros(0)
         steps, runs, by_group = self.bounds.least(found, at)
@@ -161,7 +171,9 @@ class TimeloopStage:
         for counts in by_group:
             for place, count in enumerate(counts):
                 vector[3 + place] = np.ceil(all_below(count))  # counts are whole
-            least = np.minimum(least, self.goal.without_ties(vector, self.goal.bounds(vector), cutoff))
+            least = np.minimum(
+                least, self.goal.without_ties(vector, self.goal.bounds(vector), cutoff)
+            )
         return least
 
     def _final(self, found: Labels) -> Floats:
@@ -199,7 +211,8 @@ class TimeloopStage:
         return "".join(way for way in "xy" if self.design.constraints.lies_along(level, name, way))
 
     def _lean(self, extents: Vector, widest: Vector, loop: int) -> Mask:
-        """Which labels pad a loop no more than they must: no factor could be less with as many trips left."""
+        """Which labels pad a loop no more than they must: no factor could be less with as many
+        trips left."""
         extent = self.hierarchy.extents[loop]
         less = np.maximum(extents - extents / widest, 1)
         lean: Mask = -(-extent // less) > -(-extent // extents)
@@ -207,9 +220,15 @@ class TimeloopStage:
         return lean
 
     def _extended(
-        self, found: Labels, step: Step, order: Sequence[int], cutoff: Fraction | None, most: int | None
+        self,
+        found: Labels,
+        step: Step,
+        order: Sequence[int],
+        cutoff: Fraction | None,
+        most: int | None,
     ) -> Generator[None, None, Labels]:
-        """Labels with the loops of a step, one after the other, as far as they may be of interest; pauses now and then."""
+        """Labels with the loops of a step, one after the other, as far as they may be of interest;
+        pauses now and then."""
         inner = found.rows("extent").copy()
         for number, loop in enumerate(order):
             which, factor = self._widened(found, loop, step)
@@ -218,12 +237,16 @@ class TimeloopStage:
             parts, inners = [], []
             for begin in range(0, max(which.size, 1), SLICE):
                 here = slice(begin, begin + SLICE)
-                part, part_inner = self._with_loop(found, loop, step, which[here], factor[here], inner)
+                part, part_inner = self._with_loop(
+                    found, loop, step, which[here], factor[here], inner
+                )
                 if cutoff is not None and part.count > FEW:
                     # lanes are bounded better once none can be added
                     whole = step.lanes and last
                     through = replace(part, meshes=part.meshes + 1) if whole else part
-                    open_ = self.bound(through, Position(step.level) if whole else at, cutoff) < least_double(cutoff)
+                    open_ = self.bound(
+                        through, Position(step.level) if whole else at, cutoff
+                    ) < least_double(cutoff)
                     part, part_inner = part.take(open_), part_inner[:, open_]
                 parts.append(part)
                 inners.append(part_inner)
@@ -242,14 +265,23 @@ class TimeloopStage:
         return found
 
     def _with_loop(
-        self, found: Labels, loop: int, step: Step, which: NDArray[np.intp], factor: Vector, inner: Matrix
+        self,
+        found: Labels,
+        loop: int,
+        step: Step,
+        which: NDArray[np.intp],
+        factor: Vector,
+        inner: Matrix,
     ) -> tuple[Labels, Matrix]:
-        """Labels with one more loop, those of them that fit; and what their lanes in the present mesh cover each."""
+        """Labels with one more loop, those of them that fit; and what their lanes in the present
+        mesh cover each."""
         extents = found.rows("extent")[:, which]
         extents[loop] *= factor
         legal = fits(self.hierarchy, extents, step.level)
         if not self.divisors:
-            legal &= self._lean(extents[loop], np.maximum(found.row("widest", loop)[which], factor), loop)
+            legal &= self._lean(
+                extents[loop], np.maximum(found.row("widest", loop)[which], factor), loop
+            )
         if not step.lanes:
             return repeat(found, loop, which[legal], factor[legal]), inner[:, which[legal]]
         state = self.layouts.add(found.row("mesh")[which], factor, self._along(step, loop))
@@ -261,11 +293,13 @@ class TimeloopStage:
 
     @cached_property
     def _overlaps(self) -> bool:
-        """Whether tiles of a tensor may overlap: then lanes decided in one mesh tell what others want."""
+        """Whether tiles of a tensor may overlap: then lanes decided in one mesh tell what others
+        want."""
         return any(tensor.windows for tensor in self.hierarchy.tensors)
 
     def _held(self, found: Labels, at: Position, cutoff: Fraction | None) -> NDArray[np.intp]:
-        """As many labels as memory holds, those of least bounds; what the others may hold is remembered."""
+        """As many labels as memory holds, those of least bounds; what the others may hold is
+        remembered."""
         bounds = self.bound(found, at, cutoff)
         order = np.argsort(bounds, kind="stable")
         count = found.count * MEMORY // (2 * found.data.nbytes)
@@ -276,7 +310,9 @@ class TimeloopStage:
         """Which labels none of the others is better than, in the midst of a step or after it."""
         meshes_left = not decided or found.meshes < len(self.hierarchy.meshes)
         timed = self.goal.timed or self.least_lanes > 0
-        return undominated_labels(found, meshes_left=meshes_left, timed=timed, lanes=self.goal.uses_lanes)
+        return undominated_labels(
+            found, meshes_left=meshes_left, timed=timed, lanes=self.goal.uses_lanes
+        )
 
     def _orders(self, step: Step) -> tuple[tuple[int, ...], ...]:
         everything = tuple(range(len(self.hierarchy.loops)))
@@ -285,7 +321,8 @@ class TimeloopStage:
     def _step(
         self, found: Labels, number: int, cutoff: Fraction | None, most: int | None = None
     ) -> Generator[None, None, Labels]:
-        """Labels extended by a step, those of them that may be of interest; ``origin`` is the place of what they are from."""
+        """Labels extended by a step, those of them that may be of interest; ``origin`` is the place
+        of what they are from."""
         step = self.steps[number]
         found = replace(found, data=found.data.copy())
         found.row("origin")[:] = np.arange(found.count)
@@ -295,21 +332,30 @@ class TimeloopStage:
         for place, order in enumerate(self._orders(step)):
             found.row("order")[:] = place
             part = yield from self._extended(found, step, order, cutoff, most)
-            parts.append(part.take(self._better(part, decided=False)) if part.count > MANY else part)
+            parts.append(
+                part.take(self._better(part, decided=False)) if part.count > MANY else part
+            )
             if sum(part.data.nbytes for part in parts) > MEMORY:
                 together = joined(parts)
                 parts = [together.take(self._better(together, decided=False))]
         together = joined(parts)
-        together = replace(together, meshes=together.meshes + 1) if step.lanes else enter(together, step.level)
+        together = (
+            replace(together, meshes=together.meshes + 1)
+            if step.lanes
+            else enter(together, step.level)
+        )
         return self._sifted(together, number, cutoff)
 
     def _sifted(self, found: Labels, number: int, cutoff: Fraction | None) -> Labels:
-        """Labels after a step without those that others are better than, or that are of no interest."""
+        """Labels after a step without those that others are better than, or that are of no
+        interest."""
         meshes_left = found.meshes < len(self.hierarchy.meshes)
         if self.least_lanes and not meshes_left:
             found = found.take(found.row("lanes") >= self.least_lanes)
         if cutoff is not None and number + 1 < len(self.steps):
-            found = found.take(self.bound(found, self._after(number), cutoff) < least_double(cutoff))
+            found = found.take(
+                self.bound(found, self._after(number), cutoff) < least_double(cutoff)
+            )
         return found.take(self._better(found, decided=True))
 
     def _after(self, number: int) -> Position:
@@ -319,7 +365,9 @@ class TimeloopStage:
         """`_step` in parts, so that memory suffices."""
         parts = []
         for begin in range(0, found.count, CHUNK):
-            part = yield from self._step(found.take(np.arange(begin, min(begin + CHUNK, found.count))), number, cutoff())
+            part = yield from self._step(
+                found.take(np.arange(begin, min(begin + CHUNK, found.count))), number, cutoff()
+            )
             part.row("origin")[:] += begin
             parts.append(part)
             yield
@@ -327,20 +375,29 @@ class TimeloopStage:
 
     # -- the search ----------------------------------------------------------------------
 
-    def _beam(self, width: int, known: Fraction | None) -> Generator[None, None, tuple[Configuration, Fraction] | None]:
-        """The best mapping that is found if few labels are kept at every boundary, if it is below what is known."""
+    def _beam(
+        self, width: int, known: Fraction | None
+    ) -> Generator[None, None, tuple[Configuration, Fraction] | None]:
+        """The best mapping that is found if few labels are kept at every boundary, if it is below
+        what is known."""
         found, traces = beginning(self.hierarchy), []
         for number in range(len(self.steps)):
             found = yield from self._step(found, number, known, min(MIDWAY * width, MOST_MIDWAY))
             if found.count > width and number + 1 < len(self.steps):
-                found = found.take(np.argsort(self.bound(found, self._after(number)), kind="stable")[:width])
+                found = found.take(
+                    np.argsort(self.bound(found, self._after(number)), kind="stable")[:width]
+                )
             traces.append(_trace(found))
             if not found.count:
                 return None
         vector = self._final(found)
         place = int(self.goal.bounds(vector).argmin())
         value = self.goal.exact(vector[:, place])
-        return None if value is None else (self._checked(self._configuration(traces, place), value), value)
+        return (
+            None
+            if value is None
+            else (self._checked(self._configuration(traces, place), value), value)
+        )
 
     @cached_property
     def least(self) -> float:
@@ -394,7 +451,9 @@ class TimeloopStage:
             made = pause.result
             made.row("origin")[:] = part[made.row("origin").astype(np.int64)]
             self._rows.append((made, [*traces, _trace(made)]))
-            rows = np.stack([np.full(made.count, len(self._rows) - 1), np.arange(made.count)], axis=1)
+            rows = np.stack(
+                [np.full(made.count, len(self._rows) - 1), np.arange(made.count)], axis=1
+            )
             rest = float(bounds[order[begin + CHUNK]]) if begin + CHUNK < order.size else inf
             yield Block(rows, self.bound(made, self._after(number), cutoff()), max(least, rest))
         if not self.hierarchy.exact and (known := cutoff()) is not None:
@@ -408,7 +467,9 @@ class TimeloopStage:
             places = rows[rows[:, 0] == block, 1]
             yield from self._finished(found.take(places), self.inner, [*traces], places, cutoff)
 
-    def _finished(self, found: Labels, number: int, traces: list[Trace], places: Integers, cutoff: Cutoff) -> Candidates:
+    def _finished(
+        self, found: Labels, number: int, traces: list[Trace], places: Integers, cutoff: Cutoff
+    ) -> Candidates:
         """The best mappings that extend labels, which are the ``places`` of the last trace."""
         if number == len(self.steps):
             yield from self._evaluated(found, traces, places, cutoff)
@@ -419,32 +480,49 @@ class TimeloopStage:
             made.row("origin")[:] = places[begin + made.row("origin").astype(np.int64)]
             yield None
             if made.count:
-                yield from self._finished(made, number + 1, [*traces, _trace(made)], np.arange(made.count), cutoff)
+                yield from self._finished(
+                    made, number + 1, [*traces, _trace(made)], np.arange(made.count), cutoff
+                )
 
-    def _evaluated(self, found: Labels, traces: Sequence[Trace], places: Integers, cutoff: Cutoff) -> Iterator[Configuration]:
+    def _evaluated(
+        self, found: Labels, traces: Sequence[Trace], places: Integers, cutoff: Cutoff
+    ) -> Iterator[Configuration]:
         """The best of complete mappings, if it is below the cutoff."""
         vector = self._final(found)
         bounds = self.goal.without_ties(vector, self.goal.bounds(vector), cutoff())
         order = np.argsort(bounds, kind="stable")
         if not bounds[order[0]] < least_double(cutoff()):
             return
-        tied = bounds < least_double(cutoff()) if self.rounds else near_extreme(bounds, high=False)[1]
+        tied = (
+            bounds < least_double(cutoff()) if self.rounds else near_extreme(bounds, high=False)[1]
+        )
         near = order[tied[order]]
-        near = near[np.sort(np.unique(self.goal.told_apart(vector[:, near]), axis=1, return_index=True)[1])]
-        values = [(value, int(place)) for place in near if (value := self.goal.exact(vector[:, place])) is not None]
+        near = near[
+            np.sort(np.unique(self.goal.told_apart(vector[:, near]), axis=1, return_index=True)[1])
+        ]
+        values = [
+            (value, int(place))
+            for place in near
+            if (value := self.goal.exact(vector[:, place])) is not None
+        ]
         if values:
             value, place = min(values)
             if self.rounds:  # what is worse than this in what is compared may be as good in truth
-                self.dropped = min(self.dropped, value if self.hierarchy.exact else Fraction(below(value)))
+                self.dropped = min(
+                    self.dropped, value if self.hierarchy.exact else Fraction(below(value))
+                )
             for chosen in [each for _, each in sorted(values)][:NEAR] if self.rounds else [place]:
                 yield self._checked(self._configuration(traces, int(places[chosen])), value)
 
     def _checked(self, found: Configuration, value: Fraction) -> Configuration:
-        """A configuration, if the reference gives it the value that the search has: else what it proves is worth nothing."""
+        """A configuration, if the reference gives it the value that the search has: else what it
+        proves is worth nothing."""
         reference = self.problem.feasible_value(found)
         if reference != value and not self.rounds:
             said = "infeasible" if reference is None else f"{float(reference):,.10g}"
-            raise DisagreementError(f"the search computes {float(value):,.10g}, the model {said}; please report this")
+            raise DisagreementError(
+                f"the search computes {float(value):,.10g}, the model {said}; please report this"
+            )
         return found
 
     def _configuration(self, traces: Sequence[Trace], place: int) -> Configuration:
@@ -464,19 +542,30 @@ class TimeloopStage:
             if step.lanes:
                 lanes.append((step, chosen))
                 continue
-            values |= {Slot(name).quantity(loop): n for loop, n in zip(hierarchy.loops, chosen, strict=True)}
+            values |= {
+                Slot(name).quantity(loop): n
+                for loop, n in zip(hierarchy.loops, chosen, strict=True)
+            }
             if len(hierarchy.orders[step.level]) > 1:
                 values[order_quantity(name)] = order + 1
-        ways = [[self._along(step, loop) for loop in range(len(hierarchy.loops))] for step, _ in lanes]
-        for (step, chosen), along in zip(lanes, self.layouts.split([n for _, n in lanes], ways), strict=True):
+        ways = [
+            [self._along(step, loop) for loop in range(len(hierarchy.loops))] for step, _ in lanes
+        ]
+        for (step, chosen), along in zip(
+            lanes, self.layouts.split([n for _, n in lanes], ways), strict=True
+        ):
             name = hierarchy.levels[step.level].name
             for loop, n, upward in zip(hierarchy.loops, chosen, along, strict=True):
                 values[Slot(name, "x").quantity(loop)] = 1 if upward else n
                 values[Slot(name, "y").quantity(loop)] = n if upward else 1
-        return Configuration({quantity: values[quantity] for quantity in self.problem.space.quantities})
+        return Configuration(
+            {quantity: values[quantity] for quantity in self.problem.space.quantities}
+        )
 
 
 def _trace(found: Labels) -> Trace:
     return Trace(
-        found.row("origin").astype(np.int64), found.rows("extent").astype(np.int32), found.row("order").astype(np.int16)
+        found.row("origin").astype(np.int64),
+        found.rows("extent").astype(np.int32),
+        found.row("order").astype(np.int16),
     )

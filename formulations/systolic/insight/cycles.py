@@ -1,4 +1,5 @@
-"""Where the cycles of a configuration go: what binds its main phase (the PEs or an I/O module), and what is padding."""
+"""Where the cycles of a configuration go: what binds its main phase (the PEs or an I/O module), and
+what is padding."""
 
 from __future__ import annotations
 
@@ -21,8 +22,11 @@ class Contender:
     """Something that works all through the main phase."""
 
     name: str  #: `PES`, or the name of an I/O module
-    cycles: Fraction  #: How long it works (cycles); for a buffer that waits for the PEs, how long its transfers take
-    takes: Fraction  #: The same, for the PEs with the cycles in which the buffers that feed them swap
+    #: How long it works (cycles); for a buffer that waits for the PEs, how long its transfers take
+    cycles: Fraction
+    takes: (
+        Fraction  #: The same, for the PEs with the cycles in which the buffers that feed them swap
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +42,18 @@ class Binding:
 
     @property
     def ratio(self) -> Fraction | None:
-        """How many times as long the first takes as the second, at least 1; None where that does nothing."""
-        return None if self.second is None or not self.second.takes else self.first.takes / self.second.takes
+        """How many times as long the first takes as the second, at least 1; None where that does
+        nothing."""
+        return (
+            None
+            if self.second is None or not self.second.takes
+            else self.first.takes / self.second.takes
+        )
 
     @property
     def waiting(self) -> Fraction:
-        """Cycles of the phase in which the first does not work: of the main phase, buffers that swap, one cycle a tile."""
+        """Cycles of the phase in which the first does not work: of the main phase, buffers that
+        swap, one cycle a tile."""
         return self.main - self.first.cycles
 
     @property
@@ -55,8 +65,8 @@ class Binding:
 def binding(costs: Costs) -> Binding:
     """Rank the PEs and the I/O modules of exact costs.
 
-    A buffer that waits for the PEs it feeds takes as long as they do, and a cycle a tile to swap. That is the
-    PEs' doing, so such a buffer counts with its transfers alone.
+    A buffer that waits for the PEs it feeds takes as long as they do, and a cycle a tile to swap.
+    That is the PEs' doing, so such a buffer counts with its transfers alone.
     """
     modules, fed = [], costs.pe
     # of equals, the module nearest to DRAM is named: it is what the others wait for
@@ -66,7 +76,9 @@ def binding(costs: Costs) -> Binding:
         if _waits(group, module, cost):
             busy, fed = cost.transfer * cost.total / cost.per_tile, max(fed, cost.total)
         modules.append(Contender(module.name, busy, busy))
-    ranked = sorted([Contender(PES, costs.pe, fed), *modules], key=lambda contender: -contender.takes)
+    ranked = sorted(
+        [Contender(PES, costs.pe, fed), *modules], key=lambda contender: -contender.takes
+    )
     second = ranked[1] if len(ranked) > 1 else None
     if costs.point.array.edition is Edition.CYCLE:  # modules work beyond their tiles' phase
         return Binding(ranked[0], second, "run", costs.latency, costs.latency)
@@ -112,7 +124,14 @@ def cycles(nest: LoopNest, costs: Costs) -> Cycles:
     point = costs.point
     moves: Fraction = point.array.pe.moves.evaluate(point.values, point.numbers)
     useful = Fraction(nest.operations) / costs.comp
-    return Cycles(useful, costs.pe - moves - useful, moves, costs.main - costs.pe, costs.prologue, costs.epilogue)
+    return Cycles(
+        useful,
+        costs.pe - moves - useful,
+        moves,
+        costs.main - costs.pe,
+        costs.prologue,
+        costs.epilogue,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +145,9 @@ class LoopPadding:
     #: PEs along a space loop (1 for another), and those without any work in the last tile.
     lanes: int
     idle_lanes: int
-    idle_simd: int  #: SIMD lanes without work in the last vector that has any; 0 but for the SIMD loop
+    idle_simd: (
+        int  #: SIMD lanes without work in the last vector that has any; 0 but for the SIMD loop
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,9 @@ class Facts:
 
 def facts(nest: LoopNest, costs: Costs, limits: Sequence[Limit]) -> Facts:
     """All facts about exact costs."""
-    return Facts(binding(costs), cycles(nest, costs), padding(nest, costs), roofs(nest, costs, limits))
+    return Facts(
+        binding(costs), cycles(nest, costs), padding(nest, costs), roofs(nest, costs, limits)
+    )
 
 
 def remarks(nest: LoopNest, costs: Costs, limits: Sequence[Limit], reservation: str) -> Remarks:
@@ -61,17 +63,21 @@ def _binding(binding: Binding) -> Iterator[str]:
     first = binding.first
     subject, verb = ("the PEs", "work") if first.name == PES else (first.name, "works")
     yield (
-        f"Binding: {subject} {verb} {number(first.cycles)} of the {number(binding.main)} cycles of the {binding.phase}, "
+        f"Binding: {subject} {verb} {number(first.cycles)} of the "
+        f"{number(binding.main)} cycles of the {binding.phase}, "
         f"{percent(binding.share)} of the latency of {number(binding.latency)} cycles."
     )
     if binding.waiting and binding.main != binding.latency:
         several = f"{number(binding.waiting)} cycles of the main phase are buffers that swap"
-        swaps = "cycle of the main phase is a buffer that swaps" if binding.waiting == 1 else several
+        swaps = (
+            "cycle of the main phase is a buffer that swaps" if binding.waiting == 1 else several
+        )
         yield f"Binding: the other {swaps}, one cycle a tile."
     if binding.second is not None and binding.ratio is not None:
         yield (
             f"Next: {_who(binding.second)} with {number(binding.second.cycles)} cycles; "
-            f"{_who(first)} takes {'just' if binding.ratio == 1 else f'{number(binding.ratio)} times'} as long."
+            f"{_who(first)} takes "
+            f"{'just' if binding.ratio == 1 else f'{number(binding.ratio)} times'} as long."
         )
 
 
@@ -89,9 +95,12 @@ def _cycles(cycles: Cycles) -> Iterator[str]:
     }
     for name, meaning in parts.items():
         if getattr(cycles, name):
-            yield f"Cycles: {number(getattr(cycles, name))} ({percent(shares[name])}) are {meaning}."
+            yield (
+                f"Cycles: {number(getattr(cycles, name))} ({percent(shares[name])}) are {meaning}."
+            )
     yield (
-        f"Cycles: {number(cycles.fill)} ({percent(cycles.fill / cycles.latency)}) fill and drain the pipeline: "
+        f"Cycles: {number(cycles.fill)} "
+        f"({percent(cycles.fill / cycles.latency)}) fill and drain the pipeline: "
         f"prologue {number(cycles.prologue)}, epilogue {number(cycles.epilogue)}."
     )
 
@@ -101,7 +110,8 @@ def _padding(padding: Padding) -> Iterator[str]:
         yield "Padding: none; all tiles are whole."
         return
     yield (
-        f"Padding: {padding.padded_operations:,} multiply-accumulates are done for the nest's {padding.operations:,}; "
+        f"Padding: {padding.padded_operations:,} multiply-accumulates are done "
+        f"for the nest's {padding.operations:,}; "
         f"{percent(padding.share)} of them are padding."
     )
     for loop in padding.loops:
@@ -113,31 +123,43 @@ def _loop(loop: LoopPadding) -> str:
     text = f"Padding: loop {loop.loop} runs {loop.padded:,} iterations for {loop.extent:,}"
     if loop.idle_lanes:
         verb = "has" if loop.idle_lanes == 1 else "have"
-        text += f"; {loop.idle_lanes} of its {loop.lanes} lanes {verb} nothing to do in the last tile"
+        text += (
+            f"; {loop.idle_lanes} of its {loop.lanes} lanes {verb} nothing to do in the last tile"
+        )
     if loop.idle_simd:
-        text += f"; {counted(loop.idle_simd, 'SIMD lane')} {is_or_are(loop.idle_simd)} idle in the last vector"
+        text += (
+            f"; {counted(loop.idle_simd, 'SIMD lane')} "
+            f"{is_or_are(loop.idle_simd)} idle in the last vector"
+        )
     return text + "."
 
 
 def _roofs(roofs: Roofs) -> Iterator[str]:
     traffic = roofs.traffic
     yield (
-        f"Compute roof of this array: its {roofs.array.units:,} MAC units need at least {number(roofs.array.cycles)} cycles; "
+        f"Compute roof of this array: its {roofs.array.units:,} MAC units need at "
+        f"least {number(roofs.array.cycles)} cycles; "
         f"{_distance(roofs, roofs.array)}."
     )
     if roofs.budget is not None:
         yield (
-            f"Compute roof of the budget: the limits allow {roofs.budget.units:,} MAC units, which need at least "
+            "Compute roof of the budget: the limits allow "
+            f"{roofs.budget.units:,} MAC units, which need at least "
             f"{number(roofs.budget.cycles)} cycles; {_distance(roofs, roofs.budget)}."
         )
     yield (
-        f"Traffic roof: moving each tensor once, {traffic.tensor} with its {traffic.least[traffic.tensor]:,} words "
-        f"takes longest, at least {number(traffic.cycles)} cycles at {traffic.port_words} words per cycle; "
+        f"Traffic roof: moving each tensor once, {traffic.tensor} with its "
+        f"{traffic.least[traffic.tensor]:,} words "
+        f"takes longest, at least {number(traffic.cycles)} cycles at "
+        f"{traffic.port_words} words per cycle; "
         f"{_distance(roofs, traffic)}."
     )
-    more = ", ".join(f"{name} {number(words / traffic.least[name])}" for name, words in traffic.moved.items())
+    more = ", ".join(
+        f"{name} {number(words / traffic.least[name])}" for name, words in traffic.moved.items()
+    )
     yield (
-        f"Traffic: {number(traffic.moved_words)} off-chip words are moved where {traffic.least_words:,} are the least, "
+        f"Traffic: {number(traffic.moved_words)} off-chip words are moved where "
+        f"{traffic.least_words:,} are the least, "
         f"{_times_as_many(traffic.moved_words / traffic.least_words)} (by tensor: {more})."
     )
     yield (
@@ -152,7 +174,11 @@ def _times_as_many(ratio: Fraction) -> str:
 
 def _distance(roofs: Roofs, roof: ComputeRoof | TrafficRoof) -> str:
     distance = roofs.distance(roof)
-    return f"the latency is {number(distance)} times that" if distance >= 2 else f"the latency is {percent(distance - 1)} above"
+    return (
+        f"the latency is {number(distance)} times that"
+        if distance >= 2
+        else f"the latency is {percent(distance - 1)} above"
+    )
 
 
 def _fields(known: Facts) -> dict[str, Any]:
@@ -174,7 +200,11 @@ def _fields(known: Facts) -> dict[str, Any]:
             "main": first.main,
             "share_of_latency": first.share,
         },
-        "cycles": {"latency": known.cycles.latency, **asdict(known.cycles), "shares": known.cycles.shares},
+        "cycles": {
+            "latency": known.cycles.latency,
+            **asdict(known.cycles),
+            "shares": known.cycles.shares,
+        },
         "padding": {
             "operations": known.padding.operations,
             "padded_operations": known.padding.padded_operations,

@@ -1,4 +1,5 @@
-"""A configuration as a loop nest: tiles from DRAM, lanes, and the loops of a PE, with what is loaded and stored where."""
+"""A configuration as a loop nest: tiles from DRAM, lanes, and the loops of a PE, with what is
+loaded and stored where."""
 
 from __future__ import annotations
 
@@ -10,12 +11,19 @@ from ithaca.files.shown_numbers import counted, number
 from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.systolic.quantities import extent, lanes, t1, t2, tiles
-from ithaca.formulations.systolic.systolic_array import Direction, IOGroup, Module, Role, SystolicArray
+from ithaca.formulations.systolic.systolic_array import (
+    Direction,
+    IOGroup,
+    Module,
+    Role,
+    SystolicArray,
+)
 from ithaca.workloads.nest import LoopNest
 
 
 def loop_lines(nest: LoopNest, array: SystolicArray, values: Mapping[str, int]) -> tuple[str, ...]:
-    """The nest as the array runs it, outermost loop first, a line each with a remark; loops of one iteration are left out.
+    """The nest as the array runs it, outermost loop first, a line each with a remark; loops of one
+    iteration are left out.
 
     ``values`` are the design's quantities and the extents.
     """
@@ -30,19 +38,28 @@ def loop_lines(nest: LoopNest, array: SystolicArray, values: Mapping[str, int]) 
         if module.dram:
             changes = [x for x in outer if tiles(x).name in module.tiles.symbols]
             place = outer.index(changes[-1]) + 1 if changes else 0
-            held = f"{counted(whole(group.count), 'buffer')} of {counted(whole(group.size), 'word')}"
+            held = (
+                f"{counted(whole(group.count), 'buffer')} of {counted(whole(group.size), 'word')}"
+            )
             remarks = [f"{held}, {whole(group.pack)} at a time"]
             remarks += _times(group, module, [x for x in outer[:place] if x not in changes])
             if group.exterior and whole(array.pe.count) > whole(group.count):
                 remarks.append("handed from PE to PE")
             word = "load" if module.direction is Direction.IN else "store"
-            moves[module.direction, place].append((place, f"{word} {group.tensor}", "; ".join(remarks)))
+            moves[module.direction, place].append(
+                (place, f"{word} {group.tensor}", "; ".join(remarks))
+            )
 
     lines = [*moves[Direction.IN, 0]]
     for depth, loop in enumerate(outer):
         count, size, wanted = values[tiles(loop).name], values[t1(loop).name], nest.sizes[loop]
-        padded = f"{number(wanted)}, padded to {number(count * size)}" if count * size != wanted else ""
-        lines += [(depth, f"for {loop} in {number(count)} tiles of {number(size)}", padded), *moves[Direction.IN, depth + 1]]
+        padded = (
+            f"{number(wanted)}, padded to {number(count * size)}" if count * size != wanted else ""
+        )
+        lines += [
+            (depth, f"for {loop} in {number(count)} tiles of {number(size)}", padded),
+            *moves[Direction.IN, depth + 1],
+        ]
     inside = [
         *((x, "parallel for", lanes(x), "PEs") for x in array.dataflow),
         *((x, "for", lanes(x), "in the PE") for x in array.band if x not in array.dataflow),
@@ -50,18 +67,32 @@ def loop_lines(nest: LoopNest, array: SystolicArray, values: Mapping[str, int]) 
         *((x, "for", t2(x), "latency hiding") for x in array.latency_hiding_loops),
         (array.simd_loop, "parallel for", t2(array.simd_loop), "SIMD"),
     ]
-    running = [(f"{word} {x} in {number(values[n.name])}", remark) for x, word, n, remark in inside if values[n.name] > 1]
+    running = [
+        (f"{word} {x} in {number(values[n.name])}", remark)
+        for x, word, n, remark in inside
+        if values[n.name] > 1
+    ]
     sums = array.pe.accumulators
-    running.append((str(nest), "" if sums is None else f"sums in {counted(whole(sums), 'word')} of each PE"))
+    running.append(
+        (str(nest), "" if sums is None else f"sums in {counted(whole(sums), 'word')} of each PE")
+    )
     lines += [(depth, code, remark) for depth, (code, remark) in enumerate(running, len(outer))]
     for place in range(len(outer), -1, -1):
         lines += moves[Direction.OUT, place]
     width = max(2 * depth + len(code) for depth, code, _ in lines)
-    return tuple(f"{'  ' * depth + code:<{width}}  {'# ' + remark if remark else ''}".rstrip() for depth, code, remark in lines)
+    return tuple(
+        f"{'  ' * depth + code:<{width}}  {'# ' + remark if remark else ''}".rstrip()
+        for depth, code, remark in lines
+    )
 
 
 def _times(group: IOGroup, module: Module, carried: list[str]) -> list[str]:
     """How often a module moves tiles, where that is not in every trip of the loops around it."""
-    if group.role is Role.FLOW and not (group.locally_reducing and module.direction is Direction.OUT):
-        return [f"partial sums, but {'the first' if module.direction is Direction.IN else 'the last'} time"]
+    if group.role is Role.FLOW and not (
+        group.locally_reducing and module.direction is Direction.OUT
+    ):
+        return [
+            "partial sums, but "
+            f"{'the first' if module.direction is Direction.IN else 'the last'} time"
+        ]
     return [f"after the last of {' and '.join(carried)}"] if carried else []

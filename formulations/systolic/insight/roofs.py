@@ -28,7 +28,8 @@ class ComputeRoof:
     """All multiply-accumulate units at work in every cycle."""
 
     units: int  #: Multiply-accumulate units
-    cycles: Fraction  #: The nest's operations over the units (cycles); no latency with as many units is below
+    #: The nest's operations over the units (cycles); no latency with as many units is below
+    cycles: Fraction
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,9 @@ class Roofs:
     latency: Fraction  #: Of the configuration (cycles)
     operations: int  #: Multiply-accumulates of the nest
     array: ComputeRoof  #: With the configuration's own units
-    budget: ComputeRoof | None  #: With as many as the limits on dsp and comp allow; None where neither is limited
+    budget: (
+        ComputeRoof | None
+    )  #: With as many as the limits on dsp and comp allow; None where neither is limited
     traffic: TrafficRoof  #: Of the DRAM ports
 
     @property
@@ -80,11 +83,14 @@ class Roofs:
 def roofs(nest: LoopNest, costs: Costs, limits: Sequence[Limit]) -> Roofs:
     """The roofs over exact costs.
 
-    In the model a DRAM module moves at most a port's width per cycle, and one module moves each tensor's elements at
-    least once; so ``footprint / port`` of the largest tensor bounds the main phase. Likewise the PEs do at least the
-    nest's operations, at most one per unit and cycle.
+    In the model a DRAM module moves at most a port's width per cycle, and one module moves each
+    tensor's elements at least once; so ``footprint / port`` of the largest tensor bounds the main
+    phase. Likewise the PEs do at least the nest's operations, at most one per unit and cycle.
     """
-    operations, allowed = nest.operations, _allowed_units(costs.point.data, costs.point.array.factors, limits)
+    operations, allowed = (
+        nest.operations,
+        _allowed_units(costs.point.data, costs.point.array.factors, limits),
+    )
     least, port = footprints(nest), costs.point.data.port_words
     largest = max(least, key=lambda tensor: least[tensor])
     return Roofs(
@@ -92,22 +98,32 @@ def roofs(nest: LoopNest, costs: Costs, limits: Sequence[Limit]) -> Roofs:
         operations,
         ComputeRoof(int(costs.comp), operations / costs.comp),
         None if allowed is None else ComputeRoof(allowed, Fraction(operations, allowed)),
-        TrafficRoof(largest, port, Fraction(least[largest], port), least, tensor_words(costs.point.array, costs)),
+        TrafficRoof(
+            largest,
+            port,
+            Fraction(least[largest], port),
+            least,
+            tensor_words(costs.point.array, costs),
+        ),
     )
 
 
 def least_metrics(design: SystolicDesign, limits: Sequence[Limit]) -> dict[str, Fraction]:
     """What no configuration of a design is below within limits: the roofs of every one of them.
 
-    Words off chip are those of every tensor once, but of those kept there. DRAM modules move no more than a port's width per
-    cycle; in the cycle edition results are held to that where `holds_transfers`, and all words to the memory's bandwidth.
-    What a limit allows off chip per second holds for the run. Energy is that of all operations and of these words.
+    Words off chip are those of every tensor once, but of those kept there. DRAM modules move no
+    more than a port's width per cycle; in the cycle edition results are held to that where
+    `holds_transfers`, and all words to the memory's bandwidth. What a limit allows off chip per
+    second holds for the run. Energy is that of all operations and of these words.
     """
     nest, array, data, technology = design.nest, design.array, design.data, design.technology
     words, cycle = footprints(nest), array.edition is Edition.CYCLE
     units: Fraction | int | None = _allowed_units(data, array.factors, limits)
     if units is None:
-        ranges = {name: Interval(Fraction(low), Fraction(high)) for name, (low, high) in design.space.ranges.items()}
+        ranges = {
+            name: Interval(Fraction(low), Fraction(high))
+            for name, (low, high) in design.space.ranges.items()
+        }
         units = as_interval((array.pe.count * array.pe.simd).evaluate(ranges, INTERVAL)).high
     off_chip = Fraction(sum(n for tensor, n in words.items() if tensor not in dict(design.kept)))
     moved, per_second = (
@@ -117,18 +133,31 @@ def least_metrics(design: SystolicDesign, limits: Sequence[Limit]) -> dict[str, 
     rates = [bound * 1000 / technology.clock_mhz for bound in per_second]
     if cycle and technology.memory.bandwidth:
         rates.append(Fraction(technology.memory.bandwidth))
-    held = [n for tensor, n in words.items() if not cycle or tensor != nest.output.tensor or holds_transfers(array)]
+    held = [
+        n
+        for tensor, n in words.items()
+        if not cycle or tensor != nest.output.tensor or holds_transfers(array)
+    ]
     latency = max(
-        Fraction(nest.operations, max(units, 1)), Fraction(max(held), data.port_words), *(moved / rate for rate in rates)
+        Fraction(nest.operations, max(units, 1)),
+        Fraction(max(held), data.port_words),
+        *(moved / rate for rate in rates),
     )
     per_operation = technology.mac * (array.factors - 1) + technology.register * len(words)
     energy = (nest.operations * per_operation + off_chip * technology.dram) * technology.mac_pj
-    found = {"latency": latency, "time": latency / (technology.clock_mhz * 1000), "off_chip_words": off_chip, "comm": off_chip}
+    found = {
+        "latency": latency,
+        "time": latency / (technology.clock_mhz * 1000),
+        "off_chip_words": off_chip,
+        "comm": off_chip,
+    }
     return {**found, "energy": energy, "edp": energy * latency}
 
 
 def _allowed_units(data: DataType, factors: int, limits: Sequence[Limit]) -> int | None:
     """Multiply-accumulate units within the limits on dsp and comp."""
     per_unit = {"dsp": data.dsp(factors), "comp": Fraction(1)}
-    found = [floor(limit.bound / per_unit[limit.metric]) for limit in limits if limit.metric in per_unit]
+    found = [
+        floor(limit.bound / per_unit[limit.metric]) for limit in limits if limit.metric in per_unit
+    ]
     return min(found) if found else None

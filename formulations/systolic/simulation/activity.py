@@ -1,4 +1,5 @@
-"""Where the time of a run went: per process and module, and the FIFO and neighbour that made it wait."""
+"""Where the time of a run went: per process and module, and the FIFO and neighbour that made it
+wait."""
 
 from __future__ import annotations
 
@@ -59,7 +60,8 @@ class Activity:
 
 @dataclass(frozen=True, slots=True)
 class ModuleShare:
-    """A module's processes taken together: shares of the run's cycles, on average over its processes."""
+    """A module's processes taken together: shares of the run's cycles, on average over its
+    processes."""
 
     module: str  #: Its name
     processes: int  #: How many
@@ -69,8 +71,9 @@ class ModuleShare:
     held_up: float  #: Waiting for room
     meeting: float  #: At barriers
     idle: float  #: Before it began, after it ended, or while memory refreshed
-    #: The longest wait of any of its processes, then that of the process it waits for, and so on (at a barrier: of the other
-    #: one there): to a process that is busy longer than it waits, or that was met before.
+    #: The longest wait of any of its processes, then that of the process it waits for, and so on
+    #: (at a barrier: of the other one there): to a process that is busy longer than it waits, or
+    #: that was met before.
     chain: tuple[Wait, ...]
     root: str | None  #: That process
 
@@ -113,7 +116,9 @@ class Run:
         """The other process at the barriers of each that has some."""
         met: dict[str, list[str]] = {}
         for process in self.network.processes:
-            for name in {step.barrier for step in steps_of(process.steps) if isinstance(step, Meet)}:
+            for name in {
+                step.barrier for step in steps_of(process.steps) if isinstance(step, Meet)
+            }:
                 met.setdefault(name, []).append(process.name)
         return {one: other for pair in met.values() for one, other in (pair, pair[::-1])}
 
@@ -123,7 +128,10 @@ class Run:
             seen.add(root)
             activity = self.by_name[root]
             longest = activity.waits[0].cycles if activity.waits else 0
-            if activity.busy >= activity.starved + activity.held_up + activity.meeting or not longest + activity.meeting:
+            if (
+                activity.busy >= activity.starved + activity.held_up + activity.meeting
+                or not longest + activity.meeting
+            ):
                 break
             if activity.meeting > longest:
                 root = self._partners[root]
@@ -134,14 +142,25 @@ class Run:
 
     def _share(self, name: str, activities: list[Activity]) -> ModuleShare:
         def mean(of: Callable[[Activity], int]) -> float:
-            return fsum(of(activity) for activity in activities) / len(activities) / max(self.cycles, 1)
+            return (
+                fsum(of(activity) for activity in activities)
+                / len(activities)
+                / max(self.cycles, 1)
+            )
 
         names = ("working", "entering", "starved", "held_up", "meeting")
         parts = {part: mean(attrgetter(part)) for part in names}
         waits = [activity.waits[0] for activity in activities if activity.waits]
         cause = max(waits, key=lambda wait: wait.cycles, default=None)
         chain, root = ((), None) if cause is None else self._chain(cause)
-        return ModuleShare(name, len(activities), **parts, idle=max(1 - fsum(parts.values()), 0.0), chain=chain, root=root)
+        return ModuleShare(
+            name,
+            len(activities),
+            **parts,
+            idle=max(1 - fsum(parts.values()), 0.0),
+            chain=chain,
+            root=root,
+        )
 
 
 def simulate_network(network: Network, checkpoint: Callable[[], None] | None = None) -> Run:
@@ -165,13 +184,17 @@ def simulate_network(network: Network, checkpoint: Callable[[], None] | None = N
 
 
 def engine() -> Any:
-    """The module that runs networks, imported when it is needed. Raises `InputError` without numba."""
+    """The module that runs networks, imported when it is needed. Raises `InputError` without
+    numba."""
     try:
         from ithaca.formulations.systolic.simulation import engine
     except ImportError as error:
         if error.name not in ("numba", "llvmlite"):
             raise
-        raise InputError('simulation needs numba, which is not installed; allowed: pip install "ithaca[simulate]"') from None
+        raise InputError(
+            "simulation needs numba, which is not installed; allowed: "
+            'pip install "ithaca[simulate]"'
+        ) from None
     return engine
 
 
@@ -195,7 +218,18 @@ def run_of(network: Network, counts: Counts) -> Run:
         waits.sort(key=lambda each: -each.cycles)
         turns, working, entering, meeting, refreshing = row
         activities.append(
-            Activity(process.name, process.module, finished, end, turns, working, entering, meeting, refreshing, tuple(waits))
+            Activity(
+                process.name,
+                process.module,
+                finished,
+                end,
+                turns,
+                working,
+                entering,
+                meeting,
+                refreshing,
+                tuple(waits),
+            )
         )
     hanging = []
     for number, finished in enumerate(finishes):

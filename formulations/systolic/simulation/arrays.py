@@ -1,7 +1,8 @@
-"""The process network of a systolic array: modules, PEs and FIFOs, derived from what the design states (DESIGN.md §11).
+"""The process network of a systolic array: modules, PEs and FIFOs, derived from what the design
+states (DESIGN.md §11).
 
-Nothing here knows a dataflow. Every module becomes a process per instance, a buffered one two that meet at a barrier when they
-swap buffers; PEs take one word per cycle from every tensor they read.
+Nothing here knows a dataflow. Every module becomes a process per instance, a buffered one two that
+meet at a barrier when they swap buffers; PEs take one word per cycle from every tensor they read.
 """
 
 from __future__ import annotations
@@ -17,7 +18,16 @@ from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.machine import IDEAL, Machine, Memory, Sums
 from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.formulations.systolic.quantities import lanes, t2
-from ithaca.formulations.systolic.simulation.network import Fifo, Loop, Meet, Network, Process, Refresh, Repeat, Step
+from ithaca.formulations.systolic.simulation.network import (
+    Fifo,
+    Loop,
+    Meet,
+    Network,
+    Process,
+    Refresh,
+    Repeat,
+    Step,
+)
 from ithaca.formulations.systolic.systolic_array import Direction, IOGroup, Module, Role
 
 #: More PEs and modules than this are refused: their words alone would not fit.
@@ -28,7 +38,10 @@ Place = tuple[int, ...]
 
 
 def array_network(
-    design: SystolicDesign, configuration: Mapping[str, int], machine: Machine, memory: Memory = IDEAL
+    design: SystolicDesign,
+    configuration: Mapping[str, int],
+    machine: Machine,
+    memory: Memory = IDEAL,
 ) -> Network:
     """The network that a configuration of a design becomes on a machine.
 
@@ -56,10 +69,18 @@ class _Ports:
 class _Builder:
     """A network in the making."""
 
-    def __init__(self, design: SystolicDesign, configuration: Mapping[str, int], machine: Machine, memory: Memory) -> None:
+    def __init__(
+        self,
+        design: SystolicDesign,
+        configuration: Mapping[str, int],
+        machine: Machine,
+        memory: Memory,
+    ) -> None:
         check_buildable(design)
         self.design, self.array, self.machine, self.memory = design, design.array, machine, memory
-        self._values = {name: Fraction(value) for name, value in {**design.extents, **configuration}.items()}
+        self._values = {
+            name: Fraction(value) for name, value in {**design.extents, **configuration}.items()
+        }
         self._fifos: list[Fifo] = []
         self._processes: list[Process] = []
         self.shape = tuple(self._value(lanes(loop)) for loop in self.array.dataflow)
@@ -69,9 +90,12 @@ class _Builder:
         self.pes = {place: _Ports() for place in product(*map(range, self.shape))}
         moved = sum(self._bytes(group) for group in self.array.packed_groups)
         bandwidth = memory.bandwidth
-        #: Cycles of all DRAM modules' shared memory per byte that one of them moves, if it has its share of the bandwidth.
+        #: Cycles of all DRAM modules' shared memory per byte that one of them moves, if it has its
+        #: share of the bandwidth.
         self._share = (
-            {g.name: Fraction(moved, bandwidth * self._bytes(g)) for g in self.array.packed_groups} if bandwidth else {}
+            {g.name: Fraction(moved, bandwidth * self._bytes(g)) for g in self.array.packed_groups}
+            if bandwidth
+            else {}
         )
 
     def network(self) -> Network:
@@ -92,21 +116,32 @@ class _Builder:
         return int(expression.evaluate(self._values, FRACTION))
 
     def _check_size(self) -> None:
-        count = sum(self._value(module.instances) for _, module in self.array.modules) + self._value(self.array.pe.count)
+        count = sum(
+            self._value(module.instances) for _, module in self.array.modules
+        ) + self._value(self.array.pe.count)
         if count > MOST_PROCESSES:
-            raise InputError(f"the array has {count:,} PEs and modules; allowed: at most {MOST_PROCESSES:,} to simulate")
+            raise InputError(
+                f"the array has {count:,} PEs and modules; allowed: at most "
+                f"{MOST_PROCESSES:,} to simulate"
+            )
 
     def _packed(self, group: IOGroup) -> int:
         """Words of a tile as FIFOs hold them: packs."""
         size, pack = self._value(group.size), self._value(group.pack)
         if size % pack:
-            raise InputError(f"pack {pack} of {group.name} does not divide its tile of {size} words; allowed: packs that do")
+            raise InputError(
+                f"pack {pack} of {group.name} does not divide its tile of "
+                f"{size} words; allowed: packs that do"
+            )
         return size // pack
 
     def _bytes(self, group: IOGroup) -> int:
         """What a group moves to or from DRAM in a run."""
         return (
-            self._value(group.size) * self._value(group.count) * self._value(group.modules[-1].tiles) * self.design.data.bytes
+            self._value(group.size)
+            * self._value(group.count)
+            * self._value(group.modules[-1].tiles)
+            * self.design.data.bytes
         )
 
     def _fifo(self, name: str, latency: int = 0) -> str:
@@ -118,20 +153,30 @@ class _Builder:
         """A FIFO behind the adder of a PE."""
         return self._fifo(name, self.machine.hop - 1 + self.machine.mac)
 
-    def _process(self, name: str, module: str, *steps: Step, begin: int = 0, memory: bool = False) -> None:
+    def _process(
+        self, name: str, module: str, *steps: Step, begin: int = 0, memory: bool = False
+    ) -> None:
         self._processes.append(Process(name, steps, begin, module, memory))
 
-    def _loop(self, words: int, reads: str | tuple[str, ...] = (), writes: str | tuple[str, ...] = ()) -> Loop:
+    def _loop(
+        self, words: int, reads: str | tuple[str, ...] = (), writes: str | tuple[str, ...] = ()
+    ) -> Loop:
         reads, writes = ((names,) if isinstance(names, str) else names for names in (reads, writes))
         return Loop(words, reads, writes, self.machine.entry)
 
     def _dram(self, group: IOGroup, loop: Loop) -> Loop:
         """A loop that moves words of a group to or from memory."""
-        own = max(Fraction(1), self._share.get(group.name, Fraction(0)) * self._value(group.pack) * self.design.data.bytes)
+        own = max(
+            Fraction(1),
+            self._share.get(group.name, Fraction(0))
+            * self._value(group.pack)
+            * self.design.data.bytes,
+        )
         return replace(loop, entry=loop.entry + self.memory.latency, interval=own if own > 1 else 1)
 
     def _rest(self, words: int, links: list[str], place: int, *, inwards: bool) -> tuple[Step, ...]:
-        """What a module of a chain passes on for those behind it; links lead to the modules, or from them."""
+        """What a module of a chain passes on for those behind it; links lead to the modules, or
+        from them."""
         behind = len(links) - 1 - place
         if not behind:
             return ()
@@ -154,14 +199,25 @@ class _Builder:
         chains = [list(first)[begin : begin + chain] for begin in range(0, count, chain)]
         heads = []
         for number, feeds in enumerate(chains):
-            links = [self._fifo(f"{group.name} to {buffer.name} {number * chain + place}") for place in range(chain)]
+            links = [
+                self._fifo(f"{group.name} to {buffer.name} {number * chain + place}")
+                for place in range(chain)
+            ]
             heads.append(links[0])
             for place, feed in enumerate(feeds):
                 rest = self._rest(words, links, place, inwards=True)
-                self._buffer(buffer, f"{buffer.name} {number * chain + place}", self._loop(words, links[place]), rest, feed)
+                self._buffer(
+                    buffer,
+                    f"{buffer.name} {number * chain + place}",
+                    self._loop(words, links[place]),
+                    rest,
+                    feed,
+                )
         self._memory(group, heads, words * chain, tiles, outer, inwards=True)
 
-    def _buffer(self, module: Module, name: str, own: Loop, rest: tuple[Step, ...], feed: str) -> None:
+    def _buffer(
+        self, module: Module, name: str, own: Loop, rest: tuple[Step, ...], feed: str
+    ) -> None:
         """A doubled buffer: one process fills it and passes on, the other feeds PEs from it."""
         swap = Meet(name, self.machine.swap)
         tiles = self._value(module.tiles)
@@ -174,11 +230,14 @@ class _Builder:
             memory=module.dram,
         )
         self._process(
-            f"{name} feed", f"{module.name} feed", Repeat(tiles, (swap, Repeat(again, (self._loop(self.trips, (), feed),))))
+            f"{name} feed",
+            f"{module.name} feed",
+            Repeat(tiles, (swap, Repeat(again, (self._loop(self.trips, (), feed),)))),
         )
 
     def _pes_fed(self, group: IOGroup) -> tuple[str, ...]:
-        """The FIFOs by which buffers feed PEs, and those by which PEs hand on; chain by chain, each in its order."""
+        """The FIFOs by which buffers feed PEs, and those by which PEs hand on; chain by chain, each
+        in its order."""
         along = self.array.dataflow.index(group.direction) if group.direction else None
         feeds = []
         # the chain of buffers runs along the first space loop but the one the data are handed along
@@ -207,27 +266,47 @@ class _Builder:
         chain = self.shape[0]
         heads = []
         for column in sorted({place[1:] for place in self.pes}):
-            links = [self._fifo(f"{group.name} from {drain.name} {_shown((place, *column))}") for place in range(chain)]
+            links = [
+                self._fifo(f"{group.name} from {drain.name} {_shown((place, *column))}")
+                for place in range(chain)
+            ]
             heads.append(links[0])
             for place in range(chain):
                 at = (place, *column)
                 self.pes[at].sum_out = (self._sum_fifo(f"{group.name} from PE {_shown(at)}"),)
                 own = self._loop(taken, self.pes[at].sum_out), self._loop(words, (), links[place])
                 rest = self._rest(words, links, place, inwards=False)
-                self._process(f"{drain.name} {_shown(at)}", drain.name, Repeat(rounds, (*own, *rest)))
+                self._process(
+                    f"{drain.name} {_shown(at)}", drain.name, Repeat(rounds, (*own, *rest))
+                )
         self._memory(group, heads, words * chain, rounds, outer, inwards=False)
 
     def _memory(
-        self, group: IOGroup, heads: list[str], words: int, rounds: int, outer: Sequence[Module], *, inwards: bool
+        self,
+        group: IOGroup,
+        heads: list[str],
+        words: int,
+        rounds: int,
+        outer: Sequence[Module],
+        *,
+        inwards: bool,
     ) -> None:
-        """What chains take from DRAM, or pass on to it, through modules without buffers: one per chain, if there are any."""
+        """What chains take from DRAM, or pass on to it, through modules without buffers: one per
+        chain, if there are any."""
         end = heads[0]
         if len(outer) > 1:
             # each takes what is its chain's and passes the rest
             middle, way = outer[0], "to" if inwards else "from"
-            ways = [self._fifo(f"{group.name} {way} {middle.name} {number}") for number in range(len(heads))]
+            ways = [
+                self._fifo(f"{group.name} {way} {middle.name} {number}")
+                for number in range(len(heads))
+            ]
             for number, head in enumerate(heads):
-                own = self._loop(words, ways[number], head) if inwards else self._loop(words, head, ways[number])
+                own = (
+                    self._loop(words, ways[number], head)
+                    if inwards
+                    else self._loop(words, head, ways[number])
+                )
                 rest = self._rest(words, ways, number, inwards=inwards)
                 self._process(f"{middle.name} {number}", middle.name, Repeat(rounds, (own, *rest)))
             end = ways[0]
@@ -236,7 +315,8 @@ class _Builder:
         self._process(outer[-1].name, outer[-1].name, Repeat(rounds, (dram,)), memory=True)
 
     def _collect(self, group: IOGroup) -> None:
-        """Sums handed from PE to PE, taken from the last of each chain by a buffer that goes on adding."""
+        """Sums handed from PE to PE, taken from the last of each chain by a buffer that goes on
+        adding."""
         assert group.direction is not None
         along = self.array.dataflow.index(group.direction)
         ends = []
@@ -244,25 +324,44 @@ class _Builder:
             ports = self.pes[place]
             ports.sum_out = (self._sum_fifo(f"{group.name} from PE {_shown(place)}"),)
             if place[along] + 1 < self.shape[along]:
-                self.pes[(*place[:along], place[along] + 1, *place[along + 1 :])].sum_in = ports.sum_out
+                self.pes[
+                    (*place[:along], place[along] + 1, *place[along + 1 :])
+                ].sum_in = ports.sum_out
             else:
                 ends.append(ports.sum_out)
         (module, *outer) = (each for each in group.modules if each.direction is Direction.OUT)
         words, rounds = self._words[group.name], self._value(module.tiles)
         taken = self._value(group.size) // self._value(self.array.pe.outputs)
         again = self._value(module.intra) // taken
-        links = [] if module.dram else [self._fifo(f"{group.name} from {module.name} {number}") for number in range(len(ends))]
+        links = (
+            []
+            if module.dram
+            else [
+                self._fifo(f"{group.name} from {module.name} {number}")
+                for number in range(len(ends))
+            ]
+        )
         for number, end in enumerate(ends):
             name = f"{module.name} {number}"
             swap = Meet(name, self.machine.swap)
             self._process(
-                f"{name} take", f"{module.name} take", Repeat(rounds, (Repeat(again, (self._loop(taken, end),)), swap))
+                f"{name} take",
+                f"{module.name} take",
+                Repeat(rounds, (Repeat(again, (self._loop(taken, end),)), swap)),
             )
             if module.dram:
                 send: tuple[Step, ...] = (self._dram(group, self._loop(words)),)
             else:
-                send = (self._loop(words, (), links[number]), *self._rest(words, links, number, inwards=False))
-            self._process(f"{name} send", f"{module.name} send", Repeat(rounds, (swap, *send)), memory=module.dram)
+                send = (
+                    self._loop(words, (), links[number]),
+                    *self._rest(words, links, number, inwards=False),
+                )
+            self._process(
+                f"{name} send",
+                f"{module.name} send",
+                Repeat(rounds, (swap, *send)),
+                memory=module.dram,
+            )
         if not module.dram:
             self._memory(group, [links[0]], words * len(ends), rounds, outer, inwards=False)
 
@@ -290,20 +389,30 @@ class _Builder:
                 steps = (Repeat(self.tiles, self._blocks(ports, blocks, visits, inner)),)
             self._process(f"PE {_shown(place)}", "PE", *steps)
 
-    def _pe_loop(self, ports: _Ports, words: int, *, takes: bool = False, gives: bool = False) -> Loop:
+    def _pe_loop(
+        self, ports: _Ports, words: int, *, takes: bool = False, gives: bool = False
+    ) -> Loop:
         reads = ports.reads + (ports.sum_in if takes else ())
         return self._loop(words, reads, ports.hands + (ports.sum_out if gives else ()))
 
     def _blocks(self, ports: _Ports, blocks: int, visits: int, inner: int) -> tuple[Step, ...]:
-        """A tile from which sums leave: per block, its outputs are visited so often; the loop is entered once."""
+        """A tile from which sums leave: per block, its outputs are visited so often; the loop is
+        entered once."""
         first = self.machine.sums is Sums.FIRST
         if visits == 1:
             block = [self._pe_loop(ports, inner, takes=True, gives=True)]
         elif first and ports.sum_in:
             between = [self._pe_loop(ports, (visits - 2) * inner)] if visits > 2 else []
-            block = [self._pe_loop(ports, inner, takes=True), *between, self._pe_loop(ports, inner, gives=True)]
+            block = [
+                self._pe_loop(ports, inner, takes=True),
+                *between,
+                self._pe_loop(ports, inner, gives=True),
+            ]
         else:
-            block = [self._pe_loop(ports, (visits - 1) * inner), self._pe_loop(ports, inner, takes=True, gives=True)]
+            block = [
+                self._pe_loop(ports, (visits - 1) * inner),
+                self._pe_loop(ports, inner, takes=True, gives=True),
+            ]
         again = tuple(replace(loop, entry=0) for loop in block)
         steps: tuple[Step, ...] = (block[0], *again[1:])
         return (*steps, Repeat(blocks - 1, again)) if blocks > 1 else steps

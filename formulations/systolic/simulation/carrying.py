@@ -1,7 +1,7 @@
 """Words that carry data: a network run for what it computes, not for when.
 
-The order of words depends on no timing (Kahn 1974), so FIFOs are taken to have room for all, and a loop moves the words of all
-its turns at once. What a process makes of them is its actor's affair.
+The order of words depends on no timing (Kahn 1974), so FIFOs are taken to have room for all, and a
+loop moves the words of all its turns at once. What a process makes of them is its actor's affair.
 """
 
 from __future__ import annotations
@@ -14,17 +14,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ithaca.files.errors import InputError
-from ithaca.formulations.systolic.simulation.network import Loop, Meet, Network, Repeat, Step, steps_of
+from ithaca.formulations.systolic.simulation.network import (
+    Loop,
+    Meet,
+    Network,
+    Repeat,
+    Step,
+    steps_of,
+)
 
 #: Words in a row, one per turn; each is an array of elements.
 Words = NDArray[Any]
 
 
 class Actor:
-    """What processes do with words; those that meet at a barrier share one. This one passes them on."""
+    """What processes do with words; those that meet at a barrier share one. This one passes them
+    on."""
 
     def turn(self, loop: Loop, taken: Sequence[Words]) -> Sequence[Words]:
-        """All turns of a loop: what it puts into each FIFO it writes, from what it took of each it reads."""
+        """All turns of a loop: what it puts into each FIFO it writes, from what it took of each it
+        reads."""
         return taken
 
     def meet(self) -> None:
@@ -38,25 +47,34 @@ def barrier_of(steps: Sequence[Step]) -> str | None:
 
 def turns_of(steps: Sequence[Step]) -> int:
     """Turns of all loops of a process whose loops have a fixed number of them."""
-    counts = (s.times * turns_of(s.body) if isinstance(s, Repeat) else s.words for s in steps if not isinstance(s, Meet))
+    counts = (
+        s.times * turns_of(s.body) if isinstance(s, Repeat) else s.words
+        for s in steps
+        if not isinstance(s, Meet)
+    )
     return sum(count for count in counts if isinstance(count, int))
 
 
 def carry(network: Network, actors: Mapping[str, Actor]) -> None:
     """Run a network to the end with the actor of each process.
 
-    Raises `InputError` if processes wait for words for ever, are given too many, or give other numbers of words than their
-    loops say.
+    Raises `InputError` if processes wait for words for ever, are given too many, or give other
+    numbers of words than their loops say.
     """
     carrier = _Carrier(network)
-    works = {process.name: carrier.work(process.steps, actors[process.name]) for process in network.processes}
+    works = {
+        process.name: carrier.work(process.steps, actors[process.name])
+        for process in network.processes
+    }
     while works:
         before = carrier.done
         works = {name: work for name, work in works.items() if next(work, None) is not None}
         if works and carrier.done == before:
             raise InputError(f"process '{min(works)}' waits for ever; allowed: networks that end")
     if left := next((name for name, words in carrier.fifos.items() if words), None):
-        raise InputError(f"FIFO '{left}' is not empty at the end; allowed: networks that take every word")
+        raise InputError(
+            f"FIFO '{left}' is not empty at the end; allowed: networks that take every word"
+        )
 
 
 class _Carrier:
@@ -94,9 +112,13 @@ class _Carrier:
             yield True
         if not loop.words:
             return
-        taken = [np.stack([self.fifos[name].popleft() for _ in range(loop.words)]) for name in loop.reads]
+        taken = [
+            np.stack([self.fifos[name].popleft() for _ in range(loop.words)]) for name in loop.reads
+        ]
         given = actor.turn(loop, taken)
         for name, words in zip(loop.writes, given, strict=True):
             if len(words) != loop.words:
-                raise InputError(f"{len(words)} words for FIFO '{name}'; allowed: {loop.words}, as its loop says")
+                raise InputError(
+                    f"{len(words)} words for FIFO '{name}'; allowed: {loop.words}, as its loop says"
+                )
             self.fifos[name].extend(words)

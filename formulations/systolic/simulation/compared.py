@@ -29,8 +29,12 @@ class Simulation:
     machine: Machine  #: On what machine
     memory: Memory  #: With what memory
     run: Run  #: What happened
-    models: Mapping[str, Fraction]  #: The latency by each model edition that has the design's packs (cycles)
-    values: Values | None = None  #: What it computed of random data, if that was asked for and it does not hang
+    models: Mapping[
+        str, Fraction
+    ]  #: The latency by each model edition that has the design's packs (cycles)
+    values: Values | None = (
+        None  #: What it computed of random data, if that was asked for and it does not hang
+    )
 
     @property
     def cycles(self) -> int | None:
@@ -39,7 +43,8 @@ class Simulation:
 
     @property
     def document(self) -> dict[str, Any]:
-        """Ready for JSON; shares are of the run's cycles, on average over the processes of a module."""
+        """Ready for JSON; shares are of the run's cycles, on average over the processes of a
+        module."""
         return {
             "schema": SCHEMA,
             "simulation": {
@@ -52,7 +57,9 @@ class Simulation:
                 "machine": asdict(self.machine) | {"sums": self.machine.sums.value},
                 "memory": asdict(self.memory),
                 "cycles": self.cycles,
-                "models": {edition: json_number(latency) for edition, latency in self.models.items()},
+                "models": {
+                    edition: json_number(latency) for edition, latency in self.models.items()
+                },
                 **({} if self.values is None else {"values": self.values.document}),
                 "hanging": [_wait_document(wait) for wait in self.run.hanging],
                 "modules": [
@@ -68,7 +75,12 @@ class Simulation:
 
 
 def _wait_document(wait: Wait) -> dict[str, Any]:
-    return {"fifo": wait.fifo, "for": "a word" if wait.starved else "room", "neighbour": wait.neighbour, "cycles": wait.cycles}
+    return {
+        "fifo": wait.fifo,
+        "for": "a word" if wait.starved else "room",
+        "neighbour": wait.neighbour,
+        "cycles": wait.cycles,
+    }
 
 
 def simulate_configuration(
@@ -80,30 +92,41 @@ def simulate_configuration(
     *,
     check_values: bool = False,
 ) -> Simulation:
-    """Run a configuration of a design, whatever edition that is stated in; with data, too, to check values.
+    """Run a configuration of a design, whatever edition that is stated in; with data, too, to check
+    values.
 
-    Raises `InputError` if the array cannot be built, has too many values to check, or numba is not installed.
+    Raises `InputError` if the array cannot be built, has too many values to check, or numba is not
+    installed.
     """
     check_buildable(design)
     tiling = design.tiling(configuration)
     models, simulated = {}, None
     for edition in Edition:
         array = derive(design.nest, design.array.dataflow, design.array.permutation, edition)
-        stated = replace(design, array=array, technology=replace(design.technology, machine=machine, memory=memory))
+        stated = replace(
+            design,
+            array=array,
+            technology=replace(design.technology, machine=machine, memory=memory),
+        )
         names = {group.name for group in array.packed_groups}
         if names <= tiling.pack.keys():
-            own = stated.configuration(replace(tiling, pack={name: tiling.pack[name] for name in names}))
+            own = stated.configuration(
+                replace(tiling, pack={name: tiling.pack[name] for name in names})
+            )
             models[edition.value] = stated.costs(own).latency
             if edition is Edition.EXACT:
                 simulated = stated, own
     if simulated is None:
         raise InputError(
-            f"design {design.name} in the {design.array.edition.value} model edition states no packs for "
+            f"design {design.name} in the {design.array.edition.value} "
+            "model edition states no packs for "
             "all modules; allowed: results of the exact model edition"
         )
     network = array_network(*simulated, machine, memory)
     if check_values:
         check_moves(simulated[0], network)
     run = simulate_network(network, checkpoint)
-    values = carry_values(*simulated, network, machine.sums) if check_values and run.finished else None
+    values = (
+        carry_values(*simulated, network, machine.sums) if check_values and run.finished else None
+    )
     return Simulation(*simulated, machine, memory, run, models, values)

@@ -1,8 +1,9 @@
 """Run a network: exact times of every event, by numba.
 
-Each process is run as far as its FIFOs let it. A FIFO keeps, for as many words as it holds, when each entered or when its room
-was made: all that maximum and plus need. Where the whole state relative to the clock is one that was there before, what lay
-between happens again and again: whole periods are added at once, exactly.
+Each process is run as far as its FIFOs let it. A FIFO keeps, for as many words as it holds, when
+each entered or when its room was made: all that maximum and plus need. Where the whole state
+relative to the clock is one that was there before, what lay between happens again and again: whole
+periods are added at once, exactly.
 """
 
 from __future__ import annotations
@@ -38,8 +39,8 @@ SLICE = 10_000_000
 #: Events kept at most, for traces.
 MOST_EVENTS = 4_000_000
 
-# columns of a process' state: instruction, clock, turns left, depth, at a barrier, done, the clock in parts of a cycle, the
-# port that blocks it, when its loop began
+# columns of a process' state: instruction, clock, turns left, depth, at a barrier, done, the clock
+# in parts of a cycle, the port that blocks it, when its loop began
 _AT, _CLOCK, _LEFT, _DEPTH, _MET, _DONE, _PARTS, _BLOCKED, _BEGAN = range(9)
 # columns of a process' counts
 TURNS, WORKING, ENTERING, MEETING, REFRESHING = range(5)
@@ -55,15 +56,20 @@ class Counts:
 
     ends: Integers  #: When each process ended, or stands if it hangs
     finished: Mask  #: Whether it ended
-    processes: Integers  #: Turns, and cycles working, entering loops, meeting and waiting for refreshes, of each process
+    #: Turns, and cycles working, entering loops, meeting and waiting for refreshes, of each process
+    processes: Integers
     waits: Integers  #: Cycles that turns waited for each port
     ports: tuple[tuple[int, int, bool], ...]  #: Process, FIFO and whether it reads, of each port
     blocked: Integers  #: The port at which each process stands that hangs; −1 at a barrier
     skipped: int  #: Cycles that were not run one by one, since they repeat others
-    phases: Integers  #: Process, instruction, begin and end of every loop that was run, if that was asked for
-    words: Integers  #: FIFO, whether it left, and the cycle of every word that moved, if that was asked for
+    #: Process, instruction, begin and end of every loop that was run, if that was asked for
+    phases: Integers
+    #: FIFO, whether it left, and the cycle of every word that moved, if that was asked for
+    words: Integers
     labels: tuple[str, ...]  #: What each instruction does, in words
-    tally: Integers  #: Cycles of each process at work in every stretch of time, if that was asked for
+    tally: (
+        Integers  #: Cycles of each process at work in every stretch of time, if that was asked for
+    )
 
 
 def run_network(
@@ -75,7 +81,8 @@ def run_network(
     cycles: int = 0,
     checkpoint: Callable[[], None] | None = None,
 ) -> Counts | None:
-    """Run a network until every process has ended, or none can go on; None if it has more events than are kept.
+    """Run a network until every process has ended, or none can go on; None if it has more events
+    than are kept.
 
     Parameters
     ----------
@@ -84,7 +91,8 @@ def run_network(
     phases, words : bool
         Keep every loop's times, every word's; then no period is skipped.
     stretch, cycles : int
-        Tally the work in stretches of so many cycles of a run that takes so many; then no period is skipped. 0: no tally.
+        Tally the work in stretches of so many cycles of a run that takes so many; then no period is
+        skipped. 0: no tally.
     checkpoint : callable, optional
         Called every now and then; what it raises ends the run.
     """
@@ -137,18 +145,19 @@ class _State:
         met = np.full(program.barriers + 1, -1, np.int64)
         places = np.zeros((len(code), 2), np.int64)
         size = count * (7 + DEEPEST) + capacity.size + int(offsets[-1]) + met.size + 1
-        # what a period is found by: the state then, when, rounds left, counts; how many looks, and the next one to keep
+        # what a period is found by: the state then, when, rounds left, counts; how many looks, and
+        # the next one to keep
         then = (np.full(size, -1, np.int64), np.zeros(3, np.int64), np.zeros(count, np.int64))
         self.arrays = (
-            self.process, loops, fifo, rings, met, places, self.counts, self.waits, self.log, self.totals,
-            *then, self.counts.copy(), self.waits.copy(),
+            self.process, loops, fifo, rings, met, places, self.counts, self.waits, self.log,
+            self.totals, *then, self.counts.copy(), self.waits.copy(),
         )  # fmt: skip
 
 
 @njit(cache=True)
 def _run(  # type: ignore[no-untyped-def]
-    code, ports, latency, capacity, offsets, readers, writers, memory, sequences, refresh, lead, scale,
-    process, loops, fifo, rings, met, places, counts, waits, log, totals,
+    code, ports, latency, capacity, offsets, readers, writers, memory, sequences, refresh, lead,
+    scale, process, loops, fifo, rings, met, places, counts, waits, log, totals,
     then, looks, rounds, counts_then, waits_then,
     keep_phases, keep_words, tally, stretch, periodic, budget,
 ):  # fmt: skip
@@ -163,8 +172,9 @@ def _run(  # type: ignore[no-untyped-def]
         if periodic and loops[lead, 0, 0] != seen:
             seen = loops[lead, 0, 0]
             _skip_periods(
-                latency, capacity, offsets, readers, writers, refresh, scale, process, loops, fifo, rings, met, counts,
-                waits, totals, then, looks, rounds, counts_then, waits_then, lead,
+                latency, capacity, offsets, readers, writers, refresh, scale, process, loops, fifo,
+                rings, met, counts, waits, totals, then, looks, rounds, counts_then, waits_then,
+                lead,
             )  # fmt: skip
             seen = loops[lead, 0, 0]
         going = False
@@ -240,12 +250,16 @@ def _run(  # type: ignore[no-untyped-def]
                             f = ports[q]
                             made[offsets[f] + fifo[f, _TAKE]] = now
                             fifo[f, _OUT] += 1
-                            fifo[f, _TAKE] = fifo[f, _TAKE] + 1 if fifo[f, _TAKE] + 1 < capacity[f] else 0
+                            fifo[f, _TAKE] = (
+                                fifo[f, _TAKE] + 1 if fifo[f, _TAKE] + 1 < capacity[f] else 0
+                            )
                         for q in range(middle, end):
                             f = ports[q]
                             entered[offsets[f] + fifo[f, _PUT]] = now
                             fifo[f, _IN] += 1
-                            fifo[f, _PUT] = fifo[f, _PUT] + 1 if fifo[f, _PUT] + 1 < capacity[f] else 0
+                            fifo[f, _PUT] = (
+                                fifo[f, _PUT] + 1 if fifo[f, _PUT] + 1 < capacity[f] else 0
+                            )
                         if varies >= 0:
                             clock = now + sequences[varies + places[at, 1]]
                             places[at, 1] += 1
@@ -253,7 +267,9 @@ def _run(  # type: ignore[no-untyped-def]
                             clock = now + 1
                         else:  # what is left of a cycle counts for the next turn, unless that waits
                             spare = now * scale - process[p, _PARTS] < scale
-                            process[p, _PARTS] = (process[p, _PARTS] if spare else now * scale) + step
+                            process[p, _PARTS] = (
+                                process[p, _PARTS] if spare else now * scale
+                            ) + step
                             clock = -(-process[p, _PARTS] // scale)
                         counts[p, WORKING] += clock - now
                         if stretch > 0:
@@ -335,10 +351,11 @@ def _run(  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _skip_periods(  # type: ignore[no-untyped-def]
-    latency, capacity, offsets, readers, writers, refresh, scale, process, loops, fifo, rings, met, counts,
-    waits, totals, then, looks, rounds, counts_then, waits_then, lead,
+    latency, capacity, offsets, readers, writers, refresh, scale, process, loops, fifo, rings,
+    met, counts, waits, totals, then, looks, rounds, counts_then, waits_then, lead,
 ):  # fmt: skip
-    """Add whole periods if the state is one that was kept; keep states ever more rarely (Brent 1980)."""
+    """Add whole periods if the state is one that was kept; keep states ever more rarely (Brent
+    1980)."""
     now = process[lead, _CLOCK]
     same = True
     place = 0
@@ -401,7 +418,20 @@ def _skip_periods(  # type: ignore[no-untyped-def]
             same = False
         if not kept:
             if looks[2] and same:
-                _add_periods(scale, process, loops, rings, counts, waits, totals, looks, rounds, counts_then, waits_then, now)
+                _add_periods(
+                    scale,
+                    process,
+                    loops,
+                    rings,
+                    counts,
+                    waits,
+                    totals,
+                    looks,
+                    rounds,
+                    counts_then,
+                    waits_then,
+                    now,
+                )
                 now = process[lead, _CLOCK]
                 keep = True
             if not keep:
@@ -419,7 +449,8 @@ def _skip_periods(  # type: ignore[no-untyped-def]
 def _add_periods(  # type: ignore[no-untyped-def]
     scale, process, loops, rings, counts, waits, totals, looks, rounds, counts_then, waits_then, now
 ):
-    """Add as many periods as leave every process a round more of its outermost steps than a period takes."""
+    """Add as many periods as leave every process a round more of its outermost steps than a period
+    takes."""
     period = now - looks[0]
     times = np.int64(1 << 62)
     for p in range(process.shape[0]):

@@ -1,8 +1,10 @@
-"""Process networks: processes that move words through FIFOs, in a fixed order (Kahn 1974), with times.
+"""Process networks: processes that move words through FIFOs, in a fixed order (Kahn 1974), with
+times.
 
-A process runs its steps one after the other. A loop moves one word per turn from each FIFO it reads, and one into each it
-writes; a turn waits until every word is there and every FIFO has room, so the order of words depends on no timing, and event
-times follow from each other by maximum and plus alone. Times are clock cycles, whole numbers.
+A process runs its steps one after the other. A loop moves one word per turn from each FIFO it
+reads, and one into each it writes; a turn waits until every word is there and every FIFO has room,
+so the order of words depends on no timing, and event times follow from each other by maximum and
+plus alone. Times are clock cycles, whole numbers.
 
 >>> network = Network(
 ...     (Fifo("words", latency=2, capacity=3),),
@@ -94,7 +96,8 @@ class Refresh:
 class Network:
     """Processes and the FIFOs between them.
 
-    Raises `InputError` if a FIFO does not connect exactly one writer and one reader, or a barrier exactly two processes.
+    Raises `InputError` if a FIFO does not connect exactly one writer and one reader, or a barrier
+    exactly two processes.
     """
 
     fifos: tuple[Fifo, ...]  #: The channels
@@ -105,7 +108,10 @@ class Network:
     writers: dict[str, str] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        for what, names in (("FIFO", [f.name for f in self.fifos]), ("process", [p.name for p in self.processes])):
+        for what, names in (
+            ("FIFO", [f.name for f in self.fifos]),
+            ("process", [p.name for p in self.processes]),
+        ):
             _unique(what, names)
         for fifo in self.fifos:
             _at_least(f"latency of FIFO '{fifo.name}'", fifo.latency, 0)
@@ -122,19 +128,28 @@ class Network:
                     _at_least(f"barrier '{step.barrier}'", step.cycles, 0)
                     meeting.setdefault(step.barrier, set()).add(process.name)
                     if (cost := costs.setdefault(step.barrier, step.cycles)) != step.cycles:
-                        raise InputError(f"barrier '{step.barrier}' costs {cost} and {step.cycles} cycles; allowed: one cost")
+                        raise InputError(
+                            f"barrier '{step.barrier}' costs {cost} and "
+                            f"{step.cycles} cycles; allowed: one cost"
+                        )
                 elif isinstance(step, Loop):
                     _check_loop(step, process.name)
                     for end, owner in ends.items():
                         for name in getattr(step, end):
                             if owner.setdefault(name, process.name) != process.name:
-                                raise InputError(f"FIFO '{name}': two processes are its {WHO[end]}; allowed: one")
+                                raise InputError(
+                                    f"FIFO '{name}': two processes are its {WHO[end]}; allowed: one"
+                                )
         known = {fifo.name for fifo in self.fifos}
         for end, owner in ends.items():
             if strange := min(owner.keys() - known, default=None):
-                raise InputError(f"process '{owner[strange]}' {end} '{strange}'; allowed: a FIFO of the network")
+                raise InputError(
+                    f"process '{owner[strange]}' {end} '{strange}'; allowed: a FIFO of the network"
+                )
             if lonely := min(known - owner.keys(), default=None):
-                raise InputError(f"FIFO '{lonely}' has no {WHO[end]}; allowed: a reader and a writer")
+                raise InputError(
+                    f"FIFO '{lonely}' has no {WHO[end]}; allowed: a reader and a writer"
+                )
         for barrier, users in meeting.items():
             if len(users) != 2:
                 raise InputError(f"barrier '{barrier}' has {len(users)} processes; allowed: two")
@@ -143,7 +158,8 @@ class Network:
 
 
 def steps_of(steps: Sequence[Step], depth: int = 0) -> Iterator[Step]:
-    """All steps, those of repetitions included. Raises `InputError` if they are nested too deeply."""
+    """All steps, those of repetitions included. Raises `InputError` if they are nested too
+    deeply."""
     if depth > DEEPEST:
         raise InputError(f"steps are nested {depth} deep; allowed: at most {DEEPEST}")
     for step in steps:
@@ -157,7 +173,9 @@ def _check_loop(loop: Loop, where: str) -> None:
     _at_least(f"entry of a loop of '{where}'", loop.entry, 0)
     for words in (loop.words,) if isinstance(loop.words, int) else loop.words:
         _at_least(f"words of a loop of '{where}'", words, 0)
-    for interval in (loop.interval,) if isinstance(loop.interval, int | Fraction) else loop.interval:
+    for interval in (
+        (loop.interval,) if isinstance(loop.interval, int | Fraction) else loop.interval
+    ):
         if interval < 1:
             raise InputError(f"interval of a loop of '{where}' is {interval}; allowed: at least 1")
 

@@ -8,7 +8,14 @@ from math import lcm
 
 import numpy as np
 
-from ithaca.formulations.systolic.simulation.network import Loop, Meet, Network, Repeat, Step, steps_of
+from ithaca.formulations.systolic.simulation.network import (
+    Loop,
+    Meet,
+    Network,
+    Repeat,
+    Step,
+    steps_of,
+)
 
 # what instructions are, and their columns
 LOOP, REPEAT, END, MEET, STOP = range(5)
@@ -16,7 +23,8 @@ OP, COUNT, ENTRY, PORTS, READS, WRITES, WORDS, INTERVALS, INTERVAL = range(9)
 
 
 class Program:
-    """A network as arrays: instructions of all processes one after the other, ports and FIFOs by number."""
+    """A network as arrays: instructions of all processes one after the other, ports and FIFOs by
+    number."""
 
     def __init__(self, network: Network) -> None:
         self._fifo = {fifo.name: number for number, fifo in enumerate(network.fifos)}
@@ -36,7 +44,10 @@ class Program:
         refresh = network.refresh
         self.periodic = not self._sequences
         # the process that begins its outermost steps most often tells when to look for a period
-        outermost = [max((s.times for s in p.steps if isinstance(s, Repeat)), default=0) for p in network.processes]
+        outermost = [
+            max((s.times for s in p.steps if isinstance(s, Repeat)), default=0)
+            for p in network.processes
+        ]
         self.arrays = (
             np.array(self._code, np.int64),
             np.array(self._ports, np.int64),
@@ -66,9 +77,14 @@ class Program:
                 self._add(step.body, process)
                 self._emit(END)
             elif isinstance(step, Meet):
-                self._emit(MEET, self._barrier.setdefault(step.barrier, len(self._barrier)), step.cycles)
+                self._emit(
+                    MEET, self._barrier.setdefault(step.barrier, len(self._barrier)), step.cycles
+                )
             else:
-                ports = [*((name, True) for name in step.reads), *((name, False) for name in step.writes)]
+                ports = [
+                    *((name, True) for name in step.reads),
+                    *((name, False) for name in step.writes),
+                ]
                 first = len(self._ports)
                 for name, reads in ports:
                     self._ports.append(self._fifo[name])
@@ -77,7 +93,8 @@ class Program:
                 rate = step.interval if isinstance(step.interval, int | Fraction) else Fraction(1)
                 words, intervals = self._sequence(step.words), self._sequence(step.interval)
                 self._emit(
-                    LOOP, count, step.entry, first, len(step.reads), len(step.writes), words, intervals,
+                    LOOP, count, step.entry, first, len(step.reads), len(step.writes),
+                    words, intervals,
                     int(rate * self._scale), label=_label(step),
                 )  # fmt: skip
 
@@ -91,11 +108,26 @@ class Program:
 
 def _label(loop: Loop) -> str:
     words = f"{loop.words} words" if isinstance(loop.words, int) else "words"
-    does = "passes" if loop.reads and loop.writes else "takes" if loop.reads else "sends" if loop.writes else "works on"
+    does = (
+        "passes"
+        if loop.reads and loop.writes
+        else "takes"
+        if loop.reads
+        else "sends"
+        if loop.writes
+        else "works on"
+    )
     return f"{does} {words}"
 
 
 def _common_scale(network: Network) -> int:
     """Parts of a cycle in which all intervals are whole."""
-    loops = (step for process in network.processes for step in steps_of(process.steps) if isinstance(step, Loop))
-    return lcm(*(loop.interval.denominator for loop in loops if isinstance(loop.interval, Fraction)))
+    loops = (
+        step
+        for process in network.processes
+        for step in steps_of(process.steps)
+        if isinstance(step, Loop)
+    )
+    return lcm(
+        *(loop.interval.denominator for loop in loops if isinstance(loop.interval, Fraction))
+    )

@@ -1,4 +1,5 @@
-"""When modules work: the share of each module's processes that takes turns, over the time of a run."""
+"""When modules work: the share of each module's processes that takes turns, over the time of a
+run."""
 
 from __future__ import annotations
 
@@ -15,15 +16,20 @@ from ithaca.formulations.systolic.simulation.activity import Run, engine
 class Timeline:
     """When modules work."""
 
-    modules: tuple[str, ...]  #: In the order in which they begin to work; in one stretch the busiest first
-    begins: Integers  #: The first cycle of each stretch of the run; all are equally long, the last may be shorter
+    modules: tuple[
+        str, ...
+    ]  #: In the order in which they begin to work; in one stretch the busiest first
+    #: The first cycle of each stretch of the run; all are equally long, the last may be shorter
+    begins: Integers
     working: Floats  #: Share of a module's processes at work, of shape (module, stretch)
 
 
 def timeline(run: Run, stretches: int, checkpoint: Callable[[], None] | None = None) -> Timeline:
     """Run a network again, every turn of it, and say when its modules work."""
     length = -(-max(run.cycles, 1) // stretches)
-    counts = engine().run_network(run.network, stretch=length, cycles=run.cycles, checkpoint=checkpoint)
+    counts = engine().run_network(
+        run.network, stretch=length, cycles=run.cycles, checkpoint=checkpoint
+    )
     names = [process.module or process.name for process in run.network.processes]
     modules = {name: number for number, name in enumerate(dict.fromkeys(names))}
     owner = np.array([modules[name] for name in names])
@@ -34,5 +40,8 @@ def timeline(run: Run, stretches: int, checkpoint: Callable[[], None] | None = N
     # a turn of several cycles counts where it begins
     worked = np.clip(worked, 0, 1)
     first = [int(np.flatnonzero(row)[0]) if row.any() else len(begins) for row in worked]
-    order = sorted(range(len(first)), key=lambda at: (first[at], -worked[at, first[at]] if worked[at].any() else 0))
+    order = sorted(
+        range(len(first)),
+        key=lambda at: (first[at], -worked[at, first[at]] if worked[at].any() else 0),
+    )
     return Timeline(tuple(list(modules)[at] for at in order), begins, worked[order])

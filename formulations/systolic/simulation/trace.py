@@ -1,4 +1,5 @@
-"""What happened when, for viewers: phases in the format of chrome://tracing and Perfetto, words as a value change dump."""
+"""What happened when, for viewers: phases in the format of chrome://tracing and Perfetto, words as
+a value change dump."""
 
 from __future__ import annotations
 
@@ -14,45 +15,85 @@ from ithaca.formulations.systolic.simulation.network import Network
 
 
 def phase_trace(network: Network, checkpoint: Callable[[], None] | None = None) -> dict[str, Any]:
-    """Every loop of every process as an event, in the Trace Event Format; a cycle is shown as a microsecond.
+    """Every loop of every process as an event, in the Trace Event Format; a cycle is shown as a
+    microsecond.
 
     Raises `InputError` if there are too many, or numba is not installed.
     """
     counts = engine().run_network(network, phases=True, checkpoint=checkpoint)
     if counts is None:
-        raise InputError(f"--trace: the run has more than {engine().MOST_EVENTS:,} phases; allowed: a shorter run")
+        raise InputError(
+            f"--trace: the run has more than {engine().MOST_EVENTS:,} "
+            "phases; allowed: a shorter run"
+        )
     modules = {
-        name: number for number, name in enumerate(dict.fromkeys(p.module or p.name for p in network.processes), start=1)
+        name: number
+        for number, name in enumerate(
+            dict.fromkeys(p.module or p.name for p in network.processes), start=1
+        )
     }
     events: list[dict[str, Any]] = [
-        {"name": "process_name", "ph": "M", "pid": number, "args": {"name": name}} for name, number in modules.items()
+        {"name": "process_name", "ph": "M", "pid": number, "args": {"name": name}}
+        for name, number in modules.items()
     ]
     for number, process in enumerate(network.processes, start=1):
         module = modules[process.module or process.name]
-        events.append({"name": "thread_name", "ph": "M", "pid": module, "tid": number, "args": {"name": process.name}})
+        events.append(
+            {
+                "name": "thread_name",
+                "ph": "M",
+                "pid": module,
+                "tid": number,
+                "args": {"name": process.name},
+            }
+        )
     for place, at, begin, end in counts.phases.tolist():
         module = modules[network.processes[place].module or network.processes[place].name]
         label = counts.labels[at]
-        events.append({"name": label, "ph": "X", "ts": begin, "dur": end - begin, "pid": module, "tid": place + 1})
-    return {"traceEvents": events, "displayTimeUnit": "ms", "otherData": {"time": "one microsecond is one clock cycle"}}
+        events.append(
+            {
+                "name": label,
+                "ph": "X",
+                "ts": begin,
+                "dur": end - begin,
+                "pid": module,
+                "tid": place + 1,
+            }
+        )
+    return {
+        "traceEvents": events,
+        "displayTimeUnit": "ms",
+        "otherData": {"time": "one microsecond is one clock cycle"},
+    }
 
 
 def word_dump(network: Network, checkpoint: Callable[[], None] | None = None) -> str:
-    """How many words every FIFO holds, cycle by cycle, as a value change dump; a cycle is shown as a nanosecond.
+    """How many words every FIFO holds, cycle by cycle, as a value change dump; a cycle is shown as
+    a nanosecond.
 
     Raises `InputError` if there are too many words, or numba or pyvcd is not installed.
     """
     try:
         from vcd import VCDWriter
     except ImportError:
-        raise InputError('--vcd needs pyvcd, which is not installed; allowed: pip install "ithaca[simulate]"') from None
+        raise InputError(
+            '--vcd needs pyvcd, which is not installed; allowed: pip install "ithaca[simulate]"'
+        ) from None
     counts = engine().run_network(network, words=True, checkpoint=checkpoint)
     if counts is None:
-        raise InputError(f"--vcd: more than {engine().MOST_EVENTS:,} words move; allowed: a shorter run")
+        raise InputError(
+            f"--vcd: more than {engine().MOST_EVENTS:,} words move; allowed: a shorter run"
+        )
     text = io.StringIO()
     with VCDWriter(text, timescale="1 ns", comment="words in every FIFO") as writer:
         signals = [
-            writer.register_var(network.writers[fifo.name].replace(" ", "_"), fifo.name.replace(" ", "_"), "integer", 32, 0)
+            writer.register_var(
+                network.writers[fifo.name].replace(" ", "_"),
+                fifo.name.replace(" ", "_"),
+                "integer",
+                32,
+                0,
+            )
             for fifo in network.fifos
         ]
         held = [0] * len(signals)

@@ -1,8 +1,9 @@
 """A systolic array that computes: its network run with data, and the result beside NumPy's.
 
-A word is what a design's packs and SIMD factor make it. Only DRAM modules know tensors: they send tiles in the order of the
-design's tile loops and take finished ones. Everybody else acts by the place of a word in its FIFO, as hardware does; a word
-that goes astray, or comes out of turn, ends up in another product.
+A word is what a design's packs and SIMD factor make it. Only DRAM modules know tensors: they send
+tiles in the order of the design's tile loops and take finished ones. Everybody else acts by the
+place of a word in its FIFO, as hardware does; a word that goes astray, or comes out of turn, ends
+up in another product.
 """
 
 from __future__ import annotations
@@ -24,7 +25,13 @@ from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.machine import Sums
 from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.formulations.systolic.quantities import extent, lanes, t1, t2, tiles
-from ithaca.formulations.systolic.simulation.carrying import Actor, Words, barrier_of, carry, turns_of
+from ithaca.formulations.systolic.simulation.carrying import (
+    Actor,
+    Words,
+    barrier_of,
+    carry,
+    turns_of,
+)
 from ithaca.formulations.systolic.simulation.network import Loop, Network
 from ithaca.formulations.systolic.systolic_array import IOGroup, Role
 from ithaca.workloads.affine import Access, Affine
@@ -43,8 +50,9 @@ class Values:
     tensors: Tensors  #: What it read
     result: NDArray[Any]  #: What it wrote
     expected: NDArray[Any]  #: What NumPy says; of floating-point numbers in double precision
-    #: How far an element may be off: 0 for integers, else 2·n·u·Σ|products| for n roundings of unit u, which holds for any
-    #: order of additions (Higham, Accuracy and Stability of Numerical Algorithms, 2002, §3.1).
+    #: How far an element may be off: 0 for integers, else 2·n·u·Σ|products| for n roundings of unit
+    #: u, which holds for any order of additions (Higham, Accuracy and Stability of Numerical
+    #: Algorithms, 2002, §3.1).
     allowed: NDArray[Any]
 
     @property
@@ -65,17 +73,26 @@ class Values:
     @property
     def document(self) -> dict[str, Any]:
         """Ready for JSON."""
-        return {"elements": self.result.size, "wrong": self.wrong, "error": self.error, "allowed": float(self.allowed.max())}
+        return {
+            "elements": self.result.size,
+            "wrong": self.wrong,
+            "error": self.error,
+            "allowed": float(self.allowed.max()),
+        }
 
 
 def check_moves(design: SystolicDesign, network: Network) -> None:
     """Raise `InputError` if so many values move that checking them would take long."""
     moves = design.nest.operations + sum(turns_of(process.steps) for process in network.processes)
     if moves > MOST_MOVES:
-        raise InputError(f"--check-values: {moves:,} words move and multiply; allowed: at most {MOST_MOVES:,}")
+        raise InputError(
+            f"--check-values: {moves:,} words move and multiply; allowed: at most {MOST_MOVES:,}"
+        )
 
 
-def check_values(design: SystolicDesign, configuration: Mapping[str, int], network: Network, sums: Sums) -> Values:
+def check_values(
+    design: SystolicDesign, configuration: Mapping[str, int], network: Network, sums: Sums
+) -> Values:
     """Run a configuration's network with random data.
 
     Raises `InputError` if that is too much, or words come in other numbers than are waited for.
@@ -98,20 +115,31 @@ def _random(nest: LoopNest, access: Access, name: str, seed: int) -> NDArray[Any
     numbers = np.random.default_rng(seed)
     shape = [_span(subscript, nest.sizes) for subscript in access]
     if name.startswith("int"):
-        return numbers.integers(-(2 ** (int(name[3:]) - 1)), 2 ** (int(name[3:]) - 1), shape)  # sums are modulo 2⁶⁴
+        return numbers.integers(
+            -(2 ** (int(name[3:]) - 1)), 2 ** (int(name[3:]) - 1), shape
+        )  # sums are modulo 2⁶⁴
     return numbers.standard_normal(shape).astype(np.float64 if name == "fp64" else np.float32)
 
 
 def _reference(nest: LoopNest, tensors: Tensors) -> tuple[NDArray[Any], NDArray[Any]]:
     """The nest's result, and by how much each element may be off."""
-    grid = dict(zip(nest.loops, np.ogrid[tuple(slice(n) for n in nest.sizes.values())], strict=True))
+    grid = dict(
+        zip(nest.loops, np.ogrid[tuple(slice(n) for n in nest.sizes.values())], strict=True)
+    )
 
     def indices(access: Access) -> tuple[Any, ...]:
-        return tuple(sum(c * grid[loop] for loop, c in s.terms) + _before(s, nest.sizes) for s in access)
+        return tuple(
+            sum(c * grid[loop] for loop, c in s.terms) + _before(s, nest.sizes) for s in access
+        )
 
     exact = all(np.issubdtype(tensor.dtype, np.integer) for tensor in tensors.values())
-    factors = [tensors[access.tensor].astype(np.int64 if exact else np.float64)[indices(access)] for access in nest.inputs]
-    reduced = tuple(number for number, loop in enumerate(nest.loops) if loop in nest.reduction_loops)
+    factors = [
+        tensors[access.tensor].astype(np.int64 if exact else np.float64)[indices(access)]
+        for access in nest.inputs
+    ]
+    reduced = tuple(
+        number for number, loop in enumerate(nest.loops) if loop in nest.reduction_loops
+    )
     products = np.broadcast_to(prod(factors[1:], start=factors[0]), tuple(nest.sizes.values()))
     found = np.zeros([_span(s, nest.sizes) for s in nest.output], products.dtype)
     allowed = np.zeros(found.shape)
@@ -120,7 +148,9 @@ def _reference(nest: LoopNest, tensors: Tensors) -> tuple[NDArray[Any], NDArray[
     if not exact:
         roundings = prod(nest.sizes[loop] for loop in nest.reduction_loops) + len(factors)
         unit = np.finfo(next(iter(tensors.values())).dtype).eps / 2
-        allowed[indices(nest.output)] = 2 * roundings * unit * np.abs(products).sum(axis=reduced, keepdims=True)
+        allowed[indices(nest.output)] = (
+            2 * roundings * unit * np.abs(products).sum(axis=reduced, keepdims=True)
+        )
     return found, allowed
 
 
@@ -137,21 +167,32 @@ def _before(subscript: Affine, extents: Mapping[str, int]) -> int:
 class _Array:
     """What a configuration does with words: addresses in tiles, and tiles in tensors."""
 
-    def __init__(self, design: SystolicDesign, configuration: Mapping[str, int], sums: Sums) -> None:
+    def __init__(
+        self, design: SystolicDesign, configuration: Mapping[str, int], sums: Sums
+    ) -> None:
         self.nest, self.array, self.sums = design.nest, design.array, sums
-        self._values = {name: Fraction(value) for name, value in {**design.extents, **configuration}.items()}
+        self._values = {
+            name: Fraction(value) for name, value in {**design.extents, **configuration}.items()
+        }
         self.groups = {group.name: group for group in self.array.packed_groups}
         self.accesses = {access.tensor: access for access in self.nest.accesses}
         #: The subscripts of each tensor, and how they number the elements that its tiles hold.
-        self.stored = {a.tensor: [(s, s.without_gaps(self.nest.once)) for s in a] for a in self.nest.accesses}
+        self.stored = {
+            a.tensor: [(s, s.without_gaps(self.nest.once)) for s in a] for a in self.nest.accesses
+        }
         self.modules = {module.name: (group, module) for group, module in self.array.modules}
-        self.tensors = {a.tensor: _random(self.nest, a, design.data.name, n) for n, a in enumerate(self.nest.inputs)}
+        self.tensors = {
+            a.tensor: _random(self.nest, a, design.data.name, n)
+            for n, a in enumerate(self.nest.inputs)
+        }
         kind = next(iter(self.tensors.values())).dtype
         self.result = np.zeros([_span(s, self.nest.sizes) for s in self.nest.output], kind)
         space, untiled = self.array.dataflow, self.array.untiled
         #: Iterations of each loop that one buffer's tile covers.
         self.inner = {
-            loop: self.value(t2(loop) if loop in space else extent(loop) if loop in untiled else t1(loop))
+            loop: self.value(
+                t2(loop) if loop in space else extent(loop) if loop in untiled else t1(loop)
+            )
             for loop in self.nest.loops
         }
         self.simd, self.outputs = self.value(self.array.pe.simd), self.value(self.array.pe.outputs)
@@ -162,13 +203,20 @@ class _Array:
         return int(expression.evaluate(self._values, FRACTION))
 
     def _trips(self) -> tuple[dict[str, Any], Integers]:
-        """The iteration of each loop in every trip of a PE through a tile, within the tile; and its accumulator.
+        """The iteration of each loop in every trip of a PE through a tile, within the tile; and its
+        accumulator.
 
         Per block of outputs all reductions, within them the loops that hide latency.
         """
-        outer, nest = [loop for loop in self.nest.loops if loop not in self.array.dataflow], self.nest
+        outer, nest = (
+            [loop for loop in self.nest.loops if loop not in self.array.dataflow],
+            self.nest,
+        )
         outer.sort(key=lambda loop: loop in nest.reduction_loops)
-        axes = [(x, self.value(extent(x) if x in nest.untiled else lanes(x)), x not in nest.untiled) for x in outer]
+        axes = [
+            (x, self.value(extent(x) if x in nest.untiled else lanes(x)), x not in nest.untiled)
+            for x in outer
+        ]
         hiding = [(x, self.value(t2(x)), False) for x in self.array.latency_hiding_loops]
         shape = [size for _, size, _ in (*axes, *hiding)]
         index = np.indices(shape, np.int64).reshape(len(shape), -1)
@@ -185,25 +233,42 @@ class _Array:
         lane = np.arange(self.simd if access.indexed_by(self.nest.simd) else 1)
         flat = np.zeros((len(self.accumulators), len(lane)), np.int64)
         for _, subscript in self.stored[access.tensor]:
-            place = sum(c * self.local[loop] for loop, c in subscript.terms) + _before(subscript, self.inner)
+            place = sum(c * self.local[loop] for loop, c in subscript.terms) + _before(
+                subscript, self.inner
+            )
             row = np.reshape(place, (-1, 1)) + subscript.coefficient(self.nest.simd) * lane
             flat = flat * _span(subscript, self.inner) + row
         return flat
 
     def tiles_of(self, group: IOGroup) -> Iterator[list[tuple[Any, Any]]]:
-        """Tile by tile in the order of a run, for each buffer of a group: what part of the tile lies where in the tensor."""
+        """Tile by tile in the order of a run, for each buffer of a group: what part of the tile
+        lies where in the tensor."""
         staying = self.array.staying(group.tensor)
         order, access = self.array.order, self.accesses[group.tensor]
         along = None if group.direction is None else self.array.dataflow.index(group.direction)
         places = product(*(range(self.value(lanes(loop))) for loop in self.array.dataflow))
         # chains run along the first space loop but the one the data are handed along
-        chains = sorted((p for p in places if along is None or not p[along]), key=lambda place: place[::-1])
-        for tile in product(*(range(1 if loop in staying else self.value(tiles(loop))) for loop in order)):
-            first = {loop: number * self.value(t1(loop)) for loop, number in zip(order, tile, strict=True)}
+        chains = sorted(
+            (p for p in places if along is None or not p[along]), key=lambda place: place[::-1]
+        )
+        for tile in product(
+            *(range(1 if loop in staying else self.value(tiles(loop))) for loop in order)
+        ):
+            first = {
+                loop: number * self.value(t1(loop))
+                for loop, number in zip(order, tile, strict=True)
+            }
             found = []
             for place in chains:
-                lane = {x: n * self.value(t2(x)) for x, n in zip(self.array.dataflow, place, strict=True)}
-                found.append(self._part(access, {x: first.get(x, 0) + lane.get(x, 0) for x in self.nest.loops}))
+                lane = {
+                    x: n * self.value(t2(x))
+                    for x, n in zip(self.array.dataflow, place, strict=True)
+                }
+                found.append(
+                    self._part(
+                        access, {x: first.get(x, 0) + lane.get(x, 0) for x in self.nest.loops}
+                    )
+                )
             yield found
 
     def _part(self, access: Access, begin: Mapping[str, int]) -> tuple[Any, Any]:
@@ -223,8 +288,13 @@ class _Array:
         return [_span(stored, self.inner) for _, stored in self.stored[group.tensor]]
 
     def words(self, group: IOGroup) -> Iterator[Words]:
-        """What DRAM sends of a tensor: per tile the words of all buffers, zeros beyond the tensor's end."""
-        tensor, shape, pack = self.tensors[group.tensor], self.tile_shape(group), self.value(group.pack)
+        """What DRAM sends of a tensor: per tile the words of all buffers, zeros beyond the tensor's
+        end."""
+        tensor, shape, pack = (
+            self.tensors[group.tensor],
+            self.tile_shape(group),
+            self.value(group.pack),
+        )
         for parts in self.tiles_of(group):
             sent = np.zeros((len(parts), *shape), tensor.dtype)
             for tile, (within, where) in zip(sent, parts, strict=True):
@@ -238,7 +308,11 @@ class _Array:
         group, stated = self.modules[module]
         if group.role is Role.READ:
             words = self.words(group) if stated.dram else iter(())
-            return _Buffer(words, self.addresses(self.accesses[group.tensor])) if stated.buffer else _Source(words)
+            return (
+                _Buffer(words, self.addresses(self.accesses[group.tensor]))
+                if stated.buffer
+                else _Source(words)
+            )
         sink = _Sink(self, group)
         return _Drain(self, group, sink) if stated.buffer else sink
 
@@ -284,8 +358,12 @@ class _Pe(Actor):
 
     def turn(self, loop: Loop, taken: Sequence[Words]) -> Sequence[Words]:
         array = self._array
-        named = {name.partition(" ")[0]: words for name, words in zip(loop.reads, taken, strict=True)}
-        factors = [named.pop(group.name) for group in array.groups.values() if group.role is Role.READ]
+        named = {
+            name.partition(" ")[0]: words for name, words in zip(loop.reads, taken, strict=True)
+        }
+        factors = [
+            named.pop(group.name) for group in array.groups.values() if group.role is Role.READ
+        ]
         products = prod(factors[1:], start=factors[0])
         if array.outputs == 1:
             products = products.sum(axis=1, keepdims=True, dtype=products.dtype)
@@ -319,7 +397,9 @@ class _Sink(Actor):
     def write(self, words: Words) -> Sequence[Words]:
         """A tile of every buffer."""
         parts = next(self._tiles)
-        for tile, (within, where) in zip(words.reshape(len(parts), *self._shape), parts, strict=True):
+        for tile, (within, where) in zip(
+            words.reshape(len(parts), *self._shape), parts, strict=True
+        ):
             self._array.result[where] = tile[within]
         return []
 

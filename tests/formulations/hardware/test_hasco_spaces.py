@@ -1,4 +1,5 @@
-"""HASCO's two spaces: their sizes as published, what an accelerator of them is, and optima of toy layers over a whole space."""
+"""HASCO's two spaces: their sizes as published, what an accelerator of them is, and optima of toy
+layers over a whole space."""
 
 from __future__ import annotations
 
@@ -24,7 +25,9 @@ from ithaca.workloads.library import workload
 LATENCY = Objective("latency", parse_expression("latency", where="objective", allowed=None))
 
 
-@pytest.mark.parametrize(("name", "points", "mixed"), [("hasco-gemm", 1_728, 6), ("hasco-conv", 968_832, 841)])
+@pytest.mark.parametrize(
+    ("name", "points", "mixed"), [("hasco-gemm", 1_728, 6), ("hasco-conv", 968_832, 841)]
+)
 def test_spaces_have_the_published_sizes(name: str, points: int, mixed: int) -> None:
     space = find_space(name)
     assert space.box.count == points
@@ -36,7 +39,8 @@ def test_spaces_have_the_published_sizes(name: str, points: int, mixed: int) -> 
 
 
 def test_an_accelerator_of_the_space() -> None:
-    """int8: words are bytes; area and power by the regressions, local memory shared out among PEs."""
+    """int8: words are bytes; area and power by the regressions, local memory shared out among
+    PEs."""
     space = find_space("hasco-gemm")
     point = dict(space.box.corner(high=True)) | {"side": 16, "banks": 3, "dataflow": 1}
     assert isinstance(space.accelerator, HierarchyAccelerator)
@@ -45,9 +49,20 @@ def test_an_accelerator_of_the_space() -> None:
     assert all(level.word_bits == 8 for level in found.levels)
     assert (found.compute.mesh_x, found.compute.mesh_y) == (16, 16)
     assert found.tensorized is not None
-    assert (found.tensorized.banks, found.tensorized.bus_bits, found.tensorized.burst_bytes) == (3, 128, 128)
+    assert (found.tensorized.banks, found.tensorized.bus_bits, found.tensorized.burst_bytes) == (
+        3,
+        128,
+        128,
+    )
     assert found.tensorized.dataflows[found.tensorized.dataflow - 1][0] == "weight-stationary"
-    silicon = Silicon(FRACTION, pes=Fraction(256), lanes=Fraction(1), l1=Fraction(16), l2=Fraction(16), bandwidth=Fraction(6))
+    silicon = Silicon(
+        FRACTION,
+        pes=Fraction(256),
+        lanes=Fraction(1),
+        l1=Fraction(16),
+        l2=Fraction(16),
+        bandwidth=Fraction(6),
+    )
     cost = space.cost(point)  # type: ignore[arg-type]
     assert cost == {"area": silicon.area / 10**6, "power": silicon.power / 1000}
 
@@ -55,9 +70,18 @@ def test_an_accelerator_of_the_space() -> None:
 @pytest.mark.parametrize("name", ["hasco-gemm", "hasco-conv"])
 def test_optima_are_those_of_every_accelerator(name: str) -> None:
     """Small parts of the spaces: all accelerators, all matches, all layers, one after the other."""
-    few = {"side": (8, 32), "x": (4, 7), "y": (5, 6), "scratchpad_kb": (1, 128), "banks": (1, 3), "dataflow": (1, 2)}
+    few = {
+        "side": (8, 32),
+        "x": (4, 7),
+        "y": (5, 6),
+        "scratchpad_kb": (1, 128),
+        "banks": (1, 3),
+        "dataflow": (1, 2),
+    }
     whole = find_space(name)
-    quantities = tuple(HardwareQuantity(q.name, few.get(q.name, q.values[:1]), q.labels) for q in whole.quantities)
+    quantities = tuple(
+        HardwareQuantity(q.name, few.get(q.name, q.values[:1]), q.labels) for q in whole.quantities
+    )
     space = replace(whole, quantities=quantities)
     nests = (
         workload("conv2d").with_sizes({"o": 40, "r": 9, "c": 9, "i": 20, "p": 3, "q": 3}),
@@ -71,7 +95,9 @@ def test_optima_are_those_of_every_accelerator(name: str) -> None:
         total = Fraction(0)
         for work in works:
             found = solve_designs(space.accelerator.problems(work, space.at(point), LATENCY))
-            total += work.count * min(solution.value for solution in found if solution.value is not None)
+            total += work.count * min(
+                solution.value for solution in found if solution.value is not None
+            )
         best[values] = total
     result = codesign(make_question(space, works, ["latency"], {}))
     assert result.best is not None

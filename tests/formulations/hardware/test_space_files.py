@@ -1,4 +1,5 @@
-"""Hardware spaces in files: what they state, what is refused, and documents that read back as they were."""
+"""Hardware spaces in files: what they state, what is refused, and documents that read back as they
+were."""
 
 from __future__ import annotations
 
@@ -54,12 +55,20 @@ def test_the_memory_study_has_its_published_capacities_and_energies() -> None:
         "SPM.read_energy": Fraction("30.375"),
     }
     best = space.best(space.box)
-    assert (best["RF.words"], best["RF.read_energy"], best["SPM.read_energy"]) == (512, Fraction("0.03"), 4)
+    assert (best["RF.words"], best["RF.read_energy"], best["SPM.read_energy"]) == (
+        512,
+        Fraction("0.03"),
+        4,
+    )
 
 
 def test_a_file_states_values_figures_rules_and_costs(tmp_path: Path) -> None:
     space = find_space(space_file(tmp_path))
-    assert [q.values for q in space.quantities] == [(16, 32, 64, 128), tuple(range(2, 17, 2)), (1, 2)]
+    assert [q.values for q in space.quantities] == [
+        (16, 32, 64, 128),
+        tuple(range(2, 17, 2)),
+        (1, 2),
+    ]
     point = Configuration({"words": 64, "rows": 16, "kind": 2})
     assert space.allows(point)
     assert space.at(point) == {"RF.words": 64, "RF.mesh_x": 16, "RF.read_energy": Fraction("1.25")}
@@ -113,12 +122,17 @@ def test_what_contradicts_itself_is_refused_with_field_value_and_what_is_allowed
 def test_contradicting_rules_are_named_and_no_others(tmp_path: Path) -> None:
     rules = "rules: [words <= 128, rows * words >= 1024, 7 divides rows, rows <= 12, kind <= 2]"
     path = space_file(tmp_path, ("rules: [words * rows <= 1024, 4 divides rows]", rules))
-    with pytest.raises(InputError, match="no accelerator keeps '7 divides rows' and 'rows <= 12'; allowed"):
+    with pytest.raises(
+        InputError, match="no accelerator keeps '7 divides rows' and 'rows <= 12'; allowed"
+    ):
         find_space(path)
 
 
 def test_names_that_are_no_spaces_are_refused() -> None:
-    with pytest.raises(InputError, match=r"unknown space 'hasco'; known: .*dmazerunner-memory.*; or a path to a .yaml file"):
+    with pytest.raises(
+        InputError,
+        match=r"unknown space 'hasco'; known: .*dmazerunner-memory.*; or a path to a .yaml file",
+    ):
         find_space("hasco")
 
 
@@ -143,13 +157,24 @@ costs:
 def tabled(folder: Path, *, leak: float = 0) -> str:
     for name, factor in (("small", 1), ("large", 2)):
         (folder / name).mkdir()
-        read = [{"name": "read", "arguments": {}, "energy": factor}, {"name": "leak", "arguments": {}, "energy": leak}]
+        read = [
+            {"name": "read", "arguments": {}, "energy": factor},
+            {"name": "leak", "arguments": {}, "energy": leak},
+        ]
         write = [*read, {"name": "write", "arguments": {}, "energy": 1.5 * factor}]
-        parts = [("RF[1..256]", write), ("Buffer[1..1]", write), ("mac[1..256]", [{"name": "compute", "energy": 0.5}])]
+        parts = [
+            ("RF[1..256]", write),
+            ("Buffer[1..1]", write),
+            ("mac[1..256]", [{"name": "compute", "energy": 0.5}]),
+        ]
         tables = [{"name": f"system.chip.{part}", "actions": actions} for part, actions in parts]
-        (folder / name / "ERT.yaml").write_text(json.dumps({"ERT": {"version": "0.4", "tables": tables}}))
+        (folder / name / "ERT.yaml").write_text(
+            json.dumps({"ERT": {"version": "0.4", "tables": tables}})
+        )
         areas = [{"name": "system.chip.PE[1..256].RF[1..1]", "area": 100 * factor}]
-        (folder / name / "ART.yaml").write_text(json.dumps({"ART": {"version": "0.4", "tables": areas}}))
+        (folder / name / "ART.yaml").write_text(
+            json.dumps({"ART": {"version": "0.4", "tables": areas}})
+        )
     path = folder / "tabled.yaml"
     path.write_text(ACCELERGY)
     return str(path)
@@ -161,8 +186,14 @@ def test_energies_and_areas_by_files_of_accelergy(tmp_path: Path) -> None:
     assert space.at(point) == {
         "RF.words": 256,
         "Buffer.words": 32_768,
-        **{f"RF.{name}_energy": energy for name, energy in {"read": 2, "write": 3, "update": 3}.items()},
-        **{f"Buffer.{name}_energy": energy for name, energy in {"read": 1, "write": 1.5, "update": 1.5}.items()},
+        **{
+            f"RF.{name}_energy": energy
+            for name, energy in {"read": 2, "write": 3, "update": 3}.items()
+        },
+        **{
+            f"Buffer.{name}_energy": energy
+            for name, energy in {"read": 1, "write": 1.5, "update": 1.5}.items()
+        },
         "RF.leak": 0,
         "Buffer.leak": 0,
         "mac.energy": Fraction(1, 2),
@@ -176,7 +207,10 @@ def test_energies_and_areas_by_files_of_accelergy(tmp_path: Path) -> None:
 def test_what_leaks_by_a_table_is_a_figure_that_hurts(tmp_path: Path) -> None:
     space = find_space(tabled(tmp_path, leak=0.25))
     assert space.at(Configuration({"words": 256, "buffer_kb": 64}))["RF.leak"] == Fraction(1, 4)
-    assert (space.accelerator.trends["RF.leak"], space.accelerator.trends["RF.mesh_x"]) == (Trend.HURTS, Trend.HELPS)
+    assert (space.accelerator.trends["RF.leak"], space.accelerator.trends["RF.mesh_x"]) == (
+        Trend.HURTS,
+        Trend.HELPS,
+    )
 
 
 @pytest.mark.parametrize(
@@ -193,7 +227,9 @@ def test_what_leaks_by_a_table_is_a_figure_that_hurts(tmp_path: Path) -> None:
         ("2 * wires", "2 * wire", "costs.cables: '2 . wire' uses the unknown name 'wire'; allowed: .*wires"),
     ],
 )  # fmt: skip
-def test_tables_that_do_not_fit_are_refused(tmp_path: Path, old: str, new: str, complaint: str) -> None:
+def test_tables_that_do_not_fit_are_refused(
+    tmp_path: Path, old: str, new: str, complaint: str
+) -> None:
     path = Path(tabled(tmp_path))
     assert old in ACCELERGY
     path.write_text(ACCELERGY.replace(old, new))
@@ -202,7 +238,8 @@ def test_tables_that_do_not_fit_are_refused(tmp_path: Path, old: str, new: str, 
 
 
 def test_area_and_power_of_a_hierarchy_by_the_regressions(tmp_path: Path) -> None:
-    """As MAESTRO's tables state them, written out: PEs with L1 in blocks of 64 bytes, L2 of 32 KiB, bus and arbiter."""
+    """As MAESTRO's tables state them, written out: PEs with L1 in blocks of 64 bytes, L2 of 32 KiB,
+    bus and arbiter."""
     path = tmp_path / "sized.yaml"
     path.write_text(
         "name: sized\narchitecture: simple\ntechnology: asic-28nm\n"
@@ -210,12 +247,22 @@ def test_area_and_power_of_a_hierarchy_by_the_regressions(tmp_path: Path) -> Non
         "figures: {RF.words: rf / 2, RF.mesh_x: side, Buffer.words: 512 * kb}\n"
     )
     space = find_space(str(path))
-    assert {name: metric.unit for name, metric in space.units.items()} == {"area": "mm²", "power": "W"}
+    assert {name: metric.unit for name, metric in space.units.items()} == {
+        "area": "mm²",
+        "power": "W",
+    }
     for rf, side, kb in ((256, 8, 128), (512, 16, 256)):
         pes, bandwidth = 16 * side, 32
         bus, arbiter = bandwidth * (14.662 * pes + 28.895), 1.2886 * pes**2 + 5.5814 * pes - 23.711
-        area = pes * (4470.9 + 4505.19 * (rf // 64)) + 4161.536 * (kb // 32) + 101.7938 * bus + 395.473 * arbiter
-        power = pes * (1.2223 + 0.2208 * (rf // 64)) + 4 * (kb // 32) + 0.0008 * bus + 0.00034 * arbiter
+        area = (
+            pes * (4470.9 + 4505.19 * (rf // 64))
+            + 4161.536 * (kb // 32)
+            + 101.7938 * bus
+            + 395.473 * arbiter
+        )
+        power = (
+            pes * (1.2223 + 0.2208 * (rf // 64)) + 4 * (kb // 32) + 0.0008 * bus + 0.00034 * arbiter
+        )
         costs = space.cost(Configuration({"rf": rf, "side": side, "kb": kb}))
         assert float(costs["area"]) == pytest.approx(area / 1e6)
         assert float(costs["power"]) == pytest.approx(power / 1e3)
@@ -223,10 +270,16 @@ def test_area_and_power_of_a_hierarchy_by_the_regressions(tmp_path: Path) -> Non
 
 def test_the_technology_may_say_what_regressions_are_of(tmp_path: Path) -> None:
     text = "name: tiny\ntechnology: {name: asic-28nm, pes: rows, lanes: 4, private_bytes: 100, shared_bytes: 0, bandwidth: 8}"
-    path = space_file(tmp_path, ("name: tiny", text), ("words * rows / 100, unit: mm²", "1000 * area, unit: 1000 µm²"))
+    path = space_file(
+        tmp_path,
+        ("name: tiny", text),
+        ("words * rows / 100, unit: mm²", "1000 * area, unit: 1000 µm²"),
+    )
     area = find_space(path).cost(Configuration({"words": 64, "rows": 4, "kind": 1}))["area"]
     bus = 8 * (14.662 * 4 + 28.895)
-    assert float(area) == pytest.approx((4 * (4 * 4470.9 + 2 * 4505.19) + 101.7938 * bus + 395.473 * 19.2322) / 1e3)
+    assert float(area) == pytest.approx(
+        (4 * (4 * 4470.9 + 2 * 4505.19) + 101.7938 * bus + 395.473 * 19.2322) / 1e3
+    )
 
 
 INLINE = """
@@ -263,11 +316,16 @@ def test_architectures_inside_spaces_and_beside_them(tmp_path: Path) -> None:
 
 
 def test_words_of_another_width_fill_the_same_bits(tmp_path: Path) -> None:
-    """Capacities that a space states are words of the width that it chooses; others are as many bits as they were."""
+    """Capacities that a space states are words of the width that it chooses; others are as many
+    bits as they were."""
     path = tmp_path / "inline.yaml"
     path.write_text(INLINE.replace("RF.words: words, ", "DRAM.read_bandwidth: words, "))
     space = find_space(str(path))
     assert isinstance(space.accelerator, HierarchyAccelerator)
     wide = space.accelerator.architecture_with(space.at(Configuration({"words": 32, "bits": 8})))
-    assert (wide.levels[1].words, wide.levels[1].word_bits, wide.levels[0].read_bandwidth) == (128, 8, 32)
+    assert (wide.levels[1].words, wide.levels[1].word_bits, wide.levels[0].read_bandwidth) == (
+        128,
+        8,
+        32,
+    )
     assert space.accelerator.trends["word_bits"] is Trend.HURTS

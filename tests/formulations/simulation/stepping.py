@@ -1,4 +1,5 @@
-"""Networks run cycle by cycle, as slowly and plainly as can be: what the engine is compared with."""
+"""Networks run cycle by cycle, as slowly and plainly as can be: what the engine is compared
+with."""
 
 from __future__ import annotations
 
@@ -7,7 +8,8 @@ from fractions import Fraction
 
 from ithaca.formulations.systolic.simulation.network import Loop, Meet, Network, Repeat, Step
 
-#: Cycles after which nothing happens any more if nothing happened: longer than any latency, entry or interval of a test.
+#: Cycles after which nothing happens any more if nothing happened: longer than any latency, entry
+#: or interval of a test.
 QUIET = 200
 
 
@@ -48,8 +50,12 @@ def _actions(steps: Sequence[Step], runs: dict[int, int]) -> Iterator[tuple]:  #
 
 def run_stepping(network: Network) -> tuple[int, bool]:
     """The last cycle of any process, and whether all ended."""
-    held: dict[str, list[int]] = {fifo.name: [] for fifo in network.fifos}  # when each word inside entered
-    freed: dict[str, int] = {fifo.name: 0 for fifo in network.fifos}  # words taken in this very cycle: no room yet
+    held: dict[str, list[int]] = {
+        fifo.name: [] for fifo in network.fifos
+    }  # when each word inside entered
+    freed: dict[str, int] = {
+        fifo.name: 0 for fifo in network.fifos
+    }  # words taken in this very cycle: no room yet
     kind = {fifo.name: fifo for fifo in network.fifos}
     processes = [_Process(process.steps, process.begin) for process in network.processes]
     memory = [process.memory for process in network.processes]
@@ -81,7 +87,9 @@ def run_stepping(network: Network) -> tuple[int, bool]:
                 continue
             loop: Loop = process.now[1]
             ready = all(held[f] and held[f][0] + kind[f].latency <= cycle for f in loop.reads)
-            room = all(len(held[f]) + freed[f] + entering.count(f) < kind[f].capacity for f in loop.writes)
+            room = all(
+                len(held[f]) + freed[f] + entering.count(f) < kind[f].capacity for f in loop.writes
+            )
             if not (ready and room):
                 continue
             for fifo in loop.reads:
@@ -94,4 +102,6 @@ def run_stepping(network: Network) -> tuple[int, bool]:
         for fifo in entering:
             held[fifo].append(cycle)
         cycle += 1
-    return max(process.clock for process in processes), all(process.now is None for process in processes)
+    return max(process.clock for process in processes), all(
+        process.now is None for process in processes
+    )

@@ -1,4 +1,5 @@
-"""Networks of systolic arrays, against cycles that two independent simulations and RTL agree on (``golden/cycles_*.csv``)."""
+"""Networks of systolic arrays, against cycles that two independent simulations and RTL agree on
+(``golden/cycles_*.csv``)."""
 
 from __future__ import annotations
 
@@ -30,12 +31,16 @@ GOLDEN = {"mm": "mm", "mm_more": "mm", "conv": "conv2d", "conv_sum_last": "conv2
 @pytest.fixture
 def golden(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
     path = tmp_path / "points.csv"
-    path.write_bytes(gzip.decompress((DATA / "golden" / f"cycles_{request.param}.csv.gz").read_bytes()))
+    path.write_bytes(
+        gzip.decompress((DATA / "golden" / f"cycles_{request.param}.csv.gz").read_bytes())
+    )
     return path
 
 
 @pytest.mark.parametrize(("golden", "nest"), GOLDEN.items(), indirect=["golden"], ids=GOLDEN)
-def test_cycles_are_the_golden_ones(golden: Path, nest: str, request: pytest.FixtureRequest) -> None:
+def test_cycles_are_the_golden_ones(
+    golden: Path, nest: str, request: pytest.FixtureRequest
+) -> None:
     sums = "last" if "sum_last" in request.node.callspec.id else "first"
     ran = ithaca("simulate", nest, "--points", golden, "--sums", sums, "--json")
     assert not ran.returncode, ran.stderr
@@ -70,7 +75,9 @@ def test_every_pe_takes_every_trip() -> None:
 
 def test_what_slows_a_machine_makes_runs_longer() -> None:
     ideal = cycles(Machine())
-    assert all(cycles(machine) > ideal for machine in (REGIMES["hls"], Machine(hop=4), Machine(mac=30)))
+    assert all(
+        cycles(machine) > ideal for machine in (REGIMES["hls"], Machine(hop=4), Machine(mac=30))
+    )
     slower = (Memory(latency=50), Memory(refresh=20, refresh_period=100), Memory(bandwidth=2))
     assert all(cycles(Machine(), memory) > ideal for memory in slower)
     assert cycles(Machine(), Memory(bandwidth=10**6)) == ideal
@@ -92,10 +99,21 @@ def test_arrays_that_cannot_be_built_are_refused() -> None:
 
 def test_results_of_arrays_that_cannot_be_built_are_refused_for_that(tmp_path: Path) -> None:
     file = tmp_path / "r.json"
-    solve("mm", i=16, j=16, k=16, dataflow="i,j", permutation="A", include_unbuildable=True, edition="exact").save(file)
+    solve(
+        "mm",
+        i=16,
+        j=16,
+        k=16,
+        dataflow="i,j",
+        permutation="A",
+        include_unbuildable=True,
+        edition="exact",
+    ).save(file)
     ran = ithaca("simulate", file)
     assert ran.returncode == 2
-    assert ran.stderr.startswith("ithaca: design [i,j] A cannot be simulated: partial sums of C are copied in")
+    assert ran.stderr.startswith(
+        "ithaca: design [i,j] A cannot be simulated: partial sums of C are copied in"
+    )
 
 
 @pytest.mark.parametrize("name", ["mttkrp", "ttmc"])
@@ -113,7 +131,9 @@ def test_products_of_three_tensors_run_and_may_hang_where_sums_come_first(name: 
                 continue
             made = SystolicDesign(small, array, data_type("fp32"))
             packs = {group.name: 1 for group in array.packed_groups}
-            tiling = Tiling(dict.fromkeys(array.band, 4), dict.fromkeys(array.latency_hiding_loops, 2), 1, packs)
+            tiling = Tiling(
+                dict.fromkeys(array.band, 4), dict.fromkeys(array.latency_hiding_loops, 2), 1, packs
+            )
             network = array_network(made, made.configuration(tiling), Machine(sums=sums))
             found.append(simulate_network(network).finished)
         ended[sums] = found
@@ -144,14 +164,22 @@ def test_the_command_says_where_the_time_goes(result: Path) -> None:
 
 def test_a_simulation_is_an_answer(result: Path, tmp_path: Path) -> None:
     found = simulate(result)
-    assert repr(found) == f"<Simulation: mm (i=32, j=32, k=32) fp32, design [i,j] C, simulated: {found.cycles:,} cycles>"
+    assert (
+        repr(found)
+        == f"<Simulation: mm (i=32, j=32, k=32) fp32, design [i,j] C, simulated: {found.cycles:,} cycles>"
+    )
     table = found.to_dataframe()
     assert list(table.index) == [module.module for module in found.run.modules]
-    assert table.loc["PE", "working"] == next(m.working for m in found.run.modules if m.module == "PE")
+    assert table.loc["PE", "working"] == next(
+        m.working for m in found.run.modules if m.module == "PE"
+    )
     assert "held_up" in found._repr_html_()
     ithaca("simulate", result, "--table", tmp_path / "s.csv")
     assert (tmp_path / "s.csv").read_text() == found.table
-    with pytest.raises(InputError, match="foo is 1, which simulate does not take; allowed: source, layer, design, regime"):
+    with pytest.raises(
+        InputError,
+        match="foo is 1, which simulate does not take; allowed: source, layer, design, regime",
+    ):
         simulate(result, foo=1)
 
 
@@ -171,7 +199,9 @@ def test_options_and_columns_of_the_machine_do_not_contradict_each_other(tmp_pat
 
 
 def test_traces_show_every_loop_and_every_word(result: Path, tmp_path: Path) -> None:
-    ran = ithaca("simulate", result, "--trace", tmp_path / "run.json", "--vcd", tmp_path / "run.vcd")
+    ran = ithaca(
+        "simulate", result, "--trace", tmp_path / "run.json", "--vcd", tmp_path / "run.vcd"
+    )
     assert not ran.returncode, ran.stderr
     total = simulate(result).cycles
     assert total is not None
@@ -192,7 +222,11 @@ def test_traces_show_every_loop_and_every_word(result: Path, tmp_path: Path) -> 
 def test_words_of_a_dump_stay_within_their_fifos() -> None:
     network = array_network(SMALL, SMALL.configuration(TILING), Machine())
     most = max(fifo.capacity for fifo in network.fifos)
-    values = {int(line.split()[0][1:], 2) for line in word_dump(network).splitlines() if line.startswith("b")}
+    values = {
+        int(line.split()[0][1:], 2)
+        for line in word_dump(network).splitlines()
+        if line.startswith("b")
+    }
     assert values <= set(range(most + 1))
     assert max(values) > 1
     assert phase_trace(network)["traceEvents"]
@@ -206,35 +240,55 @@ def test_words_of_a_dump_stay_within_their_fifos() -> None:
         (("--fifo-depth", "0"), "ithaca: --fifo-depth is '0'; allowed: an integer ≥ 1"),
         (("--regime", "asic"), "ithaca: --regime is 'asic'; allowed: rtl, hls"),
         (("--sums", "never"), "ithaca: --sums is 'never'; allowed: first, last"),
-        (("--dtype", "int8"), "ithaca: --dtype cannot be given with a result, which states its own; allowed: with --points"),
+        (
+            ("--dtype", "int8"),
+            "ithaca: --dtype cannot be given with a result, which states its own; allowed: with --points",
+        ),
         (
             ("--points", "p.csv", "--layer", "a"),
             "ithaca: --layer does not go with --points; allowed: with the result of a network",
         ),
-        (("--memory", "speed=1"), "ithaca: --memory is 'speed'; allowed: latency, refresh, refresh_period, bandwidth"),
-        (("--memory", "refresh=9"), "ithaca: --memory: refresh needs a longer refresh_period; allowed: both, in cycles"),
-        (("--design", "k C"), "ithaca: nothing to simulate: --design 'k C'; allowed: a result with a configuration ([i,j] C)"),
+        (
+            ("--memory", "speed=1"),
+            "ithaca: --memory is 'speed'; allowed: latency, refresh, refresh_period, bandwidth",
+        ),
+        (
+            ("--memory", "refresh=9"),
+            "ithaca: --memory: refresh needs a longer refresh_period; allowed: both, in cycles",
+        ),
+        (
+            ("--design", "k C"),
+            "ithaca: nothing to simulate: --design 'k C'; allowed: a result with a configuration ([i,j] C)",
+        ),
     ],
 )
-def test_bad_input_is_one_line(result: Path, tmp_path: Path, options: tuple[str, ...], line: str) -> None:
+def test_bad_input_is_one_line(
+    result: Path, tmp_path: Path, options: tuple[str, ...], line: str
+) -> None:
     ran = ithaca("simulate", result, *options, cwd=tmp_path)
     assert ran.returncode == 2
     assert ran.stderr == f"{line}\n"
 
 
-def test_traces_to_unwritable_places_are_refused_before_anything_runs(result: Path, tmp_path: Path) -> None:
+def test_traces_to_unwritable_places_are_refused_before_anything_runs(
+    result: Path, tmp_path: Path
+) -> None:
     ran = ithaca("simulate", result, "--trace", tmp_path / "none" / "run.json")
     assert ran.returncode == 2
     assert (
-        ran.stderr == f"ithaca: cannot write {tmp_path / 'none' / 'run.json'}: {tmp_path / 'none'} is not an existing folder\n"
+        ran.stderr
+        == f"ithaca: cannot write {tmp_path / 'none' / 'run.json'}: {tmp_path / 'none'} is not an existing folder\n"
     )
     assert not ran.stdout
 
 
 def test_waits_are_followed_to_what_causes_them() -> None:
-    run = simulate_network(array_network(SMALL, SMALL.configuration(TILING), REGIMES["rtl"], Memory(bandwidth=1)))
+    run = simulate_network(
+        array_network(SMALL, SMALL.configuration(TILING), REGIMES["rtl"], Memory(bandwidth=1))
+    )
     roots = {module.module: module.root for module in run.modules}
-    # memory that moves a byte a cycle holds everything up, by way of buffers, their barriers and other PEs
+    # memory that moves a byte a cycle holds everything up, by way of buffers, their barriers and
+    # other PEs
     assert {roots["PE"], roots["A_IO_L2_in fill"], roots["B_IO_L2_in fill"]} <= {
         "A_IO_L3_in",
         "B_IO_L3_in",
@@ -253,7 +307,8 @@ def test_the_root_of_waits_is_named(tmp_path: Path) -> None:
     solve("mm", i=16, j=16, k=16, dataflow="i,j", edition="exact").save(path)
     ran = ithaca("simulate", path, "--memory", "bandwidth=2")
     assert re.search(
-        r"\nPE waits longest for .*, in the end for [ABC]\w*_IO_L3_\w+, which is busy \d\d\.\d% of the time", ran.stdout
+        r"\nPE waits longest for .*, in the end for [ABC]\w*_IO_L3_\w+, which is busy \d\d\.\d% of the time",
+        ran.stdout,
     )
     document = json.loads(ithaca("simulate", path, "--memory", "bandwidth=2", "--json").stdout)
     (pes,) = (module for module in document["simulation"]["modules"] if module["module"] == "PE")

@@ -13,7 +13,15 @@ from hypothesis import strategies as st
 from ithaca.files.errors import InputError
 from ithaca.formulations.systolic.simulation.activity import simulate_network
 from ithaca.formulations.systolic.simulation.engine import run_network
-from ithaca.formulations.systolic.simulation.network import Fifo, Loop, Meet, Network, Process, Refresh, Repeat
+from ithaca.formulations.systolic.simulation.network import (
+    Fifo,
+    Loop,
+    Meet,
+    Network,
+    Process,
+    Refresh,
+    Repeat,
+)
 from tests.formulations.simulation.stepping import run_stepping
 
 
@@ -29,7 +37,9 @@ def networks(draw: st.DrawFn) -> Network:
         fifos.append(Fifo(name, draw(st.integers(1, 4)), draw(st.integers(1, 5))))
         for process, end in ((writer, "writes"), (reader, "reads")):
             loop = Loop(words, entry=draw(st.integers(0, 2)), interval=draw(st.integers(1, 3)))
-            steps[process].insert(draw(st.integers(0, len(steps[process]))), replace(loop, **{end: (name,)}))
+            steps[process].insert(
+                draw(st.integers(0, len(steps[process]))), replace(loop, **{end: (name,)})
+            )
     if draw(st.booleans()):
         meet = Meet("both", draw(st.integers(0, 3)))
         for process in draw(st.permutations(range(count)))[:2]:
@@ -77,7 +87,13 @@ def test_every_cycle_of_a_process_is_accounted_for(network: Network) -> None:
             assert process.begin + spent + activity.starved + activity.held_up == activity.end
 
 
-def pipe(words: int, interval: int | Fraction = 1, latency: int = 2, capacity: int = 3, sink: int | Fraction = 1) -> Network:
+def pipe(
+    words: int,
+    interval: int | Fraction = 1,
+    latency: int = 2,
+    capacity: int = 3,
+    sink: int | Fraction = 1,
+) -> Network:
     return Network(
         (Fifo("pipe", latency, capacity),),
         (
@@ -155,14 +171,26 @@ def test_long_runs_take_no_longer_than_their_periods() -> None:
 @pytest.mark.parametrize(
     ("network", "line"),
     [
-        (lambda: Network((Fifo("a"), Fifo("a")), ()), "two FIFOs are named 'a'; allowed: each name once"),
-        (lambda: Network((Fifo("a", capacity=0),), ()), "capacity of FIFO 'a' is 0; allowed: at least 1"),
-        (lambda: Network((Fifo("a"),), ()), "FIFO 'a' has no reader; allowed: a reader and a writer"),
+        (
+            lambda: Network((Fifo("a"), Fifo("a")), ()),
+            "two FIFOs are named 'a'; allowed: each name once",
+        ),
+        (
+            lambda: Network((Fifo("a", capacity=0),), ()),
+            "capacity of FIFO 'a' is 0; allowed: at least 1",
+        ),
+        (
+            lambda: Network((Fifo("a"),), ()),
+            "FIFO 'a' has no reader; allowed: a reader and a writer",
+        ),
         (
             lambda: Network((), (Process("p", (Loop(1, reads=("a",)),)),)),
             "process 'p' reads 'a'; allowed: a FIFO of the network",
         ),
-        (lambda: Network((), (Process("p", (Meet("m"),)),)), "barrier 'm' has 1 processes; allowed: two"),
+        (
+            lambda: Network((), (Process("p", (Meet("m"),)),)),
+            "barrier 'm' has 1 processes; allowed: two",
+        ),
         (
             lambda: Network((), (Process("p", (Meet("m", 1),)), Process("q", (Meet("m", 2),)))),
             "barrier 'm' costs 1 and 2 cycles; allowed: one cost",

@@ -1,4 +1,5 @@
-"""What benchmarks/test_fidelity.py compares, on a handful of arrays, and what docs/fidelity.md says of measured boards."""
+"""What benchmarks/test_fidelity.py compares, on a handful of arrays, and what docs/fidelity.md says
+of measured boards."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ from ithaca.formulations.systolic.systolic_array import Edition
 
 PAGE = Path(__file__).parents[3] / "docs" / "fidelity.md"
 
-#: Latencies of the boards' arrays: by the exact (and odyssey) edition, and by the cycle edition in both regimes.
+#: Latencies of the boards' arrays: by the exact (and odyssey) edition, and by the cycle edition in
+#: both regimes.
 MODELLED = (
     (680_353, 680_369, 680_941),
     (4_146_945, 4_146_961, 4_148_271),
@@ -24,16 +26,26 @@ MODELLED = (
 )
 
 
-@pytest.mark.parametrize(("board", "modelled"), list(zip(BOARDS, MODELLED, strict=True)), ids=[board.title for board in BOARDS])
+@pytest.mark.parametrize(
+    ("board", "modelled"),
+    list(zip(BOARDS, MODELLED, strict=True)),
+    ids=[board.title for board in BOARDS],
+)
 def test_boards_as_modelled(board: Board, modelled: tuple[int, int, int]) -> None:
     exact, *cycle = modelled
     for machine, latency in zip(REGIMES.values(), cycle, strict=True):
-        assert board.modelled(machine) == {Edition.CYCLE: latency, Edition.EXACT: exact, Edition.ODYSSEY: exact}
+        assert board.modelled(machine) == {
+            Edition.CYCLE: latency,
+            Edition.EXACT: exact,
+            Edition.ODYSSEY: exact,
+        }
     row = next(line for line in PAGE.read_text().splitlines() if f"{board.measured:,}" in line)
     assert all(f"{latency:,}" in row for latency in modelled)
 
 
-@pytest.mark.parametrize("board", [board for board in BOARDS if board.dtype != "fp32"], ids=lambda board: board.title)
+@pytest.mark.parametrize(
+    "board", [board for board in BOARDS if board.dtype != "fp32"], ids=lambda board: board.title
+)
 def test_boards_simulated(board: Board) -> None:
     for machine in REGIMES.values():
         ran = board.simulated(machine)
@@ -65,4 +77,6 @@ def test_rankings_of_a_small_space() -> None:
     assert found[Edition.CYCLE].worst < found[Edition.EXACT].regret
     for ranking in found.values():
         assert 0 <= ranking.best <= ranking.regret <= ranking.worst
-    assert len(rankings_table(((*SPACES[0][:1], {"i": 4, "j": 4, "k": 4}, *SPACES[0][2:]),), 3)) == 4
+    assert (
+        len(rankings_table(((*SPACES[0][:1], {"i": 4, "j": 4, "k": 4}, *SPACES[0][2:]),), 3)) == 4
+    )

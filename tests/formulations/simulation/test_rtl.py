@@ -1,4 +1,5 @@
-"""Cycles of simulated arrays against SystemVerilog (``tests/data/rtl``), run by Icarus where it is installed.
+"""Cycles of simulated arrays against SystemVerilog (``tests/data/rtl``), run by Icarus where it is
+installed.
 
 `UPDATE_RTL=1` writes the cycles that are committed; it needs Icarus.
 """
@@ -39,7 +40,8 @@ ICARUS = shutil.which("iverilog")
 
 
 def arrays(dataflow: str) -> Iterator[tuple[SystolicDesign, Mapping[str, int]]]:
-    """Random arrays of random sizes and several tiles, in half of which several tiles add to an output."""
+    """Random arrays of random sizes and several tiles, in half of which several tiles add to an
+    output."""
     wanted = {True: 12, False: 12}
     for seed in range(500):
         draw = random.Random(seed)
@@ -56,7 +58,10 @@ def parameters(design: SystolicDesign, configuration: Mapping[str, int]) -> dict
     """Those of the SystemVerilog."""
     values = {name: Fraction(value) for name, value in {**design.extents, **configuration}.items()}
     groups = {group.name: group for group in design.array.packed_groups}
-    words = {name: int((group.size / group.pack).evaluate(values, FRACTION)) for name, group in groups.items()}
+    words = {
+        name: int((group.size / group.pack).evaluate(values, FRACTION))
+        for name, group in groups.items()
+    }
     out = groups.get("C_drain") or groups["C"]
     rounds = int(out.modules[0].tiles.evaluate(values, FRACTION))
     tiles = int(design.array.pe.tiles.evaluate(values, FRACTION))
@@ -79,7 +84,18 @@ def rtl_cycles(dataflow: str, given: Mapping[str, int], folder: Path) -> int:
     options = [f"-Ptop.{name}={value}" for name, value in given.items()]
     made = folder / "array"
     subprocess.run(
-        [ICARUS, "-g2012", "-s", "top", *options, "-o", made, FOLDER / "modules.sv", FOLDER / f"mm_{dataflow}.sv"], check=True
+        [
+            ICARUS,
+            "-g2012",
+            "-s",
+            "top",
+            *options,
+            "-o",
+            made,
+            FOLDER / "modules.sv",
+            FOLDER / f"mm_{dataflow}.sv",
+        ],
+        check=True,
     )
     ran = subprocess.run(["vvp", "-n", made], check=True, capture_output=True, text=True)
     return int(ran.stdout.splitlines()[0])
@@ -89,13 +105,20 @@ def rtl_cycles(dataflow: str, given: Mapping[str, int], folder: Path) -> int:
 def test_simulated_cycles_are_those_of_the_rtl(dataflow: str, tmp_path: Path) -> None:
     file, found = FOLDER / f"mm_{dataflow}_cycles.json", list(arrays(dataflow))
     if "UPDATE_RTL" in os.environ:
-        rows = [(given := parameters(*array)) | {"cycles": rtl_cycles(dataflow, given, tmp_path)} for array in found]
+        rows = [
+            (given := parameters(*array)) | {"cycles": rtl_cycles(dataflow, given, tmp_path)}
+            for array in found
+        ]
         file.write_text("[\n" + ",\n".join(map(json.dumps, rows)) + "\n]\n")
     counted = json.loads(file.read_text())
     assert len(counted) == len(found) == 24
     for row, (design, configuration) in zip(counted, found, strict=True):
-        assert parameters(design, configuration) == {name: n for name, n in row.items() if name != "cycles"}
-        assert simulate_network(array_network(design, configuration, MACHINE)).cycles == row["cycles"], row
+        assert parameters(design, configuration) == {
+            name: n for name, n in row.items() if name != "cycles"
+        }
+        assert (
+            simulate_network(array_network(design, configuration, MACHINE)).cycles == row["cycles"]
+        ), row
     assert len({row["cycles"] for row in counted}) > 15
 
 

@@ -1,4 +1,5 @@
-"""When modules work: shares over the time of a run, against all words that moved, and in the report."""
+"""When modules work: shares over the time of a run, against all words that moved, and in the
+report."""
 
 from __future__ import annotations
 
@@ -25,7 +26,9 @@ def test_shares_are_those_of_the_words_that_moved() -> None:
     # a PE is at work in the cycles in which it takes words of A
     names = [fifo.name for fifo in NETWORK.fifos]
     taken = [(names[fifo], cycle) for fifo, left, cycle in counts.words.tolist() if left]
-    cycles = [c for name, c in taken if NETWORK.readers[name].startswith("PE") and name.startswith("A ")]
+    cycles = [
+        c for name, c in taken if NETWORK.readers[name].startswith("PE") and name.startswith("A ")
+    ]
     expected = np.histogram(cycles, [*found.begins, run.cycles])[0] / 9 / lengths
     assert found.working[found.modules.index("PE")] == pytest.approx(expected)
     # in all, what the table of shares says
@@ -38,7 +41,10 @@ def test_shares_are_those_of_the_words_that_moved() -> None:
 def test_reports_show_the_run_unless_they_are_to_be_quick(tmp_path: Path) -> None:
     solve("mm", i=16, j=16, k=16, dataflow="i,j").save(tmp_path / "r.json")
     assert ithaca("report", tmp_path / "r.json", "-o", tmp_path / "r.html").returncode == 0
-    assert ithaca("report", tmp_path / "r.json", "-o", tmp_path / "quick.html", "--quick").returncode == 0
+    assert (
+        ithaca("report", tmp_path / "r.json", "-o", tmp_path / "quick.html", "--quick").returncode
+        == 0
+    )
     page = (tmp_path / "r.html").read_text()
     assert "The run, word by word" in page
     assert "When modules work" in page

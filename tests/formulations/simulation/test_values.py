@@ -1,4 +1,5 @@
-"""Arrays that compute: what they make of random tensors, against NumPy; and arrays wired wrongly, which must not pass."""
+"""Arrays that compute: what they make of random tensors, against NumPy; and arrays wired wrongly,
+which must not pass."""
 
 from __future__ import annotations
 
@@ -30,27 +31,45 @@ from tests.formulations.test_cycles import configurations
 #: Workloads and their parameters; of each every buildable design.
 CASES = [
     (name, stride, array.dataflow)
-    for name, stride in (("mm", 0), ("conv2d", 1), ("conv2d", 2), ("depthwise_conv2d", 1), ("mttkrp", 0))
+    for name, stride in (
+        ("mm", 0),
+        ("conv2d", 1),
+        ("conv2d", 2),
+        ("depthwise_conv2d", 1),
+        ("mttkrp", 0),
+    )
     for array in choose_designs(workload(name), Edition.EXACT, None, workload(name).output.tensor)
 ]
 
 
-def computed(name: str, stride: int, dataflow: tuple[str, ...], sums: Sums, count: int) -> Iterator[Values]:
+def computed(
+    name: str, stride: int, dataflow: tuple[str, ...], sums: Sums, count: int
+) -> Iterator[Values]:
     """What random arrays of random sizes and types compute."""
     for seed in range(count):
         draw = random.Random(seed)
         nest = workload(name)
-        sizes = {loop: draw.choice([1, 3] if loop in nest.untiled else [4, 6, 7, 8]) for loop in nest.loops}
+        sizes = {
+            loop: draw.choice([1, 3] if loop in nest.untiled else [4, 6, 7, 8])
+            for loop in nest.loops
+        }
         sized = nest.with_sizes(sizes | ({"s": stride} if stride else {}))
         array = derive(sized, dataflow, sized.output.tensor)
         design = SystolicDesign(sized, array, data_type(("fp32", "int8", "int16")[seed % 3]))
         for configuration in configurations(design, 1, seed):
-            yield check_values(design, configuration, array_network(design, configuration, Machine(sums=sums)), sums)
+            yield check_values(
+                design,
+                configuration,
+                array_network(design, configuration, Machine(sums=sums)),
+                sums,
+            )
 
 
 @pytest.mark.parametrize("sums", Sums)
 @pytest.mark.parametrize(("name", "stride", "dataflow"), CASES)
-def test_buildable_designs_compute_what_numpy_does(name: str, stride: int, dataflow: tuple[str, ...], sums: Sums) -> None:
+def test_buildable_designs_compute_what_numpy_does(
+    name: str, stride: int, dataflow: tuple[str, ...], sums: Sums
+) -> None:
     kinds = set()
     for values in computed(name, stride, dataflow, sums, 3):
         assert not values.wrong
@@ -70,18 +89,25 @@ def direct(name: str, t: dict[str, Any], stride: int) -> Any:
     found = 0
     for down in range(p):
         for right in range(q):
-            part = x[down : down + stride * rows : stride, right : right + stride * columns : stride]
+            part = x[
+                down : down + stride * rows : stride, right : right + stride * columns : stride
+            ]
             found = found + np.einsum("rci,oi->rco", part, w[:, down, right, :])
     return found
 
 
 @pytest.mark.parametrize(
-    ("name", "dataflow", "stride"), [("mm", ("i", "k"), 0), ("conv2d", ("o", "r"), 1), ("conv2d", ("c",), 2)]
+    ("name", "dataflow", "stride"),
+    [("mm", ("i", "k"), 0), ("conv2d", ("o", "r"), 1), ("conv2d", ("c",), 2)],
 )
-def test_what_is_expected_is_the_workload_itself(name: str, dataflow: tuple[str, ...], stride: int) -> None:
+def test_what_is_expected_is_the_workload_itself(
+    name: str, dataflow: tuple[str, ...], stride: int
+) -> None:
     for values in computed(name, stride, dataflow, Sums.FIRST, 4):
         tensors = {tensor: value.astype(np.float64) for tensor, value in values.tensors.items()}
-        np.testing.assert_allclose(values.expected.astype(float), direct(name, tensors, stride), rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(
+            values.expected.astype(float), direct(name, tensors, stride), rtol=1e-9, atol=1e-9
+        )
 
 
 NEST = workload("mm", {"i": 12, "j": 12, "k": 8})
@@ -99,7 +125,11 @@ def rewired(name: str, change: Callable[[tuple[Step, ...]], tuple[Step, ...]]) -
     """The network with the steps of some processes changed: those whose names begin so."""
 
     def changed(process: Process) -> Process:
-        return replace(process, steps=change(process.steps)) if process.name.startswith(name) else process
+        return (
+            replace(process, steps=change(process.steps))
+            if process.name.startswith(name)
+            else process
+        )
 
     return replace(NETWORK, processes=tuple(map(changed, NETWORK.processes)))
 
@@ -112,7 +142,10 @@ def renamed(names: dict[str, str]) -> Callable[[tuple[Step, ...]], tuple[Step, .
             if isinstance(step, Repeat):
                 return replace(step, body=change(step.body))
             if isinstance(step, Loop):
-                reads, writes = (tuple(names.get(fifo, fifo) for fifo in ends) for ends in (step.reads, step.writes))
+                reads, writes = (
+                    tuple(names.get(fifo, fifo) for fifo in ends)
+                    for ends in (step.reads, step.writes)
+                )
                 return replace(step, reads=reads, writes=writes)
             return step
 
@@ -127,7 +160,11 @@ def rest_first(steps: tuple[Step, ...]) -> tuple[Step, ...]:
     assert isinstance(again, Repeat)
     own = [step for step in again.body if not isinstance(step, Repeat)]
     rest = [step for step in again.body if isinstance(step, Repeat)]
-    return (replace(again, body=(*rest, *own)),) if len(own) == len(again.body) - 1 and len(own) < 3 else steps
+    return (
+        (replace(again, body=(*rest, *own)),)
+        if len(own) == len(again.body) - 1 and len(own) < 3
+        else steps
+    )
 
 
 def test_networks_wired_wrongly_are_caught() -> None:
@@ -141,13 +178,16 @@ def test_networks_wired_wrongly_are_caught() -> None:
     assert wrong(rewired("PE 1", renamed({first: second, second: first})))
     # drains exchanged
     first, second = "C_drain from PE 0,0", "C_drain from PE 2,1"
-    assert wrong(rewired("C_drain_IO_L1", renamed({first: second, second: first}))) == 2 * (2 * 2) * 4  # two PEs, four tiles
+    assert (
+        wrong(rewired("C_drain_IO_L1", renamed({first: second, second: first}))) == 2 * (2 * 2) * 4
+    )  # two PEs, four tiles
     # a chain that drains from its end
     assert wrong(rewired("C_drain_IO_L2", rest_first))
 
 
 def test_words_out_of_turn_are_caught() -> None:
-    # the first module of a chain takes its own words last: all others get those of the one before them
+    # the first module of a chain takes its own words last: all others get those of the one before
+    # them
     def late(steps: tuple[Step, ...]) -> tuple[Step, ...]:
         (again,) = steps
         assert isinstance(again, Repeat)
@@ -189,7 +229,9 @@ def test_the_command_says_that_values_are_right(result: Path) -> None:
     ran = ithaca("simulate", result, "--check-values")
     assert not ran.returncode, ran.stderr
     assert "all 256 values of C equal NumPy's up to rounding" in ran.stdout.splitlines()[-1]
-    found = json.loads(ithaca("simulate", result, "--check-values", "--json").stdout)["simulation"]["values"]
+    found = json.loads(ithaca("simulate", result, "--check-values", "--json").stdout)["simulation"][
+        "values"
+    ]
     assert found["elements"] == 256
     assert found["wrong"] == 0
     assert 0 < found["error"] <= found["allowed"] < 1e-4
@@ -200,7 +242,10 @@ def test_values_of_many_points_are_not_checked(tmp_path: Path) -> None:
     (tmp_path / "points.csv").write_text("dataflow\n")
     ran = ithaca("simulate", "mm", "--points", tmp_path / "points.csv", "--check-values")
     assert ran.returncode == 2
-    assert ran.stderr == "ithaca: --check-values shows one run; allowed: with a result, without --points\n"
+    assert (
+        ran.stderr
+        == "ithaca: --check-values shows one run; allowed: with a result, without --points\n"
+    )
 
 
 def test_large_arrays_are_refused(tmp_path: Path) -> None:

@@ -1,4 +1,5 @@
-"""What tests of memory hierarchies share: the tool's own files, and random architectures, nests and mappings."""
+"""What tests of memory hierarchies share: the tool's own files, and random architectures, nests and
+mappings."""
 
 from __future__ import annotations
 
@@ -41,7 +42,10 @@ def golden() -> Path:
 
 def random_nest(rng: random.Random, sizes: Sequence[int] = (1, 2, 3, 4, 6)) -> LoopNest:
     statement = rng.choice(STATEMENTS)
-    nest = nest_of(statement, {loop: rng.choice(sizes) for loop in sorted({c for c in statement if c.islower()})})
+    nest = nest_of(
+        statement,
+        {loop: rng.choice(sizes) for loop in sorted({c for c in statement if c.islower()})},
+    )
     return nest if nest.operations > 1 else random_nest(rng, sizes)
 
 
@@ -51,7 +55,9 @@ def nest_of(statement: str, sizes: Mapping[str, int]) -> LoopNest:
     return LoopNest("drawn", tuple(sizes.items()), output, inputs, min(sizes))
 
 
-def random_architecture(rng: random.Random, nest: LoopNest, levels: int | None = None, *, free: bool = False) -> Architecture:
+def random_architecture(
+    rng: random.Random, nest: LoopNest, levels: int | None = None, *, free: bool = False
+) -> Architecture:
     """Levels with bypasses, meshes, blocks, bandwidths, double-buffering and leaks."""
     tensors = [access.tensor for access in nest.accesses]
     x = y = 1
@@ -64,9 +70,16 @@ def random_architecture(rng: random.Random, nest: LoopNest, levels: int | None =
         if place == count:
             compute = Compute("mac", **mesh, energy=Fraction(rng.randint(0, 4)))
             break
-        keeps = frozenset(rng.sample(tensors, rng.randint(0, len(tensors)))) if place and rng.random() < 0.6 else None
+        keeps = (
+            frozenset(rng.sample(tensors, rng.randint(0, len(tensors))))
+            if place and rng.random() < 0.6
+            else None
+        )
         rates = [None if rng.random() < 0.4 else Fraction(rng.randint(1, 40), 4) for _ in range(3)]
-        energies = {name: Fraction(rng.randint(0, 100), 8) for name in ("read_energy", "write_energy", "update_energy")}
+        energies = {
+            name: Fraction(rng.randint(0, 100), 8)
+            for name in ("read_energy", "write_energy", "update_energy")
+        }
         level = Level(
             f"L{place}",
             words=rng.randint(8, 400) if place else None,
@@ -84,11 +97,15 @@ def random_architecture(rng: random.Random, nest: LoopNest, levels: int | None =
     return Architecture("random", tuple(found), compute)
 
 
-def random_mapping(rng: random.Random, nest: LoopNest, architecture: Architecture, *, pads: bool = True) -> LoopMapping:
+def random_mapping(
+    rng: random.Random, nest: LoopNest, architecture: Architecture, *, pads: bool = True
+) -> LoopMapping:
     """Factors, orders and bypasses at random; spatial ones within the mesh."""
     places = slots(architecture)
     factors: dict[Slot, dict[str, int]] = {slot: {} for slot in places}
-    room = {slot: {"x": rng.choice((1, 2, 3)), "y": 2}.get(slot.direction, 1 << 20) for slot in places}
+    room = {
+        slot: {"x": rng.choice((1, 2, 3)), "y": 2}.get(slot.direction, 1 << 20) for slot in places
+    }
     for loop, extent in nest.extents:
         left = extent + (1 if pads and extent > 1 and rng.random() < 0.3 else 0)
         while left > 1:
@@ -100,28 +117,46 @@ def random_mapping(rng: random.Random, nest: LoopNest, architecture: Architectur
                 slot = Slot(architecture.levels[rng.randrange(len(architecture.levels))].name)
             factors[slot][loop] = factors[slot].get(loop, 1) * factor
             left //= factor
-    orders = {level.name: tuple(rng.sample(nest.loops, len(nest.loops))) for level in architecture.levels}
+    orders = {
+        level.name: tuple(rng.sample(nest.loops, len(nest.loops))) for level in architecture.levels
+    }
     tensors = [access.tensor for access in nest.accesses]
-    return LoopMapping(factors, orders, {level.name: level.kept(tensors) for level in architecture.levels})
+    return LoopMapping(
+        factors, orders, {level.name: level.kept(tensors) for level in architecture.levels}
+    )
 
 
 def by_other_rules(nest: LoopNest, architecture: Architecture, mapping: LoopMapping) -> Mapped:
     """The same for `tests.exports.timeloop_rules`, which shares no code with the model."""
     tensors = tuple(
-        Tensor(access.tensor, tuple(subscript.terms for subscript in access), access == nest.output) for access in nest.accesses
+        Tensor(access.tensor, tuple(subscript.terms for subscript in access), access == nest.output)
+        for access in nest.accesses
     )
     nodes: list[Storage | Lanes] = []
     for level in architecture.levels:
-        loops = tuple((loop, mapping.factor(Slot(level.name), loop)) for loop in mapping.orders[level.name])
+        loops = tuple(
+            (loop, mapping.factor(Slot(level.name), loop)) for loop in mapping.orders[level.name]
+        )
         rates = (level.read_bandwidth, level.write_bandwidth, level.shared_bandwidth)
         capacity = None if level.words is None else level.usable(level.words)
         nodes.append(Storage(level.name, mapping.keeps[level.name], loops, capacity, *rates))
         if Slot(level.name, "x") in mapping.factors:
             along = [Slot(level.name, direction) for direction in "xy"]
-            nodes.append(Lanes(tuple((loop, prod(mapping.factor(slot, loop) for slot in along)) for loop in nest.loops)))
+            nodes.append(
+                Lanes(
+                    tuple(
+                        (loop, prod(mapping.factor(slot, loop) for slot in along))
+                        for loop in nest.loops
+                    )
+                )
+            )
     return Mapped(tensors, tuple(nodes), mapping.padded(nest))
 
 
 def columns(mapped: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
     """Counts of nested mappings by names with dots."""
-    return {f"{outer}.{inner}": count for outer, counts in mapped.items() for inner, count in counts.items()}
+    return {
+        f"{outer}.{inner}": count
+        for outer, counts in mapped.items()
+        for inner, count in counts.items()
+    }

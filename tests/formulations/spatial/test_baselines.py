@@ -17,13 +17,25 @@ from ithaca.studies.peers.recorder import Budget
 from tests.formulations.spatial.cases import golden, nest_of
 
 #: What each dataflow spreads over the mesh of a convolution.
-SPREAD = {"output-stationary": {"P", "Q"}, "weight-stationary": {"M", "C"}, "row-stationary": {"P", "R"}}
+SPREAD = {
+    "output-stationary": {"P", "Q"},
+    "weight-stationary": {"M", "C"},
+    "row-stationary": {"P", "R"},
+}
 
 
 def problem(workload: str, objective: str) -> Problem:
     nest = read_problem(golden() / "simple" / f"problem_{workload}.yaml")
-    design = SpatialDesign(nest, fitted(find_architecture("eyeriss"), nest), MappingOptions(divisors_only=True))
-    return Problem(design, (), Objective(objective, parse_expression(objective, where="objective", allowed=design.vocabulary)))
+    design = SpatialDesign(
+        nest, fitted(find_architecture("eyeriss"), nest), MappingOptions(divisors_only=True)
+    )
+    return Problem(
+        design,
+        (),
+        Objective(
+            objective, parse_expression(objective, where="objective", allowed=design.vocabulary)
+        ),
+    )
 
 
 @pytest.mark.parametrize("method", sorted(SPREAD))
@@ -38,7 +50,9 @@ def test_dataflows_keep_to_their_loops_and_lose(method: str, objective: str) -> 
     assert found.best is not None
     assert asked.feasible_value(found.best) == found.value
     mapping = asked.design.mapping(found.best)  # type: ignore[attr-defined]
-    spread = {loop for way in "xy" for loop, n in mapping.factors[Slot("GLB", way)].items() if n > 1}
+    spread = {
+        loop for way in "xy" for loop, n in mapping.factors[Slot("GLB", way)].items() if n > 1
+    }
     assert spread <= SPREAD[method]
 
 
@@ -57,7 +71,11 @@ def test_the_program_finds_a_mapping_that_fits_and_is_not_the_best() -> None:
 
 
 def test_products_have_no_rows_to_keep_and_machines_without_meshes_no_dataflows() -> None:
-    assert sorted(problem("gemm", "edp").design.baselines()) == ["cosa", "output-stationary", "weight-stationary"]
+    assert sorted(problem("gemm", "edp").design.baselines()) == [
+        "cosa",
+        "output-stationary",
+        "weight-stationary",
+    ]
     nest = nest_of("O[i][j] += A[i][k] * B[k][j]", {"i": 2, "j": 2, "k": 2})
     folder = read_architecture(golden() / "simple")
     one = type(folder)("one", folder.levels[:1], type(folder.compute)("mac"))

@@ -39,7 +39,10 @@ def nest() -> LoopNest:
 
 def test_a_file_restricts_the_space(tmp_path: Path) -> None:
     design = SpatialDesign(
-        nest(), read_architecture(golden() / "eyeriss"), MappingOptions(divisors_only=True), read(tmp_path, TEXT)
+        nest(),
+        read_architecture(golden() / "eyeriss"),
+        MappingOptions(divisors_only=True),
+        read(tmp_path, TEXT),
     )
     rows = {axis.name: axis.table() for axis in design.space.axes}
     assert rows["M"]["M.DRAM"].tolist() == [64]  # 0 is the tool's word for all of it
@@ -62,7 +65,11 @@ def test_a_file_restricts_the_space(tmp_path: Path) -> None:
         ('"RS"', "RR", "permutation is"),
         (", split: 2", "", "permutation has no split"),
         ("type: utilization", "type: util", "targets[5]: type is 'util'"),
-        ("keep: [Inputs, Outputs]", "keep: [Input]", "the unknown tensor 'Input'; allowed: Weights, Inputs, Outputs"),
+        (
+            "keep: [Inputs, Outputs]",
+            "keep: [Input]",
+            "the unknown tensor 'Input'; allowed: Weights, Inputs, Outputs",
+        ),
         ("min: 0.5", "min: 2", "utilization is to be at least 2"),
         ("R=1 S=1", "R=1 Z=1", "factors has 'Z=1'"),
         ('"M=0"', '"R=9"', "factors of R multiply to at least 9; allowed: its extent 3"),
@@ -77,7 +84,9 @@ def test_a_file_restricts_the_space(tmp_path: Path) -> None:
         ("mapspace_constraints:", "mapper:", "has no constraints alone"),
     ],
 )
-def test_what_contradicts_or_is_unknown_is_named(tmp_path: Path, old: str, new: str, message: str) -> None:
+def test_what_contradicts_or_is_unknown_is_named(
+    tmp_path: Path, old: str, new: str, message: str
+) -> None:
     assert old in TEXT
     with pytest.raises(InputError) as refused:
         read(tmp_path, TEXT.replace(old, new))

@@ -1,4 +1,5 @@
-"""Objectives and limits that fall as a metric grows: what is claimed, against all orders, tilings and paddings."""
+"""Objectives and limits that fall as a metric grows: what is claimed, against all orders, tilings
+and paddings."""
 
 from __future__ import annotations
 
@@ -37,7 +38,11 @@ from tests.formulations.spatial.test_space import crossed, every_tiling
 
 Columns = Mapping[str, np.ndarray]
 
-SMALL = ("O[i][j] += A[i][k] * B[k][j]", "O[m][p] += I[p+r] * W[m][r]", "O[c][p] += I[c][2*p+r] * W[c][r]")
+SMALL = (
+    "O[i][j] += A[i][k] * B[k][j]",
+    "O[m][p] += I[p+r] * W[m][r]",
+    "O[c][p] += I[c][2*p+r] * W[c][r]",
+)
 OBJECTIVES = (
     "latency",
     "energy",
@@ -60,12 +65,22 @@ LIMITS = (
 )
 
 #: Of edition `explainable`, which counts no energy.
-WORDS = ("latency", "dram_words", "dram_words/latency", "0 - latency", "latency - dram_words", "latency/pes", "0 - dram_words")
+WORDS = (
+    "latency",
+    "dram_words",
+    "dram_words/latency",
+    "0 - latency",
+    "latency - dram_words",
+    "latency/pes",
+    "0 - dram_words",
+)
 
 
 def value_of(text: str, columns: Columns) -> np.ndarray:
     """An expression at all points."""
-    return np.asarray(parse_expression(text, where="test", allowed=None).evaluate(columns, NUMPY), float)
+    return np.asarray(
+        parse_expression(text, where="test", allowed=None).evaluate(columns, NUMPY), float
+    )
 
 
 def least_of(problem: Problem, points: list[Columns], without: str = "") -> float:
@@ -76,11 +91,15 @@ def least_of(problem: Problem, points: list[Columns], without: str = "") -> floa
         for limit in problem.limits:
             if limit.metric != without:
                 kept &= value_of(limit.metric, columns) <= float(limit.bound)
-        best = min(best, np.broadcast_to(value_of(text, columns), kept.shape)[kept].min(initial=np.inf))
+        best = min(
+            best, np.broadcast_to(value_of(text, columns), kept.shape)[kept].min(initial=np.inf)
+        )
     return float(best)
 
 
-def drawn(design: Design, rng: random.Random, points: list[Columns], objectives: Any, limits: Any) -> Problem:
+def drawn(
+    design: Design, rng: random.Random, points: list[Columns], objectives: Any, limits: Any
+) -> Problem:
     """A problem whose limits are what some point takes, or a little less than any."""
     found = []
     for text in rng.sample(limits, rng.choice((0, 1, 2, 2))):
@@ -89,16 +108,26 @@ def drawn(design: Design, rng: random.Random, points: list[Columns], objectives:
         value = Fraction(float(values[rng.randrange(values.size)])) if values.size else Fraction(1)
         bound = value + abs(value) / 10**6  # apart from what floats round
         if rng.random() < 0.3 and values.size:
-            bound = Fraction(float(min(value_of(text, each).min() for each in points))) - Fraction(1, 2)
+            bound = Fraction(float(min(value_of(text, each).min() for each in points))) - Fraction(
+                1, 2
+            )
         if bound >= 0 or "-" in text:
             found.append(Limit(text, bound))
     text = rng.choice(objectives)
-    return Problem(design, tuple(found), Objective(text, parse_expression(text, where="test", allowed=None)))
+    return Problem(
+        design, tuple(found), Objective(text, parse_expression(text, where="test", allowed=None))
+    )
 
 
-def check(problem: Problem, everything: list[Columns], offered: list[Columns] | None, seed: object) -> Solution:
-    """Hold what is claimed of a problem to all points, and what is claimed of those that its space offers to these."""
-    solution, truth = solve_design(problem, SolveOptions(time_limit=60), method=Method.AUTO), least_of(problem, everything)
+def check(
+    problem: Problem, everything: list[Columns], offered: list[Columns] | None, seed: object
+) -> Solution:
+    """Hold what is claimed of a problem to all points, and what is claimed of those that its space
+    offers to these."""
+    solution, truth = (
+        solve_design(problem, SolveOptions(time_limit=60), method=Method.AUTO),
+        least_of(problem, everything),
+    )
     proof, value = solution.certificate, None if solution.value is None else float(solution.value)
     about = np.inf if offered is None else least_of(problem, offered)
     if proof.status is Status.OPTIMAL:
@@ -112,7 +141,9 @@ def check(problem: Problem, everything: list[Columns], offered: list[Columns] | 
         assert truth == np.inf, seed
         for fall in solution.shortfalls:
             if fall.proven and fall.others_kept:
-                assert float(fall.smallest or 0) == pytest.approx(least_of(problem, everything, fall.metric), rel=1e-9), seed
+                assert float(fall.smallest or 0) == pytest.approx(
+                    least_of(problem, everything, fall.metric), rel=1e-9
+                ), seed
     else:
         assert proof.empty, (seed, proof)
         assert proof.among, seed
@@ -126,13 +157,22 @@ def check(problem: Problem, everything: list[Columns], offered: list[Columns] | 
 def of_timeloop(seed: int) -> Certificate:
     rng = random.Random(seed)
     statement = SMALL[seed % 3]
-    nest = nest_of(statement, {loop: rng.choice((2, 3, 4)) for loop in sorted({c for c in statement if c.islower()})})
+    nest = nest_of(
+        statement,
+        {loop: rng.choice((2, 3, 4)) for loop in sorted({c for c in statement if c.islower()})},
+    )
     architecture = random_architecture(rng, nest, 2)
-    levels = tuple(replace(level, words=level.words and rng.randint(6, 30), block=1) for level in architecture.levels)
+    levels = tuple(
+        replace(level, words=level.words and rng.randint(6, 30), block=1)
+        for level in architecture.levels
+    )
     architecture = replace(architecture, levels=levels)
     pads = len(slots(architecture)) < 4 and rng.random() < 0.5
     options = MappingOptions(divisors_only=not pads)
-    design, tilings = SpatialDesign(nest, architecture, options), every_tiling(nest, architecture, pads=pads)
+    design, tilings = (
+        SpatialDesign(nest, architecture, options),
+        every_tiling(nest, architecture, pads=pads),
+    )
     names = ("latency", "energy", "edp", "pes", "computes")
 
     def fitting(own: SpatialDesign, columns: dict[str, np.ndarray]) -> Columns:
@@ -140,14 +180,22 @@ def of_timeloop(seed: int) -> Certificate:
         for rule in own.model(columns, NUMPY).rules():
             fits &= np.broadcast_to(rule.used <= rule.bound, fits.shape)
         found = own.metrics(columns, NUMPY, names)
-        return {name: np.broadcast_to(column, fits.shape)[fits].astype(float) for name, column in found.items()}
+        return {
+            name: np.broadcast_to(column, fits.shape)[fits].astype(float)
+            for name, column in found.items()
+        }
 
     orders = ((levels[0].name, order) for order in permutations(nest.loops))
-    everything = [fitting(SpatialDesign(nest, architecture, options, fixed_orders=(each,)), tilings) for each in orders]
+    everything = [
+        fitting(SpatialDesign(nest, architecture, options, fixed_orders=(each,)), tilings)
+        for each in orders
+    ]
     offered = [fitting(design, crossed([axis.table() for axis in design.space.axes]))]
     if not offered[0]["latency"].size:
         return of_timeloop(seed + 10_000)
-    return check(drawn(design, rng, everything, OBJECTIVES, LIMITS), everything, offered, seed).certificate
+    return check(
+        drawn(design, rng, everything, OBJECTIVES, LIMITS), everything, offered, seed
+    ).certificate
 
 
 def tiled(seed: int, kind: type[DmazerunnerDesign]) -> Certificate:
@@ -163,13 +211,21 @@ def tiled(seed: int, kind: type[DmazerunnerDesign]) -> Certificate:
     if not everything[0]["latency"].size:
         return tiled(seed + 10_000, kind)
     objectives = (*OBJECTIVES, "0 - dram_words") if kind is DmazerunnerDesign else WORDS
-    problem = drawn(design, rng, everything, objectives, [*(text for text in objectives if text != "edp"), "0 - pes"])
+    problem = drawn(
+        design,
+        rng,
+        everything,
+        objectives,
+        [*(text for text in objectives if text != "edp"), "0 - pes"],
+    )
     return check_tiled(problem, everything, seed)
 
 
 def check_tiled(problem: Problem, everything: list[Columns], seed: int) -> Certificate:
     solution = solve_design(problem, SolveOptions(time_limit=60), method=Method.AUTO)
-    if problem.design.among(frozenset()):  # rows that nothing reads: claims are of least paddings in any case
+    if problem.design.among(
+        frozenset()
+    ):  # rows that nothing reads: claims are of least paddings in any case
         assert solution.certificate.among
         assert solution.certificate.status is not Status.INFEASIBLE
         return solution.certificate
@@ -179,29 +235,46 @@ def check_tiled(problem: Problem, everything: list[Columns], seed: int) -> Certi
 def all_points(design: DmazerunnerDesign) -> Iterator[Columns]:
     """Metrics of all mappings that fit, with all orders and paddings."""
     loops = design.layer.nest.loops
-    each = [test_dmazerunner_proofs.tilings(n, exact=design.divisors_only, least=False) for _, n in design.layer.nest.extents]
+    each = [
+        test_dmazerunner_proofs.tilings(n, exact=design.divisors_only, least=False)
+        for _, n in design.layer.nest.extents
+    ]
     places = np.meshgrid(*(np.arange(len(rows)) for rows in each), indexing="ij")
     values: dict[str, Any] = {}
     for loop, rows, place in zip(loops, each, places, strict=True):
         columns = np.array(rows, dtype=float)[place.ravel()].T
-        values |= {f"{loop}.{slot}": c for slot, c in zip(("DRAM", "SPM", "RF", "SPM.x"), columns, strict=True)}
+        values |= {
+            f"{loop}.{slot}": c
+            for slot, c in zip(("DRAM", "SPM", "RF", "SPM.x"), columns, strict=True)
+        }
     busy = [loop for loop, extent in design.layer.nest.extents if extent > 1]
     fits = None
     for outer, inner in product(permutations(busy), repeat=2):
         found, _ = design.priced(values, NUMPY, {"DRAM": [outer], "SPM": [inner]})
         if fits is None:
-            fits = np.all([found[name] <= most for name, most in design.machine.limits.items()], axis=0)
-        yield {name: np.broadcast_to(column, fits.shape)[fits].astype(float) for name, column in found.items()}
+            fits = np.all(
+                [found[name] <= most for name, most in design.machine.limits.items()], axis=0
+            )
+        yield {
+            name: np.broadcast_to(column, fits.shape)[fits].astype(float)
+            for name, column in found.items()
+        }
 
 
-@pytest.mark.parametrize("seed", [*range(12), *(pytest.param(n, marks=pytest.mark.slow) for n in range(12, 300))])
+@pytest.mark.parametrize(
+    "seed", [*range(12), *(pytest.param(n, marks=pytest.mark.slow) for n in range(12, 300))]
+)
 def test_no_claim_about_mappings_is_beyond_what_was_searched(seed: int) -> None:
     of_timeloop(seed)
 
 
 @pytest.mark.parametrize("kind", [DmazerunnerDesign, ExplainableDesign])
-@pytest.mark.parametrize("seed", [*range(6), *(pytest.param(n, marks=pytest.mark.slow) for n in range(6, 200))])
-def test_no_claim_about_tiles_is_beyond_what_was_searched(kind: type[DmazerunnerDesign], seed: int) -> None:
+@pytest.mark.parametrize(
+    "seed", [*range(6), *(pytest.param(n, marks=pytest.mark.slow) for n in range(6, 200))]
+)
+def test_no_claim_about_tiles_is_beyond_what_was_searched(
+    kind: type[DmazerunnerDesign], seed: int
+) -> None:
     tiled(seed, kind)
 
 
@@ -250,17 +323,26 @@ def test_the_command_line_says_among_what_it_is_proven(tmp_path: Path) -> None:
     assert "best.certificate.among is missing" in refused.stderr
     done = map_two(tmp_path, "--objective", "energy", "--limit", "0-latency<=-100000")
     assert "infeasible" not in done.stdout + done.stderr
-    assert f"nothing that meets the limits is among {AMONG}; others, which might, were not searched" in done.stderr
+    assert (
+        f"nothing that meets the limits is among {AMONG}; others, which might, were not searched"
+        in done.stderr
+    )
     done = map_two(tmp_path, "--objective", "energy", "--limit", "0-pes<=-2")
-    assert "infeasible: limit 0-pes = -2 cannot be met; the smallest that could be met" in done.stderr
+    assert (
+        "infeasible: limit 0-pes = -2 cannot be met; the smallest that could be met" in done.stderr
+    )
 
 
 def test_fronts_say_among_what_they_are_proven() -> None:
     nest, rng = nest_of(CONV, {"m": 2, "p": 2, "c": 2, "r": 2}), random.Random(4)
     architecture = random_architecture(rng, nest, 2)
     levels = tuple(replace(level, block=1) for level in architecture.levels)
-    design = SpatialDesign(nest, replace(architecture, levels=levels), MappingOptions(divisors_only=True))
-    problem = Problem(design, (), Objective("energy", parse_expression("energy", where="", allowed=None)))
+    design = SpatialDesign(
+        nest, replace(architecture, levels=levels), MappingOptions(divisors_only=True)
+    )
+    problem = Problem(
+        design, (), Objective("energy", parse_expression("energy", where="", allowed=None))
+    )
     assert not pareto_front([problem], ["energy", "latency"]).among
     front = pareto_front([problem], ["energy", "energy/latency"])
     assert front.complete

@@ -25,8 +25,20 @@ from ithaca.workloads.statement import parse_statement
 from tests.reference import golden_text
 
 #: Columns of the golden file by metric.
-COLUMNS = {"latency": "cycles", "energy": "energy_pJ", "pes": "pes", "rf_words": "rf_words", "spm_banks": "spm_banks"}
-FILE = Path(__file__).parents[3] / "formulations" / "spatial" / "architectures" / "dmazerunner-256.yaml"
+COLUMNS = {
+    "latency": "cycles",
+    "energy": "energy_pJ",
+    "pes": "pes",
+    "rf_words": "rf_words",
+    "spm_banks": "spm_banks",
+}
+FILE = (
+    Path(__file__).parents[3]
+    / "formulations"
+    / "spatial"
+    / "architectures"
+    / "dmazerunner-256.yaml"
+)
 
 
 @pytest.fixture(scope="module")
@@ -46,9 +58,13 @@ def random_values(layer: Layer, random: Random) -> dict[str, int]:
     values = {}
     for loop, extent in layer.nest.extents:
         factors = [random.choice((1, 1, 2, 3)) for _ in range(3)]
-        values |= {f"{loop}.{slot}": factor for slot, factor in zip(SLOTS[1:], factors, strict=True)}
+        values |= {
+            f"{loop}.{slot}": factor for slot, factor in zip(SLOTS[1:], factors, strict=True)
+        }
         values[f"{loop}.{DRAM}"] = -(-extent // (factors[0] * factors[1] * factors[2]))
-    return values | {f"order.{level}": random.randint(1, len(layer.orders)) for level in ("DRAM", "SPM")}
+    return values | {
+        f"order.{level}": random.randint(1, len(layer.orders)) for level in ("DRAM", "SPM")
+    }
 
 
 def test_all_golden_rows(architecture: Architecture, golden: Path) -> None:
@@ -56,8 +72,12 @@ def test_all_golden_rows(architecture: Architecture, golden: Path) -> None:
     rows = list(csv.DictReader(golden_text("dmazerunner").splitlines()))
     assert len(points) == len(rows) == 400
     for point, row in zip(points, rows, strict=True):
-        assert {name: point["metrics"][name] for name in COLUMNS} == {n: float(row[c]) for n, c in COLUMNS.items()}
-        fits = int(row["pes"]) <= 256 and int(row["rf_words"]) <= 256 and int(row["spm_banks"]) <= 32
+        assert {name: point["metrics"][name] for name in COLUMNS} == {
+            n: float(row[c]) for n, c in COLUMNS.items()
+        }
+        fits = (
+            int(row["pes"]) <= 256 and int(row["rf_words"]) <= 256 and int(row["spm_banks"]) <= 32
+        )
         assert point["valid"] == fits == (point["reason"] is None)
 
 
@@ -69,9 +89,13 @@ def test_number_systems_agree(architecture: Architecture, golden: Path) -> None:
         offered = dict.fromkeys(("DRAM", "SPM"), row.layer.orders)
         design = DmazerunnerDesign(architecture, row.layer)
         exact, _ = design.priced(fractions, FRACTION, offered)
-        orders = {level: [row.layer.orders[values[f"order.{level}"] - 1]] for level in ("DRAM", "SPM")}
+        orders = {
+            level: [row.layer.orders[values[f"order.{level}"] - 1]] for level in ("DRAM", "SPM")
+        }
         assert design.priced(fractions, FRACTION, orders)[0] == exact
-        arrays = design.priced({n: np.array([v, v], dtype=float) for n, v in values.items()}, NUMPY, offered)[0]
+        arrays = design.priced(
+            {n: np.array([v, v], dtype=float) for n, v in values.items()}, NUMPY, offered
+        )[0]
         intervals = {n: Interval(v, v) for n, v in fractions.items()}
         symbols: Any = design.priced(_Names(), SYMBOLIC, offered)[0]
         for name, value in exact.items():
@@ -103,18 +127,26 @@ def test_nests_with_a_loop_that_two_tensors_lack_are_refused() -> None:
     ("change", "complaint"),
     [
         ({"kind": "pool"}, "row 1: kind is 'pool'; allowed: conv, dw, gemm"),
-        ({"extents": '{"X": 64, "Y": 0, "K": 128}'}, "row 1: extents: Y is 0; allowed: a positive integer"),
+        (
+            {"extents": '{"X": 64, "Y": 0, "K": 128}'},
+            "row 1: extents: Y is 0; allowed: a positive integer",
+        ),
         ({"extents": '{"X": 64, "Y": 3}'}, "extents: K is missing"),
         ({"extents": "no"}, "extents is 'no'; allowed: a JSON object"),
         ({"stride": "-1"}, "stride is '-1'; allowed: a positive integer"),
         ({"tensors": '{"A": [64]}'}, "tensors: A has 1 extents; allowed: 2"),
-        ({"SPM_order_outer_first": "X Y"}, "SPM_order_outer_first is 'X Y'; allowed: every one of X Y K once"),
+        (
+            {"SPM_order_outer_first": "X Y"},
+            "SPM_order_outer_first is 'X Y'; allowed: every one of X Y K once",
+        ),
     ],
 )
 def test_bad_rows_are_refused_by_row_and_column(
     architecture: Architecture, tmp_path: Path, change: dict[str, str], complaint: str
 ) -> None:
-    row = next(r for r in csv.DictReader(golden_text("dmazerunner").splitlines()) if r["kind"] == "gemm")
+    row = next(
+        r for r in csv.DictReader(golden_text("dmazerunner").splitlines()) if r["kind"] == "gemm"
+    )
     path = tmp_path / "points.csv"
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, list(row))

@@ -1,4 +1,5 @@
-"""Proofs of edition `dmazerunner` against enumeration of all tilings and all loop orders, and published optima."""
+"""Proofs of edition `dmazerunner` against enumeration of all tilings and all loop orders, and
+published optima."""
 
 from __future__ import annotations
 
@@ -65,7 +66,11 @@ def resnet(name: str) -> Layer:
 
 def make_problem(design: DmazerunnerDesign, objective: str = "edp", **limits: int) -> Problem:
     found = tuple(Limit(name, Fraction(bound)) for name, bound in limits.items())
-    return Problem(design, found, Objective(objective, parse_expression(objective, where="objective", allowed=VOCABULARY)))
+    return Problem(
+        design,
+        found,
+        Objective(objective, parse_expression(objective, where="objective", allowed=VOCABULARY)),
+    )
 
 
 def small_machine(random: Random) -> Architecture:
@@ -77,9 +82,15 @@ def small_machine(random: Random) -> Architecture:
         random.choice((4, 16)),
         random.choice((3, 6, 12)),
     )
-    levels = (dram, replace(spm, words=2 * bank * banks), replace(rf, words=words, instances=pes, mesh_x=pes, mesh_y=1))
+    levels = (
+        dram,
+        replace(spm, words=2 * bank * banks),
+        replace(rf, words=words, instances=pes, mesh_x=pes, mesh_y=1),
+    )
     compute = replace(MACHINE.compute, instances=pes, mesh_x=pes, mesh_y=1)
-    bursts = Bursts(bank, Fraction(random.choice((0, 5, 45))), Fraction(random.choice((1, 40)), 40), Fraction(2))
+    bursts = Bursts(
+        bank, Fraction(random.choice((0, 5, 45))), Fraction(random.choice((1, 40)), 40), Fraction(2)
+    )
     return replace(MACHINE, levels=levels, compute=compute, bursts=bursts)
 
 
@@ -90,11 +101,14 @@ def random_layer(random: Random, *, surplus: bool, most: int) -> Layer:
     busy = random.sample(loops, 3)
     extents = {loop: random.randint(2, most) if loop in busy else 1 for loop in loops}
     stride = random.choice((1, 1, 2))
-    return make_layer(kind, extents, stride, random.choice((0, 1)) if surplus and kind != "gemm" else 0)
+    return make_layer(
+        kind, extents, stride, random.choice((0, 1)) if surplus and kind != "gemm" else 0
+    )
 
 
 def tilings(extent: int, *, exact: bool, least: bool) -> list[tuple[int, int, int, int]]:
-    """All (d, p, r, s) of a loop, by trying; ``least``: those where none of s, r, p may be lowered."""
+    """All (d, p, r, s) of a loop, by trying; ``least``: those where none of s, r, p may be
+    lowered."""
     found = []
     for p, r, s in product(range(1, extent + 1), repeat=3):
         q = -(-extent // (r * s))
@@ -102,7 +116,9 @@ def tilings(extent: int, *, exact: bool, least: bool) -> list[tuple[int, int, in
         if exact and d * p * r * s != extent:
             continue
         lower = [(r - 1, s), (r, s - 1)] if least else []
-        if any(x * y > 0 and -(-extent // (x * y)) == q for x, y in lower) or (least and p > 1 and -(-q // (p - 1)) == d):
+        if any(x * y > 0 and -(-extent // (x * y)) == q for x, y in lower) or (
+            least and p > 1 and -(-q // (p - 1)) == d
+        ):
             continue
         found.append((d, p, r, s))
     return found
@@ -111,7 +127,10 @@ def tilings(extent: int, *, exact: bool, least: bool) -> list[tuple[int, int, in
 def enumerated(design: DmazerunnerDesign, *, least: bool) -> Iterator[dict[str, NDArray[Any]]]:
     """Metrics of all mappings that fit, for every pair of loop orders that changes anything."""
     loops = design.layer.nest.loops
-    each = [tilings(extent, exact=design.divisors_only, least=least) for _, extent in design.layer.nest.extents]
+    each = [
+        tilings(extent, exact=design.divisors_only, least=least)
+        for _, extent in design.layer.nest.extents
+    ]
     places = np.meshgrid(*(np.arange(len(rows)) for rows in each), indexing="ij")
     values = {}
     allowed = np.ones(places[0].size, bool)
@@ -120,14 +139,23 @@ def enumerated(design: DmazerunnerDesign, *, least: bool) -> Iterator[dict[str, 
         for slot, column in zip((DRAM, SPM, RF, SPATIAL), columns, strict=True):
             values[f"{loop}.{slot}"] = column
             level, kind = (SPM, "spatial") if slot == SPATIAL else (slot, "temporal")
-            asked = [high for at, of, name, high in design.constraints.factors if (at, of, name) == (level, kind, loop)]
-            allowed &= np.all([column <= (found.high or column) for found in asked] or [True], axis=0)
+            asked = [
+                high
+                for at, of, name, high in design.constraints.factors
+                if (at, of, name) == (level, kind, loop)
+            ]
+            allowed &= np.all(
+                [column <= (found.high or column) for found in asked] or [True], axis=0
+            )
     busy = [loop for loop, extent in design.layer.nest.extents if extent > 1]
     fits: Any = None
     for outer, inner in product(permutations(busy), repeat=2):
         found, _ = design.priced(values, NUMPY, {DRAM: [outer], SPM: [inner]})
         if fits is None:
-            fits = np.all([allowed, *(found[name] <= most for name, most in design.machine.limits.items())], axis=0)
+            fits = np.all(
+                [allowed, *(found[name] <= most for name, most in design.machine.limits.items())],
+                axis=0,
+            )
             fits &= found["pes"] >= design.constraints.least_used * design.machine.pes
             values = {name: column[fits] for name, column in values.items()}
             found = {name: column[fits] for name, column in found.items()}
@@ -142,17 +170,29 @@ def least_value(problem: Problem, *, least: bool) -> float:
         found["edp"] = found["energy"] * found["latency"]
         values = np.asarray(problem.objective.expression.evaluate(found, NUMPY), dtype=float)
         for limit in problem.limits:
-            values = np.where(limit.expression.evaluate(found, NUMPY) > float(limit.bound), np.inf, values)
+            values = np.where(
+                limit.expression.evaluate(found, NUMPY) > float(limit.bound), np.inf, values
+            )
         best = min(best, values.min(initial=np.inf))
     return float(best)
 
 
-OBJECTIVES = ("latency", "energy", "edp", "edp", "latency + energy/100", "max(latency, 1000) * rf_words", "latency*latency/pes")
+OBJECTIVES = (
+    "latency",
+    "energy",
+    "edp",
+    "edp",
+    "latency + energy/100",
+    "max(latency, 1000) * rf_words",
+    "latency*latency/pes",
+)
 
 
 def some_constraints(random: Random, layer: Layer) -> Constraints:
     """No constraints, or one on a factor, or on the PEs that work."""
-    at, kind = random.choice(((DRAM, "temporal"), (SPM, "temporal"), (RF, "temporal"), (SPM, "spatial")))
+    at, kind = random.choice(
+        ((DRAM, "temporal"), (SPM, "temporal"), (RF, "temporal"), (SPM, "spatial"))
+    )
     loop = random.choice([loop for loop, extent in layer.nest.extents if extent > 1])
     one = Constraints(factors=((at, kind, loop, Asked(1, random.choice((1, 2)))),))
     return random.choice((NONE, NONE, NONE, one, one, Constraints(least_used=Fraction(1, 2))))
@@ -164,7 +204,16 @@ def check(seed: int) -> None:
     layer = random_layer(random, surplus=surplus, most=6 if exact else 5)
     design = DmazerunnerDesign(small_machine(random), layer, exact, some_constraints(random, layer))
     objective = random.choice(OBJECTIVES)
-    limits = random.choice(({}, {}, {"pes": 3}, {"dram_words": 60}, {"energy": 60_000}, {"spm_banks": 4, "latency": 3000}))
+    limits = random.choice(
+        (
+            {},
+            {},
+            {"pes": 3},
+            {"dram_words": 60},
+            {"energy": 60_000},
+            {"spm_banks": 4, "latency": 3000},
+        )
+    )
     problem = make_problem(design, objective, **limits)
     solution = solve_staged(problem)
     # all paddings, but where surplus rows, or what is asked for, may make more of them pay
@@ -172,7 +221,9 @@ def check(seed: int) -> None:
     truth = least_value(problem, least=not exact and pays)
     if truth == np.inf:
         assert solution.certificate.empty, seed
-        assert (solution.certificate.status is Status.INFEASIBLE) is not bool(problem.feasible_among), seed
+        assert (solution.certificate.status is Status.INFEASIBLE) is not bool(
+            problem.feasible_among
+        ), seed
     else:
         assert solution.certificate.status is Status.OPTIMAL, seed
         assert solution.value is not None
@@ -203,7 +254,9 @@ def test_more_proofs_are_what_enumeration_finds(seed: int) -> None:
         ("conv5_1", False, "latency", 1_698_372),
     ],
 )
-def test_published_layers_are_proven(name: str, divisors_only: bool, objective: str, optimum: float) -> None:
+def test_published_layers_are_proven(
+    name: str, divisors_only: bool, objective: str, optimum: float
+) -> None:
     problem = make_problem(DmazerunnerDesign(MACHINE, resnet(name), divisors_only), objective)
     solution = solve_staged(problem, SolveOptions(time_limit=60))
     assert solution.certificate.status is Status.OPTIMAL
@@ -219,9 +272,21 @@ def test_configurations_and_mappings_correspond() -> None:
     laid.check(design.nest, design.architecture)
     assert design.configuration(laid) == found
     trips = dict.fromkeys(design.nest.loops, 2)
-    between = ("N", "C", "Fx", "Fy", "Oy", "M", "Ox")  # Ox stays inside, and M's loop keeps weights from Oy's and N's reuse
-    partly = replace(laid, factors={**laid.factors, Slot(DRAM): trips}, orders={**laid.orders, DRAM: between})
-    with pytest.raises(InputError, match="order of DRAM is N C Fx Fy Oy M Ox; allowed: orders that reuse as"):
+    between = (
+        "N",
+        "C",
+        "Fx",
+        "Fy",
+        "Oy",
+        "M",
+        "Ox",
+    )  # Ox stays inside, and M's loop keeps weights from Oy's and N's reuse
+    partly = replace(
+        laid, factors={**laid.factors, Slot(DRAM): trips}, orders={**laid.orders, DRAM: between}
+    )
+    with pytest.raises(
+        InputError, match="order of DRAM is N C Fx Fy Oy M Ox; allowed: orders that reuse as"
+    ):
         design.configuration(partly)
 
 
@@ -240,15 +305,23 @@ def test_the_published_search_finds_what_is_published() -> None:
     assert float(trace.value or 0) == pytest.approx(7.196508e15, rel=1e-7)
 
 
-@pytest.mark.parametrize("method", ["output-stationary", "weight-stationary", "row-stationary", "random"])
+@pytest.mark.parametrize(
+    "method", ["output-stationary", "weight-stationary", "row-stationary", "random"]
+)
 def test_baselines_are_no_better_than_the_optimum(method: str) -> None:
     problem = make_problem(DmazerunnerDesign(MACHINE, resnet("conv5_2"), divisors_only=True))
-    trace = run_peer(method, problem, Budget(seconds=60) if method != "random" else Budget(samples=3000))
+    trace = run_peer(
+        method, problem, Budget(seconds=60) if method != "random" else Budget(samples=3000)
+    )
     assert trace.value is not None
     assert trace.value > 6.844957e15
     assert trace.best is not None
     spread = {loop for loop in problem.design.nest.loops if trace.best[f"{loop}.SPM.x"] > 1}  # type: ignore[attr-defined]
-    most = {"output-stationary": {"Ox", "Oy"}, "weight-stationary": {"M", "C"}, "row-stationary": {"Oy", "Fy"}}
+    most = {
+        "output-stationary": {"Ox", "Oy"},
+        "weight-stationary": {"M", "C"},
+        "row-stationary": {"Oy", "Fy"},
+    }
     assert spread <= most.get(method, spread)
 
 
@@ -258,7 +331,9 @@ def test_all_published_layers_are_proven_with_padding(name: str) -> None:
     for objective in ("latency", "energy", "edp"):
         values = {}
         for divisors_only in (True, False):
-            solution = solve_staged(make_problem(DmazerunnerDesign(MACHINE, resnet(name), divisors_only), objective))
+            solution = solve_staged(
+                make_problem(DmazerunnerDesign(MACHINE, resnet(name), divisors_only), objective)
+            )
             assert solution.certificate.status is Status.OPTIMAL
             values[divisors_only] = solution.value
         assert values[False] <= values[True]  # type: ignore[operator]
@@ -266,8 +341,11 @@ def test_all_published_layers_are_proven_with_padding(name: str) -> None:
 
 @pytest.mark.parametrize("most", [0, 1 << 8, 1 << 30])
 @pytest.mark.parametrize("exact", [True, False])
-def test_transfers_that_no_mapping_is_below(exact: bool, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Best first, and only some of the first groups at once, they are those of all outer choices, or less."""
+def test_transfers_that_no_mapping_is_below(
+    exact: bool, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Best first, and only some of the first groups at once, they are those of all outer choices,
+    or less."""
     monkeypatch.setattr(tables, "MOST_OUTER", most)
     monkeypatch.setattr(tables, "MOST_HEADS", 16)
     random = Random(11)
@@ -275,16 +353,22 @@ def test_transfers_that_no_mapping_is_below(exact: bool, most: int, monkeypatch:
         layer = random_layer(random, surplus=True, most=12)
         design = DmazerunnerDesign(small_machine(random), layer, exact)
         unchanged = layer if exact else Layer(layer.nest)
-        whole = type(design.tables)(unchanged, replace(design.machine, pes=1, rf_words=1), exact=exact)
+        whole = type(design.tables)(
+            unchanged, replace(design.machine, pes=1, rf_words=1), exact=exact
+        )
         parts = whole.outer_of(np.zeros((len(whole.groups), 1), np.int64)).parts
-        least = tuple(min(float(column.min(initial=np.inf)) for column in columns) for columns in zip(*parts, strict=True))
+        least = tuple(
+            min(float(column.min(initial=np.inf)) for column in columns)
+            for columns in zip(*parts, strict=True)
+        )
         found = design.tables.least_outer
         assert all(bound <= cost for bound, cost in zip(found, least, strict=True))
         assert found == least or most < 1 << 30
 
 
 def test_transfers_of_large_layers_are_counted_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The outer choices of all groups would take most of a gibibyte, and seconds before the first look at the clock."""
+    """The outer choices of all groups would take most of a gibibyte, and seconds before the first
+    look at the clock."""
     sizes, outer_of = [], tables.Tables.outer_of
 
     def counted(self: tables.Tables, *arguments: Any) -> tables.Outer:

@@ -1,4 +1,5 @@
-"""Edition `explainable`: proofs, and every metric, against a model written apart that walks the loops of a run."""
+"""Edition `explainable`: proofs, and every metric, against a model written apart that walks the
+loops of a run."""
 
 from __future__ import annotations
 
@@ -45,8 +46,12 @@ def small_machine(random: Random) -> Architecture:
         replace(spm, words=2 * bank * random.choice((4, 8, 20))),
         replace(rf, words=random.choice((4, 9, 30)), instances=pes, mesh_x=pes, mesh_y=1),
     )
-    links = {f"{name}_links": random.choice((1, 2, 5)) for name in ("input", "weight", "read", "write")}
-    turns = {f"{name}_virtual": random.choice((1, 3, 8)) for name in ("input", "weight", "read", "write")}
+    links = {
+        f"{name}_links": random.choice((1, 2, 5)) for name in ("input", "weight", "read", "write")
+    }
+    turns = {
+        f"{name}_virtual": random.choice((1, 3, 8)) for name in ("input", "weight", "read", "write")
+    }
     network = Network(width=random.choice((4, 16, 48)), bank_words=bank, **links, **turns)
     compute = replace(MACHINE.compute, instances=pes, mesh_x=pes, mesh_y=1)
     return replace(MACHINE, levels=levels, compute=compute, network=network)
@@ -56,7 +61,9 @@ def words(nest: LoopNest, tile: Mapping[str, int]) -> dict[str, int]:
     """Words of the boxes that a tile of iterations touches."""
     found = {}
     for access in nest.accesses:
-        found[access.tensor] = prod(1 + sum(c * (tile[loop] - 1) for loop, c in subscript.terms) for subscript in access)
+        found[access.tensor] = prod(
+            1 + sum(c * (tile[loop] - 1) for loop, c in subscript.terms) for subscript in access
+        )
     return found
 
 
@@ -66,16 +73,23 @@ def walked(nest: LoopNest, loops: list[tuple[str, int]]) -> dict[str, int]:
     found = dict.fromkeys((access.tensor for access in nest.accesses), 0)
     for trip in product(*(range(n) for _, n in loops)):
         for access in nest.accesses:
-            here = tuple(at for (loop, _), at in zip(loops, trip, strict=True) if access.indexed_by(loop))
+            here = tuple(
+                at for (loop, _), at in zip(loops, trip, strict=True) if access.indexed_by(loop)
+            )
             if last.get(access.tensor) != here:
                 last[access.tensor], found[access.tensor] = here, found[access.tensor] + 1
     return found
 
 
 def cost(
-    nest: LoopNest, machine: Architecture, factors: Factors, outer: tuple[str, ...], inner: tuple[str, ...]
+    nest: LoopNest,
+    machine: Architecture,
+    factors: Factors,
+    outer: tuple[str, ...],
+    inner: tuple[str, ...],
 ) -> tuple[dict[str, int], bool]:
-    """Metrics of a mapping, (d, p, r, s) by loop and orders of DRAM's and the scratchpad's loops, and whether it fits."""
+    """Metrics of a mapping, (d, p, r, s) by loop and orders of DRAM's and the scratchpad's loops,
+    and whether it fits."""
     network, output = machine.network, nest.output
     dram_level, spm, rf = machine.levels
     assert network is not None
@@ -93,7 +107,12 @@ def cost(
     first = prod(p[loop] * d[loop] for loop in d if output.indexed_by(loop))
     added = held[output.tensor] * groups[output.tensor] * (pes // groups[output.tensor] - 1)
     compute = prod(r.values()) * trips + added * changes[output.tensor]
-    tensors = {"input": nest.inputs[0].tensor, "weight": nest.inputs[1].tensor, "read": output.tensor, "write": output.tensor}
+    tensors = {
+        "input": nest.inputs[0].tensor,
+        "weight": nest.inputs[1].tensor,
+        "read": output.tensor,
+        "write": output.tensor,
+    }
     sent, turns_fit = [], True
     for name, tensor in tensors.items():
         links, virtual = getattr(network, f"{name}_links"), getattr(network, f"{name}_virtual")
@@ -102,7 +121,9 @@ def cost(
         count = changes[tensor] - (first if name == "read" else 0)
         sent.append(ceil(Fraction(turns * held[tensor] * 16 * count, network.width)))
     drained = prod(d[loop] for loop in d if output.indexed_by(loop))
-    off_chip = sum(tile[t] * n for t, n in moves.items()) + tile[output.tensor] * (moves[output.tensor] - drained)
+    off_chip = sum(tile[t] * n for t, n in moves.items()) + tile[output.tensor] * (
+        moves[output.tensor] - drained
+    )
     dma = ceil(off_chip / dram_level.shared_bandwidth)
     banks = sum(ceil(Fraction(each, network.bank_words)) for each in tile.values())
     found = {
@@ -118,15 +139,25 @@ def cost(
         "weight_groups": groups[tensors["weight"]],
         "output_groups": groups[output.tensor],
     }
-    fits = banks <= spm.words // 2 // network.bank_words and sum(held.values()) <= rf.words and pes <= rf.instances
+    fits = (
+        banks <= spm.words // 2 // network.bank_words
+        and sum(held.values()) <= rf.words
+        and pes <= rf.instances
+    )
     return found, fits and turns_fit
 
 
-def mappings(nest: LoopNest, *, exact: bool) -> Iterator[tuple[Factors, tuple[str, ...], tuple[str, ...]]]:
+def mappings(
+    nest: LoopNest, *, exact: bool
+) -> Iterator[tuple[Factors, tuple[str, ...], tuple[str, ...]]]:
     """All mappings: of loops of one trip, the order does not matter."""
     each = []
     for _, n in nest.extents:
-        rows = [(ceil(Fraction(n, p * r * s)), p, r, s) for p, r, s in product(range(1, n + 1), repeat=3) if p * r * s < 2 * n]
+        rows = [
+            (ceil(Fraction(n, p * r * s)), p, r, s)
+            for p, r, s in product(range(1, n + 1), repeat=3)
+            if p * r * s < 2 * n
+        ]
         each.append([row for row in rows if not exact or prod(row) == n])
     busy = [loop for loop, n in nest.extents if n > 1]
     rest = tuple(loop for loop in nest.loops if loop not in busy)
@@ -141,19 +172,33 @@ def mappings(nest: LoopNest, *, exact: bool) -> Iterator[tuple[Factors, tuple[st
 
 def pose(design: ExplainableDesign, objective: str = "latency", **limits: int) -> Problem:
     asked = Objective(objective, parse_expression(objective, where="objective", allowed=VOCABULARY))
-    return Problem(design, tuple(Limit(name, Fraction(bound)) for name, bound in limits.items()), asked)
+    return Problem(
+        design, tuple(Limit(name, Fraction(bound)) for name, bound in limits.items()), asked
+    )
 
 
-OBJECTIVES = ("latency", "latency", "latency", "latency * pes", "max(compute_cycles, 50) + dram_words", "latency / pes")
+OBJECTIVES = (
+    "latency",
+    "latency",
+    "latency",
+    "latency * pes",
+    "max(compute_cycles, 50) + dram_words",
+    "latency / pes",
+)
 
 
 def check(seed: int) -> None:
     random = Random(seed)
     exact = random.random() < 0.5
-    layer, machine = random_layer(random, surplus=False, most=4 if exact else 3), small_machine(random)
+    layer, machine = (
+        random_layer(random, surplus=False, most=4 if exact else 3),
+        small_machine(random),
+    )
     design = ExplainableDesign(machine, layer, exact)
     objective = random.choice(OBJECTIVES if exact else OBJECTIVES[:-1])
-    limits = random.choice(({}, {}, {"dram_words": 60}, {"input_groups": 2}, {"spm_banks": 6, "latency": 300}))
+    limits = random.choice(
+        ({}, {}, {"dram_words": 60}, {"input_groups": 2}, {"spm_banks": 6, "latency": 300})
+    )
     problem, least = pose(design, objective, **limits), None
     for factors, outer, inner in mappings(layer.nest, exact=exact):
         told, fits = cost(layer.nest, machine, factors, outer, inner)
@@ -187,14 +232,22 @@ def test_metrics_are_those_of_a_run_walked_trip_by_trip(seed: int) -> None:
         for loop, n in layer.nest.extents:
             p, r, s = (random.choice([k for k in range(1, n + 1) if n % k == 0]) for _ in range(3))
             factors[loop] = (ceil(Fraction(n, p * r * s)), p, r, s)
-        outer, inner = (tuple(random.sample(layer.nest.loops, len(layer.nest.loops))) for _ in range(2))
+        outer, inner = (
+            tuple(random.sample(layer.nest.loops, len(layer.nest.loops))) for _ in range(2)
+        )
         told, fits = cost(layer.nest, machine, factors, outer, inner)
         slots = (DRAM, SPM, RF, SPATIAL)
-        values = {f"{loop}.{slot}": Fraction(n) for loop, each in factors.items() for slot, n in zip(slots, each, strict=True)}
+        values = {
+            f"{loop}.{slot}": Fraction(n)
+            for loop, each in factors.items()
+            for slot, n in zip(slots, each, strict=True)
+        }
         found, parts = design.priced(values, FRACTION, {DRAM: [outer], SPM: [inner]})
         assert {name: found[name] for name in told} == told
         assert fits == all(found[name] <= most for name, most in design.machine.limits.items())
-        assert found["latency"] == max(parts["computing"], parts["DMA"], *(v for k, v in parts.items() if "network" in k))
+        assert found["latency"] == max(
+            parts["computing"], parts["DMA"], *(v for k, v in parts.items() if "network" in k)
+        )
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -204,11 +257,19 @@ def test_more_of_any_figure_never_hurts(seed: int) -> None:
     trends = EDITIONS[EXPLAINABLE].trends(machine)
 
     def least(hardware: Architecture) -> Fraction | None:
-        return solve_staged(pose(ExplainableDesign(hardware, layer, divisors_only=seed % 2 == 0))).value
+        return solve_staged(
+            pose(ExplainableDesign(hardware, layer, divisors_only=seed % 2 == 0))
+        ).value
 
     assert machine.network is not None
-    now = {"RF.mesh_x": machine.levels[2].mesh_x, "RF.words": machine.levels[2].words, "SPM.words": machine.levels[1].words}
-    now |= {f"network.{name}": n for name, n in vars_of(machine.network).items() if name != "bank_words"}
+    now = {
+        "RF.mesh_x": machine.levels[2].mesh_x,
+        "RF.words": machine.levels[2].words,
+        "SPM.words": machine.levels[1].words,
+    }
+    now |= {
+        f"network.{name}": n for name, n in vars_of(machine.network).items() if name != "bank_words"
+    }
     now |= {"DRAM.shared_bandwidth": machine.levels[0].shared_bandwidth}
     before = least(machine)
     for name, value in now.items():
@@ -219,7 +280,9 @@ def test_more_of_any_figure_never_hurts(seed: int) -> None:
         if before is not None:
             assert after is not None
             assert after <= before, name
-    everything = with_figures(machine, {name: Fraction(value or 1) * 8 for name, value in now.items()})
+    everything = with_figures(
+        machine, {name: Fraction(value or 1) * 8 for name, value in now.items()}
+    )
     best = least(everything)
     assert best is not None
     assert before is None or best < before
@@ -231,7 +294,10 @@ def vars_of(network: Network) -> dict[str, int]:
 
 @pytest.mark.parametrize("name", ["resnet18", "mobilenetv2"])
 def test_layers_of_networks_are_proven(name: str) -> None:
-    kinds = {layer.nest.name: layer for layer in sorted(find_network(name).layers, key=lambda layer: -layer.operations)}
+    kinds = {
+        layer.nest.name: layer
+        for layer in sorted(find_network(name).layers, key=lambda layer: -layer.operations)
+    }
     for layer in kinds.values():
         solution = solve_staged(pose(ExplainableDesign(MACHINE, Layer(layer.nest))))
         assert solution.certificate.status is Status.OPTIMAL
@@ -240,7 +306,15 @@ def test_layers_of_networks_are_proven(name: str) -> None:
 
 
 def test_a_result_states_its_networks_and_evaluates_to_the_same(tmp_path: Path) -> None:
-    asked = ("map", "--arch", "explainable-edge", "--edition", "explainable", "--problem", "depthwise_conv2d")
+    asked = (
+        "map",
+        "--arch",
+        "explainable-edge",
+        "--edition",
+        "explainable",
+        "--problem",
+        "depthwise_conv2d",
+    )
     sizes = [part for size in ("o=6", "r=8", "c=8", "p=3", "q=3") for part in ("-s", size)]
     file = str(tmp_path / "result.json")
     told = ithaca(*asked, *sizes, "--objective", "latency", "-o", file)
@@ -259,8 +333,18 @@ def test_machines_without_networks_are_refused() -> None:
 def test_the_space_is_the_papers_and_costs_what_its_file_says() -> None:
     space = find_space("explainable-edge")
     assert space.box.count == 7 * 8 * 7 * 10 * 16 * 64**4 * 4**4  # 2.7e14
-    point = {"pes": 256, "rf_bytes": 128, "spm_kb": 64, "off_chip": 25600, "width": 32, "input_links": 2, "weight_links": 1}
-    point |= {"read_links": 1, "write_links": 1} | {f"{name}_virtual": 64 for name in ("input", "weight", "read", "write")}
+    point = {
+        "pes": 256,
+        "rf_bytes": 128,
+        "spm_kb": 64,
+        "off_chip": 25600,
+        "width": 32,
+        "input_links": 2,
+        "weight_links": 1,
+    }
+    point |= {"read_links": 1, "write_links": 1} | {
+        f"{name}_virtual": 64 for name in ("input", "weight", "read", "write")
+    }
     figures, costs = space.at(Configuration(point)), space.cost(Configuration(point))
     assert figures["network.input_links"] == 8
     assert figures["DRAM.shared_bandwidth"] == Fraction(256, 10)

@@ -90,7 +90,12 @@ def saved(tmp_path: Path, text: str) -> Path:
 def test_nodes_are_inside_those_before_them(tmp_path: Path) -> None:
     found = read_architecture(saved(tmp_path, NODES))
     dram, registers = found.levels
-    assert (dram.block, dram.instances, dram.read_energy, dram.update_energy) == (4, 1, 100, Fraction(201, 2))
+    assert (dram.block, dram.instances, dram.read_energy, dram.update_energy) == (
+        4,
+        1,
+        100,
+        Fraction(201, 2),
+    )
     assert (registers.instances, registers.mesh_x, registers.mesh_y) == (8, 4, 2)
     assert (registers.words, registers.block, registers.usable(registers.words or 0)) == (32, 2, 16)
     assert (registers.keeps, registers.shared_bandwidth) == (frozenset("A"), Fraction(3, 2))
@@ -111,7 +116,13 @@ def test_capacities_are_words_or_bytes_of_all_tensors_or_of_each(tmp_path: Path)
 def test_branches_and_ranges_multiply(tmp_path: Path) -> None:
     found = read_architecture(saved(tmp_path, SUBTREE))
     dram, registers = found.levels
-    assert (dram.word_bits, dram.block, dram.read_bandwidth, dram.write_bandwidth, dram.leak) == (8, 4, 4, 4, Fraction(1, 2))
+    assert (dram.word_bits, dram.block, dram.read_bandwidth, dram.write_bandwidth, dram.leak) == (
+        8,
+        4,
+        4,
+        4,
+        Fraction(1, 2),
+    )
     assert (registers.instances, registers.mesh_x, registers.mesh_y) == (16, 4, 4)
     assert (registers.words, registers.block, registers.cluster) == (1024, 1, 4)
     assert (registers.read_energy, registers.update_energy) == (Fraction(1, 5), Fraction(2, 5))
@@ -121,7 +132,13 @@ def test_branches_and_ranges_multiply(tmp_path: Path) -> None:
 def test_a_folder_has_its_name_and_its_energies() -> None:
     found = read_architecture(golden() / "eyeriss")
     assert found.name == "eyeriss"
-    assert [level.name for level in found.levels] == ["DRAM", "GLB", "ifmap_spad", "weights_spad", "psum_spad"]
+    assert [level.name for level in found.levels] == [
+        "DRAM",
+        "GLB",
+        "ifmap_spad",
+        "weights_spad",
+        "psum_spad",
+    ]
     assert found == read_architecture(golden() / "eyeriss" / "arch.yaml")
     assert found.levels[1].write_energy == Fraction(13, 2)
 
@@ -166,7 +183,9 @@ def test_a_problem_is_a_nest(tmp_path: Path) -> None:
         (SUBTREE, "name: RF", "name: DRAM", "the name 'DRAM' occurs twice"),
     ],
 )  # fmt: skip
-def test_architectures_are_refused_by_path(tmp_path: Path, text: str, old: str, new: str, message: str) -> None:
+def test_architectures_are_refused_by_path(
+    tmp_path: Path, text: str, old: str, new: str, message: str
+) -> None:
     assert old in text
     with pytest.raises(InputError) as refused:
         read_architecture(saved(tmp_path, text.replace(old, new, 1)))

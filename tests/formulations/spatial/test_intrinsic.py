@@ -1,4 +1,5 @@
-"""Edition `intrinsic`: its model against calls played one by one, its proofs against enumeration, trends, documents."""
+"""Edition `intrinsic`: its model against calls played one by one, its proofs against enumeration,
+trends, documents."""
 
 from __future__ import annotations
 
@@ -43,8 +44,12 @@ from tests.command_line import ithaca
 SMALL = {"Scratchpad.words": 200, "mac.mesh_x": 4, "mac.mesh_y": 4, "tensorized.banks": 2}
 
 
-#: Two more intrinsics, one whose array holds the matrix, one that has a row of multipliers and holds nothing.
-OTHERS = {"gemv": Tensorized("gemv", (("matrix", "i", "j"),)), "dot": Tensorized("dot", (("row", "i"),))}
+#: Two more intrinsics, one whose array holds the matrix, one that has a row of multipliers and
+#: holds nothing.
+OTHERS = {
+    "gemv": Tensorized("gemv", (("matrix", "i", "j"),)),
+    "dot": Tensorized("dot", (("row", "i"),)),
+}
 
 
 def machine(name: str, **figures: int) -> Architecture:
@@ -64,14 +69,21 @@ def designs(architecture: Architecture, nest: LoopNest) -> tuple[IntrinsicDesign
 
 
 def problem(design: Any, text: str = "latency", limits: tuple[Limit, ...] = ()) -> Problem:
-    return Problem(design, limits, Objective(text, parse_expression(text, where="objective", allowed=VOCABULARY)))
+    return Problem(
+        design,
+        limits,
+        Objective(text, parse_expression(text, where="objective", allowed=VOCABULARY)),
+    )
 
 
 # -- the model, written once more: calls are played one by one -----------------------------------
 
 
-def played(nest: LoopNest, architecture: Architecture, binding: Mapping[str, str], tiles: Mapping[str, int]) -> dict[str, Any]:
-    """Sub-problems and calls in their order, with what the array holds; words of GEMM's and CONV2D's tensors by hand."""
+def played(
+    nest: LoopNest, architecture: Architecture, binding: Mapping[str, str], tiles: Mapping[str, int]
+) -> dict[str, Any]:
+    """Sub-problems and calls in their order, with what the array holds; words of GEMM's and
+    CONV2D's tensors by hand."""
     known = architecture.tensorized
     assert known is not None
     x, y = architecture.compute.mesh_x, architecture.compute.mesh_y
@@ -79,7 +91,11 @@ def played(nest: LoopNest, architecture: Architecture, binding: Mapping[str, str
         flow = known.dataflows[known.dataflow - 1][0]
         size = {"i": x, "j": y, "k": 1} if flow == "output-stationary" else {"i": x, "j": 1, "k": y}
         words = {"m": size["i"] * size["k"], "n": size["k"] * size["j"], "l": size["i"] * size["j"]}
-        index, held, call = {"m": "ik", "n": "kj", "l": "ij"}, "l" if flow == "output-stationary" else "m", 1
+        index, held, call = (
+            {"m": "ik", "n": "kj", "l": "ij"},
+            "l" if flow == "output-stationary" else "m",
+            1,
+        )
     elif known.intrinsic == "gemv":
         size, words = {"i": x, "j": y}, {"a": x * y, "b": y, "l": x}
         index, held, call = {"a": "ij", "b": "j", "l": "i"}, "a", 1
@@ -96,7 +112,10 @@ def played(nest: LoopNest, architecture: Architecture, binding: Mapping[str, str
     for _ in range(outer):
         for starts in product(*(range(0, nest.sizes[binding[p]], tiles[p]) for p in loops)):
             subproblems += 1
-            rest = {p: min(tiles[p], nest.sizes[binding[p]] - start) for p, start in zip(loops, starts, strict=True)}
+            rest = {
+                p: min(tiles[p], nest.sizes[binding[p]] - start)
+                for p, start in zip(loops, starts, strict=True)
+            }
             order = sorted(loops, key=lambda p: p not in index.get(held, ""))
             now = None
             for at in product(*(range(0, rest[p], size[p]) for p in order)):
@@ -108,7 +127,9 @@ def played(nest: LoopNest, architecture: Architecture, binding: Mapping[str, str
                 now = place
     rate = 2 * known.banks
     startup = Fraction(sum(words.values()), rate)
-    latency = subproblems * (x + y - 2) + max(subproblems * startup + calls * call, Fraction(moved, rate))
+    latency = subproblems * (x + y - 2) + max(
+        subproblems * startup + calls * call, Fraction(moved, rate)
+    )
     return {"latency": latency, "words": moved, "calls": calls, "subproblems": subproblems}
 
 
@@ -120,7 +141,12 @@ def held_words(nest: LoopNest, binding: Mapping[str, str], tiles: Mapping[str, i
         touched = set()
         for at in product(*ranges):
             where = dict(zip(binding.values(), at, strict=True))
-            touched.add(tuple(sum(c * where.get(loop, 0) for loop, c in subscript.terms) for subscript in access))
+            touched.add(
+                tuple(
+                    sum(c * where.get(loop, 0) for loop, c in subscript.terms)
+                    for subscript in access
+                )
+            )
         total += len(touched)
     return total
 
@@ -143,7 +169,9 @@ FLOWS = (("hasco-gemm", 1), ("hasco-gemm", 2), ("hasco-conv", 1), ("gemv", 1), (
 
 def cases() -> Iterator[Any]:
     for nest, (name, flow) in product(NESTS, FLOWS):
-        yield pytest.param(nest, name, flow, id=f"{nest.name}-{nest.short_sizes.replace(' ', '')}-{name}-{flow}")
+        yield pytest.param(
+            nest, name, flow, id=f"{nest.name}-{nest.short_sizes.replace(' ', '')}-{name}-{flow}"
+        )
 
 
 @pytest.mark.parametrize(("nest", "name", "flow"), list(cases()))
@@ -154,7 +182,10 @@ def test_metrics_are_those_of_calls_played_one_by_one(nest: LoopNest, name: str,
         every = list(every_tile(design))
         for tiles in every[:: max(len(every) // 5, 1)]:
             values = {design.quantity(p): Fraction(n) for p, n in tiles.items()}
-            found, expected = design.metrics(values, FRACTION), played(nest, architecture, binding, tiles)
+            found, expected = (
+                design.metrics(values, FRACTION),
+                played(nest, architecture, binding, tiles),
+            )
             assert {metric: found[metric] for metric in expected} == expected
             if all(nest.sizes[loop] > 1 for loop in binding.values()) and len(binding) == len(
                 IntrinsicArray(architecture).computes.loops
@@ -168,18 +199,33 @@ def test_optima_are_those_of_enumeration(nest: LoopNest, name: str, flow: int, w
     architecture = machine(name, **SMALL | {"tensorized.dataflow": flow, "Scratchpad.words": words})
     for design in designs(architecture, nest):
         posed = problem(design)
-        fitting = [tiles for tiles in every_tile(design) if design.work.held_words(tiles, FRACTION) <= words]
-        known = (design.metrics({design.quantity(p): Fraction(n) for p, n in tiles.items()}, FRACTION) for tiles in fitting)
+        fitting = [
+            tiles
+            for tiles in every_tile(design)
+            if design.work.held_words(tiles, FRACTION) <= words
+        ]
+        known = (
+            design.metrics({design.quantity(p): Fraction(n) for p, n in tiles.items()}, FRACTION)
+            for tiles in fitting
+        )
         least = min((found["latency"] for found in known), default=None)
         (solution,) = solve_designs([posed])
         assert solution.value == least
-        assert solution.certificate.status is (Status.INFEASIBLE if least is None else Status.OPTIMAL)
+        assert solution.certificate.status is (
+            Status.INFEASIBLE if least is None else Status.OPTIMAL
+        )
 
 
 def test_limits_and_objectives_that_fall_are_proven_too() -> None:
     design = designs(machine("hasco-gemm", **SMALL), NESTS[0])[0]
-    values = [{design.quantity(p): Fraction(n) for p, n in tiles.items()} for tiles in every_tile(design)]
-    found = [design.metrics(v, FRACTION) for v in values if design.space.contains({k: int(n) for k, n in v.items()})]
+    values = [
+        {design.quantity(p): Fraction(n) for p, n in tiles.items()} for tiles in every_tile(design)
+    ]
+    found = [
+        design.metrics(v, FRACTION)
+        for v in values
+        if design.space.contains({k: int(n) for k, n in v.items()})
+    ]
     few = min(each["subproblems"] for each in found)
     for text, limit in (
         ("words", Limit("subproblems", few)),
@@ -197,8 +243,12 @@ def test_limits_and_objectives_that_fall_are_proven_too() -> None:
 @settings(max_examples=15)
 def test_number_systems_agree(data: st.DataObject) -> None:
     nest, (name, flow) = data.draw(st.sampled_from(NESTS)), data.draw(st.sampled_from(FLOWS))
-    design = data.draw(st.sampled_from(designs(machine(name, **SMALL | {"tensorized.dataflow": flow}), nest)))
-    values = {design.quantity(p): data.draw(st.integers(1, nest.sizes[q])) for p, q in design.binding}
+    design = data.draw(
+        st.sampled_from(designs(machine(name, **SMALL | {"tensorized.dataflow": flow}), nest))
+    )
+    values = {
+        design.quantity(p): data.draw(st.integers(1, nest.sizes[q])) for p, q in design.binding
+    }
     exact = design.metrics({k: Fraction(n) for k, n in values.items()}, FRACTION)
     for numbers in (NUMPY, INTERVAL):
         found = design.metrics({k: numbers.number(Fraction(n)) for k, n in values.items()}, numbers)
@@ -248,9 +298,13 @@ def test_more_never_hurts_where_that_is_declared(data: st.DataObject) -> None:
 def test_a_larger_mesh_may_hurt_and_neither_dataflow_is_best() -> None:
     """Why these are MIXED: five channels on a mesh of 5 × 5 or 6 × 6; short and long reductions."""
     trends = EDITIONS["intrinsic"].trends(find_architecture("hasco-gemm"))
-    assert {trends[name] for name in ("mac.mesh_x", "mac.mesh_y", "tensorized.dataflow")} == {Trend.MIXED}
+    assert {trends[name] for name in ("mac.mesh_x", "mac.mesh_y", "tensorized.dataflow")} == {
+        Trend.MIXED
+    }
     nest = workload("mm").with_sizes({"i": 5, "j": 5, "k": 8})
-    five, six = (best(machine("hasco-gemm", **{"mac.mesh_x": n, "mac.mesh_y": n}), nest) for n in (5, 6))
+    five, six = (
+        best(machine("hasco-gemm", **{"mac.mesh_x": n, "mac.mesh_y": n}), nest) for n in (5, 6)
+    )
     assert five is not None
     assert six is not None
     assert five < six
@@ -258,7 +312,12 @@ def test_a_larger_mesh_may_hurt_and_neither_dataflow_is_best() -> None:
     for k in (2, 64):
         nest = workload("mm").with_sizes({"i": 64, "j": 64, "k": k})
         least[k] = [
-            best(machine("hasco-gemm", **{"tensorized.dataflow": flow, "mac.mesh_x": 16, "mac.mesh_y": 2}), nest)
+            best(
+                machine(
+                    "hasco-gemm", **{"tensorized.dataflow": flow, "mac.mesh_x": 16, "mac.mesh_y": 2}
+                ),
+                nest,
+            )
             for flow in (1, 2)
         ]
     assert least[2][0] < least[2][1]  # type: ignore[operator]
@@ -271,25 +330,43 @@ def test_a_larger_mesh_may_hurt_and_neither_dataflow_is_best() -> None:
 def test_a_layer_is_one_problem_a_match() -> None:
     accelerator = HierarchyAccelerator(find_architecture("hasco-gemm"), "intrinsic")
     nest = workload("conv2d").with_sizes({"o": 64, "r": 28, "c": 56, "i": 64})
-    objective = Objective("latency", parse_expression("latency", where="objective", allowed=VOCABULARY))
+    objective = Objective(
+        "latency", parse_expression("latency", where="objective", allowed=VOCABULARY)
+    )
     names = [p.design.name for p in accelerator.problems(Run("conv", nest), {}, objective)]
     # r or c beside the channels, and what reduces: channels, or the window across
     assert sorted(names) == ["i=c j=o k=i", "i=c j=o k=p", "i=r j=o k=i", "i=r j=o k=q"]
-    square = replace(nest, extents=tuple({**nest.sizes, "r": 56}.items()))  # its rows and columns cost the same
+    square = replace(
+        nest, extents=tuple({**nest.sizes, "r": 56}.items())
+    )  # its rows and columns cost the same
     assert len(accelerator.problems(Run("conv", square), {}, objective)) == 2
     stationary = {"tensorized.dataflow": Fraction(1)}  # which operand is held matters
     assert len(accelerator.problems(Run("conv", nest), stationary, objective)) == 8
 
 
 def test_the_listing_of_the_paper() -> None:
-    """Listing 1: k = c = 64, 56 × 56, 3 × 3 on 16 × 16, tiles k 32, x 32, c 8: 16,128 sub-problems of 32 calls."""
+    """Listing 1: k = c = 64, 56 × 56, 3 × 3 on 16 × 16, tiles k 32, x 32, c 8: 16,128 sub-problems
+    of 32 calls."""
     nest = workload("conv2d").with_sizes({"o": 64, "r": 56, "c": 56, "i": 64, "p": 3, "q": 3})
-    design = IntrinsicDesign(nest, find_architecture("hasco-gemm"), (("i", "o"), ("j", "c"), ("k", "i")))
-    found = design.metrics({"o.Scratchpad": Fraction(32), "c.Scratchpad": Fraction(32), "i.Scratchpad": Fraction(8)}, FRACTION)
+    design = IntrinsicDesign(
+        nest, find_architecture("hasco-gemm"), (("i", "o"), ("j", "c"), ("k", "i"))
+    )
+    found = design.metrics(
+        {"o.Scratchpad": Fraction(32), "c.Scratchpad": Fraction(32), "i.Scratchpad": Fraction(8)},
+        FRACTION,
+    )
     assert found["subproblems"] == 16_128
-    whole = 2 * 8 * 56 * 9  # sub-problems with all 32 columns; as many have the other 24, which take two calls across, too
+    whole = (
+        2 * 8 * 56 * 9
+        # sub-problems with all 32 columns; as many have the other 24, which take two calls across,
+        # too
+    )
     assert found["calls"] == 2 * whole * 32
-    (match,) = (m for m in matches(computation(nest), find_intrinsic("gemm", {"k": 1})) if set(m.loops) == {"o", "c", "i"})
+    (match,) = (
+        m
+        for m in matches(computation(nest), find_intrinsic("gemm", {"k": 1}))
+        if set(m.loops) == {"o", "c", "i"}
+    )
     tiling = match.tiled({"o": 32, "c": 32, "i": 8})  # as `ithaca match` counts
     assert (tiling.subproblems, tiling.calls) == (found["subproblems"], found["calls"])
 
@@ -297,7 +374,9 @@ def test_the_listing_of_the_paper() -> None:
 def test_local_memory_must_hold_a_call() -> None:
     nest = NESTS[0]
     for words, status in ((24 - 1, Status.INFEASIBLE), (24, Status.OPTIMAL)):  # 4 + 4 + 16 words
-        (solution,) = solve_designs([problem(designs(machine("hasco-gemm", **SMALL | {"Local.words": words}), nest)[0])])
+        (solution,) = solve_designs(
+            [problem(designs(machine("hasco-gemm", **SMALL | {"Local.words": words}), nest)[0])]
+        )
         assert solution.certificate.status is status
 
 
@@ -321,16 +400,31 @@ def test_results_come_back(tmp_path: Any) -> None:
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
-        ({"dataflow": 3}, "tensorized.dataflow is number 3; allowed: one of weight-stationary, output-stationary"),
+        (
+            {"dataflow": 3},
+            "tensorized.dataflow is number 3; allowed: one of weight-stationary, output-stationary",
+        ),
         ({"banks": 0}, "tensorized.banks is 0; allowed: a positive integer"),
-        ({"intrinsic": "gemmm"}, "tensorized.intrinsic is 'gemmm'; allowed: dot, gemv, gemm, conv2d, or a statement"),
-        ({"dataflows": (("a", "i", "z"),), "dataflow": 1}, "tensorized.sizes or a side: unknown loop 'z' of l[i][j]"),
+        (
+            {"intrinsic": "gemmm"},
+            "tensorized.intrinsic is 'gemmm'; allowed: dot, gemv, gemm, conv2d, or a statement",
+        ),
+        (
+            {"dataflows": (("a", "i", "z"),), "dataflow": 1},
+            "tensorized.sizes or a side: unknown loop 'z' of l[i][j]",
+        ),
         (
             {"dataflows": (("a", "i", "j"), ("b", "k", "z")), "dataflow": 1},
             "tensorized.dataflows: 'b' is k, z; allowed: one or two of the loops i, j",
         ),
-        ({"dataflows": (("a", "i"),), "dataflow": 1, "sizes": (("j", 1), ("k", 1))}, "mac.mesh_y is 16; allowed: 1, as the"),
-        ({"sizes": ()}, "tensorized.sizes lacks k; allowed: sizes of all loops of l[i][j] += m[i][k] * n[k][j]"),
+        (
+            {"dataflows": (("a", "i"),), "dataflow": 1, "sizes": (("j", 1), ("k", 1))},
+            "mac.mesh_y is 16; allowed: 1, as the",
+        ),
+        (
+            {"sizes": ()},
+            "tensorized.sizes lacks k; allowed: sizes of all loops of l[i][j] += m[i][k] * n[k][j]",
+        ),
         ({"sizes": (("z", 3),)}, "tensorized.sizes or a side: unknown loop 'z'"),
     ],
 )
@@ -338,7 +432,9 @@ def test_what_an_array_cannot_be_is_refused(change: Mapping[str, Any], complaint
     architecture = find_architecture("hasco-gemm")
     assert architecture.tensorized is not None
     with pytest.raises(InputError) as raised:
-        designs(replace(architecture, tensorized=replace(architecture.tensorized, **change)), NESTS[0])
+        designs(
+            replace(architecture, tensorized=replace(architecture.tensorized, **change)), NESTS[0]
+        )
     assert str(raised.value).startswith(f"hasco-gemm: {complaint}")
     assert "\n" not in str(raised.value)
 
@@ -348,12 +444,20 @@ def test_other_architectures_and_nests_are_refused() -> None:
         designs(find_architecture("eyeriss"), NESTS[0])
     with pytest.raises(InputError, match="mttkrp multiplies 3 tensors"):
         designs(find_architecture("hasco-gemm"), workload("mttkrp"))
-    with pytest.raises(InputError, match=r"edition intrinsic; allowed: edition timeloop, dmazerunner, explainable$"):
-        _ = Setting(find_architecture("hasco-gemm"), NESTS[0], "intrinsic", MappingOptions(divisors_only=True)).designs
+    with pytest.raises(
+        InputError, match=r"edition intrinsic; allowed: edition timeloop, dmazerunner, explainable$"
+    ):
+        _ = Setting(
+            find_architecture("hasco-gemm"),
+            NESTS[0],
+            "intrinsic",
+            MappingOptions(divisors_only=True),
+        ).designs
 
 
 def test_map_on_the_command_line(tmp_path: Path) -> None:
-    """All matches are solved, the best is shown and drawn, and its file goes through every command that reads it."""
+    """All matches are solved, the best is shown and drawn, and its file goes through every command
+    that reads it."""
     out, page = tmp_path / "out.json", tmp_path / "page.html"
     words = "--problem conv2d -s o=8,r=8,c=6,i=9 --arch hasco-gemm --edition intrinsic --objective latency"
     said = ithaca("map", *words.split(), "-o", str(out)).stdout
@@ -366,7 +470,16 @@ def test_map_on_the_command_line(tmp_path: Path) -> None:
     assert "Padding:" in ithaca("explain", str(out)).stdout
     ithaca("report", str(out), "-o", str(page))
     assert "The memory hierarchy" in page.read_text()
-    asked = ["-s", "i=9,j=8,k=7", "--arch", "hasco-gemm", "--edition", "intrinsic", "--objective", "latency"]
+    asked = [
+        "-s",
+        "i=9,j=8,k=7",
+        "--arch",
+        "hasco-gemm",
+        "--edition",
+        "intrinsic",
+        "--objective",
+        "latency",
+    ]
     study = ithaca("whatif", "mm", *asked, "--vary", "tensorized.banks=1,2", "--json").stdout
     values = [float(row["best"]["metrics"]["latency"]) for row in json.loads(study)["points"]]
     assert values[0] > values[1]

@@ -24,14 +24,22 @@ from ithaca.formulations.spatial.mapping import Slot
 from ithaca.formulations.spatial.points import SpatialPoint, evaluate_points
 from ithaca.formulations.spatial.variation import MESHES, figures
 from tests.formulations.spatial.cases import nest_of
-from tests.formulations.spatial.test_search import bounds_towards, check_with_limit, drawn_problem, posed, scattered
+from tests.formulations.spatial.test_search import (
+    bounds_towards,
+    check_with_limit,
+    drawn_problem,
+    posed,
+    scattered,
+)
 from tests.reference import DATA
 
 
 @cache
 def evaluated() -> list[dict[str, Any]]:
     """Random mappings that the real tool evaluated (`tests/data/README.md`)."""
-    rows: list[dict[str, Any]] = json.loads(gzip.decompress((DATA / "timeloop_leaks.json.gz").read_bytes()))["rows"]
+    rows: list[dict[str, Any]] = json.loads(
+        gzip.decompress((DATA / "timeloop_leaks.json.gz").read_bytes())
+    )["rows"]
     return rows
 
 
@@ -53,25 +61,38 @@ def counted(row: Mapping[str, Any], *, leaks: bool) -> Mapping[str, Any]:
             mesh_x=x,
             mesh_y=y,
         )
-        costs = zip(("read_energy", "write_energy", "update_energy"), map(Fraction, stated["energies"]), strict=True)
+        costs = zip(
+            ("read_energy", "write_energy", "update_energy"),
+            map(Fraction, stated["energies"]),
+            strict=True,
+        )
         levels.append(replace(level, **dict(costs)))
         orders[level.name] = tuple(stated["order"])
-        factors |= {Slot(level.name, {"t": ""}.get(way, way)): trips for way, trips in stated["factors"].items()}
+        factors |= {
+            Slot(level.name, {"t": ""}.get(way, way)): trips
+            for way, trips in stated["factors"].items()
+        }
     x, y = row["compute"]["mesh"]
-    architecture = Architecture("tool", tuple(levels), Compute("mac", x * y, x, y, Fraction(row["compute"]["energy"])))
+    architecture = Architecture(
+        "tool", tuple(levels), Compute("mac", x * y, x, y, Fraction(row["compute"]["energy"]))
+    )
     nest = nest_of(row["statement"], row["sizes"])
     kept = {level.name: level.kept([access.tensor for access in nest.accesses]) for level in levels}
-    (found,) = evaluate_points([SpatialPoint(SpatialDesign(nest, architecture), LoopMapping(factors, orders, kept))])
+    (found,) = evaluate_points(
+        [SpatialPoint(SpatialDesign(nest, architecture), LoopMapping(factors, orders, kept))]
+    )
     assert found["valid"]
     metrics: Mapping[str, Any] = found["metrics"]
     return metrics
 
 
 def test_leaks_are_those_of_the_real_tool() -> None:
-    """Of every level, whatever it keeps: per cycle of the whole and instance in use; multipliers leak nothing.
+    """Of every level, whatever it keeps: per cycle of the whole and instance in use; multipliers
+    leak nothing.
 
-    Of 61 mappings the tool counts one cycle more in eight, where it rounds a quotient of floats up, and shares some words
-    between steps of different loops in four; all leaks and all other energies are equal.
+    Of 61 mappings the tool counts one cycle more in eight, where it rounds a quotient of floats up,
+    and shares some words between steps of different loops in four; all leaks and all other energies
+    are equal.
     """
     rows, same_words, same = evaluated(), 0, 0
     for row in rows:
@@ -79,16 +100,23 @@ def test_leaks_are_those_of_the_real_tool() -> None:
         names = [level["name"] for level in row["levels"]]
         for name in names:
             leaked = Fraction(found[f"{name}.energy"]) - Fraction(dry[f"{name}.energy"])
-            assert leaked * tool["cycles"] == Fraction(tool["levels"][name][1]) * found["latency"], (row, name)
-        words = [Fraction(dry[f"{name}.energy"]) + Fraction(tool["levels"][name][1]) for name in names]
+            assert (
+                leaked * tool["cycles"] == Fraction(tool["levels"][name][1]) * found["latency"]
+            ), (row, name)
+        words = [
+            Fraction(dry[f"{name}.energy"]) + Fraction(tool["levels"][name][1]) for name in names
+        ]
         same_words += words == [Fraction(tool["levels"][name][0]) for name in names]
-        total = sum(Fraction(energy) for energy, _ in tool["levels"].values()) + Fraction(tool["compute"])
+        total = sum(Fraction(energy) for energy, _ in tool["levels"].values()) + Fraction(
+            tool["compute"]
+        )
         same += (found["latency"], Fraction(found["energy"])) == (tool["cycles"], total)
     assert (len(rows), same_words, same) == (61, 57, 49)
 
 
 def test_leaks_of_partly_used_levels_by_hand() -> None:
-    """3 of 4 lanes in a level that keeps nothing, 6 of 16 inside it, 36 cycles, as the tool printed them."""
+    """3 of 4 lanes in a level that keeps nothing, 6 of 16 inside it, 36 cycles, as the tool printed
+    them."""
     nest = nest_of("O[m][p] += W[m][c][r] * I[c][2*p+r]", {"m": 4, "p": 6, "c": 3, "r": 3})
     levels = (
         Level("DRAM", leak=Fraction(3)),
@@ -96,10 +124,19 @@ def test_leaks_of_partly_used_levels_by_hand() -> None:
         Level("Passed", keeps=frozenset(), instances=4, mesh_x=4, leak=Fraction(11)),
         Level("RF", keeps=frozenset("WI"), instances=16, mesh_x=4, mesh_y=4, leak=Fraction(13)),
     )
-    trips = {("DRAM", ""): {"p": 2}, ("Buffer", ""): {"m": 2}, ("Buffer", "x"): {"p": 3}, ("Passed", "y"): {"m": 2}}
-    factors = {Slot(*name): loops for name, loops in (trips | {("RF", ""): {"c": 3, "r": 3}}).items()}
+    trips = {
+        ("DRAM", ""): {"p": 2},
+        ("Buffer", ""): {"m": 2},
+        ("Buffer", "x"): {"p": 3},
+        ("Passed", "y"): {"m": 2},
+    }
+    factors = {
+        Slot(*name): loops for name, loops in (trips | {("RF", ""): {"c": 3, "r": 3}}).items()
+    }
     architecture = Architecture("by hand", levels, Compute("mac", 16, 4, 4))
-    mapping = LoopMapping(factors, dict.fromkeys(("DRAM", "Buffer", "Passed", "RF"), nest.loops), {})
+    mapping = LoopMapping(
+        factors, dict.fromkeys(("DRAM", "Buffer", "Passed", "RF"), nest.loops), {}
+    )
     mapping = replace(mapping, keeps={level.name: level.kept("OWI") for level in levels})
     (found,) = evaluate_points([SpatialPoint(SpatialDesign(nest, architecture), mapping)])
     energies = [found["metrics"][f"{level.name}.energy"] for level in levels]
@@ -115,18 +152,31 @@ def leaking(seed: int) -> Problem:
         assert isinstance(design, SpatialDesign)
         leaks = [Fraction(rng.choice((0, 1, 2, 9, 40)), 4) for _ in design.architecture.levels]
         if design.architecture.compute.instances > 1 and any(leaks):
-            levels = tuple(replace(level, leak=leak) for level, leak in zip(design.architecture.levels, leaks, strict=True))
+            levels = tuple(
+                replace(level, leak=leak)
+                for level, leak in zip(design.architecture.levels, leaks, strict=True)
+            )
             if rng.random() < 0.5:  # where nothing else costs energy, what leaks decides
-                free = {"read_energy": Fraction(0), "write_energy": Fraction(0), "update_energy": Fraction(0)}
+                free = {
+                    "read_energy": Fraction(0),
+                    "write_energy": Fraction(0),
+                    "update_energy": Fraction(0),
+                }
                 levels = tuple(replace(level, **free) for level in levels)
             own = f"{levels[-1].name}.energy"
             objective = rng.choice(("energy", "energy", "edp", own, f"{own}*latency"))
-            return posed(replace(design, architecture=replace(design.architecture, levels=levels)), objective)
+            return posed(
+                replace(design, architecture=replace(design.architecture, levels=levels)), objective
+            )
     raise AssertionError("no machine with lanes")
 
 
-@pytest.mark.parametrize("seed", [pytest.param(n, marks=pytest.mark.slow) if n > 19 else n for n in range(300)])
-def test_small_problems_with_leaks_are_solved_as_by_enumeration(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+@pytest.mark.parametrize(
+    "seed", [pytest.param(n, marks=pytest.mark.slow) if n > 19 else n for n in range(300)]
+)
+def test_small_problems_with_leaks_are_solved_as_by_enumeration(
+    monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
     monkeypatch.setattr(search, "FEW", 0)
     monkeypatch.setattr(search, "BEAMS", (3,))
     check_with_limit(leaking(seed), seed)

@@ -23,12 +23,19 @@ def tensors(kind: str, extents: dict[str, int], stride: int) -> dict[str, list[i
         return {"A": [x, k], "B": [k, y], "C": [x, y]}
     n, m, c, ox, oy, fx, fy = extents.values()
     wide, high = (ox - 1) * stride + fx, (oy - 1) * stride + fy
-    return {"I": [n, c, wide, high], "W": [m, c, fx, fy], "O": [n, c if kind == "dw" else m, ox, oy]}
+    return {
+        "I": [n, c, wide, high],
+        "W": [m, c, fx, fy],
+        "O": [n, c if kind == "dw" else m, ox, oy],
+    }
 
 
 @pytest.fixture
 def layers(tmp_path: Path) -> Path:
-    rows = [(kind, json.dumps(sizes), stride, json.dumps(tensors(kind, sizes, stride))) for kind, sizes, stride in LAYERS]
+    rows = [
+        (kind, json.dumps(sizes), stride, json.dumps(tensors(kind, sizes, stride)))
+        for kind, sizes, stride in LAYERS
+    ]
     return write(tmp_path / "layers.csv", ("kind", "extents", "stride", "tensors"), rows)
 
 
@@ -41,18 +48,31 @@ def write(path: Path, header: tuple[str, ...], rows: list[tuple[object, ...]]) -
 ASKED = ("--arch", "dmazerunner-256", "--edition", "dmazerunner")
 
 
-def test_every_layer_is_proven_and_its_mapping_costs_what_is_said(layers: Path, tmp_path: Path) -> None:
-    told = ithaca("map", *ASKED, "--problems", str(layers), "--objective", "edp", "--divisors-only", "--json")
+def test_every_layer_is_proven_and_its_mapping_costs_what_is_said(
+    layers: Path, tmp_path: Path
+) -> None:
+    told = ithaca(
+        "map", *ASKED, "--problems", str(layers), "--objective", "edp", "--divisors-only", "--json"
+    )
     answers = json.loads(told.stdout)["answers"]
     assert [answer["status"] for answer in answers] == ["optimal"] * 3
-    assert all(answer["value"] == answer["lower_bound"] == answer["metrics"]["edp"] for answer in answers)
+    assert all(
+        answer["value"] == answer["lower_bound"] == answer["metrics"]["edp"] for answer in answers
+    )
     assert answers[0]["value"] == pytest.approx(6.844957e15, rel=1e-7)
     columns = tuple(answers[0]["mapping"])
     rows = list(csv.reader(layers.read_text(encoding="utf-8").splitlines()))[1:]
-    mappings = [tuple(json.dumps(x) if isinstance(x, dict) else x for x in answer["mapping"].values()) for answer in answers]
+    mappings = [
+        tuple(json.dumps(x) if isinstance(x, dict) else x for x in answer["mapping"].values())
+        for answer in answers
+    ]
     points = [(*row, *mapping) for row, mapping in zip(rows, mappings, strict=True)]
-    path = write(tmp_path / "points.csv", ("kind", "extents", "stride", "tensors", *columns), points)
-    evaluated = json.loads(ithaca("evaluate", *ASKED, "--points", str(path), "--json").stdout)["points"]
+    path = write(
+        tmp_path / "points.csv", ("kind", "extents", "stride", "tensors", *columns), points
+    )
+    evaluated = json.loads(ithaca("evaluate", *ASKED, "--points", str(path), "--json").stdout)[
+        "points"
+    ]
     assert [point["valid"] for point in evaluated] == [True] * 3
     assert [answer["best_of"] for answer in answers] == ["factors that divide extents"] * 3
     assert [point["metrics"] for point in evaluated] == [answer["metrics"] for answer in answers]
@@ -66,26 +86,37 @@ def test_the_table_names_layers(layers: Path) -> None:
 
 def test_what_padded_optima_are_best_of_is_said(layers: Path, tmp_path: Path) -> None:
     surplus = list(_row(1))
-    surplus[3] = json.dumps({"I": [1, 16, 30, 30], "W": [1, 16, 3, 3], "O": [1, 16, 14, 14]})  # of which 29 are needed
+    surplus[3] = json.dumps(
+        {"I": [1, 16, 30, 30], "W": [1, 16, 3, 3], "O": [1, 16, 14, 14]}
+    )  # of which 29 are needed
     rows = [_row(1), tuple(surplus)]
     path = write(tmp_path / "two.csv", ("kind", "extents", "stride", "tensors"), rows)
     said = {}
     for objective in ("energy", "energy/pes"):
         told = ithaca("map", *ASKED, "--problems", str(path), "--objective", objective, "--json")
         said[objective] = [answer["best_of"] for answer in json.loads(told.stdout)["answers"]]
-    assert said == {"energy": ["all paddings", "least paddings"], "energy/pes": ["least paddings"] * 2}
+    assert said == {
+        "energy": ["all paddings", "least paddings"],
+        "energy/pes": ["least paddings"] * 2,
+    }
 
 
 def test_limits_that_no_layer_meets_are_told_by_row(layers: Path) -> None:
-    told = ithaca("map", *ASKED, "--problems", str(layers), "--limit", "energy=1", "--divisors-only", "--json")
+    told = ithaca(
+        "map", *ASKED, "--problems", str(layers), "--limit", "energy=1", "--divisors-only", "--json"
+    )
     assert told.returncode == 1
     assert [answer["status"] for answer in json.loads(told.stdout)["answers"]] == ["infeasible"] * 3
-    assert told.stderr.startswith("row 1: infeasible: limit energy = 1 cannot be met; the smallest that could be met")
+    assert told.stderr.startswith(
+        "row 1: infeasible: limit energy = 1 cannot be met; the smallest that could be met"
+    )
 
 
 def test_results_of_this_edition_are_searched_again(tmp_path: Path) -> None:
     path, sizes = tmp_path / "r.json", "o=64,i=64,r=28,c=28"
-    told = ithaca("map", *ASKED, "--problem", "conv2d", "-s", sizes, "--divisors-only", "-o", str(path))
+    told = ithaca(
+        "map", *ASKED, "--problem", "conv2d", "-s", sizes, "--divisors-only", "-o", str(path)
+    )
     assert told.returncode == 0, told.stderr
     verified = ithaca("verify", str(path))
     assert verified.returncode == 0, verified.stderr
@@ -100,9 +131,13 @@ def test_a_problem_beside_problems_is_refused(layers: Path) -> None:
 
 def test_constraints_restrict_layers(layers: Path, tmp_path: Path) -> None:
     constraints = tmp_path / "constraints.yaml"
-    constraints.write_text("mapspace_constraints:\n  - {target: SPM, type: temporal, factors: X=1}\n", encoding="utf-8")
+    constraints.write_text(
+        "mapspace_constraints:\n  - {target: SPM, type: temporal, factors: X=1}\n", encoding="utf-8"
+    )
     gemm = write(tmp_path / "gemm.csv", ("kind", "extents", "stride", "tensors"), [_row(2)])
-    told = ithaca("map", *ASKED, "--problems", str(gemm), "--constraints", str(constraints), "--json")
+    told = ithaca(
+        "map", *ASKED, "--problems", str(gemm), "--constraints", str(constraints), "--json"
+    )
     (answer,) = json.loads(told.stdout)["answers"]
     assert answer["status"] == "optimal"
     assert answer["mapping"]["SPM"]["X"] == 1

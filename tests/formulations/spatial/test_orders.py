@@ -14,7 +14,12 @@ from ithaca.formulations.spatial.mapping import Mapping as LoopMapping
 from ithaca.formulations.spatial.mapping import Order
 from ithaca.formulations.spatial.orders import sufficient_orders
 from ithaca.formulations.spatial.points import model_of
-from tests.formulations.spatial.cases import nest_of, random_architecture, random_mapping, random_nest
+from tests.formulations.spatial.cases import (
+    nest_of,
+    random_architecture,
+    random_mapping,
+    random_nest,
+)
 
 
 @pytest.mark.parametrize(
@@ -33,18 +38,33 @@ def test_few_orders_suffice(statement: str, extent: int, orders: int) -> None:
     assert len(sufficient_orders(nest, [nest.output.tensor])) == 1
 
 
-def fills(design: SpatialDesign, mapping: LoopMapping, orders: Sequence[tuple[Order, ...]]) -> np.ndarray:
-    """Words that levels are filled with, by every one of some orders of all levels: a row for each."""
+def fills(
+    design: SpatialDesign, mapping: LoopMapping, orders: Sequence[tuple[Order, ...]]
+) -> np.ndarray:
+    """Words that levels are filled with, by every one of some orders of all levels: a row for
+    each."""
     names = [level.name for level in design.architecture.levels]
-    mapped = [LoopMapping(mapping.factors, dict(zip(names, each, strict=True)), mapping.keeps) for each in orders]
+    mapped = [
+        LoopMapping(mapping.factors, dict(zip(names, each, strict=True)), mapping.keeps)
+        for each in orders
+    ]
     model = model_of(design, mapped)
-    kept = [(place, tensor) for place, name in enumerate(names) if place for tensor in mapping.keeps[name]]
-    columns = [[over / under for over, under in model.fills_of(*each).entries(len(orders))] for each in kept]
+    kept = [
+        (place, tensor)
+        for place, name in enumerate(names)
+        if place
+        for tensor in mapping.keeps[name]
+    ]
+    columns = [
+        [over / under for over, under in model.fills_of(*each).entries(len(orders))]
+        for each in kept
+    ]
     return np.array(columns).reshape(len(columns), len(orders)).T
 
 
 def test_no_order_fills_less_than_all_that_suffice() -> None:
-    """Whatever the trips and the orders of other levels, for any order of a level one that suffices fills none with more."""
+    """Whatever the trips and the orders of other levels, for any order of a level one that suffices
+    fills none with more."""
     compared = 0
     for seed in range(80):
         rng = random.Random(seed)

@@ -24,6 +24,9 @@ def test_rows_load_back(tmp_path: Path) -> None:
             assert point.mapping.orders == mapping.orders
             assert point.mapping.keeps == mapping.keeps
             for slot in mapping.factors:
-                assert all(point.mapping.factor(slot, loop) == mapping.factor(slot, loop) for loop in nest.loops), (seed, slot)
+                assert all(
+                    point.mapping.factor(slot, loop) == mapping.factor(slot, loop)
+                    for loop in nest.loops
+                ), (seed, slot)
         meshes.add(sum(slot.direction == "x" for slot in drawn[0].factors))
     assert meshes >= {0, 1, 2, 3}

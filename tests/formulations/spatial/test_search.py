@@ -1,4 +1,5 @@
-"""Proofs of the edition `timeloop`, against enumeration of whole spaces and what the real tool has evaluated and found.
+"""Proofs of the edition `timeloop`, against enumeration of whole spaces and what the real tool has
+evaluated and found.
 
 That spaces hold a best mapping of all tilings and orders is `test_space.py`'s.
 """
@@ -75,13 +76,24 @@ def drawn_architecture(rng: random.Random, nest: LoopNest) -> Architecture:
     x = y = 1
     levels = []
     for place in range(rng.choice((2, 2, 3))):
-        kept = frozenset(t for t in tensors if not place or rng.random() < 0.7) or frozenset(tensors[:1])
+        kept = frozenset(t for t in tensors if not place or rng.random() < 0.7) or frozenset(
+            tensors[:1]
+        )
         costs = [Fraction(rng.randrange(800 if not place else 40), 4) for _ in range(3)]
-        rates = [rng.choice((None, None, Fraction(1, 2), Fraction(1), Fraction(4))) for _ in range(2)]
+        rates = [
+            rng.choice((None, None, Fraction(1, 2), Fraction(1), Fraction(4))) for _ in range(2)
+        ]
         words = rng.choice((None, 4, 6, 10, 20, 40)) if place else None
         level = Level(f"L{place}", words=words, keeps=kept, instances=x * y, mesh_x=x, mesh_y=y)
-        level = replace(level, read_bandwidth=rates[0], write_bandwidth=rates[1], leak=Fraction(rng.choice((0, 0, 1)), 2))
-        levels.append(replace(level, read_energy=costs[0], write_energy=costs[1], update_energy=costs[2]))
+        level = replace(
+            level,
+            read_bandwidth=rates[0],
+            write_bandwidth=rates[1],
+            leak=Fraction(rng.choice((0, 0, 1)), 2),
+        )
+        levels.append(
+            replace(level, read_energy=costs[0], write_energy=costs[1], update_energy=costs[2])
+        )
         if rng.random() < 0.55:
             x, y = x * rng.choice((1, 2, 3, 4)), y * rng.choice((1, 2, 2, 4))
     return Architecture("drawn", tuple(levels), Compute("mac", x * y, x, y, Fraction(1)))
@@ -89,18 +101,26 @@ def drawn_architecture(rng: random.Random, nest: LoopNest) -> Architecture:
 
 def with_blocks(architecture: Architecture, rng: random.Random) -> Architecture:
     """The same with accesses of several words, which some instances share."""
-    levels = (replace(level, block=rng.choice((1, 2, 4)), cluster=rng.choice((1, 1, 2))) for level in architecture.levels)
+    levels = (
+        replace(level, block=rng.choice((1, 2, 4)), cluster=rng.choice((1, 1, 2)))
+        for level in architecture.levels
+    )
     return replace(architecture, levels=tuple(levels))
 
 
 def enumerated(problem: Problem) -> tuple[float, dict[str, int]] | None:
-    """The least objective of all configurations, and one that has it; None where none is feasible."""
+    """The least objective of all configurations, and one that has it; None where none is
+    feasible."""
     design = problem.design
     assert isinstance(design, SpatialDesign)
     tables = [axis.table() for axis in design.space.axes]
     sizes = [len(next(iter(table.values()))) for table in tables]
     places = np.unravel_index(np.arange(prod(sizes)), sizes)
-    values = {name: column[at] for table, at in zip(tables, places, strict=True) for name, column in table.items()}
+    values = {
+        name: column[at]
+        for table, at in zip(tables, places, strict=True)
+        for name, column in table.items()
+    }
     legal = np.ones(prod(sizes), bool)
     for link in design.space.links:
         legal &= np.broadcast_to(link.holds(values), legal.shape)
@@ -108,11 +128,21 @@ def enumerated(problem: Problem) -> tuple[float, dict[str, int]] | None:
     if not legal.any():
         return None
     metrics = design.metrics(values, NUMPY, problem.used_metrics)
-    found = np.broadcast_to(problem.objective.expression.evaluate(metrics, NUMPY), (legal.sum(),)).astype(float)
+    found = np.broadcast_to(
+        problem.objective.expression.evaluate(metrics, NUMPY), (legal.sum(),)
+    ).astype(float)
     for limit in problem.limits:
-        found = np.where(limit.expression.evaluate(metrics, NUMPY) > float(limit.bound) * (1 + 1e-12), np.inf, found)
+        found = np.where(
+            limit.expression.evaluate(metrics, NUMPY) > float(limit.bound) * (1 + 1e-12),
+            np.inf,
+            found,
+        )
     best = int(found.argmin())
-    return None if found[best] == np.inf else (float(found[best]), {name: int(column[best]) for name, column in values.items()})
+    return (
+        None
+        if found[best] == np.inf
+        else (float(found[best]), {name: int(column[best]) for name, column in values.items()})
+    )
 
 
 def drawn_problem(seed: int, *, constrained: bool = False) -> Problem:
@@ -127,9 +157,23 @@ def drawn_problem(seed: int, *, constrained: bool = False) -> Problem:
             loop, level = rng.choice(nest.loops), architecture.levels[-1].name
             most = min(nest.sizes[loop], 2)
             asked = Constraints(
-                factors=((level, "temporal", loop, rng.choice((Asked(1, 1), Asked(1, 2), Asked(most, None)))),),
-                orders=((architecture.levels[0].name, tuple(rng.sample(nest.loops, min(2, len(nest.loops))))),),
-                directions=tuple((level.name, loop, rng.choice("xy")) for level in architecture.levels),
+                factors=(
+                    (
+                        level,
+                        "temporal",
+                        loop,
+                        rng.choice((Asked(1, 1), Asked(1, 2), Asked(most, None))),
+                    ),
+                ),
+                orders=(
+                    (
+                        architecture.levels[0].name,
+                        tuple(rng.sample(nest.loops, min(2, len(nest.loops)))),
+                    ),
+                ),
+                directions=tuple(
+                    (level.name, loop, rng.choice("xy")) for level in architecture.levels
+                ),
                 least_used=Fraction(rng.choice((0, 1)), 4),
             )
             design = replace(design, constraints=asked)
@@ -147,7 +191,9 @@ def check(problem: Problem, seed: int) -> None:
     assert solution.certificate.method == "staged"
     if expected is None:
         assert solution.certificate.empty, seed
-        assert (solution.certificate.status is Status.INFEASIBLE) is not bool(problem.feasible_among), seed
+        assert (solution.certificate.status is Status.INFEASIBLE) is not bool(
+            problem.feasible_among
+        ), seed
     else:
         assert solution.certificate.status is Status.OPTIMAL, seed
         assert solution.value is not None
@@ -160,7 +206,9 @@ def check_with_limit(problem: Problem, seed: int) -> None:
     expected = enumerated(problem)
     if expected is not None:
         output = problem.design.nest.output.tensor  # type: ignore[attr-defined]
-        metric = random.Random(seed).choice(("energy", "latency", "pes", f"L0.{output}.reads", "L0.energy"))
+        metric = random.Random(seed).choice(
+            ("energy", "latency", "pes", f"L0.{output}.reads", "L0.energy")
+        )
         used = problem.metrics(expected[1])[metric]
         for share in (Fraction(9, 10), Fraction(1)):
             check(Problem(problem.design, (Limit(metric, used * share),), problem.objective), seed)
@@ -168,7 +216,9 @@ def check_with_limit(problem: Problem, seed: int) -> None:
 
 @pytest.mark.parametrize("constrained", [False, True])
 @pytest.mark.parametrize("seed", range(16))
-def test_small_problems_are_solved_as_by_enumeration(monkeypatch: pytest.MonkeyPatch, seed: int, constrained: bool) -> None:
+def test_small_problems_are_solved_as_by_enumeration(
+    monkeypatch: pytest.MonkeyPatch, seed: int, constrained: bool
+) -> None:
     monkeypatch.setattr(search, "FEW", 0)  # bounds at every chance, from poor first incumbents
     monkeypatch.setattr(search, "BEAMS", (3,))
     check_with_limit(drawn_problem(seed, constrained=constrained), seed)
@@ -176,19 +226,26 @@ def test_small_problems_are_solved_as_by_enumeration(monkeypatch: pytest.MonkeyP
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(100, 400))
-def test_many_small_problems_are_solved_as_by_enumeration(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+def test_many_small_problems_are_solved_as_by_enumeration(
+    monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
     monkeypatch.setattr(search, "FEW", 0)
     monkeypatch.setattr(search, "BEAMS", (3,))
     check_with_limit(drawn_problem(seed, constrained=seed % 3 == 0), seed)
 
 
 def retained(seed: int) -> tuple[Problem, Problem] | None:
-    """A small problem, and the same with an input, the output or both of them on chip; None where they have no place."""
+    """A small problem, and the same with an input, the output or both of them on chip; None where
+    they have no place."""
     problem, rng = drawn_problem(seed), random.Random(seed)
     design = problem.design
     assert isinstance(design, SpatialDesign)
     names = rng.choice(
-        ([design.nest.inputs[0].tensor], [design.nest.output.tensor], list(design.tensors[:: len(design.tensors) - 1]))
+        (
+            [design.nest.inputs[0].tensor],
+            [design.nest.output.tensor],
+            list(design.tensors[:: len(design.tensors) - 1]),
+        )
     )
     keeping = design.keeping(tuple((name, rng.choice((1, 2, 4, 8))) for name in names))
     return None if keeping is None else (problem, replace(problem, design=keeping))
@@ -202,21 +259,26 @@ def check_retained(seeds: range) -> None:
         check(problem, seed)
 
 
-def test_problems_with_tensors_on_chip_are_solved_as_by_enumeration(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_problems_with_tensors_on_chip_are_solved_as_by_enumeration(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(search, "FEW", 0)
     monkeypatch.setattr(search, "BEAMS", (3,))
     check_retained(range(24))
 
 
 @pytest.mark.slow
-def test_many_problems_with_tensors_on_chip_are_solved_as_by_enumeration(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_problems_with_tensors_on_chip_are_solved_as_by_enumeration(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(search, "FEW", 0)
     monkeypatch.setattr(search, "BEAMS", (3,))
     check_retained(range(400, 700))
 
 
 def test_what_stays_on_chip_saves_what_is_moved_off_chip_and_nothing_else() -> None:
-    """Of one mapping: no words off chip, none from there, all of it held; the others as they were."""
+    """Of one mapping: no words off chip, none from there, all of it held; the others as they
+    were."""
     nest = workload("conv2d", {"o": 4, "i": 4, "r": 6, "c": 6})
     design = SpatialDesign(nest, fitted(find_architecture("simple"), nest))
     solution = solve_staged(posed(design, "energy"))
@@ -225,7 +287,10 @@ def test_what_stays_on_chip_saves_what_is_moved_off_chip_and_nothing_else() -> N
     assert keeping is not None
     assert keeping.kept == (("cin", 100), ("cout", 200))
     mapping = design.mapping(solution.configuration)
-    inside = {name: kept - {"cin", "cout"} if name == "DRAM" else kept for name, kept in mapping.keeps.items()}
+    inside = {
+        name: kept - {"cin", "cout"} if name == "DRAM" else kept
+        for name, kept in mapping.keeps.items()
+    }
     same = keeping.configuration(replace(mapping, keeps=inside))
     before, after = solution.metrics, posed(keeping, "energy").metrics(same)
     home = next(level for level in keeping.architecture.levels if level.resident).name
@@ -239,8 +304,14 @@ def test_what_stays_on_chip_saves_what_is_moved_off_chip_and_nothing_else() -> N
         if name.count(".") == 2:
             assert value == expected.get(name, before[name]), name
     assert not any(name.startswith(("DRAM.cin", "DRAM.cout")) for name in after)
-    moved = {name: before[f"DRAM.{name}.reads"] + before[f"DRAM.{name}.updates"] for name in ("cin", "cout")}
-    dram, own = (next(level for level in design.architecture.levels if level.name == name) for name in ("DRAM", home))
+    moved = {
+        name: before[f"DRAM.{name}.reads"] + before[f"DRAM.{name}.updates"]
+        for name in ("cin", "cout")
+    }
+    dram, own = (
+        next(level for level in design.architecture.levels if level.name == name)
+        for name in ("DRAM", home)
+    )
     filled = before[f"{home}.cin.fills"] + before[f"{home}.cout.fills"]
     saved = moved["cin"] * dram.read_energy + before["DRAM.cout.reads"] * dram.read_energy
     saved += before["DRAM.cout.updates"] * dram.update_energy + filled * own.write_energy
@@ -248,8 +319,17 @@ def test_what_stays_on_chip_saves_what_is_moved_off_chip_and_nothing_else() -> N
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_what_memory_does_not_hold_keeps_its_bound(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
-    for name, value in (("MEMORY", 1 << 13), ("SLICE", 64), ("CHUNK", 40), ("COMPLETED", 16), ("MANY", 8), ("BEAMS", (2,))):
+def test_what_memory_does_not_hold_keeps_its_bound(
+    monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    for name, value in (
+        ("MEMORY", 1 << 13),
+        ("SLICE", 64),
+        ("CHUNK", 40),
+        ("COMPLETED", 16),
+        ("MANY", 8),
+        ("BEAMS", (2,)),
+    ):
         monkeypatch.setattr(search, name, value)
     problem = drawn_problem(seed)
     expected, solution = enumerated(problem), solve_staged(problem)
@@ -278,17 +358,28 @@ def test_whole_accesses_of_several_words_are_bounded(seed: int) -> None:
     assert bound is not None
     assert float(bound) <= expected[0] * (1 + 1e-9)
     assert float(solution.value) >= expected[0] * (1 - 1e-9)
-    assert solution.certificate.status is not Status.OPTIMAL or float(solution.value) == pytest.approx(expected[0], rel=1e-9)
+    assert solution.certificate.status is not Status.OPTIMAL or float(
+        solution.value
+    ) == pytest.approx(expected[0], rel=1e-9)
 
 
 @pytest.mark.parametrize(("x", "status"), [(3, Status.FEASIBLE), (1, Status.OPTIMAL)])
 @pytest.mark.parametrize("energy", ["RF.energy", "energy"])
-def test_instances_that_make_no_whole_clusters_share_accesses(energy: str, x: int, status: Status) -> None:
-    """Three instances make one cluster of two: its accesses are charged once for all three. One instance shares with none."""
+def test_instances_that_make_no_whole_clusters_share_accesses(
+    energy: str, x: int, status: Status
+) -> None:
+    """Three instances make one cluster of two: its accesses are charged once for all three. One
+    instance shares with none."""
     nest = nest_of("O[p] += I[3*p+2*r] * W[r]", {"p": 3, "r": 5})
-    costs = {"read_energy": Fraction(3, 8), "write_energy": Fraction(5, 4), "update_energy": Fraction(45, 8)}
+    costs = {
+        "read_energy": Fraction(3, 8),
+        "write_energy": Fraction(5, 4),
+        "update_energy": Fraction(45, 8),
+    }
     levels = (Level("DRAM", cluster=2), Level("RF", cluster=2, instances=x, mesh_x=x, **costs))
-    design = SpatialDesign(nest, Architecture("three", levels, Compute("mac", x, x)), MappingOptions())
+    design = SpatialDesign(
+        nest, Architecture("three", levels, Compute("mac", x, x)), MappingOptions()
+    )
     problem = posed(design, energy)
     expected, solution = enumerated(problem), solve_staged(problem)
     assert expected is not None
@@ -302,11 +393,19 @@ def test_instances_that_make_no_whole_clusters_share_accesses(energy: str, x: in
 
 @pytest.mark.parametrize("block", [1, 3])
 def test_what_stages_leave_open_is_proven_by_cpsat(block: int) -> None:
-    """Blocks and clusters end the search in stages with a gap: it used to be the answer, after a fraction of the time."""
+    """Blocks and clusters end the search in stages with a gap: it used to be the answer, after a
+    fraction of the time."""
     nest = nest_of("O[p] += I[p+r] * W[r]", {"p": 4, "r": 3})
     costs = {"read_energy": Fraction(3), "write_energy": Fraction(5), "update_energy": Fraction(7)}
-    levels = (Level("DRAM", cluster=2, block=block), Level("RF", cluster=2, block=block, instances=3, mesh_x=3, **costs))
-    design = SpatialDesign(nest, Architecture("shared", levels, Compute("mac", 3, 3)), MappingOptions(divisors_only=True))
+    levels = (
+        Level("DRAM", cluster=2, block=block),
+        Level("RF", cluster=2, block=block, instances=3, mesh_x=3, **costs),
+    )
+    design = SpatialDesign(
+        nest,
+        Architecture("shared", levels, Compute("mac", 3, 3)),
+        MappingOptions(divisors_only=True),
+    )
     problem = posed(design, "RF.energy")
     assert solve_staged(problem).certificate.status is Status.FEASIBLE
     best, expected = solve_auto(problem), enumerated(problem)
@@ -315,8 +414,12 @@ def test_what_stages_leave_open_is_proven_by_cpsat(block: int) -> None:
     assert expected is not None
     assert float(best.value) == pytest.approx(expected[0])
     for limit in (None, 60.0):
-        rivals = solve_designs([problem, problem], SolveOptions(time_limit=limit), method=Method.AUTO)
-        assert [(r.value, r.certificate.status) for r in rivals] == [(best.value, Status.OPTIMAL)] * 2
+        rivals = solve_designs(
+            [problem, problem], SolveOptions(time_limit=limit), method=Method.AUTO
+        )
+        assert [(r.value, r.certificate.status) for r in rivals] == [
+            (best.value, Status.OPTIMAL)
+        ] * 2
     line, sure = verify(best, SolveOptions(), "designs[0]")
     assert sure
     assert "confirmed by auto, the same search, in" in line
@@ -325,9 +428,14 @@ def test_what_stages_leave_open_is_proven_by_cpsat(block: int) -> None:
     assert solve_auto(posed(design, "latency", [less])).certificate.status is Status.INFEASIBLE
 
 
-@pytest.mark.parametrize(("module", "name"), [("ithaca.solver.cpsat.engine", "build_integer_model"), ("", "_solve")])
-def test_what_stages_know_stays_known_where_cpsat_lacks_memory(module: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Stating the problem takes memory, and so does solving it; several designs without a time limit end, too."""
+@pytest.mark.parametrize(
+    ("module", "name"), [("ithaca.solver.cpsat.engine", "build_integer_model"), ("", "_solve")]
+)
+def test_what_stages_know_stays_known_where_cpsat_lacks_memory(
+    module: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Stating the problem takes memory, and so does solving it; several designs without a time
+    limit end, too."""
 
     def lacking(*_: object, **__: object) -> None:
         raise MemoryError
@@ -335,20 +443,31 @@ def test_what_stages_know_stays_known_where_cpsat_lacks_memory(module: str, name
     nest = nest_of("O[p] += I[p+r] * W[r]", {"p": 4, "r": 3})
     costs = {"read_energy": Fraction(3), "write_energy": Fraction(5), "update_energy": Fraction(7)}
     levels = (Level("DRAM", cluster=2), Level("RF", cluster=2, instances=3, mesh_x=3, **costs))
-    design = SpatialDesign(nest, Architecture("shared", levels, Compute("mac", 3, 3)), MappingOptions(divisors_only=True))
+    design = SpatialDesign(
+        nest,
+        Architecture("shared", levels, Compute("mac", 3, 3)),
+        MappingOptions(divisors_only=True),
+    )
     problem = posed(design, "RF.energy")
     known = solve_staged(problem)
     if module:
         monkeypatch.setattr(f"{module}.{name}", lacking)
     else:
         monkeypatch.setattr(Search, name, lacking)
-    for answer in (solve_auto(problem), *solve_designs([problem, problem], SolveOptions(), method=Method.AUTO)):
-        assert (answer.value, answer.certificate.lower_bound) == (known.value, known.certificate.lower_bound)
+    for answer in (
+        solve_auto(problem),
+        *solve_designs([problem, problem], SolveOptions(), method=Method.AUTO),
+    ):
+        assert (answer.value, answer.certificate.lower_bound) == (
+            known.value,
+            known.certificate.lower_bound,
+        )
         assert answer.certificate.termination is Termination.EXHAUSTED
 
 
 @pytest.mark.parametrize(
-    ("energy", "status"), [("1.234567891234567", Status.OPTIMAL), ("1.23456789123456789123", Status.FEASIBLE)]
+    ("energy", "status"),
+    [("1.234567891234567", Status.OPTIMAL), ("1.23456789123456789123", Status.FEASIBLE)],
 )
 def test_energies_of_many_digits(energy: str, status: Status) -> None:
     """Proven as long as floats hold all numbers; beyond, the bound is as near as floats are."""
@@ -358,7 +477,10 @@ def test_energies_of_many_digits(energy: str, status: Status) -> None:
         Level("RF", words=12, read_energy=Fraction("0.3")),
     )
     problem = posed(
-        SpatialDesign(nest, Architecture("digits", levels, Compute("mac")), MappingOptions(divisors_only=True)), "energy"
+        SpatialDesign(
+            nest, Architecture("digits", levels, Compute("mac")), MappingOptions(divisors_only=True)
+        ),
+        "energy",
     )
     expected, solution = enumerated(problem), solve_staged(problem)
     assert expected is not None
@@ -374,11 +496,14 @@ def test_energies_of_many_digits(energy: str, status: Status) -> None:
 
 def bounds_towards(stage: TimeloopStage, values: Mapping[str, int]) -> list[float]:
     """The bounds of the labels that a configuration passes."""
-    return [float(stage.bound(found, at)[0]) for found, at in passed(stage, values) if at.level >= 0]
+    return [
+        float(stage.bound(found, at)[0]) for found, at in passed(stage, values) if at.level >= 0
+    ]
 
 
 def passed(stage: TimeloopStage, values: Mapping[str, int]) -> Iterator[tuple[Labels, Position]]:
-    """The labels that a configuration passes, and how far they are decided; the last one is of all its loops."""
+    """The labels that a configuration passes, and how far they are decided; the last one is of all
+    its loops."""
     hierarchy, found = stage.hierarchy, beginning(stage.hierarchy)
     for number, step in enumerate(stage.steps):
         name = hierarchy.levels[step.level].name
@@ -390,7 +515,9 @@ def passed(stage: TimeloopStage, values: Mapping[str, int]) -> Iterator[tuple[La
             order = hierarchy.orders[step.level][values.get(order_quantity(name), 1) - 1]
         inner, one = found.rows("extent").copy(), np.zeros(1, np.intp)
         for done, loop in enumerate(order, start=1):
-            trips = np.array([float(prod(values[slot.quantity(hierarchy.loops[loop])] for slot in slots))])
+            trips = np.array(
+                [float(prod(values[slot.quantity(hierarchy.loops[loop])] for slot in slots))]
+            )
             undecided = None if step.lanes else frozenset(order[done:])
             if step.lanes:
                 state = stage.layouts.add(found.row("mesh"), trips, "xy")
@@ -409,7 +536,9 @@ def scattered(rng: random.Random, problem: Problem) -> dict[str, int] | None:
     assert isinstance(design, SpatialDesign)
     for _ in range(3000):
         values = {slot.quantity(loop): 1 for slot in design.slots for loop in design.moving}
-        weights = [rng.random() ** 2 * (3 if not place else 1) for place, _ in enumerate(design.slots)]
+        weights = [
+            rng.random() ** 2 * (3 if not place else 1) for place, _ in enumerate(design.slots)
+        ]
         for loop in design.moving:
             left = design.nest.sizes[loop]
             while left > 1:
@@ -427,7 +556,8 @@ def scattered(rng: random.Random, problem: Problem) -> dict[str, int] | None:
 @pytest.mark.parametrize("architecture", ["simple", "eyeriss", "simba-like"])
 @pytest.mark.parametrize("layer", ["resnet18_l3s2", "depthwise", "gemm"])
 def test_bounds_never_exceed_what_follows(architecture: str, layer: str) -> None:
-    """In particular where lanes along output and filter want tiles that overlap, which multiplies less than either."""
+    """In particular where lanes along output and filter want tiles that overlap, which multiplies
+    less than either."""
     rng, checked = random.Random(1), 0
     for objective in ("energy", "latency", "edp"):
         problem = published(architecture, layer, objective)
@@ -437,12 +567,15 @@ def test_bounds_never_exceed_what_follows(architecture: str, layer: str) -> None
             values = scattered(rng, problem)
             if values is not None:
                 checked += 1
-                assert max(bounds_towards(stage, values)) <= float(problem.value(values)) * (1 + 1e-12)
+                assert max(bounds_towards(stage, values)) <= float(problem.value(values)) * (
+                    1 + 1e-12
+                )
     assert checked > 6
 
 
 def test_rounding_of_words_that_cancel_is_no_word() -> None:
-    """An output that is filled only for the first time: floats left 1e-13 of a word, which was rounded up to one."""
+    """An output that is filled only for the first time: floats left 1e-13 of a word, which was
+    rounded up to one."""
     nest = nest_of("O[m][n] += A[m][k] * B[n][k]", {"k": 77, "m": 169, "n": 49})
     levels = (
         Level("L0"),
@@ -450,8 +583,15 @@ def test_rounding_of_words_that_cancel_is_no_word() -> None:
         Level("L2", keeps=frozenset("BO"), instances=63, mesh_x=21, mesh_y=3),
     )
     for divisors in (True, False):
-        design = SpatialDesign(nest, Architecture("nested", levels, Compute("mac", 63, 21, 3)), MappingOptions(divisors))
-        problem, chosen = posed(design, "L2.O.fills"), {"m.L1": 169, "n.L1.x": 7, "k.L2": 77, "n.L2": 7, "order.L0": 2}
+        design = SpatialDesign(
+            nest,
+            Architecture("nested", levels, Compute("mac", 63, 21, 3)),
+            MappingOptions(divisors),
+        )
+        problem, chosen = (
+            posed(design, "L2.O.fills"),
+            {"m.L1": 169, "n.L1.x": 7, "k.L2": 77, "n.L2": 7, "order.L0": 2},
+        )
         values = dict.fromkeys(design.space.quantities, 1) | chosen
         stage = problem.design.stage(problem)
         assert isinstance(stage, TimeloopStage)
@@ -460,7 +600,8 @@ def test_rounding_of_words_that_cancel_is_no_word() -> None:
 
 
 def test_lanes_that_share_inputs_are_bounded() -> None:
-    """Proven of a layer with 42 lanes that want 16 different rows: a bound by all 42 would exclude it."""
+    """Proven of a layer with 42 lanes that want 16 different rows: a bound by all 42 would exclude
+    it."""
     assert solved("eyeriss", "depthwise", "energy").value == 209_248_560
 
 
@@ -471,7 +612,11 @@ def published(architecture: str, layer: str, objective: str, *, divisors: bool =
     """A problem of the tool's files on an architecture of them, or of the library."""
     nest = read_problem(golden() / "simple" / f"problem_{layer}.yaml")
     library = architecture != "simple"
-    hardware = fitted(find_architecture(architecture), nest) if library else read_architecture(golden() / "simple")
+    hardware = (
+        fitted(find_architecture(architecture), nest)
+        if library
+        else read_architecture(golden() / "simple")
+    )
     return posed(SpatialDesign(nest, hardware, MappingOptions(divisors_only=divisors)), objective)
 
 
@@ -492,7 +637,9 @@ def solved(architecture: str, layer: str, objective: str, *, divisors: bool = Tr
         ("eyeriss", "conv1x1", "latency", 458_752),
     ],
 )
-def test_optima_that_the_tool_has_confirmed(architecture: str, layer: str, objective: str, value: float) -> None:
+def test_optima_that_the_tool_has_confirmed(
+    architecture: str, layer: str, objective: str, value: float
+) -> None:
     found = solved(architecture, layer, objective).value
     assert found is not None
     assert float(found) == pytest.approx(value, rel=5e-7)
@@ -509,7 +656,9 @@ def test_optima_that_the_tool_has_confirmed(architecture: str, layer: str, objec
         ("eyeriss", "resnet18_l1", "latency", 1275904),
     ],
 )
-def test_optima_are_no_worse_than_what_the_mapper_found(architecture: str, layer: str, objective: str, value: float) -> None:
+def test_optima_are_no_worse_than_what_the_mapper_found(
+    architecture: str, layer: str, objective: str, value: float
+) -> None:
     """In two minutes on two threads."""
     found = solved(architecture, layer, objective).value
     assert found is not None
@@ -522,12 +671,20 @@ LAYERS = ("depthwise", "gemm", "conv1x1", "vgg_conv5", "resnet18_l3s2", "resnet1
 def least_evaluated(architecture: str, layer: str) -> dict[str, float]:
     """The least energy, cycles and product of both of all mappings that the tool evaluated."""
     with (golden() / f"{architecture}.csv").open(newline="") as file:
-        rows = [row for row in csv.DictReader(file) if row["workload"] == layer and row["valid"] == "1"]
+        rows = [
+            row for row in csv.DictReader(file) if row["workload"] == layer and row["valid"] == "1"
+        ]
     pairs = [(float(row["energy_pJ"]), float(row["cycles"])) for row in rows]
-    return {"energy": min(e for e, _ in pairs), "latency": min(c for _, c in pairs), "edp": min(e * c for e, c in pairs)}
+    return {
+        "energy": min(e for e, _ in pairs),
+        "latency": min(c for _, c in pairs),
+        "edp": min(e * c for e, c in pairs),
+    }
 
 
-@pytest.mark.parametrize("layer", [pytest.param(x, marks=pytest.mark.slow) if n > 2 else x for n, x in enumerate(LAYERS)])
+@pytest.mark.parametrize(
+    "layer", [pytest.param(x, marks=pytest.mark.slow) if n > 2 else x for n, x in enumerate(LAYERS)]
+)
 @pytest.mark.parametrize("architecture", ["simple", "eyeriss"])
 def test_no_mapping_that_the_tool_evaluated_is_better(architecture: str, layer: str) -> None:
     for objective, least in least_evaluated(architecture, layer).items():
@@ -540,18 +697,25 @@ def test_no_mapping_that_the_tool_evaluated_is_better(architecture: str, layer: 
 @pytest.mark.parametrize("layer", LAYERS)
 def test_padding_never_costs(layer: str) -> None:
     for objective in ("energy", "latency", "edp"):
-        padded, found = (solved("simple", layer, objective, divisors=divisors).value for divisors in (False, True))
+        padded, found = (
+            solved("simple", layer, objective, divisors=divisors).value
+            for divisors in (False, True)
+        )
         assert padded is not None
         assert found is not None
         assert padded <= found
 
 
 def test_a_time_limit_leaves_a_bound() -> None:
-    solution = solve_staged(published("simple", "resnet18_l1", "edp", divisors=False), SolveOptions(time_limit=0.0))
+    solution = solve_staged(
+        published("simple", "resnet18_l1", "edp", divisors=False), SolveOptions(time_limit=0.0)
+    )
     assert solution.certificate.termination is Termination.TIME_LIMIT
     asked = iter(range(1000))  # the first looks are at tables being made
     problem = published("simple", "resnet18_l1", "edp", divisors=False)
-    stopped = solve_staged(problem, SolveOptions(stop=lambda: next(asked) > 100)).certificate.lower_bound
+    stopped = solve_staged(
+        problem, SolveOptions(stop=lambda: next(asked) > 100)
+    ).certificate.lower_bound
     assert stopped is not None
     assert 2e14 < stopped <= solved("simple", "resnet18_l1", "edp").value  # type: ignore[operator]
 
@@ -564,12 +728,22 @@ def test_objectives_that_gain_from_more_energy_have_no_stage() -> None:
 
 @pytest.mark.parametrize(
     "held",
-    ["Buffer.A.capacity=3,Buffer.A.capacity=9,RF.C.capacity=1", "RF.A.capacity=2", "DRAM.A.capacity=15", "RF.B.capacity=0.5"],
+    [
+        "Buffer.A.capacity=3,Buffer.A.capacity=9,RF.C.capacity=1",
+        "RF.A.capacity=2",
+        "DRAM.A.capacity=15",
+        "RF.B.capacity=0.5",
+    ],
 )
 def test_limits_on_what_levels_hold_are_capacities(held: str) -> None:
-    limits = [Limit(name, Fraction(bound)) for name, bound in (part.split("=") for part in held.split(","))]
+    limits = [
+        Limit(name, Fraction(bound))
+        for name, bound in (part.split("=") for part in held.split(","))
+    ]
     nest = workload("mm", dict.fromkeys("ijk", 4))
-    design = SpatialDesign(nest, fitted(find_architecture("simple"), nest), MappingOptions(divisors_only=True))
+    design = SpatialDesign(
+        nest, fitted(find_architecture("simple"), nest), MappingOptions(divisors_only=True)
+    )
     problem = posed(design, "edp", limits)
     found, again = solve_exact(problem), solve_cpsat(problem)
     assert found.certificate.status is again.certificate.status
@@ -581,7 +755,9 @@ def test_tiles_that_stand_for_others_bound_them_all(divisors: bool) -> None:
     rng, rougher = random.Random(7), 0
     for _ in range(12):
         nest = drawn_nest(rng)
-        design = SpatialDesign(nest, drawn_architecture(rng, nest), MappingOptions(divisors_only=divisors))
+        design = SpatialDesign(
+            nest, drawn_architecture(rng, nest), MappingOptions(divisors_only=divisors)
+        )
         stage = design.stage(posed(design, "edp"))
         if not isinstance(stage, TimeloopStage) or not design.moving:
             continue
@@ -592,7 +768,9 @@ def test_tiles_that_stand_for_others_bound_them_all(divisors: bool) -> None:
         for tiles in (1, 3, 9):
             rough = Bounds(hierarchy, stage.layouts, values, divisors=divisors, tiles=tiles).outer
             assert prod(rough.shape) <= tiles
-            for level, undecided in product(range(len(hierarchy.levels)), (None, frozenset[int](), frozenset({0}))):
+            for level, undecided in product(
+                range(len(hierarchy.levels)), (None, frozenset[int](), frozenset({0}))
+            ):
                 at = Position(level, undecided=undecided)
                 for most, least in zip(full.least(grid, at), rough.least(grid, at), strict=True):
                     assert np.all(np.asarray(least) <= np.asarray(most) * (1 + 1e-9))

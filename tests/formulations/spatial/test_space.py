@@ -22,7 +22,11 @@ from ithaca.workloads.nest import LoopNest
 from tests.formulations.spatial.cases import nest_of, random_architecture
 
 METRICS = ("energy", "latency", "edp")
-SMALL = ("O[i][j] += A[i][k] * B[k][j]", "O[m][p] += I[p+r] * W[m][r]", "O[c][p] += I[c][2*p+r] * W[c][r]")
+SMALL = (
+    "O[i][j] += A[i][k] * B[k][j]",
+    "O[m][p] += I[p+r] * W[m][r]",
+    "O[c][p] += I[c][2*p+r] * W[c][r]",
+)
 
 
 def least(design: SpatialDesign, columns: dict[str, np.ndarray]) -> dict[str, float]:
@@ -38,20 +42,33 @@ def least(design: SpatialDesign, columns: dict[str, np.ndarray]) -> dict[str, fl
 def crossed(tables: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
     sizes = [len(next(iter(table.values()))) for table in tables]
     places = np.indices(sizes).reshape(len(sizes), -1)
-    return {name: column[place] for table, place in zip(tables, places, strict=True) for name, column in table.items()}
+    return {
+        name: column[place]
+        for table, place in zip(tables, places, strict=True)
+        for name, column in table.items()
+    }
 
 
-def every_tiling(nest: LoopNest, architecture: Architecture, *, pads: bool) -> dict[str, np.ndarray]:
-    """All factors up to the extent that multiply to it, or to more; along one direction of each mesh."""
+def every_tiling(
+    nest: LoopNest, architecture: Architecture, *, pads: bool
+) -> dict[str, np.ndarray]:
+    """All factors up to the extent that multiply to it, or to more; along one direction of each
+    mesh."""
     places, tables = slots(architecture), []
     for loop, extent in nest.extents:
         rows = [
             row
             for row in product(range(1, extent + 1), repeat=len(places))
             if (prod(row) == extent or (pads and prod(row) > extent))
-            and not any(row[n] > 1 and row[n + 1] > 1 for n, slot in enumerate(places) if slot.direction == "x")
+            and not any(
+                row[n] > 1 and row[n + 1] > 1
+                for n, slot in enumerate(places)
+                if slot.direction == "x"
+            )
         ]
-        tables.append(dict(zip((slot.quantity(loop) for slot in places), np.array(rows).T, strict=True)))
+        tables.append(
+            dict(zip((slot.quantity(loop) for slot in places), np.array(rows).T, strict=True))
+        )
     return crossed(tables)
 
 
@@ -59,9 +76,14 @@ def every_tiling(nest: LoopNest, architecture: Architecture, *, pads: bool) -> d
 def test_nothing_beside_the_space_is_better(seed: int) -> None:
     rng = random.Random(seed)
     statement = SMALL[seed % 3]
-    nest = nest_of(statement, {loop: rng.choice((2, 3, 4)) for loop in sorted({c for c in statement if c.islower()})})
+    nest = nest_of(
+        statement,
+        {loop: rng.choice((2, 3, 4)) for loop in sorted({c for c in statement if c.islower()})},
+    )
     architecture = random_architecture(rng, nest, rng.choice((2, 2, 3)))
-    levels = tuple(replace(level, words=level.words and rng.randint(6, 30)) for level in architecture.levels)
+    levels = tuple(
+        replace(level, words=level.words and rng.randint(6, 30)) for level in architecture.levels
+    )
     architecture = replace(architecture, levels=levels)
     pads = len(slots(architecture)) < 5 and bool(seed % 2)
     options = MappingOptions(divisors_only=not pads, within_parent=bool(seed % 5 == 0))
@@ -72,7 +94,9 @@ def test_nothing_beside_the_space_is_better(seed: int) -> None:
         found = least(SpatialDesign(nest, architecture, options, fixed_orders=fixed), tilings)
         everything = {name: min(everything[name], value) for name, value in found.items()}
     design = SpatialDesign(nest, architecture, options)
-    assert least(design, crossed([axis.table() for axis in design.space.axes])) == pytest.approx(everything)
+    assert least(design, crossed([axis.table() for axis in design.space.axes])) == pytest.approx(
+        everything
+    )
 
 
 def test_bypasses_are_choices_where_they_are_left_open() -> None:
@@ -81,16 +105,26 @@ def test_bypasses_are_choices_where_they_are_left_open() -> None:
     architecture = random_architecture(rng, nest, 3, free=True)
     tensors = ("A", "B", "O")
     everything = dict.fromkeys(METRICS, np.inf)
-    kept = [frozenset(t for t, keep in zip(tensors, bits, strict=True) if keep) for bits in product((0, 1), repeat=3)]
+    kept = [
+        frozenset(t for t, keep in zip(tensors, bits, strict=True) if keep)
+        for bits in product((0, 1), repeat=3)
+    ]
     for one, two in product(kept, repeat=2):
-        fixed = SpatialDesign(nest, architecture.keeping({"L1": one, "L2": two}), MappingOptions(divisors_only=True))
+        fixed = SpatialDesign(
+            nest, architecture.keeping({"L1": one, "L2": two}), MappingOptions(divisors_only=True)
+        )
         found = least(fixed, crossed([axis.table() for axis in fixed.space.axes]))
         everything = {name: min(everything[name], value) for name, value in found.items()}
     free = SpatialDesign(nest, architecture, MappingOptions(divisors_only=True, free_bypass=True))
     assert sum(name.startswith("keep.") for name in free.space.quantities) == 6
-    assert least(free, crossed([axis.table() for axis in free.space.axes])) == pytest.approx(everything)
+    assert least(free, crossed([axis.table() for axis in free.space.axes])) == pytest.approx(
+        everything
+    )
     closed = SpatialDesign(nest, architecture, MappingOptions(divisors_only=True))
-    assert least(closed, crossed([axis.table() for axis in closed.space.axes]))["energy"] > everything["energy"]
+    assert (
+        least(closed, crossed([axis.table() for axis in closed.space.axes]))["energy"]
+        > everything["energy"]
+    )
 
 
 @pytest.mark.parametrize("objective", ["energy", "edp"])
@@ -98,8 +132,14 @@ def test_free_bypasses_are_proven_in_stages(objective: str) -> None:
     rng = random.Random(8)
     nest = nest_of("O[m][p] += I[p+r] * W[m][r]", {"m": 4, "p": 4, "r": 3})
     architecture = random_architecture(rng, nest, 3, free=True)
-    levels = tuple(replace(level, words=level.words and 12, block=1) for level in architecture.levels)
-    design = SpatialDesign(nest, replace(architecture, levels=levels), MappingOptions(divisors_only=True, free_bypass=True))
+    levels = tuple(
+        replace(level, words=level.words and 12, block=1) for level in architecture.levels
+    )
+    design = SpatialDesign(
+        nest,
+        replace(architecture, levels=levels),
+        MappingOptions(divisors_only=True, free_bypass=True),
+    )
     expression = parse_expression(objective, where="objective", allowed=design.vocabulary)
     found = solve_staged(Problem(design, (), Objective(objective, expression)))
     assert found.certificate.status is Status.OPTIMAL

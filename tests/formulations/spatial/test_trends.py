@@ -1,4 +1,5 @@
-"""What more of a figure does, as editions declare it: on every mapping of random layers, and on the proven optima of boxes."""
+"""What more of a figure does, as editions declare it: on every mapping of random layers, and on the
+proven optima of boxes."""
 
 from __future__ import annotations
 
@@ -37,17 +38,27 @@ Values = Mapping[str, Fraction]
 
 
 def drawn(edition: str, random: Random, *, blocks: bool = False) -> Setting:
-    """A small layer on a small machine, with divisors or padding; with blocks (whose rounding no stage proves) and bypasses."""
+    """A small layer on a small machine, with divisors or padding; with blocks (whose rounding no
+    stage proves) and bypasses."""
     divisors = random.random() < 0.5
     if edition == DMAZERUNNER:
         layer = random_layer(random, surplus=True, most=6)
-        return Setting(small_machine(random), layer.nest, edition, MappingOptions(divisors), memory=layer.stored)
+        return Setting(
+            small_machine(random),
+            layer.nest,
+            edition,
+            MappingOptions(divisors),
+            memory=layer.stored,
+        )
     nest = drawn_nest(random)
     architecture = drawn_architecture(random, nest)
     if blocks:
         architecture = with_blocks(architecture, random)
     return Setting(
-        architecture, nest, edition, MappingOptions(divisors, blocks and random.random() < 0.3, random.random() < 0.3)
+        architecture,
+        nest,
+        edition,
+        MappingOptions(divisors, blocks and random.random() < 0.3, random.random() < 0.3),
     )
 
 
@@ -64,7 +75,11 @@ def two_values(setting: Setting, name: str, random: Random) -> tuple[Fraction, F
     if figure in MESHES:
         parts = setting.architecture.parts
         place = [part.name for part in parts].index(name.partition(".")[0])
-        around = getattr(parts[place - 1], figure.replace("fanout", "mesh")) if place and figure.startswith("mesh") else 1
+        around = (
+            getattr(parts[place - 1], figure.replace("fanout", "mesh"))
+            if place and figure.startswith("mesh")
+            else 1
+        )
         low = random.choice((1, 1, 2))
         return Fraction(around * low), Fraction(around * (low + random.choice((1, 2))))
     if figure == "word_bits":
@@ -100,7 +115,8 @@ def some_configurations(design: Any, random: Random, most: int) -> list[dict[str
 
 @pytest.mark.parametrize(("edition", "draws"), [(TIMELOOP, 90), (DMAZERUNNER, 30)])
 def test_every_mapping_stays_and_costs_no_more(edition: str, draws: int) -> None:
-    """Of better hardware: so much is true of single mappings, and so of optima whatever rises with these metrics."""
+    """Of better hardware: so much is true of single mappings, and so of optima whatever rises with
+    these metrics."""
     random, looked_at, better_by = Random(5), 0, 0
     seen: set[str] = set()
     for turn in range(draws):
@@ -108,7 +124,9 @@ def test_every_mapping_stays_and_costs_no_more(edition: str, draws: int) -> None
         figures = sorted(monotone(setting).items())
         name, trend = figures[turn % len(figures)]
         low, high = two_values(setting, name, random)
-        worse, better = (on(setting, {name: v}) for v in ((low, high) if trend is Trend.HELPS else (high, low)))
+        worse, better = (
+            on(setting, {name: v}) for v in ((low, high) if trend is Trend.HELPS else (high, low))
+        )
         for values in some_configurations(worse, random, 5):
             there = {quantity: values.get(quantity, 1) for quantity in better.space.quantities}
             assert better.space.contains(there), (name, low, high)
@@ -116,14 +134,20 @@ def test_every_mapping_stays_and_costs_no_more(edition: str, draws: int) -> None
                 d.metrics({k: Fraction(v) for k, v in at.items()}, FRACTION, OBJECTIVES)
                 for d, at in ((worse, values), (better, there))
             ]
-            assert all(costs[1][metric] <= costs[0][metric] for metric in OBJECTIVES), (name, low, high, costs)
+            assert all(costs[1][metric] <= costs[0][metric] for metric in OBJECTIVES), (
+                name,
+                low,
+                high,
+                costs,
+            )
             looked_at, better_by = looked_at + 1, better_by + (costs[0] != costs[1])
             seen.add(name.rpartition(".")[2])
     assert looked_at > 2 * draws
     assert better_by > draws // 3
-    assert seen == {name.rpartition(".")[2] for name in EDITIONS[edition].trends(drawn(edition, Random(1)).architecture)} - (
-        {"bank_words"}
-    )
+    assert seen == {
+        name.rpartition(".")[2]
+        for name in EDITIONS[edition].trends(drawn(edition, Random(1)).architecture)
+    } - ({"bank_words"})
 
 
 def optimum(problem: Problem) -> Fraction | None:
@@ -143,7 +167,9 @@ def test_no_accelerator_of_a_box_surpasses_its_best_figures(edition: str, object
         kind = accelerator(setting)
         quantities = tuple(HardwareQuantity(f"q{k}", (1, 2)) for k in range(len(names)))
         figures = {
-            name: Figure(Symbol(f"q{k}"), ((Fraction(1), spans[name][0]), (Fraction(2), spans[name][1])))
+            name: Figure(
+                Symbol(f"q{k}"), ((Fraction(1), spans[name][0]), (Fraction(2), spans[name][1]))
+            )
             for k, name in enumerate(names)
         }
         try:
@@ -151,7 +177,9 @@ def test_no_accelerator_of_a_box_surpasses_its_best_figures(edition: str, object
         except InputError:  # of one mesh inside another, see below
             continue
         space = HardwareSpace("drawn", quantities, kind, completed)
-        asked = Objective(objective, parse_expression(objective, where="objective", allowed=kind.metrics))
+        asked = Objective(
+            objective, parse_expression(objective, where="objective", allowed=kind.metrics)
+        )
         work = Work("layer", setting.nest, stored=setting.memory)
         (problem,) = kind.problems(work, space.best(space.box), asked)
         least = optimum(problem)
@@ -160,16 +188,26 @@ def test_no_accelerator_of_a_box_surpasses_its_best_figures(edition: str, object
                 assert single.point is not None
                 (problem,) = kind.problems(work, space.at(single.point), asked)
                 value = optimum(problem)
-                assert value is None or (least is not None and least <= value), (spans, single.point)
+                assert value is None or (least is not None and least <= value), (
+                    spans,
+                    single.point,
+                )
                 compared += value is not None
     assert compared > 10
 
 
 def test_meshes_inside_each_other_are_not_monotone_together() -> None:
-    """More instances around leave fewer inside each: spaces have to state how many are inside each one around."""
+    """More instances around leave fewer inside each: spaces have to state how many are inside each
+    one around."""
     architecture = find_architecture("simple")
     kind, one = HierarchyAccelerator(architecture), Figure(Symbol("n"))
-    for outer, inner in (("RF.mesh_x", "mac.mesh_x"), ("RF.fanout_x", "mac.mesh_x"), ("Buffer.mesh_x", "mac.mesh_x")):
-        with pytest.raises(InputError, match=f"figures.{inner} is beside {outer}; allowed: mac.fanout_x"):
+    for outer, inner in (
+        ("RF.mesh_x", "mac.mesh_x"),
+        ("RF.fanout_x", "mac.mesh_x"),
+        ("Buffer.mesh_x", "mac.mesh_x"),
+    ):
+        with pytest.raises(
+            InputError, match=f"figures.{inner} is beside {outer}; allowed: mac.fanout_x"
+        ):
             HIERARCHIES.completed(kind, {outer: one, inner: one})
     HIERARCHIES.completed(kind, {"RF.mesh_x": one, "mac.fanout_x": one, "mac.mesh_y": one})

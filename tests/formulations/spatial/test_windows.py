@@ -1,4 +1,5 @@
-"""Windows with strides and holes: what the search counts of tiles that overlap, against the model and enumeration."""
+"""Windows with strides and holes: what the search counts of tiles that overlap, against the model
+and enumeration."""
 
 from __future__ import annotations
 
@@ -28,25 +29,47 @@ WINDOWS = (
 
 def windows(rng: random.Random, sizes: tuple[int, ...], statements: int = 3) -> LoopNest:
     """A convolution with strides and dilations."""
-    statement = rng.choice(WINDOWS[:statements]).format(*(rng.choice((1, 2, 2, 3, 4)) for _ in range(4)))
-    return nest_of(statement, {loop: rng.choice(sizes) for loop in sorted({c for c in statement if c.islower()})})
+    statement = rng.choice(WINDOWS[:statements]).format(
+        *(rng.choice((1, 2, 2, 3, 4)) for _ in range(4))
+    )
+    return nest_of(
+        statement,
+        {loop: rng.choice(sizes) for loop in sorted({c for c in statement if c.islower()})},
+    )
 
 
-def keeping_inputs(rng: random.Random, nest: LoopNest, levels: int, words: tuple[int | None, ...]) -> Architecture:
+def keeping_inputs(
+    rng: random.Random, nest: LoopNest, levels: int, words: tuple[int | None, ...]
+) -> Architecture:
     """Levels, most of which keep the inputs, with meshes in between."""
     x = y = 1
     found = []
     for place in range(levels):
-        kept = frozenset(t.tensor for t in nest.accesses if not place or rng.random() < (0.8 if t.tensor == "I" else 0.5))
+        kept = frozenset(
+            t.tensor
+            for t in nest.accesses
+            if not place or rng.random() < (0.8 if t.tensor == "I" else 0.5)
+        )
         costs = [Fraction(rng.randrange(1, 80), 8) for _ in range(3)]
-        level = Level(f"L{place}", words=rng.choice(words) if place else None, keeps=kept, instances=x * y, mesh_x=x, mesh_y=y)
-        found.append(replace(level, read_energy=costs[0], write_energy=costs[1], update_energy=costs[2]))
+        level = Level(
+            f"L{place}",
+            words=rng.choice(words) if place else None,
+            keeps=kept,
+            instances=x * y,
+            mesh_x=x,
+            mesh_y=y,
+        )
+        found.append(
+            replace(level, read_energy=costs[0], write_energy=costs[1], update_energy=costs[2])
+        )
         if rng.random() < 0.5:
             x, y = x * rng.choice((1, 2, 4)), y * rng.choice((1, 2, 4))
     return Architecture("drawn", tuple(found), Compute("mac", x * y, x, y, Fraction(1)))
 
 
-@pytest.mark.parametrize("first", [pytest.param(n, marks=pytest.mark.slow) if n != 240 else n for n in range(0, 960, 60)])
+@pytest.mark.parametrize(
+    "first", [pytest.param(n, marks=pytest.mark.slow) if n != 240 else n for n in range(0, 960, 60)]
+)
 def test_counts_of_labels_are_those_of_the_model(first: int) -> None:
     """To the word, of inputs at any level that keeps them, whatever is inside and around it."""
     checked = 0
@@ -54,7 +77,9 @@ def test_counts_of_labels_are_those_of_the_model(first: int) -> None:
         rng = random.Random(seed)
         nest = windows(rng, (2, 3, 4, 5, 6, 7, 10, 12, 13, 17, 28, 31))
         architecture = keeping_inputs(rng, nest, rng.choice((2, 3, 4, 5)), (None,))
-        level = rng.choice([level.name for level in architecture.levels if "I" in level.kept(["I"])])
+        level = rng.choice(
+            [level.name for level in architecture.levels if "I" in level.kept(["I"])]
+        )
         design = SpatialDesign(nest, architecture, MappingOptions(divisors_only=rng.random() < 0.5))
         problem = posed(design, f"{level}.I.{rng.choice(('reads', 'fills'))}")
         stage = problem.design.stage(problem)
@@ -64,15 +89,23 @@ def test_counts_of_labels_are_those_of_the_model(first: int) -> None:
             assert values is not None
             checked += 1
             *_, (labels, _) = passed(stage, values)
-            assert stage.goal.exact(stage._final(labels)[:, 0]) == problem.value(values), (seed, values)
+            assert stage.goal.exact(stage._final(labels)[:, 0]) == problem.value(values), (
+                seed,
+                values,
+            )
     assert checked == 240
 
 
-@pytest.mark.parametrize(("p", "r", "value"), [(7, 3, "13267.875"), (10, 7, "23592.75"), (28, 7, "52233")])
+@pytest.mark.parametrize(
+    ("p", "r", "value"), [(7, 3, "13267.875"), (10, 7, "23592.75"), (28, 7, "52233")]
+)
 def test_windows_of_stride_two_on_a_published_hierarchy(p: int, r: int, value: str) -> None:
-    """Tiles of 13 words that move by one are filled with 13 + 2 words in three trips, of which floats lost one."""
+    """Tiles of 13 words that move by one are filled with 13 + 2 words in three trips, of which
+    floats lost one."""
     nest = nest_of("O[p] += W[c][r] * I[c][2*p+r]", {"p": p, "r": r, "c": 3})
-    design = SpatialDesign(nest, fitted(find_architecture("simple"), nest), MappingOptions(divisors_only=True))
+    design = SpatialDesign(
+        nest, fitted(find_architecture("simple"), nest), MappingOptions(divisors_only=True)
+    )
     check(posed(design, "energy"), p)
     assert solve_staged(posed(design, "energy")).value == Fraction(value)
 
@@ -84,12 +117,19 @@ def small(seed: int) -> SpatialDesign:
         nest = windows(rng, (2, 3, 4, 6, 7), 2)
         architecture = keeping_inputs(rng, nest, rng.choice((2, 3)), (None, 10, 20, 40))
         design = SpatialDesign(nest, architecture, MappingOptions(divisors_only=rng.random() < 0.5))
-        if design.space.axes and prod(len(next(iter(axis.table().values()))) for axis in design.space.axes) <= MOST:
+        if (
+            design.space.axes
+            and prod(len(next(iter(axis.table().values()))) for axis in design.space.axes) <= MOST
+        ):
             return design
 
 
-@pytest.mark.parametrize("seed", [pytest.param(n, marks=pytest.mark.slow) if n > 9 else n for n in range(100)])
-def test_small_windows_are_solved_as_by_enumeration(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+@pytest.mark.parametrize(
+    "seed", [pytest.param(n, marks=pytest.mark.slow) if n > 9 else n for n in range(100)]
+)
+def test_small_windows_are_solved_as_by_enumeration(
+    monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
     monkeypatch.setattr(search, "FEW", 0)
     monkeypatch.setattr(search, "BEAMS", (3,))
     design = small(seed)

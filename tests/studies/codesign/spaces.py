@@ -1,4 +1,5 @@
-"""A small hardware space as files: buffers and lanes of a machine of sixteen multipliers, and a layer."""
+"""A small hardware space as files: buffers and lanes of a machine of sixteen multipliers, and a
+layer."""
 
 from __future__ import annotations
 

@@ -25,7 +25,9 @@ from tests.studies.codesign.spaces import small_space
 @pytest.fixture(scope="module")
 def answered(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("codesign")
-    done = ithaca("codesign", small_space(folder), "--limit", "area=4", "-o", folder / "r.json", "--json")
+    done = ithaca(
+        "codesign", small_space(folder), "--limit", "area=4", "-o", folder / "r.json", "--json"
+    )
     assert done.returncode == 0, done.stderr
     assert done.stdout == (folder / "r.json").read_text()
     return folder
@@ -39,7 +41,12 @@ def grid(path: Path, objective: str) -> dict[tuple[int, int], Fraction]:
         if 32 * lanes <= words:
             figures = space.at({"buffer_words": words, "lanes": lanes})  # type: ignore[arg-type]
             architecture = with_figures(space.accelerator.architecture, figures)  # type: ignore[attr-defined]
-            best = library.map(str(path.parent / "product.yaml"), arch=architecture, objective=objective, divisors_only=True)
+            best = library.map(
+                str(path.parent / "product.yaml"),
+                arch=architecture,
+                objective=objective,
+                divisors_only=True,
+            )
             assert best.value is not None  # type: ignore[union-attr]
             found[words, lanes] = best.value  # type: ignore[union-attr]
     return found
@@ -47,7 +54,11 @@ def grid(path: Path, objective: str) -> dict[tuple[int, int], Fraction]:
 
 def test_the_best_accelerator_is_that_of_the_grid(answered: Path) -> None:
     document = json.loads((answered / "r.json").read_text())
-    within = {point: value for point, value in grid(answered / "small.yaml", "edp").items() if point[0] / 100 + point[1] <= 4}
+    within = {
+        point: value
+        for point, value in grid(answered / "small.yaml", "edp").items()
+        if point[0] / 100 + point[1] <= 4
+    }
     best = min(within, key=lambda point: within[point])
     assert document["objective"] == {"expression": "edp", "value": within[best]}
     assert tuple(document["best"]["hardware"].values()) == best
@@ -56,7 +67,15 @@ def test_the_best_accelerator_is_that_of_the_grid(answered: Path) -> None:
 
 
 def test_it_prints_hardware_layers_limits_and_the_search(answered: Path) -> None:
-    done = ithaca("codesign", answered / "small.yaml", "--limit", "area=4", "--table", answered / "r.csv", "--loops")
+    done = ithaca(
+        "codesign",
+        answered / "small.yaml",
+        "--limit",
+        "area=4",
+        "--table",
+        answered / "r.csv",
+        "--loops",
+    )
     assert done.returncode == 0, done.stderr
     document = json.loads((answered / "r.json").read_text())
     value, words = document["objective"]["value"], document["best"]["hardware"]["buffer_words"]
@@ -85,7 +104,11 @@ def test_results_load_back_and_are_checked(answered: Path) -> None:
     ("place", "value", "line"),
     [
         (("best", "hardware", "lanes"), 3, "best.hardware.lanes is 3; allowed: 1, 2, 4"),
-        (("best", "hardware", "buffer_words"), 32, "best.hardware breaks the rule '32 * lanes <= buffer_words'"),
+        (
+            ("best", "hardware", "buffer_words"),
+            32,
+            "best.hardware breaks the rule '32 * lanes <= buffer_words'",
+        ),
         (("best", "costs", "area"), 1, "best.costs.area: recorded 1 is not the model's"),
         (("objective", "value"), 1, "objective.value: recorded 1 is not the model's"),
         (("certificate", "lower_bound"), 1, "certificate.lower_bound is 1; allowed with 'optimal'"),
@@ -95,7 +118,9 @@ def test_results_load_back_and_are_checked(answered: Path) -> None:
         (("family",), "cups", "family is 'cups'; allowed: systolic, spatial"),
     ],
 )
-def test_edited_results_are_refused(answered: Path, tmp_path: Path, place: tuple[Any, ...], value: Any, line: str) -> None:
+def test_edited_results_are_refused(
+    answered: Path, tmp_path: Path, place: tuple[Any, ...], value: Any, line: str
+) -> None:
     document = json.loads((answered / "r.json").read_text())
     inner = document
     for part in place[:-1]:
@@ -120,8 +145,13 @@ def test_layers_and_the_space_are_verified(answered: Path) -> None:
 
 
 def test_the_chosen_architecture_gives_the_same_optimum(answered: Path, tmp_path: Path) -> None:
-    assert ithaca("export", answered / "r.json", "--to", "timeloop", "-o", tmp_path / "out").returncode == 0
-    mapped = library.map(answered / "product.yaml", arch=tmp_path / "out/arch.yaml", divisors_only=True)
+    assert (
+        ithaca("export", answered / "r.json", "--to", "timeloop", "-o", tmp_path / "out").returncode
+        == 0
+    )
+    mapped = library.map(
+        answered / "product.yaml", arch=tmp_path / "out/arch.yaml", divisors_only=True
+    )
     result = library.load(answered / "r.json")
     assert mapped.value == result.value  # type: ignore[union-attr]
     assert (tmp_path / "out/product/mapping.yaml").is_file()
@@ -134,7 +164,11 @@ def test_what_more_would_buy_is_proven(answered: Path) -> None:
     assert done.returncode == 0, done.stderr
     best = tuple(json.loads((answered / "r.json").read_text())["best"]["hardware"].values())
     values, more = grid(answered / "small.yaml", "edp"), (best[0], best[1] * 2)
-    (told,) = [line for line in done.stdout.splitlines() if line.startswith(f"Tried: lanes {more[1]} instead of {best[1]}")]
+    (told,) = [
+        line
+        for line in done.stdout.splitlines()
+        if line.startswith(f"Tried: lanes {more[1]} instead of {best[1]}")
+    ]
     assert f"area {more[0] / 100 + more[1]:g} mm² instead of" in told
     if more in values:
         assert f"edp {int(values[best]):,} becomes {int(values[more]):,} (" in told
@@ -144,9 +178,17 @@ def test_what_more_would_buy_is_proven(answered: Path) -> None:
 
 
 def test_pages_show_hardware_layers_and_the_front(answered: Path, tmp_path: Path) -> None:
-    assert ithaca("report", answered / "r.json", "-o", tmp_path / "r.html", "--quick").returncode == 0
+    assert (
+        ithaca("report", answered / "r.json", "-o", tmp_path / "r.html", "--quick").returncode == 0
+    )
     page = (tmp_path / "r.html").read_text()
-    for piece in ("Proven optimal", "The chosen accelerator", "Energy by layer and level", "layer-0", "buffer_words"):
+    for piece in (
+        "Proven optimal",
+        "The chosen accelerator",
+        "Energy by layer and level",
+        "layer-0",
+        "buffer_words",
+    ):
         assert piece in page
     front = ("--objectives", "edp,area", "-o", tmp_path / "f.json", "--plot", tmp_path / "f.html")
     assert ithaca("codesign", answered / "small.yaml", *front).returncode == 0
@@ -157,7 +199,10 @@ def test_pages_show_hardware_layers_and_the_front(answered: Path, tmp_path: Path
 def test_fronts_are_those_of_the_grid(answered: Path) -> None:
     result = library.codesign(answered / "small.yaml", objectives=["edp", "area"])
     assert result.status == "optimal"
-    points = {(value, Fraction(words, 100) + lanes) for (words, lanes), value in grid(answered / "small.yaml", "edp").items()}
+    points = {
+        (value, Fraction(words, 100) + lanes)
+        for (words, lanes), value in grid(answered / "small.yaml", "edp").items()
+    }
     assert {found.values for found in result.front} == {
         p for p in points if not any(q != p and q[0] <= p[0] and q[1] <= p[1] for q in points)
     }
@@ -169,21 +214,32 @@ def test_fronts_are_those_of_the_grid(answered: Path) -> None:
     [
         (["absent"], "unknown space 'absent'; known: "),
         (["SPACE", "--workload", "resnet81"], "--workload: unknown network 'resnet81'; known: "),
-        (["SPACE", "--workload", "mm:x"], "--workload 'mm' has the weight 'x'; allowed: a positive number"),
+        (
+            ["SPACE", "--workload", "mm:x"],
+            "--workload 'mm' has the weight 'x'; allowed: a positive number",
+        ),
         (["SPACE", "--objective", "speed"], "--objective"),
         (["SPACE", "--objective", ""], "--objective: '' misses a number or name"),
         (["SPACE", "--limit", "volume=3"], "--limit"),
         (["SPACE", "--limit", "area=50%"], "--limit: 'area' is a share; allowed: a number"),
         (["SPACE", "--objectives", "edp"], "--objectives is 'edp'; allowed: two or more"),
-        (["SPACE", "--objectives", "edp,area", "--objective", "edp"], "--objective and --objectives are given; allowed: one"),
+        (
+            ["SPACE", "--objectives", "edp,area", "--objective", "edp"],
+            "--objective and --objectives are given; allowed: one",
+        ),
         (["SPACE", "--layers", "conv*"], "--layers: 'conv*' is no layer of product"),
         (["SPACE", "-o", "absent/r.json"], "absent"),
-        (["SPACE", "--scheduler", "tcp://a:1", "--threads", "2"], "--threads does not go with --scheduler"),
+        (
+            ["SPACE", "--scheduler", "tcp://a:1", "--threads", "2"],
+            "--threads does not go with --scheduler",
+        ),
     ],
 )
 def test_bad_input_is_refused_in_one_line(tmp_path: Path, words: list[str], line: str) -> None:
     path = small_space(tmp_path)
-    done = ithaca("codesign", *(str(path) if word == "SPACE" else word for word in words), cwd=tmp_path)
+    done = ithaca(
+        "codesign", *(str(path) if word == "SPACE" else word for word in words), cwd=tmp_path
+    )
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
     assert done.stderr.startswith("ithaca: ")
@@ -199,9 +255,20 @@ def test_budgets_that_no_point_meets_are_named_with_their_least(tmp_path: Path) 
 
 
 def test_explained_search_tells_its_steps_and_gives_the_proof_what_it_found(answered: Path) -> None:
-    result = library.codesign(answered / "small.yaml", limit={"area": 4}, method="explained", trials=4)
+    result = library.codesign(
+        answered / "small.yaml", limit={"area": 4}, method="explained", trials=4
+    )
     assert result.value == library.load(answered / "r.json").value
-    done = ithaca("codesign", answered / "small.yaml", "--limit", "area=4", "--method", "explained", "--trials", "4")
+    done = ithaca(
+        "codesign",
+        answered / "small.yaml",
+        "--limit",
+        "area=4",
+        "--method",
+        "explained",
+        "--trials",
+        "4",
+    )
     assert done.returncode == 0, done.stderr
     assert result.trail
     assert all(line in done.stdout for line in result.trail)
@@ -211,26 +278,49 @@ def test_explained_search_tells_its_steps_and_gives_the_proof_what_it_found(answ
 
 def test_what_if_studies_prove_every_point(answered: Path, tmp_path: Path) -> None:
     space, values = answered / "small.yaml", grid(answered / "small.yaml", "edp")
-    words = ("--vary", "area=2,4,8", "--table", tmp_path / "t.csv", "--plot", tmp_path / "t.svg", "--json")
+    words = (
+        "--vary",
+        "area=2,4,8",
+        "--table",
+        tmp_path / "t.csv",
+        "--plot",
+        tmp_path / "t.svg",
+        "--json",
+    )
     done = ithaca("codesign", space, *words)
     assert done.returncode == 0, done.stderr
     for point in json.loads(done.stdout)["points"]:
-        within = [value for (size, lanes), value in values.items() if size / 100 + lanes <= point["at"]["area_limit"]]
+        within = [
+            value
+            for (size, lanes), value in values.items()
+            if size / 100 + lanes <= point["at"]["area_limit"]
+        ]
         assert point["objective"]["value"] == min(within)
         assert point["certificate"]["status"] == "optimal"
     assert len((tmp_path / "t.csv").read_text().splitlines()) == 4
     study = library.codesign(space, vary={"lanes": [1, 2], "weight.product": [1, 2]})
     least = [min(value for (_, lanes), value in values.items() if lanes == n) for n in (1, 2)]
-    assert [point.value for point in study.points.values()] == [least[0], 2 * least[0], least[1], 2 * least[1]]
+    assert [point.value for point in study.points.values()] == [
+        least[0],
+        2 * least[0],
+        least[1],
+        2 * least[1],
+    ]
     assert study.to_xarray()["value"].shape == (2, 2)
-    for vary, line in (("speed=1", "is unknown; allowed: limits area"), ("lanes=3", "allowed: 1, 2, 4"), ("area=no", "'no'")):
+    for vary, line in (
+        ("speed=1", "is unknown; allowed: limits area"),
+        ("lanes=3", "allowed: 1, 2, 4"),
+        ("area=no", "'no'"),
+    ):
         refused = ithaca("codesign", space, "--vary", vary)
         assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
         assert line in refused.stderr
 
 
 def test_what_is_still_open_is_told_and_kept(answered: Path, tmp_path: Path) -> None:
-    done = ithaca("codesign", answered / "small.yaml", "--time-limit", "1e-9", "-o", tmp_path / "r.json")
+    done = ithaca(
+        "codesign", answered / "small.yaml", "--time-limit", "1e-9", "-o", tmp_path / "r.json"
+    )
     assert done.returncode == 1
     assert "still open 9 accelerators" in done.stdout
     assert "nothing found before the search ended" in done.stderr
@@ -242,9 +332,12 @@ def test_what_is_still_open_is_told_and_kept(answered: Path, tmp_path: Path) -> 
 
 
 def test_objectives_may_mix_layers_and_hardware(answered: Path, tmp_path: Path) -> None:
-    result = library.codesign(answered / "small.yaml", objective="latency*area", limit={"latency": 1000})
+    result = library.codesign(
+        answered / "small.yaml", objective="latency*area", limit={"latency": 1000}
+    )
     values = {
-        point: value * (Fraction(point[0], 100) + point[1]) for point, value in grid(answered / "small.yaml", "latency").items()
+        point: value * (Fraction(point[0], 100) + point[1])
+        for point, value in grid(answered / "small.yaml", "latency").items()
     }
     assert result.value == min(values.values())
     result.save(tmp_path / "r.json")
@@ -258,7 +351,10 @@ def test_objectives_may_mix_layers_and_hardware(answered: Path, tmp_path: Path) 
 def test_a_result_is_no_space(answered: Path) -> None:
     done = ithaca("codesign", answered / "r.json")
     assert done.returncode == 2
-    assert "r.json: is a result of study 'codesign', not a hardware space; allowed: a space (results go with" in done.stderr
+    assert (
+        "r.json: is a result of study 'codesign', not a hardware space; allowed: a space (results go with"
+        in done.stderr
+    )
     assert done.stderr.count("\n") == 1
 
 
@@ -270,27 +366,39 @@ def test_what_is_unknown_is_not_called_infeasible(tmp_path: Path) -> None:
     document = json.loads((tmp_path / "r.json").read_text())
     document["certificate"]["lower_bound"] = None
     (tmp_path / "r.json").write_text(json.dumps(document))
-    assert ithaca("verify", tmp_path / "r.json").stdout.endswith("unknown: no accelerator was found; no proof is claimed\n")
+    assert ithaca("verify", tmp_path / "r.json").stdout.endswith(
+        "unknown: no accelerator was found; no proof is claimed\n"
+    )
     document["certificate"]["lower_bound"] = 100
     (tmp_path / "r.json").write_text(json.dumps(document))
     said = ithaca("verify", tmp_path / "r.json").stdout
     assert "unknown: no accelerator was found, lower bound 100; found again" in said
 
 
-def test_totals_of_an_open_space_are_proven_for_one_accelerator(answered: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_totals_of_an_open_space_are_proven_for_one_accelerator(
+    answered: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     result = library.load(answered / "r.json")
     assert isinstance(result, CodesignResult)
-    for status, said in ((Status.OPTIMAL, "  (optimal)"), (Status.FEASIBLE, "  (optimal on this accelerator)")):
+    for status, said in (
+        (Status.OPTIMAL, "  (optimal)"),
+        (Status.FEASIBLE, "  (optimal on this accelerator)"),
+    ):
         proof = replace(result.certificate, status=status)
         print_codesign(replace(result, certificate=proof))
-        (total,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("total")]
+        (total,) = [
+            line for line in capsys.readouterr().out.splitlines() if line.startswith("total")
+        ]
         assert total.endswith(said)
 
 
 def test_spaces_are_listed(tmp_path: Path) -> None:
     done = ithaca("list", "spaces", "--table", tmp_path / "spaces.csv")
     assert done.returncode == 0, done.stderr
-    rows = {row["name"]: row for row in csv.DictReader((tmp_path / "spaces.csv").read_text().splitlines())}
+    rows = {
+        row["name"]: row
+        for row in csv.DictReader((tmp_path / "spaces.csv").read_text().splitlines())
+    }
     assert rows.keys() == {space.name for space in library.list_spaces()}
     counts = {"dmazerunner-memory": "49", "hasco-gemm": "1,728", "hasco-conv": "968,832"}
     assert {name: rows[name]["accelerators"] for name in counts} == counts

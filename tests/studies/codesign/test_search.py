@@ -28,7 +28,9 @@ from ithaca.studies.codesign.workloads import find_workloads
 from tests.studies.codesign.toy import brute_force, expression, random_question
 
 
-@pytest.mark.parametrize("seed", [*range(9), *(pytest.param(n, marks=pytest.mark.slow) for n in range(9, 100))])
+@pytest.mark.parametrize(
+    "seed", [*range(9), *(pytest.param(n, marks=pytest.mark.slow) for n in range(9, 100))]
+)
 def test_optima_and_fronts_are_those_of_enumeration(seed: int) -> None:
     question = random_question(seed)
     result, expected = codesign(question), brute_force(question)
@@ -38,7 +40,10 @@ def test_optima_and_fronts_are_those_of_enumeration(seed: int) -> None:
     for point in result.front:
         assert question.space.allows(point.point)
         assert point.values == tuple(point.total(amount) for amount in question.minimised)
-        assert all(amount.bound is None or point.total(amount) <= amount.bound for amount in question.limited)
+        assert all(
+            amount.bound is None or point.total(amount) <= amount.bound
+            for amount in question.limited
+        )
         for solution in point.layers:
             assert solution.configuration is not None
             assert solution.problem.feasible_value(solution.configuration) == solution.value
@@ -62,7 +67,12 @@ def timeless(result: CodesignResult) -> CodesignResult:
         return replace(found, layers=tuple(layers))
 
     front = tuple(map(point, result.front))
-    return replace(result, best=front[0] if front else None, front=front, certificate=replace(result.certificate, seconds=0.0))
+    return replace(
+        result,
+        best=front[0] if front else None,
+        front=front,
+        certificate=replace(result.certificate, seconds=0.0),
+    )
 
 
 def passed(looks: Iterator[int], moment: int) -> bool:
@@ -82,8 +92,13 @@ def test_an_interrupted_search_says_what_it_knows_and_goes_on_to_the_same(tmp_pa
         assert bound is None or bound <= best[0]
         assert part.best is None or part.best.values >= best
         assert part.complete or part.open
-        assert all(box.lower_bounds[0] is None or bound is None or box.lower_bounds[0] >= bound for box in part.open)
-    assert timeless(codesign(question, CodesignOptions(results=tmp_path / "kept"))) == timeless(whole)
+        assert all(
+            box.lower_bounds[0] is None or bound is None or box.lower_bounds[0] >= bound
+            for box in part.open
+        )
+    assert timeless(codesign(question, CodesignOptions(results=tmp_path / "kept"))) == timeless(
+        whole
+    )
 
 
 @pytest.mark.parametrize("seed", [1, 10, 13])
@@ -92,7 +107,10 @@ def test_an_interrupted_front_is_not_claimed_to_be_whole(seed: int) -> None:
     assert len(question.objectives) > 1
     expected = sorted(brute_force(question))
     for moment in range(0, 240, 12):
-        part = codesign(question, CodesignOptions(SolveOptions(stop=partial(passed, iter(range(10**9)), moment))))
+        part = codesign(
+            question,
+            CodesignOptions(SolveOptions(stop=partial(passed, iter(range(10**9)), moment))),
+        )
         whole = [point.values for point in part.front] == expected
         assert part.complete == (part.certificate.status is Status.OPTIMAL)
         assert not part.complete or (whole and not part.open)
@@ -100,11 +118,19 @@ def test_an_interrupted_front_is_not_claimed_to_be_whole(seed: int) -> None:
 
 def test_starts_are_incumbents_and_change_no_answer() -> None:
     question = random_question(4)
-    whole, every = codesign(question), [point for point in points(question) if question.space.allows(point)]
-    started = codesign(question, CodesignOptions(starts=(*every[:3], Configuration({"nothing": 1}))))
+    whole, every = (
+        codesign(question),
+        [point for point in points(question) if question.space.allows(point)],
+    )
+    started = codesign(
+        question, CodesignOptions(starts=(*every[:3], Configuration({"nothing": 1})))
+    )
     assert [p.values for p in started.front] == [p.values for p in whole.front]
     nothing = CodesignOptions(SolveOptions(stop=lambda: True), starts=tuple(every))
-    assert codesign(question, nothing).best is None or codesign(question, nothing).certificate.status is Status.FEASIBLE
+    assert (
+        codesign(question, nothing).best is None
+        or codesign(question, nothing).certificate.status is Status.FEASIBLE
+    )
 
 
 @pytest.mark.slow
@@ -112,13 +138,19 @@ def test_the_best_memories_are_those_of_solving_every_layer_on_all() -> None:
     whole = find_space("dmazerunner-memory")
     small = tuple(replace(quantity, values=quantity.values[2:6:2]) for quantity in whole.quantities)
     space = replace(whole, quantities=small)
-    works = tuple(replace(work, nest=work.nest.with_sizes({"N": 1})) for work in find_workloads(["resnet-dmazerunner"]))[3:]
+    works = tuple(
+        replace(work, nest=work.nest.with_sizes({"N": 1}))
+        for work in find_workloads(["resnet-dmazerunner"])
+    )[3:]
     works = tuple(replace(work, stored=()) for work in works)
     for objective in ("edp", "latency", "energy"):
         question = make_question(space, works, [objective])
         expected = {}
         for point in points(question):
-            problems = [space.accelerator.problems(work, space.at(point), question.objectives[0])[0] for work in works]
+            problems = [
+                space.accelerator.problems(work, space.at(point), question.objectives[0])[0]
+                for work in works
+            ]
             expected[point] = sum(solve_staged(problem).value or 0 for problem in problems)
         result = codesign(question)
         assert result.best is not None
@@ -127,10 +159,19 @@ def test_the_best_memories_are_those_of_solving_every_layer_on_all() -> None:
 
 
 #: Objectives and limits that fall as metrics of layers, or of the hardware, grow.
-FALLING = ("energy/latency", "0 - latency", "latency - energy/9", "energy - area*latency", "0 - area", "traffic - latency")
+FALLING = (
+    "energy/latency",
+    "0 - latency",
+    "latency - energy/9",
+    "energy - area*latency",
+    "0 - area",
+    "traffic - latency",
+)
 
 
-@pytest.mark.parametrize("seed", [*range(6), *(pytest.param(n, marks=pytest.mark.slow) for n in range(6, 100))])
+@pytest.mark.parametrize(
+    "seed", [*range(6), *(pytest.param(n, marks=pytest.mark.slow) for n in range(6, 100))]
+)
 def test_what_falls_as_metrics_grow_is_that_of_enumeration(seed: int) -> None:
     draw, drawn = Random(seed), random_question(seed)
 
@@ -140,20 +181,31 @@ def test_what_falls_as_metrics_grow_is_that_of_enumeration(seed: int) -> None:
     limits = {}
     for text in draw.sample(FALLING, draw.choice((0, 1, 1))):
         least = min(brute_force(asking(text, {})), default=(Fraction(0),))[0]
-        limits |= {text: least + draw.choice((-1, 0, 5, 40))} if text != "energy/latency" else {text: abs(least) * 2}
+        limits |= (
+            {text: least + draw.choice((-1, 0, 5, 40))}
+            if text != "energy/latency"
+            else {text: abs(least) * 2}
+        )
     question = asking(draw.choice((*FALLING, "energy")), limits)
     result, expected = codesign(question), brute_force(question)
     assert [point.values for point in result.front] == sorted(expected)[:1]
     assert result.certificate.status is (Status.OPTIMAL if expected else Status.INFEASIBLE)
     for fall in result.shortfalls if len(question.workloads) == 1 else ():
         alone = [replace(work, weight=Fraction(1)) for work in question.works]
-        others = {limit.metric: limit.bound for limit in question.limits if limit.metric != fall.metric}
-        assert [fall.smallest] == [v[0] for v in brute_force(make_question(drawn.space, alone, [fall.metric], others))]
+        others = {
+            limit.metric: limit.bound for limit in question.limits if limit.metric != fall.metric
+        }
+        assert [fall.smallest] == [
+            v[0] for v in brute_force(make_question(drawn.space, alone, [fall.metric], others))
+        ]
 
 
-@pytest.mark.parametrize("seed", [*range(6), *(pytest.param(n, marks=pytest.mark.slow) for n in range(6, 100))])
+@pytest.mark.parametrize(
+    "seed", [*range(6), *(pytest.param(n, marks=pytest.mark.slow) for n in range(6, 100))]
+)
 def test_every_limit_that_takes_the_best_away_leaves_that_of_enumeration(seed: int) -> None:
-    """Again and again a limit just below what the optimum takes of something; layers' optima are kept from one to the next."""
+    """Again and again a limit just below what the optimum takes of something; layers' optima are
+    kept from one to the next."""
     draw, drawn, limits = Random(seed), random_question(seed), dict[str, Fraction]()
     works, bank = drawn.works[:2], make_bank(drawn, CodesignOptions())
     for _ in range(5):
@@ -163,10 +215,15 @@ def test_every_limit_that_takes_the_best_away_leaves_that_of_enumeration(seed: i
         assert result.certificate.status is (Status.OPTIMAL if expected else Status.INFEASIBLE)
         if result.best is None:
             return
-        metric, taken = draw.choice(("area", "price", "latency", "energy", "traffic")), dict[str, Fraction]()
+        metric, taken = (
+            draw.choice(("area", "price", "latency", "energy", "traffic")),
+            dict[str, Fraction](),
+        )
         for work, solution in zip(works, result.best.layers, strict=True):
             run = result.best.costs.get(metric)
-            taken[work.workload] = run or taken.get(work.workload, Fraction(0)) + work.count * solution.metrics[metric]
+            taken[work.workload] = (
+                run or taken.get(work.workload, Fraction(0)) + work.count * solution.metrics[metric]
+            )
         limits[metric] = max(taken.values()) - Fraction(1, 1000)
 
 
@@ -179,24 +236,37 @@ def points(asked: Question) -> Iterator[Configuration]:
 
 def of_latency(seed: int) -> Question:
     """A random question for the least sum of latencies, without limits."""
-    asked = replace(random_question(seed), objectives=(Objective("latency", expression("latency")),), limits=())
-    return replace(asked, works=tuple(replace(work, workload="one", weight=Fraction(1)) for work in asked.works))
+    asked = replace(
+        random_question(seed), objectives=(Objective("latency", expression("latency")),), limits=()
+    )
+    return replace(
+        asked,
+        works=tuple(replace(work, workload="one", weight=Fraction(1)) for work in asked.works),
+    )
 
 
 def assert_open(asked: Question, limits: tuple[Limit, ...]) -> None:
-    """Without time, no limit of an infeasible question is said not to help, though the last one alone would."""
+    """Without time, no limit of an infeasible question is said not to help, though the last one
+    alone would."""
     asked = replace(asked, limits=limits)
-    falls = shortfalls(asked, make_bank(asked, CodesignOptions()), SolveOptions(time_limit=0.0), InProcess())
+    falls = shortfalls(
+        asked, make_bank(asked, CodesignOptions()), SolveOptions(time_limit=0.0), InProcess()
+    )
     assert all(fall.smallest is None or not fall.proven for fall in falls)
     said = "; ".join(explain(falls, len({fall.design for fall in falls})))
-    assert f"whether raising {' or '.join(limit.metric for limit in limits)} alone would do is open" in said
+    assert (
+        f"whether raising {' or '.join(limit.metric for limit in limits)} alone would do is open"
+        in said
+    )
     assert CONTRADICTION not in said
 
 
 @pytest.mark.parametrize("seed", range(100, 106))
 def test_the_least_of_each_budget_is_named(seed: int) -> None:
     asked = of_latency(seed)
-    areas = [asked.space.cost(point)["area"] for point in points(asked) if asked.space.allows(point)]
+    areas = [
+        asked.space.cost(point)["area"] for point in points(asked) if asked.space.allows(point)
+    ]
     least = min(brute_force(asked), default=(Fraction(0),))[0]
     if not areas:
         result = codesign(replace(asked, limits=(Limit("area", Fraction(100)),)))
@@ -207,12 +277,20 @@ def test_the_least_of_each_budget_is_named(seed: int) -> None:
         for others in ((), (Limit("price", Fraction(100)),)):
             result = codesign(replace(asked, limits=(limit, *others)))
             (fall,) = result.shortfalls
-            assert (fall.metric, fall.smallest, fall.proven, fall.others_kept) == (limit.metric, smallest, True, True)
+            assert (fall.metric, fall.smallest, fall.proven, fall.others_kept) == (
+                limit.metric,
+                smallest,
+                True,
+                True,
+            )
             assert fall.design == name
         assert codesign(replace(asked, limits=(Limit(limit.metric, smallest),))).best is not None
     assert_open(asked, (Limit("price", Fraction(100)), below[1]))
     both = codesign(replace(asked, limits=below)).shortfalls
-    assert {(f.metric, f.smallest, f.others_kept) for f in both} == {("area", min(areas), False), ("latency", least, False)}
+    assert {(f.metric, f.smallest, f.others_kept) for f in both} == {
+        ("area", min(areas), False),
+        ("latency", least, False),
+    }
 
 
 @pytest.mark.parametrize(
@@ -220,7 +298,13 @@ def test_the_least_of_each_budget_is_named(seed: int) -> None:
     [
         ("hasco-gemm", "intrinsic", "Local.words", "[2, 4]", "latency"),
         ("explainable-edge", "explainable", "SPM.words", "[2048, 4096]", "latency"),
-        ("dmazerunner-256", "dmazerunner", "bursts.bank_words", "[16384, 32768]", "energy - latency"),
+        (
+            "dmazerunner-256",
+            "dmazerunner",
+            "bursts.bank_words",
+            "[16384, 32768]",
+            "energy - latency",
+        ),
     ],
 )
 def test_layers_that_fit_nowhere_are_infeasible(

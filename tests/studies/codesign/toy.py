@@ -1,7 +1,8 @@
 """A toy kind of accelerator, small enough for every accelerator and every mapping to be enumerated.
 
-A layer of ``n`` × ``k`` multiplications runs on ``lanes`` lanes in tiles of ``t``: a tile needs ``t·lanes`` words, is fetched
-at ``bandwidth`` words a cycle, and costs energy by access; ``skew`` is better the nearer it is to 3.
+A layer of ``n`` × ``k`` multiplications runs on ``lanes`` lanes in tiles of ``t``: a tile needs
+``t·lanes`` words, is fetched at ``bandwidth`` words a cycle, and costs energy by access; ``skew``
+is better the nearer it is to 3.
 """
 
 from __future__ import annotations
@@ -32,7 +33,13 @@ from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.statement import parse_statement
 
 VOCABULARY = {name: Metric(name, "", "") for name in ("latency", "energy", "edp", "traffic")}
-FIGURES = {"words": Trend.HELPS, "bandwidth": Trend.HELPS, "access": Trend.HURTS, "skew": Trend.MIXED, "paint": Trend.IDLE}
+FIGURES = {
+    "words": Trend.HELPS,
+    "bandwidth": Trend.HELPS,
+    "access": Trend.HURTS,
+    "skew": Trend.MIXED,
+    "paint": Trend.IDLE,
+}
 
 
 @dataclass(frozen=True)
@@ -63,14 +70,19 @@ class Toy(Design):
     def vocabulary(self) -> Mapping[str, Metric]:
         return VOCABULARY
 
-    def metrics(self, values: Mapping[str, Any], numbers: NumberSystem, names: Collection[str] | None = None) -> dict[str, Any]:
+    def metrics(
+        self, values: Mapping[str, Any], numbers: NumberSystem, names: Collection[str] | None = None
+    ) -> dict[str, Any]:
         given = {name: numbers.number(value) for name, value in self.figures}
         t, lanes = values["t"], values["lanes"]
         n, k, three = (numbers.number(Fraction(value)) for value in (self.n, self.k, 3))
         trips = numbers.ceil_div(n, t)
         traffic = trips * k + n * lanes if self.steep else trips * k * 2 + n
         skewed = numbers.maximum(given["skew"] - three, three - given["skew"])
-        latency = numbers.maximum(numbers.ceil_div(n * k, lanes), traffic / given["bandwidth"]) + trips * skewed
+        latency = (
+            numbers.maximum(numbers.ceil_div(n * k, lanes), traffic / given["bandwidth"])
+            + trips * skewed
+        )
         energy = traffic * 7 + n * k * lanes * given["access"]
         found = {"latency": latency, "energy": energy, "edp": latency * energy, "traffic": traffic}
         return {name: found[name] for name in found if names is None or name in names}
@@ -86,15 +98,23 @@ class ToyStage:
     dropped = inf
 
     def __init__(self, problem: Problem) -> None:
-        choices = [Configuration({"t": t, "lanes": lanes}) for t in range(1, problem.design.n + 1) for lanes in range(1, 5)]  # type: ignore[attr-defined]
+        choices = [
+            Configuration({"t": t, "lanes": lanes})
+            for t in range(1, problem.design.n + 1)
+            for lanes in range(1, 5)
+        ]  # type: ignore[attr-defined]
         values = [(problem.feasible_value(choice), choice) for choice in choices]
-        self._known = sorted(((v, c) for v, c in values if v is not None), key=lambda entry: entry[0])
+        self._known = sorted(
+            ((v, c) for v, c in values if v is not None), key=lambda entry: entry[0]
+        )
 
     @property
     def least(self) -> float:
         return float(self._known[0][0] - abs(self._known[0][0]) / 5) if self._known else inf
 
-    def incumbents(self, cutoff: Cutoff, *, hurried: bool = False) -> Iterator[Configuration | None]:
+    def incumbents(
+        self, cutoff: Cutoff, *, hurried: bool = False
+    ) -> Iterator[Configuration | None]:
         yield None
 
     def blocks(self, cutoff: Cutoff) -> Iterator[Block]:
@@ -122,31 +142,54 @@ class ToyAccelerator:
         return FIGURES
 
     def problems(
-        self, work: Work, figures: Mapping[str, Fraction], objective: Objective, limits: tuple[Limit, ...] = ()
+        self,
+        work: Work,
+        figures: Mapping[str, Fraction],
+        objective: Objective,
+        limits: tuple[Limit, ...] = (),
     ) -> tuple[Problem, ...]:
-        given = {"words": Fraction(8), "bandwidth": Fraction(1), "access": Fraction(1), "skew": Fraction(3)}
+        given = {
+            "words": Fraction(8),
+            "bandwidth": Fraction(1),
+            "access": Fraction(1),
+            "skew": Fraction(3),
+        }
         given |= {name: value for name, value in figures.items() if name in given}
         n, k = work.nest.sizes.values()
         ways = (False, True) if self.both else (False,)
-        return tuple(Problem(Toy(n, k, tuple(sorted(given.items())), steep, self.staged), limits, objective) for steep in ways)
+        return tuple(
+            Problem(Toy(n, k, tuple(sorted(given.items())), steep, self.staged), limits, objective)
+            for steep in ways
+        )
 
 
-def enumerated(n: int, k: int, figures: Mapping[str, Fraction], *, steep: bool) -> Iterator[dict[str, Fraction]]:
+def enumerated(
+    n: int, k: int, figures: Mapping[str, Fraction], *, steep: bool
+) -> Iterator[dict[str, Fraction]]:
     """The metrics of every mapping, computed without the design."""
     for t, lanes in product(range(1, n + 1), range(1, 5)):
         if t * lanes > int(figures["words"]):
             continue
         trips = -(-n // t)
         traffic = trips * k + n * lanes if steep else trips * k * 2 + n
-        latency = max(Fraction(-(-n * k // lanes)), traffic / figures["bandwidth"]) + trips * abs(figures["skew"] - 3)
+        latency = max(Fraction(-(-n * k // lanes)), traffic / figures["bandwidth"]) + trips * abs(
+            figures["skew"] - 3
+        )
         energy = traffic * 7 + n * k * lanes * figures["access"]
-        yield {"latency": latency, "energy": energy, "edp": latency * energy, "traffic": Fraction(traffic)}
+        yield {
+            "latency": latency,
+            "energy": energy,
+            "edp": latency * energy,
+            "traffic": Fraction(traffic),
+        }
 
 
 def layer(n: int, k: int, **fields: Any) -> Work:
     """A layer of some size."""
     output, inputs = parse_statement("C[i] += A[i][j] * B[j]", {})
-    return Work(f"{n}x{k}", LoopNest("mv", (("i", n), ("j", k)), output, inputs, simd="j"), **fields)
+    return Work(
+        f"{n}x{k}", LoopNest("mv", (("i", n), ("j", k)), output, inputs, simd="j"), **fields
+    )
 
 
 def expression(text: str) -> Any:
@@ -154,7 +197,8 @@ def expression(text: str) -> Any:
 
 
 def random_question(seed: int) -> Question:
-    """A small random space with rules, costs, tables and mixed figures; random layers, objectives and limits."""
+    """A small random space with rules, costs, tables and mixed figures; random layers, objectives
+    and limits."""
     draw = random.Random(seed)
 
     def pick(pool: list[int], most: int) -> tuple[int, ...]:
@@ -166,17 +210,25 @@ def random_question(seed: int) -> Question:
         HardwareQuantity("skew", pick([1, 2, 3, 4, 5], 2)),
         HardwareQuantity("colour", tuple(range(1, draw.randint(1, 2) + 1)), ("red", "blue")),
     ]
-    steps = tuple((Fraction(size), Fraction(draw.randint(1, 9), 4)) for size in quantities[0].values)
+    steps = tuple(
+        (Fraction(size), Fraction(draw.randint(1, 9), 4)) for size in quantities[0].values
+    )
     rising = tuple((size, Fraction(k + 1, 4)) for k, (size, _) in enumerate(steps))
     figures = {
         "words": Figure(expression("size")),
-        "bandwidth": Figure(expression(draw.choice(["wires", "wires/2", "wires/size", "wires*wires/size"]))),
+        "bandwidth": Figure(
+            expression(draw.choice(["wires", "wires/2", "wires/size", "wires*wires/size"]))
+        ),
         "access": Figure(expression("size"), draw.choice([steps, rising])),
         "skew": Figure(expression("skew")),
         "paint": Figure(expression("colour")),
     }
     costs = {
-        "area": Figure(expression(draw.choice(["size + 2*wires", "size*wires + colour", "size + skew - wires/4"]))),
+        "area": Figure(
+            expression(
+                draw.choice(["size + 2*wires", "size*wires + colour", "size + skew - wires/4"])
+            )
+        ),
         "price": Figure(expression("size"), steps),
     }
     rules = {
@@ -185,17 +237,33 @@ def random_question(seed: int) -> Question:
         "skew ≤ wires + 2": ("skew", "wires + 2"),
     }
     chosen = draw.sample(sorted(rules), draw.randint(0, 2))
-    links = [Rule(name, Link(expression(rules[name][0]), Relation.AT_MOST, expression(rules[name][1]))) for name in chosen]
+    links = [
+        Rule(name, Link(expression(rules[name][0]), Relation.AT_MOST, expression(rules[name][1])))
+        for name in chosen
+    ]
     accelerator = ToyAccelerator(draw.random() < 0.5, seed % 3 > 0)
     units = {name: Metric(name, "", "") for name in costs}
-    space = HardwareSpace("toy", tuple(quantities), accelerator, figures, tuple(links), costs, units)
-    single = ["latency", "energy", "edp", "traffic + latency", "latency*area", "edp/price", "area", "max(latency, energy/9)"]
+    space = HardwareSpace(
+        "toy", tuple(quantities), accelerator, figures, tuple(links), costs, units
+    )
+    single = [
+        "latency",
+        "energy",
+        "edp",
+        "traffic + latency",
+        "latency*area",
+        "edp/price",
+        "area",
+        "max(latency, energy/9)",
+    ]
     objectives = draw.sample(single, 1 if draw.random() < 0.6 else draw.randint(2, 3))
     limits: dict[str, Fraction] = {}
     if draw.random() < 0.5:
         limits["area"] = Fraction(draw.randint(3, 60))
     if draw.random() < 0.5:
-        name, most = draw.choice([("latency", 120), ("energy", 2500), ("traffic", 150), ("latency*price", 200)])
+        name, most = draw.choice(
+            [("latency", 120), ("energy", 2500), ("traffic", 150), ("latency*price", 200)]
+        )
         limits[name] = Fraction(draw.randint(most // 8, most))
     works = [
         layer(
@@ -211,7 +279,8 @@ def random_question(seed: int) -> Question:
 
 
 def brute_force(question: Question) -> dict[tuple[Fraction, ...], Configuration]:
-    """Every nondominated vector of objectives, by trying all accelerators with all mappings of all layers."""
+    """Every nondominated vector of objectives, by trying all accelerators with all mappings of all
+    layers."""
     space, found = question.space, dict[tuple[Fraction, ...], Configuration]()
     for values in product(*(quantity.values for quantity in space.quantities)):
         point = Configuration(dict(zip((q.name for q in space.quantities), values, strict=True)))
@@ -225,20 +294,33 @@ def brute_force(question: Question) -> dict[tuple[Fraction, ...], Configuration]
     return {v: p for v, p in found.items() if not any(_below(o, v) for o in found)}
 
 
-def _sums(question: Question, figures: Mapping[str, Fraction], costs: Mapping[str, Fraction]) -> set[tuple[Fraction, ...]]:
+def _sums(
+    question: Question, figures: Mapping[str, Fraction], costs: Mapping[str, Fraction]
+) -> set[tuple[Fraction, ...]]:
     """The objectives of all combinations of mappings on an accelerator that keep the limits."""
-    asked = [*(o.expression for o in question.objectives), *(limit.expression for limit in question.limits)]
+    asked = [
+        *(o.expression for o in question.objectives),
+        *(limit.expression for limit in question.limits),
+    ]
     alone = [not e.symbols - costs.keys() for e in asked]
-    fixed = [Fraction(e.evaluate(costs, FRACTION)) if a else Fraction(0) for e, a in zip(asked, alone, strict=True)]
+    fixed = [
+        Fraction(e.evaluate(costs, FRACTION)) if a else Fraction(0)
+        for e, a in zip(asked, alone, strict=True)
+    ]
     objectives = len(question.objectives)
     partial: set[tuple[tuple[Fraction, ...], tuple[tuple[str, tuple[Fraction, ...]], ...]]] = {
-        (tuple(fixed[:objectives]), tuple((w, tuple(fixed[objectives:])) for w in question.workloads))
+        (
+            tuple(fixed[:objectives]),
+            tuple((w, tuple(fixed[objectives:])) for w in question.workloads),
+        )
     }
     ways = (False, True) if question.space.accelerator.both else (False,)  # type: ignore[attr-defined]
     for work in question.works:
         n, k = work.nest.sizes.values()
         mappings = [m for steep in ways for m in enumerated(n, k, figures, steep=steep)]
-        vectors = {tuple(Fraction(e.evaluate({**m, **costs}, FRACTION)) for e in asked) for m in mappings}
+        vectors = {
+            tuple(Fraction(e.evaluate({**m, **costs}, FRACTION)) for e in asked) for m in mappings
+        }
         extended = set()
         for (totals, used), vector in product(partial, vectors):
             own = tuple(
@@ -253,7 +335,11 @@ def _sums(question: Question, figures: Mapping[str, Fraction], costs: Mapping[st
             extended.add((own, limited))
         partial = extended
     bounds = [limit.bound for limit in question.limits]
-    return {o for o, used in partial if all(u <= b for _, us in used for u, b in zip(us, bounds, strict=True))}
+    return {
+        o
+        for o, used in partial
+        if all(u <= b for _, us in used for u, b in zip(us, bounds, strict=True))
+    }
 
 
 def _below(a: tuple[Fraction, ...], b: tuple[Fraction, ...]) -> bool:

@@ -53,7 +53,9 @@ def shared(products: Network) -> NetworkResult:
     return mode("shared-array")(products, tiny_request(), OPTIONS)
 
 
-def test_a_shared_array_costs_no_less_than_a_shared_dataflow(products: Network, shared: NetworkResult) -> None:
+def test_a_shared_array_costs_no_less_than_a_shared_dataflow(
+    products: Network, shared: NetworkResult
+) -> None:
     free = mode("shared-dataflow")(products, tiny_request(), OPTIONS)
     assert shared.total is not None
     assert shared.total.certificate.status is Status.OPTIMAL
@@ -73,7 +75,8 @@ def test_all_layers_run_on_the_same_hardware(products: Network, shared: NetworkR
         assert solution.tiling is not None
         for loop in array.dataflow:
             assert (
-                solution.tiling.array_part[loop] // solution.tiling.t2(systolic(solution.problem).array, loop)
+                solution.tiling.array_part[loop]
+                // solution.tiling.t2(systolic(solution.problem).array, loop)
                 == array.parameters[f"lanes.{loop}"]
             )
         assert solution.tiling.simd == array.parameters["simd"]
@@ -89,7 +92,9 @@ def test_a_result_loads_back(tmp_path: Path, shared: NetworkResult) -> None:
 
 
 @pytest.mark.parametrize("minimise", list(Minimise))
-def test_more_arrays_are_no_slower_than_one(products: Network, shared: NetworkResult, minimise: Minimise) -> None:
+def test_more_arrays_are_no_slower_than_one(
+    products: Network, shared: NetworkResult, minimise: Minimise
+) -> None:
     request = tiny_request(arrays=2, minimise=minimise)
     result = mode("multi-array")(products, request, OPTIONS)
     assert result.total is not None
@@ -108,7 +113,11 @@ def test_more_arrays_are_no_slower_than_one(products: Network, shared: NetworkRe
 def test_more_arrays_than_runs_of_layers_are_as_many(products: Network) -> None:
     began = time.process_time()
     many, most = (
-        mode("multi-array")(products, tiny_request(arrays=n, minimise=Minimise.SLOWEST), RunOptions(search=SolveOptions(600)))
+        mode("multi-array")(
+            products,
+            tiny_request(arrays=n, minimise=Minimise.SLOWEST),
+            RunOptions(search=SolveOptions(600)),
+        )
         for n in (10_000_000, 4)
     )
     assert time.process_time() - began < 120
@@ -122,7 +131,10 @@ def test_layers_of_kernels_that_do_not_fold_are_refused(tmp_path: Path) -> None:
     (tmp_path / "mobile.yaml").write_text(MOBILE)
     network = find_network(str(tmp_path / "mobile.yaml"))
     for name in ("shared-array", "multi-array"):
-        with pytest.raises(InputError, match="can be folded into one, but mobile has depthwise_conv2d, mm; select with"):
+        with pytest.raises(
+            InputError,
+            match="can be folded into one, but mobile has depthwise_conv2d, mm; select with",
+        ):
             mode(name)(network, tiny_request(arrays=2), OPTIONS)
 
 
@@ -134,8 +146,19 @@ def test_a_convolution_and_a_product_share_an_array(tmp_path: Path) -> None:
     assert result.total.certificate.status is Status.OPTIMAL
     wide, image = result.layers
     assert (wide.layer.folded, image.layer.folded) == ("mm i=4 j=6 k=8", None)
-    assert wide.layer.nest.settings == {"o": 6, "r": 4, "c": 1, "i": 8, "p": 1, "q": 1, "s": 1, "d": 1}
-    assert [layer.operations for layer in result.network.layers] == [layer.operations for layer in network.layers]
+    assert wide.layer.nest.settings == {
+        "o": 6,
+        "r": 4,
+        "c": 1,
+        "i": 8,
+        "p": 1,
+        "q": 1,
+        "s": 1,
+        "d": 1,
+    }
+    assert [layer.operations for layer in result.network.layers] == [
+        layer.operations for layer in network.layers
+    ]
     write_text_atomically(tmp_path / "r.json", document_text(network_document(result)))
     loaded = load_network_result(tmp_path / "r.json")
     assert network_document(loaded) == network_document(result)
@@ -150,10 +173,14 @@ def test_limits_and_objectives_that_arrays_cannot_share_are_refused(products: Ne
         mode("multi-array")(many, tiny_request(arrays=2), OPTIONS)
 
 
-def test_a_bandwidth_holds_of_every_layer_of_a_shared_array(products: Network, shared: NetworkResult) -> None:
+def test_a_bandwidth_holds_of_every_layer_of_a_shared_array(
+    products: Network, shared: NetworkResult
+) -> None:
     most = max(r.answer.metrics["bandwidth"] for r in shared.layers)
     request = tiny_request()
-    limited = replace(request, limits=(*request.limits, Limit("bandwidth", most - Fraction(1, 100))))
+    limited = replace(
+        request, limits=(*request.limits, Limit("bandwidth", most - Fraction(1, 100)))
+    )
     found = mode("shared-array")(products, limited, OPTIONS)
     assert found.total is not None
     assert found.total.value is not None
@@ -168,14 +195,21 @@ def test_a_bandwidth_holds_of_arrays_that_work_at_the_same_time(products: Networ
     free = mode("multi-array")(products, request, OPTIONS)
     assert free.total is not None
     assert free.total.value is not None
-    most = [max(r.answer.metrics["bandwidth"] for r in free.layers if r.array == n) for n in range(2)]
+    most = [
+        max(r.answer.metrics["bandwidth"] for r in free.layers if r.array == n) for n in range(2)
+    ]
     bound = Limit("bandwidth", max(most))  # each alone is within that, both together are not
-    found = mode("multi-array")(products, replace(request, limits=(*request.limits, bound)), OPTIONS)
+    found = mode("multi-array")(
+        products, replace(request, limits=(*request.limits, bound)), OPTIONS
+    )
     assert found.total is not None
     assert found.total.value is not None
     assert found.total.certificate.lower_bound is not None
     assert free.total.value <= found.total.certificate.lower_bound <= found.total.value
-    rates = [max(r.answer.metrics["bandwidth"] for r in found.layers if r.array == n) for n in range(len(found.arrays))]
+    rates = [
+        max(r.answer.metrics["bandwidth"] for r in found.layers if r.array == n)
+        for n in range(len(found.arrays))
+    ]
     assert [array.resources["bandwidth"] for array in found.arrays] == rates
     assert sum(rates) <= bound.bound
     even = Limit("bandwidth", bound.bound / 2)
@@ -186,11 +220,17 @@ def test_a_bandwidth_holds_of_arrays_that_work_at_the_same_time(products: Networ
     assert found.total.value <= halves.total.value  # with half of it each they hold it, too
 
 
-NONE = [("shared-array", 1, Minimise.TOTAL), ("multi-array", 2, Minimise.TOTAL), ("multi-array", 2, Minimise.SLOWEST)]
+NONE = [
+    ("shared-array", 1, Minimise.TOTAL),
+    ("multi-array", 2, Minimise.TOTAL),
+    ("multi-array", 2, Minimise.SLOWEST),
+]
 
 
 @pytest.mark.parametrize(("name", "arrays", "minimise"), NONE)
-def test_no_array_is_said_so(tmp_path: Path, products: Network, name: str, arrays: int, minimise: Minimise) -> None:
+def test_no_array_is_said_so(
+    tmp_path: Path, products: Network, name: str, arrays: int, minimise: Minimise
+) -> None:
     result = mode(name)(products, tiny_request(dsp=4, arrays=arrays, minimise=minimise), OPTIONS)
     assert not result.answered
     assert result.total is not None
@@ -199,20 +239,33 @@ def test_no_array_is_said_so(tmp_path: Path, products: Network, name: str, array
     assert "is 5 (design" in network_failure(result)
     loaded = edited(tmp_path, result, lambda document: None)
     assert [check.confirmed for check in verify_network(loaded, SolveOptions())] == [True] * 3
-    forged = edited(tmp_path, result, lambda document: document["layers"][0]["shortfalls"][0].update(smallest=10))
+    forged = edited(
+        tmp_path,
+        result,
+        lambda document: document["layers"][0]["shortfalls"][0].update(smallest=10),
+    )
     with pytest.raises(InputError, match="shortfalls are not those of the layers alone"):
         list(verify_network(forged, SolveOptions()))
 
 
 def two_layers(*sizes: str) -> Network:
     """Two convolutions."""
-    nests = [workload("conv2d", dict(zip("orcipqsd", map(int, each.split()), strict=True))) for each in sizes]
-    return Network("two", tuple(Layer(f"l{n}", nest, 1, (f"l{n}",)) for n, nest in enumerate(nests)))
+    nests = [
+        workload("conv2d", dict(zip("orcipqsd", map(int, each.split()), strict=True)))
+        for each in sizes
+    ]
+    return Network(
+        "two", tuple(Layer(f"l{n}", nest, 1, (f"l{n}",)) for n, nest in enumerate(nests))
+    )
 
 
 @pytest.mark.parametrize(("name", "arrays", "minimise"), NONE)
-def test_why_layers_have_no_array_together_is_said(name: str, arrays: int, minimise: Minimise) -> None:
-    request = tiny_request(arrays=arrays, minimise=minimise, dataflow=("o",), space=SpaceOptions(divisors_only=True))
+def test_why_layers_have_no_array_together_is_said(
+    name: str, arrays: int, minimise: Minimise
+) -> None:
+    request = tiny_request(
+        arrays=arrays, minimise=minimise, dataflow=("o",), space=SpaceOptions(divisors_only=True)
+    )
     # the second one is too small to hide the latency of sums, whatever the limits
     nothing = mode(name)(two_layers("8 2 2 4 1 1 1 1", "2 1 1 2 1 2 2 1"), request, OPTIONS)
     assert (
@@ -225,8 +278,12 @@ def test_why_layers_have_no_array_together_is_said(name: str, arrays: int, minim
     missed = mode(name)(wide, replace(request, limits=limits), OPTIONS)
     assert missed.total is not None
     assert missed.total.certificate.status is Status.UNKNOWN
-    assert network_failure(missed).endswith("allow more time, or raise bram18k if it ended by itself")
-    more = mode(name)(wide, replace(request, limits=(limits[0], Limit("bram18k", Fraction(48)))), OPTIONS)
+    assert network_failure(missed).endswith(
+        "allow more time, or raise bram18k if it ended by itself"
+    )
+    more = mode(name)(
+        wide, replace(request, limits=(limits[0], Limit("bram18k", Fraction(48)))), OPTIONS
+    )
     assert more.answered
 
 
@@ -247,7 +304,9 @@ def several(products: Network) -> NetworkResult:
 CHANGES: list[tuple[Callable[[Any], object], str]] = [
     (lambda d: d["partition"].update(arrays=1), "partition.arrays is 1, yet there are 2"),
     (
-        lambda d: d["platform"]["limits"].update(dsp=max(array["resources"]["dsp"] for array in d["arrays"])),
+        lambda d: d["platform"]["limits"].update(
+            dsp=max(array["resources"]["dsp"] for array in d["arrays"])
+        ),
         "arrays take .* of dsp, whose limit is",
     ),
     (lambda d: d.pop("arrays"), "arrays is missing"),
@@ -280,7 +339,9 @@ def test_bounds_of_arrays_are_proven_by_an_argument_of_their_own(
 ) -> None:
     loaded = edited(tmp_path, several, lambda document: None)
     monkeypatch.setattr("ithaca.studies.network.arrays.PipelineSearch", None)  # it is not asked
-    assert [check.confirmed for check in verify_network(loaded, SolveOptions())] == [True] * (len(several.layers) + 1)
+    assert [check.confirmed for check in verify_network(loaded, SolveOptions())] == [True] * (
+        len(several.layers) + 1
+    )
 
 
 @pytest.mark.slow
@@ -288,7 +349,9 @@ def test_a_bound_above_the_optimum_is_refused(tmp_path: Path, products: Network)
     """One array's value is claimed to be the best of two arrays."""
     request = tiny_request(dsp=60, arrays=1, minimise=Minimise.SLOWEST, dataflow=("i",))
     one = mode("multi-array")(products, request, OPTIONS)
-    forged = edited(tmp_path, one, lambda document: document["partition"].update(arrays=2, minimise="slowest"))
+    forged = edited(
+        tmp_path, one, lambda document: document["partition"].update(arrays=2, minimise="slowest")
+    )
     with pytest.raises(InputError, match="yet there is a configuration with"):
         list(verify_network(forged, SolveOptions()))
 
@@ -310,12 +373,19 @@ def test_what_is_said_of_designs_is_checked(
     tmp_path: Path, shared: NetworkResult, change: Callable[[Any], object], message: str
 ) -> None:
     with pytest.raises(InputError, match=message):
-        list(verify_network(edited(tmp_path, shared, lambda document: change(document["choices"])), SolveOptions()))
+        list(
+            verify_network(
+                edited(tmp_path, shared, lambda document: change(document["choices"])),
+                SolveOptions(),
+            )
+        )
 
 
 @pytest.mark.slow
 def test_bounds_of_designs_are_proven_again(tmp_path: Path, shared: NetworkResult) -> None:
-    assert list(verify_network(edited(tmp_path, shared, lambda document: None), SolveOptions()))[-1].confirmed
+    assert list(verify_network(edited(tmp_path, shared, lambda document: None), SolveOptions()))[
+        -1
+    ].confirmed
 
     def raised(document: Any) -> None:
         document["choices"][-1]["certificate"]["lower_bound"] *= 1000
@@ -325,7 +395,9 @@ def test_bounds_of_designs_are_proven_again(tmp_path: Path, shared: NetworkResul
 
 @pytest.mark.parametrize(("name", "arrays"), [("shared-array", 1), ("multi-array", 2)])
 def test_no_time_leaves_the_roofs(products: Network, name: str, arrays: int) -> None:
-    result = mode(name)(products, tiny_request(arrays=arrays), RunOptions(search=SolveOptions(time_limit=0.0)))
+    result = mode(name)(
+        products, tiny_request(arrays=arrays), RunOptions(search=SolveOptions(time_limit=0.0))
+    )
     assert (result.complete, result.answered) == (False, False)
     assert result.total is not None
     certificate = result.total.certificate

@@ -24,23 +24,57 @@ QUICK = ("--divisors-only", "--limit", "dsp=400,bram18k=400")
 
 def test_a_network_prints_layers_totals_and_what_is_left_out(tmp_path: Path) -> None:
     output, table = tmp_path / "r.json", tmp_path / "r.csv"
-    done = ithaca("network", tiny_file(tmp_path), *QUICK, "-o", output, "--table", table, "--mode", "shared-dataflow")
+    done = ithaca(
+        "network",
+        tiny_file(tmp_path),
+        *QUICK,
+        "-o",
+        output,
+        "--table",
+        table,
+        "--mode",
+        "shared-dataflow",
+    )
     assert done.returncode == 0, done.stderr
     document = json.loads(output.read_text())
     rows = list(csv.DictReader(table.read_text().splitlines()))
     assert [row["layer"] for row in rows] == ["wide", "deep", "image"]
-    assert sum(int(row["count"]) * int(row["latency"]) for row in rows) == document["total"]["value"]
-    for piece in ("tiny fp32 on u250", "mm: design [", "(no other design is better)", "proven     3 of 3 layers", "(optimal)"):
+    assert (
+        sum(int(row["count"]) * int(row["latency"]) for row in rows) == document["total"]["value"]
+    )
+    for piece in (
+        "tiny fp32 on u250",
+        "mm: design [",
+        "(no other design is better)",
+        "proven     3 of 3 layers",
+        "(optimal)",
+    ):
         assert piece in done.stdout
     assert f"latency {document['total']['value']}" in done.stdout
     assert "left out   Relu × 2 (element by element)" in done.stdout
     assert done.stderr.splitlines() == [f"wrote {output}", f"wrote {table}"]
 
 
-@pytest.mark.parametrize(("mode", "arrays"), [("shared-array", ()), ("multi-array", ("--arrays", "2"))])
-def test_arrays_that_layers_share_are_shown(tmp_path: Path, mode: str, arrays: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    ("mode", "arrays"), [("shared-array", ()), ("multi-array", ("--arrays", "2"))]
+)
+def test_arrays_that_layers_share_are_shown(
+    tmp_path: Path, mode: str, arrays: tuple[str, ...]
+) -> None:
     output, table = tmp_path / "r.json", tmp_path / "r.csv"
-    words = ("--mode", mode, *arrays, "--layers", "mm", "--limit", "dsp=400,bram18k=400", "-o", output, "--table", table)
+    words = (
+        "--mode",
+        mode,
+        *arrays,
+        "--layers",
+        "mm",
+        "--limit",
+        "dsp=400,bram18k=400",
+        "-o",
+        output,
+        "--table",
+        table,
+    )
     done = ithaca("network", tiny_file(tmp_path), *words)
     assert done.returncode == 0, done.stderr
     document = json.loads(output.read_text())
@@ -55,7 +89,9 @@ def test_arrays_that_layers_share_are_shown(tmp_path: Path, mode: str, arrays: t
 
 def test_json_is_the_file(tmp_path: Path) -> None:
     output = tmp_path / "r.json"
-    done = ithaca("network", tiny_file(tmp_path), *QUICK, "--layers", "wide", "--json", "-o", output)
+    done = ithaca(
+        "network", tiny_file(tmp_path), *QUICK, "--layers", "wide", "--json", "-o", output
+    )
     assert done.returncode == 0, done.stderr
     assert done.stdout == output.read_text()
 
@@ -72,14 +108,32 @@ def test_an_infeasible_network_exits_1_and_names_the_layers(tmp_path: Path) -> N
     ("arguments", "line"),
     [
         (("--mode", "x"), "--mode is 'x'; allowed: per-layer, shared-dataflow"),
-        (("--mode", "shared-dataflow", "--objective", "dsp"), "--objective 'dsp' does not add up over layers"),
-        (("--arrays", "2"), "--arrays does not go with --mode per-layer; allowed with: multi-array"),
+        (
+            ("--mode", "shared-dataflow", "--objective", "dsp"),
+            "--objective 'dsp' does not add up over layers",
+        ),
+        (
+            ("--arrays", "2"),
+            "--arrays does not go with --mode per-layer; allowed with: multi-array",
+        ),
         (("--mode", "multi-array"), "--mode multi-array needs --arrays N"),
-        (("--mode", "multi-array", "--arrays", "2", "--minimise", "x"), "--minimise is 'x'; allowed: slowest, total"),
-        (("--mode", "shared-array", "--results", "kept"), "--results does not go with --mode shared-array, which is one exact"),
-        (("--mode", "shared-array", "--threads", "2"), "--threads does not go with --mode shared-array"),
+        (
+            ("--mode", "multi-array", "--arrays", "2", "--minimise", "x"),
+            "--minimise is 'x'; allowed: slowest, total",
+        ),
+        (
+            ("--mode", "shared-array", "--results", "kept"),
+            "--results does not go with --mode shared-array, which is one exact",
+        ),
+        (
+            ("--mode", "shared-array", "--threads", "2"),
+            "--threads does not go with --mode shared-array",
+        ),
         (("--minimise", "total"), "--minimise does not go with --mode per-layer"),
-        (("--threads", "2", "--scheduler", "tcp://localhost:1"), "--threads does not go with --scheduler"),
+        (
+            ("--threads", "2", "--scheduler", "tcp://localhost:1"),
+            "--threads does not go with --scheduler",
+        ),
         (("--scheduler", "localhost"), "--scheduler is 'localhost'; allowed: local, or an address"),
         (("--layers", "fc*"), "--layers: 'fc*' is no layer of tiny"),
         (("-s", "batch=2"), "unknown size 'batch' of network"),
@@ -89,7 +143,9 @@ def test_an_infeasible_network_exits_1_and_names_the_layers(tmp_path: Path) -> N
         (("--objective", "area"), "metric 'area' is not known"),
     ],
 )
-def test_bad_input_is_refused_in_one_line(tmp_path: Path, arguments: tuple[str, ...], line: str) -> None:
+def test_bad_input_is_refused_in_one_line(
+    tmp_path: Path, arguments: tuple[str, ...], line: str
+) -> None:
     done = ithaca("network", tiny_file(tmp_path), *arguments)
     assert (done.returncode, done.stdout) == (2, "")
     assert line in done.stderr
@@ -117,14 +173,24 @@ def test_a_failing_problem_is_reported_at_the_end(
     monkeypatch.setattr(rounds, "advance", breaks)
     done = ithaca("network", tiny_file(tmp_path), *QUICK, "--layers", "mm", "--json")
     assert done.returncode == 0  # there is an answer
-    assert "ithaca: failed: wide [i] C, wide [j] C, deep [i] C and 1 more: RuntimeError: broken" in done.stderr
+    assert (
+        "ithaca: failed: wide [i] C, wide [j] C, deep [i] C and 1 more: RuntimeError: broken"
+        in done.stderr
+    )
     document = json.loads(done.stdout)
-    assert [f["place"] for f in document["failures"]] == ["wide [i] C", "wide [j] C", "deep [i] C", "deep [j] C"]
+    assert [f["place"] for f in document["failures"]] == [
+        "wide [i] C",
+        "wide [j] C",
+        "deep [i] C",
+        "deep [j] C",
+    ]
     assert document["total"]["certificate"]["status"] == "feasible"
 
 
 @pytest.mark.parametrize("threads", ["1", pytest.param("2", marks=pytest.mark.slow)])
-def test_a_run_that_is_killed_and_started_again_writes_the_same_files(tmp_path: Path, threads: str) -> None:
+def test_a_run_that_is_killed_and_started_again_writes_the_same_files(
+    tmp_path: Path, threads: str
+) -> None:
     network, random_ = tiny_file(tmp_path), random.Random(4)
     wanted, got = tmp_path / "wanted", tmp_path / "got"
     for folder in (wanted, got):
@@ -137,7 +203,12 @@ def test_a_run_that_is_killed_and_started_again_writes_the_same_files(tmp_path: 
     assert ithaca(*words(wanted)).returncode == 0
     kills = 0
     while not (got / "r.csv").exists():
-        running = start(*words(got), start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        running = start(
+            *words(got),
+            start_new_session=True,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
         before = len(list((got / "kept").glob("*.json"))) if (got / "kept").exists() else 0
         pause = random_.uniform(0, 0.03)
         while running.poll() is None:
@@ -157,7 +228,9 @@ def test_a_run_that_is_killed_and_started_again_writes_the_same_files(tmp_path: 
 def test_processes_end_with_the_run_that_is_killed(tmp_path: Path) -> None:
     kept = tmp_path / "kept"
     words = ("network", tiny_file(tmp_path), *QUICK, "--threads", "2", "--results", kept)
-    running = start(*words, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    running = start(
+        *words, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
     while not (kept.exists() and list(kept.glob("*.json"))):
         assert running.poll() is None
         time.sleep(0.01)
@@ -195,7 +268,9 @@ def test_a_layer_takes_one_line_of_100_columns_with_its_stride(tmp_path: Path) -
     model = tmp_path / "long.yaml"
     sizes = "{o: 2048, r: 14, c: 14, i: 1024, p: 3, q: 3, s: 2, d: 1}"
     name = "stage5/block1/shortcut/branch/Conv"
-    model.write_text(f"name: long\nlayers:\n  - {{op: kernel, name: {name}, kernel: conv2d, sizes: {sizes}, count: 3}}\n")
+    model.write_text(
+        f"name: long\nlayers:\n  - {{op: kernel, name: {name}, kernel: conv2d, sizes: {sizes}, count: 3}}\n"
+    )
     done = ithaca("network", model, "--dataflow", "o,r", "--divisors-only", "--gap", "0.99")
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()

@@ -1,4 +1,5 @@
-"""A device split among systolic arrays by `ithaca codesign`: the space's file, the same answer as arrays with free shares."""
+"""A device split among systolic arrays by `ithaca codesign`: the space's file, the same answer as
+arrays with free shares."""
 
 from __future__ import annotations
 
@@ -57,7 +58,9 @@ def test_the_shipped_space_divides_the_device() -> None:
     assert read_space(space_fields(space), "document") == space
 
 
-def test_shares_are_proven_and_say_what_more_would_buy(files: tuple[Path, Path], tmp_path: Path) -> None:
+def test_shares_are_proven_and_say_what_more_would_buy(
+    files: tuple[Path, Path], tmp_path: Path
+) -> None:
     path = tmp_path / "found.json"
     result = command("codesign", str(files[0]), "--workload", str(files[1]), "-o", str(path))
     assert result.returncode == 0
@@ -81,7 +84,9 @@ def test_shares_are_proven_and_say_what_more_would_buy(files: tuple[Path, Path],
         ("platform: u250", "platform: nosuch", "platform"),
     ],
 )
-def test_other_spaces_are_refused(files: tuple[Path, Path], old: str, new: str, message: str) -> None:
+def test_other_spaces_are_refused(
+    files: tuple[Path, Path], old: str, new: str, message: str
+) -> None:
     files[0].write_text(SPACE.replace(old, new))
     with pytest.raises(InputError, match=message.replace("+", r"\+")):
         ithaca.codesign(files[0], workload=str(files[1]))

@@ -27,8 +27,30 @@ from tests.studies.network.tiny import tiny_network, tiny_request
 
 Solve = Callable[..., NetworkResult]
 
-COLUMNS = ["layer", "count", "kernel", "sizes", "array", "dataflow", "permutation", "array_part", "latency_hiding", "simd"]
-COLUMNS += ["pack", "objective", "lower_bound", "gap", "status", "latency", "throughput", "dsp_efficiency", "dsp", "bram18k"]
+COLUMNS = [
+    "layer",
+    "count",
+    "kernel",
+    "sizes",
+    "array",
+    "dataflow",
+    "permutation",
+    "array_part",
+    "latency_hiding",
+    "simd",
+]
+COLUMNS += [
+    "pack",
+    "objective",
+    "lower_bound",
+    "gap",
+    "status",
+    "latency",
+    "throughput",
+    "dsp_efficiency",
+    "dsp",
+    "bram18k",
+]
 COLUMNS += ["off_chip_words", "time", "bandwidth", "energy"]
 
 
@@ -62,12 +84,18 @@ def test_a_document_reads_back(solve: Solve, name: str, objective: str, tmp_path
     assert result.total is not None
     assert float(again.total.value or 0) == float(result.total.value or 1)
     for one, other in zip(again.layers, result.layers, strict=True):
-        assert (one.layer, one.answer.value, one.efficiency) == (other.layer, other.answer.value, other.efficiency)
+        assert (one.layer, one.answer.value, one.efficiency) == (
+            other.layer,
+            other.answer.value,
+            other.efficiency,
+        )
         assert one.answer.found is not None
         assert other.answer.found is not None
         assert one.answer.found.configuration == other.answer.found.configuration
     assert document["space"] == {"divisors_only": True}
-    assert document["network"]["omissions"] == [{"operator": "Relu", "count": 2, "kind": "elementwise"}]
+    assert document["network"]["omissions"] == [
+        {"operator": "Relu", "count": 2, "kind": "elementwise"}
+    ]
 
 
 def test_a_document_without_answers_reads_back(solve: Solve, tmp_path: Path) -> None:
@@ -91,14 +119,18 @@ def test_the_figures_of_the_whole_network(solve: Solve) -> None:
     assert {layer["name"]: layer["count"] for layer in layers} == {"wide": 1, "deep": 3, "image": 2}
     operations = {layer["name"]: layer["count"] * sizes[layer["name"]] for layer in layers}
     assert total["operations"] == sum(operations.values())
-    cycles = {layer["name"]: layer["count"] * layer["best"]["metrics"]["latency"] for layer in layers}
+    cycles = {
+        layer["name"]: layer["count"] * layer["best"]["metrics"]["latency"] for layer in layers
+    }
     assert total["value"] == total["latency"] == sum(cycles.values())
     # a multiplication and an addition per operation, at 300 MHz
     assert total["throughput"] == pytest.approx(2 * total["operations"] / total["latency"] * 0.3)
     macs = {layer["name"]: layer["best"]["metrics"]["dsp"] / 5 for layer in layers}
     for layer in layers:
         name = layer["name"]
-        assert layer["dsp_efficiency"] == pytest.approx(operations[name] / (cycles[name] * macs[name]))
+        assert layer["dsp_efficiency"] == pytest.approx(
+            operations[name] / (cycles[name] * macs[name])
+        )
     possible = sum(cycles[name] * macs[name] for name in cycles)
     assert total["dsp_efficiency"] == pytest.approx(total["operations"] / possible)
 
@@ -114,20 +146,36 @@ def test_table_and_document_agree(solve: Solve, name: str) -> None:
         best, metrics, workload = layer["best"], layer["best"]["metrics"], layer["workload"]
         assert (int(row["count"]), row["kernel"]) == (layer["count"], workload["name"])
         assert pairs(row["sizes"]) == workload["sizes"] | workload.get("parameters", {})
-        assert (row["dataflow"], row["permutation"]) == (",".join(best["dataflow"]), best["permutation"])
+        assert (row["dataflow"], row["permutation"]) == (
+            ",".join(best["dataflow"]),
+            best["permutation"],
+        )
         for part in ("array_part", "latency_hiding", "pack"):
             assert pairs(row[part]) == best["tiling"][part]
         assert int(row["simd"]) == best["tiling"]["simd"]
-        assert (float(row["objective"]), float(row["lower_bound"])) == (layer["value"], layer["certificate"]["lower_bound"])
-        assert (row["status"], float(row["gap"])) == (layer["certificate"]["status"], layer["certificate"]["gap"])
+        assert (float(row["objective"]), float(row["lower_bound"])) == (
+            layer["value"],
+            layer["certificate"]["lower_bound"],
+        )
+        assert (row["status"], float(row["gap"])) == (
+            layer["certificate"]["status"],
+            layer["certificate"]["gap"],
+        )
         assert float(row["dsp_efficiency"]) == layer["dsp_efficiency"]
         for metric in ("latency", "throughput", "dsp", "bram18k", "off_chip_words"):
             assert float(row[metric]) == metrics[metric]
 
 
 def test_a_row_without_an_answer_is_empty(solve: Solve) -> None:
-    (row,) = csv.DictReader(io.StringIO(network_table(solve("per-layer", "wide", dsp=4, space=SpaceOptions()))))
-    assert (row["status"], row["latency"], row["dataflow"], row["objective"]) == ("infeasible", "", "", "")
+    (row,) = csv.DictReader(
+        io.StringIO(network_table(solve("per-layer", "wide", dsp=4, space=SpaceOptions())))
+    )
+    assert (row["status"], row["latency"], row["dataflow"], row["objective"]) == (
+        "infeasible",
+        "",
+        "",
+        "",
+    )
 
 
 def pairs(text: str) -> dict[str, int]:
@@ -144,17 +192,45 @@ def _edit(document: dict[str, Any], path: str, value: Any) -> None:
 @pytest.mark.parametrize(
     ("path", "value", "line"),
     [
-        ("total.value", 1, "total.certificate.lower_bound is 117; allowed: at most the objective's 1"),
+        (
+            "total.value",
+            1,
+            "total.certificate.lower_bound is 117; allowed: at most the objective's 1",
+        ),
         ("total.operations", 1, "total.operations: recorded .* is not the model's"),
         ("layers.1.count", 4, "total.operations: recorded .* is not the model's"),
-        ("layers.0.best.metrics.latency", 1, r"layers\[0\].best.metrics.latency: recorded .* is not the model's"),
-        ("layers.0.best.tiling.array_part.i", 3, r"layers\[0\]: best.tiling is not in the design space: 3 divides 4"),
+        (
+            "layers.0.best.metrics.latency",
+            1,
+            r"layers\[0\].best.metrics.latency: recorded .* is not the model's",
+        ),
+        (
+            "layers.0.best.tiling.array_part.i",
+            3,
+            r"layers\[0\]: best.tiling is not in the design space: 3 divides 4",
+        ),
         ("layers.0.best.tiling.simd", 3, r"layers\[0\]: "),
         ("layers.0.best.dataflow", ["i", "z"], r"layers\[0\]: unknown dataflow"),
-        ("layers.0.certificate.lower_bound", 1, r"layers\[0\]: certificate.lower_bound is 1; allowed with 'optimal'"),
-        ("layers.0.certificate.status", "infeasible", r"layers\[0\]: certificate.status is 'infeasible'; allowed"),
-        ("layers.0.workload.sizes.i", 5, r"layers\[0\]: best.tiling is not in the design space: 2 divides 5"),
-        ("layers.0.dsp_efficiency", 0.75, r"layers\[0\].dsp_efficiency: recorded .* is not the model's"),
+        (
+            "layers.0.certificate.lower_bound",
+            1,
+            r"layers\[0\]: certificate.lower_bound is 1; allowed with 'optimal'",
+        ),
+        (
+            "layers.0.certificate.status",
+            "infeasible",
+            r"layers\[0\]: certificate.status is 'infeasible'; allowed",
+        ),
+        (
+            "layers.0.workload.sizes.i",
+            5,
+            r"layers\[0\]: best.tiling is not in the design space: 2 divides 5",
+        ),
+        (
+            "layers.0.dsp_efficiency",
+            0.75,
+            r"layers\[0\].dsp_efficiency: recorded .* is not the model's",
+        ),
         ("platform.limits.dsp", 1, r"layers\[0\]: best.metrics: 'dsp' is 80; allowed: at most 1"),
         ("objective", "latency + x", "unknown"),
         ("schema", "ithaca/2", "schema is 'ithaca/2'; allowed: 'ithaca/1'"),
@@ -162,7 +238,9 @@ def _edit(document: dict[str, Any], path: str, value: Any) -> None:
         ("extra", 1, "extra is unknown"),
     ],
 )
-def test_an_edited_document_is_refused(solve: Solve, tmp_path: Path, path: str, value: Any, line: str) -> None:
+def test_an_edited_document_is_refused(
+    solve: Solve, tmp_path: Path, path: str, value: Any, line: str
+) -> None:
     file = tmp_path / "r.json"
     document = written(solve("per-layer", "mm"), file)
     _edit(document, path, value)
@@ -183,7 +261,9 @@ def test_a_total_must_be_the_sum(solve: Solve, tmp_path: Path) -> None:
 
 def test_a_platform_with_a_technology_of_its_own_loads_back(tmp_path: Path) -> None:
     network = only_layers(tiny_network(tmp_path), ["wide"])
-    result = mode("per-layer")(network, replace(tiny_request(), platform=load_platform("asic-28nm")), RunOptions())
+    result = mode("per-layer")(
+        network, replace(tiny_request(), platform=load_platform("asic-28nm")), RunOptions()
+    )
     path = tmp_path / "asic.json"
     write_text_atomically(path, document_text(network_document(result)))
     assert network_document(load_network_result(path)) == network_document(result)

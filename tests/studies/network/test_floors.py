@@ -1,4 +1,5 @@
-"""Bounds of layers that were not begun: what a decode block of a language model must move, counted by hand."""
+"""Bounds of layers that were not begun: what a decode block of a language model must move, counted
+by hand."""
 
 from __future__ import annotations
 
@@ -23,13 +24,22 @@ layers:
 """
 
 #: Words of the largest tensor of every layer.
-WORDS = (3 * 4096 * 4096, 32 * 2048 * 128, 32 * 128 * 2048, 4096 * 4096, 2 * 11008 * 4096, 4096 * 11008)
+WORDS = (
+    3 * 4096 * 4096,
+    32 * 2048 * 128,
+    32 * 128 * 2048,
+    4096 * 4096,
+    2 * 11008 * 4096,
+    4096 * 11008,
+)
 
 
 def bounds_of(path: Path, *options: str) -> tuple[float, list[float]]:
     """Bounds of the total and of every layer, where time is over before the first is begun."""
     path.write_text(BLOCK)
-    document = json.loads(ithaca("network", str(path), *options, "--time-limit", "1e-6", "--json").stdout)
+    document = json.loads(
+        ithaca("network", str(path), *options, "--time-limit", "1e-6", "--json").stdout
+    )
     layers = [layer["certificate"]["lower_bound"] for layer in document["layers"]]
     return document["total"]["certificate"]["lower_bound"], layers
 

@@ -1,4 +1,5 @@
-"""Fusing: what stays on chip between layers, against every choice of it and every configuration; files of it."""
+"""Fusing: what stays on chip between layers, against every choice of it and every configuration;
+files of it."""
 
 from __future__ import annotations
 
@@ -58,7 +59,10 @@ def points(problem: Problem) -> tuple[tuple[dict[str, Fraction], Mapping[str, Fr
     """Metrics and off-chip words by tensor of every configuration, nothing being kept."""
     design = systolic(problem)
     tables = [axis.table() for axis in problem.space.axes]
-    rows = [[dict(zip(table, map(int, row), strict=True)) for row in zip(*table.values(), strict=True)] for table in tables]
+    rows = [
+        [dict(zip(table, map(int, row), strict=True)) for row in zip(*table.values(), strict=True)]
+        for table in tables
+    ]
     found = []
     for chosen in product(*rows):
         values = {name: number for row in chosen for name, number in row.items()}
@@ -68,8 +72,11 @@ def points(problem: Problem) -> tuple[tuple[dict[str, Fraction], Mapping[str, Fr
     return tuple(found)
 
 
-def least(problem: Problem, objective: str, bram18k: int, kept: Mapping[str, int]) -> Fraction | None:
-    """The least objective with tensors on chip: their words cost no DRAM, a buffer access each, and block RAM as a whole."""
+def least(
+    problem: Problem, objective: str, bram18k: int, kept: Mapping[str, int]
+) -> Fraction | None:
+    """The least objective with tensors on chip: their words cost no DRAM, a buffer access each, and
+    block RAM as a whole."""
     # 16 words of 32 bits wide: 15 blocks of 36 bits beside each other, 512 rows deep
     blocks = sum(15 * ceil(Fraction(words, 16 * 512)) for words in kept.values())
     technology = systolic(problem).technology
@@ -77,7 +84,10 @@ def least(problem: Problem, objective: str, bram18k: int, kept: Mapping[str, int
     values = []
     for metrics, words in points(replace(problem, limits=(), objective=parse_objective("latency"))):
         moved = sum((words[tensor] for tensor in kept), Fraction(0))
-        own = {"off_chip_words": metrics["off_chip_words"] - moved, "energy": metrics["energy"] - moved * less}
+        own = {
+            "off_chip_words": metrics["off_chip_words"] - moved,
+            "energy": metrics["energy"] - moved * less,
+        }
         if metrics["dsp"] <= 400 and metrics["bram18k"] + blocks <= bram18k:
             values.append({**metrics, **own}[objective])
     return min(values, default=None)
@@ -112,24 +122,32 @@ SIZES = st.sampled_from([2, 4])
 
 @st.composite
 def chains(draw: st.DrawFn) -> Network:
-    nests = [workload("mm", {"i": draw(SIZES), "j": draw(SIZES), "k": draw(SIZES)}) for _ in range(2)]
+    nests = [
+        workload("mm", {"i": draw(SIZES), "j": draw(SIZES), "k": draw(SIZES)}) for _ in range(2)
+    ]
     runs: list[Run] = []
     for number in range(draw(st.integers(1, 4))):
         follows = number > 0 and draw(st.booleans())
-        runs.append(Run(f"l{number}", draw(st.sampled_from(nests)), draw(st.integers(1, 2)), follows))
+        runs.append(
+            Run(f"l{number}", draw(st.sampled_from(nests)), draw(st.integers(1, 2)), follows)
+        )
     return chain_of(runs)
 
 
 @settings(max_examples=8)
 @given(chains(), st.sampled_from(OBJECTIVES), st.sampled_from(BUDGETS))
-def test_the_total_is_the_least_of_all_choices_and_configurations(network: Network, objective: str, bram18k: int) -> None:
+def test_the_total_is_the_least_of_all_choices_and_configurations(
+    network: Network, objective: str, bram18k: int
+) -> None:
     check(network, objective, bram18k)
 
 
 @pytest.mark.slow
 @settings(max_examples=100)
 @given(chains(), st.sampled_from(OBJECTIVES), st.sampled_from(BUDGETS))
-def test_the_total_is_the_least_on_many_chains(network: Network, objective: str, bram18k: int) -> None:
+def test_the_total_is_the_least_on_many_chains(
+    network: Network, objective: str, bram18k: int
+) -> None:
     check(network, objective, bram18k)
 
 
@@ -139,7 +157,9 @@ def check(network: Network, objective: str, bram18k: int) -> None:
     expected = every_choice(network, request, objective, bram18k)
     assert result.total is not None
     assert result.total.value == expected
-    assert result.total.certificate.status is (Status.INFEASIBLE if expected is None else Status.OPTIMAL)
+    assert result.total.certificate.status is (
+        Status.INFEASIBLE if expected is None else Status.OPTIMAL
+    )
     assert result.total.certificate.lower_bound == expected
     assert result.fusing is not None
     posed, runs = (
@@ -147,12 +167,21 @@ def check(network: Network, objective: str, bram18k: int) -> None:
         {r.source: r for r in network.order},
     )
     for edge in result.fusing.edges:
-        ends = ((runs[edge.producer].nest, {"C": edge.words}), (runs[edge.consumer].nest, {"A": edge.words}))
-        room = [any(least(problem, objective, bram18k, kept) is not None for problem in posed[nest]) for nest, kept in ends]
+        ends = (
+            (runs[edge.producer].nest, {"C": edge.words}),
+            (runs[edge.consumer].nest, {"A": edge.words}),
+        )
+        room = [
+            any(least(problem, objective, bram18k, kept) is not None for problem in posed[nest])
+            for nest, kept in ends
+        ]
         assert edge.fits == all(room)
         assert edge.fits or not edge.kept
     if expected is not None:
-        assert sum(layer.layer.count * (layer.answer.value or 0) for layer in result.layers) == expected
+        assert (
+            sum(layer.layer.count * (layer.answer.value or 0) for layer in result.layers)
+            == expected
+        )
         assert all(layer.answer.metrics["bram18k"] <= bram18k for layer in result.layers)
 
 
@@ -174,14 +203,27 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_equal_layers_of_which_one_follows_are_apart() -> None:
     nest = workload("mm", {"i": 4, "j": 4, "k": 4})
-    network = chain_of([Run("a", nest, 1), Run("b", nest, 1, True), Run("c", nest, 2), Run("d", nest, 1, True)])
+    network = chain_of(
+        [Run("a", nest, 1), Run("b", nest, 1, True), Run("c", nest, 2), Run("d", nest, 1, True)]
+    )
     (merged,) = network.layers
     assert (merged.count, merged.sources) == (5, ("a", "b", "c", "d"))
     result = solve_fused(network, asked("off_chip_words", 400), RunOptions())
-    kept = {layer.layer.name: (layer.layer.count, dict(systolic(layer.answer.problem).kept)) for layer in result.layers}
-    assert kept == {"a": (1, {"C": 16}), "b": (1, {"A": 16}), "c": (2, {"C": 32}), "d": (1, {"A": 32})}
+    kept = {
+        layer.layer.name: (layer.layer.count, dict(systolic(layer.answer.problem).kept))
+        for layer in result.layers
+    }
+    assert kept == {
+        "a": (1, {"C": 16}),
+        "b": (1, {"A": 16}),
+        "c": (2, {"C": 32}),
+        "d": (1, {"A": 32}),
+    }
     assert result.fusing is not None
-    assert [(edge.producer, edge.consumer, edge.words) for edge in result.fusing.edges] == [("a", "b", 16), ("c", "d", 32)]
+    assert [(edge.producer, edge.consumer, edge.words) for edge in result.fusing.edges] == [
+        ("a", "b", 16),
+        ("c", "d", 32),
+    ]
 
 
 def test_layers_left_out_are_followed_by_none() -> None:
@@ -197,7 +239,9 @@ def test_layers_left_out_are_followed_by_none() -> None:
 
 
 def test_files_are_read_back_and_edited_ones_refused(file: Path, tmp_path: Path) -> None:
-    result = solve_fused(only_layers(find_network(str(file)), ["mm"]), asked("off_chip_words", 400), RunOptions())
+    result = solve_fused(
+        only_layers(find_network(str(file)), ["mm"]), asked("off_chip_words", 400), RunOptions()
+    )
     path = tmp_path / "r.json"
     document = network_document(result)
     path.write_text(document_text(document))
@@ -216,7 +260,11 @@ def test_files_are_read_back_and_edited_ones_refused(file: Path, tmp_path: Path)
         part = edited
         for key in change[:-1]:
             part = part[key]
-        part[change[-1]] = 25 if isinstance(part[change[-1]], int) and not isinstance(part[change[-1]], bool) else False
+        part[change[-1]] = (
+            25
+            if isinstance(part[change[-1]], int) and not isinstance(part[change[-1]], bool)
+            else False
+        )
         other = tmp_path / "edited.json"
         other.write_text(json.dumps(edited))
         with pytest.raises(InputError) as error:
@@ -225,12 +273,16 @@ def test_files_are_read_back_and_edited_ones_refused(file: Path, tmp_path: Path)
 
 
 def test_what_is_claimed_is_proven_again(file: Path) -> None:
-    result = solve_fused(only_layers(find_network(str(file)), ["mm"]), asked("off_chip_words", 400), RunOptions())
+    result = solve_fused(
+        only_layers(find_network(str(file)), ["mm"]), asked("off_chip_words", 400), RunOptions()
+    )
     checks = list(verify_network(result, SolveOptions()))
     assert all(check.confirmed for check in checks)
     assert all("found again by the same search" in check.line for check in checks[-2:])
     assert result.total is not None
-    less = replace(result.total, certificate=replace(result.total.certificate, lower_bound=Fraction(10**6)))
+    less = replace(
+        result.total, certificate=replace(result.total.certificate, lower_bound=Fraction(10**6))
+    )
     with pytest.raises(InputError, match="yet there is a configuration"):
         list(verify_network(replace(result, total=less), SolveOptions()))
 
@@ -238,7 +290,9 @@ def test_what_is_claimed_is_proven_again(file: Path) -> None:
 def test_a_run_without_time_says_what_it_knows() -> None:
     nest = workload("mm", {"i": 4, "j": 4, "k": 4})
     network = chain_of([Run("a", nest, 1), Run("b", nest, 1, True)])
-    result = solve_fused(network, asked("off_chip_words", 400), RunOptions(search=SolveOptions(stop=lambda: True)))
+    result = solve_fused(
+        network, asked("off_chip_words", 400), RunOptions(search=SolveOptions(stop=lambda: True))
+    )
     assert result.total is not None
     assert (result.total.value, result.total.certificate.status) == (None, Status.UNKNOWN)
     whole = solve_fused(network, asked("off_chip_words", 400), RunOptions()).total
@@ -317,15 +371,32 @@ def test_on_a_memory_hierarchy_too(tmp_path: Path) -> None:
     done = ithaca("export", path, "--layer", "b", "--to", "timeloop", "-o", tmp_path / "folder")
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert "stays there between layers" in done.stderr
-    done = ithaca("network", tmp_path / "two.yaml", "--fuse", "--arch", "dmazerunner-256", "--edition", "dmazerunner")
-    assert (done.returncode, done.stderr) == (2, "ithaca: --fuse does not go with edition dmazerunner; allowed: timeloop\n")
+    done = ithaca(
+        "network",
+        tmp_path / "two.yaml",
+        "--fuse",
+        "--arch",
+        "dmazerunner-256",
+        "--edition",
+        "dmazerunner",
+    )
+    assert (done.returncode, done.stderr) == (
+        2,
+        "ithaca: --fuse does not go with edition dmazerunner; allowed: timeloop\n",
+    )
 
 
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        (("--mode", "shared-array"), "--fuse does not go with --mode shared-array; allowed with: per-layer"),
-        (("--objective", "edp"), "--objective 'edp' does not add up over layers, which --fuse needs"),
+        (
+            ("--mode", "shared-array"),
+            "--fuse does not go with --mode shared-array; allowed with: per-layer",
+        ),
+        (
+            ("--objective", "edp"),
+            "--objective 'edp' does not add up over layers, which --fuse needs",
+        ),
     ],
 )
 def test_bad_input_is_one_line(words: tuple[str, ...], line: str, file: Path) -> None:
@@ -343,4 +414,7 @@ def test_a_network_that_does_not_say_what_follows_what_is_refused(tmp_path: Path
     )
     done = ithaca("network", path, "--fuse", "--objective", "energy")
     assert done.returncode == 2
-    assert "sums does not say which of its layers follow each other: it has 1 Add, and 0 blocks with residual" in done.stderr
+    assert (
+        "sums does not say which of its layers follow each other: it has 1 Add, and 0 blocks with residual"
+        in done.stderr
+    )

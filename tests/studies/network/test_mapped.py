@@ -1,4 +1,5 @@
-"""Networks on memory hierarchies: every layer proven, identical ones merged, sums; written, read back, resumed."""
+"""Networks on memory hierarchies: every layer proven, identical ones merged, sums; written, read
+back, resumed."""
 
 from __future__ import annotations
 
@@ -34,7 +35,18 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a network, its result, and the results kept of its layers."""
     found = tmp_path_factory.mktemp("mapped")
     (found / "small.yaml").write_text(NETWORK)
-    done = command("network", "small.yaml", *ASKED, "--results", "kept", "-o", "r.json", "--table", "t.csv", cwd=found)
+    done = command(
+        "network",
+        "small.yaml",
+        *ASKED,
+        "--results",
+        "kept",
+        "-o",
+        "r.json",
+        "--table",
+        "t.csv",
+        cwd=found,
+    )
     assert done.returncode == 0, done.stderr
     (found / "told.txt").write_text(done.stdout)
     return found
@@ -44,10 +56,17 @@ def test_every_layer_is_what_solving_it_alone_proves(folder: Path) -> None:
     found = ithaca.load(folder / "r.json")
     assert isinstance(found, ithaca.NetworkResult)
     assert found.status == "optimal"
-    assert {layer.layer.name: layer.layer.count for layer in found.layers} == {"first": 4, "second": 4, "fourth": 2, "last": 1}
+    assert {layer.layer.name: layer.layer.count for layer in found.layers} == {
+        "first": 4,
+        "second": 4,
+        "fourth": 2,
+        "last": 1,
+    }
     total = 0
     for layer in found.layers:
-        alone = ithaca.solve(layer.layer.nest, arch="simple", divisors_only=True, objective="energy")
+        alone = ithaca.solve(
+            layer.layer.nest, arch="simple", divisors_only=True, objective="energy"
+        )
         assert alone.status == "optimal"
         assert layer.answer.value == alone.value == layer.answer.metrics["energy"]
         total += layer.layer.count * alone.value
@@ -67,7 +86,9 @@ def test_it_is_told_with_its_sums(folder: Path) -> None:
 def test_what_is_kept_is_not_solved_again(folder: Path) -> None:
     kept = sorted((folder / "kept").iterdir())
     assert len(kept) == 4
-    again = command("network", "small.yaml", *ASKED, "--results", "kept", "-o", "again.json", cwd=folder)
+    again = command(
+        "network", "small.yaml", *ASKED, "--results", "kept", "-o", "again.json", cwd=folder
+    )
     assert again.returncode == 0
     assert (folder / "again.json").read_text() == (folder / "r.json").read_text()
     assert sorted((folder / "kept").iterdir()) == kept
@@ -80,23 +101,47 @@ def test_files_are_verified_explained_reported_and_refused_where_edited(folder: 
     assert "Dominant:" in command("explain", "r.json", cwd=folder).stdout
     assert command("report", "r.json", "-o", "r.html", cwd=folder).returncode == 0
     assert "The mapping as a loop nest" in (folder / "r.html").read_text()
-    assert command("export", "r.json", "--layer", "second", "--to", "timeloop", "-o", "out", cwd=folder).returncode == 0
+    assert (
+        command(
+            "export", "r.json", "--layer", "second", "--to", "timeloop", "-o", "out", cwd=folder
+        ).returncode
+        == 0
+    )
     assert command("export", "r.json", "--to", "timeloop", "-o", "all", cwd=folder).returncode == 0
     layers = {"first", "second", "fourth", "last"}
-    assert {path.name for path in (folder / "all").iterdir()} == {*layers, "layers.csv", "README.md", "build_all.sh"}
+    assert {path.name for path in (folder / "all").iterdir()} == {
+        *layers,
+        "layers.csv",
+        "README.md",
+        "build_all.sh",
+    }
     readme = (folder / "all" / "README.md").read_text()
     for layer in ithaca.load(folder / "r.json").layers:
         energy = number(layer.answer.metrics["energy"])
-        assert re.search(rf"\| {layer.layer.name} \| {layer.layer.count} \| {layer.layer.name} \| .*\| {energy} \|", readme)
-    tool = folder / "timeloop-model"  # prints what it is called with, where; fails where a word says so
-    tool.write_text('#!/bin/sh\nls problem.yaml && echo "$@"\ncase "$PWD" in *second) exit 3 ;; esac\n')
+        assert re.search(
+            rf"\| {layer.layer.name} \| {layer.layer.count} \| {layer.layer.name} \| .*\| {energy} \|",
+            readme,
+        )
+    tool = (
+        folder / "timeloop-model"
+    )  # prints what it is called with, where; fails where a word says so
+    tool.write_text(
+        '#!/bin/sh\nls problem.yaml && echo "$@"\ncase "$PWD" in *second) exit 3 ;; esac\n'
+    )
     tool.chmod(0o755)
-    script, known = ["sh", str(folder / "all" / "build_all.sh"), "more"], {"PATH": f"{folder}:{os.environ['PATH']}"}
+    script, known = (
+        ["sh", str(folder / "all" / "build_all.sh"), "more"],
+        {"PATH": f"{folder}:{os.environ['PATH']}"},
+    )
     run = subprocess.run(script, env=known, cwd="/", capture_output=True, text=True, check=False)
     assert run.returncode == 1
-    assert run.stdout.count("problem.yaml\narch.yaml ert.yaml problem.yaml mapping.yaml more\n") == len(layers)
+    assert run.stdout.count(
+        "problem.yaml\narch.yaml ert.yaml problem.yaml mapping.yaml more\n"
+    ) == len(layers)
     assert run.stderr.endswith("build_all.sh: failed: second\n")
-    assert (folder / "all" / "second" / "mapping.yaml").read_text() == (folder / "out" / "mapping.yaml").read_text()
+    assert (folder / "all" / "second" / "mapping.yaml").read_text() == (
+        folder / "out" / "mapping.yaml"
+    ).read_text()
     document = json.loads((folder / "r.json").read_text())
     document["layers"][0]["best"]["metrics"]["energy"] += 1
     (folder / "edited.json").write_text(json.dumps(document))

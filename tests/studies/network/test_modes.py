@@ -47,15 +47,22 @@ def least(network: Network) -> dict[str, dict[str, Fraction | None]]:
     """The optimum of every layer under every design, by enumeration."""
     posed = layer_problems(network, tiny_request(space=DIVISORS))
     return {
-        part.layer.name: {p.design.name: brute_force(p.with_design(technology=DEFAULT_TECHNOLOGY)) for p in part.problems}
+        part.layer.name: {
+            p.design.name: brute_force(p.with_design(technology=DEFAULT_TECHNOLOGY))
+            for p in part.problems
+        }
         for part in posed
     }
 
 
-def test_per_layer_is_the_least_of_every_layer(network: Network, options: RunOptions, least: dict[str, Any]) -> None:
+def test_per_layer_is_the_least_of_every_layer(
+    network: Network, options: RunOptions, least: dict[str, Any]
+) -> None:
     result = mode("per-layer")(network, tiny_request(space=DIVISORS), options)
     assert result.total is not None
-    best = {name: min(v for v in values.values() if v is not None) for name, values in least.items()}
+    best = {
+        name: min(v for v in values.values() if v is not None) for name, values in least.items()
+    }
     assert {r.layer.name: r.answer.value for r in result.layers} == best
     assert result.total.value == best["wide"] + 3 * best["deep"] + 2 * best["image"]
     assert result.total.certificate.status is Status.OPTIMAL
@@ -74,13 +81,19 @@ def test_shared_dataflow_is_the_least_sum_of_one_design_per_kernel(
     assert result.total is not None
     assert result.total.value == min(products.values()) + min(images.values())
     assert result.total.certificate.status is Status.OPTIMAL
-    totals = {(c.kernel, c.name): c.total.value for c in result.choices if c.total.value is not None}
-    assert totals == {("mm", n): v for n, v in products.items()} | {("conv2d", n): v for n, v in images.items()}
+    totals = {
+        (c.kernel, c.name): c.total.value for c in result.choices if c.total.value is not None
+    }
+    assert totals == {("mm", n): v for n, v in products.items()} | {
+        ("conv2d", n): v for n, v in images.items()
+    }
     chosen = {c.kernel: c for c in result.choices if c.chosen}
     assert chosen["mm"].total.value == min(products.values())
     assert chosen["mm"].layers == ("wide", "deep")
     assert all(c.proven for c in chosen.values())
-    designs = {r.layer.name: r.answer.found and r.answer.found.problem.design.name for r in result.layers}
+    designs = {
+        r.layer.name: r.answer.found and r.answer.found.problem.design.name for r in result.layers
+    }
     assert designs["wide"] == designs["deep"] == chosen["mm"].name
     for layer in result.layers:
         assert layer.answer.value == least[layer.layer.name][designs[layer.layer.name]]
@@ -116,12 +129,17 @@ def test_which_objectives_add_up(objective: str, sums: bool) -> None:
     assert adds_up(parse_objective(objective)) is sums
 
 
-def test_an_objective_that_does_not_add_up_has_no_total(network: Network, options: RunOptions) -> None:
+def test_an_objective_that_does_not_add_up_has_no_total(
+    network: Network, options: RunOptions
+) -> None:
     request = tiny_request("dsp")
     result = mode("per-layer")(only_layers(network, ["wide"]), request, options)
     assert result.total is None
     assert result.layers[0].answer.value == 5
-    with pytest.raises(InputError, match="--objective 'dsp' does not add up over layers, which --mode shared-dataflow needs"):
+    with pytest.raises(
+        InputError,
+        match="--objective 'dsp' does not add up over layers, which --mode shared-dataflow needs",
+    ):
         mode("shared-dataflow")(network, request, options)
 
 
@@ -160,15 +178,23 @@ def test_a_failing_problem_is_reported_and_the_rest_finish(
     monkeypatch.setattr(rounds, "advance", breaks)
     request = tiny_request(space=DIVISORS)
     result = mode("per-layer")(only_layers(network, ["mm"]), request, RunOptions())
-    assert [(f.place, f.reason) for f in result.failures] == [("deep [i,k] C", "RuntimeError: two lines")]
+    assert [(f.place, f.reason) for f in result.failures] == [
+        ("deep [i,k] C", "RuntimeError: two lines")
+    ]
     wide, deep = result.layers
     assert wide.answer.certificate.status is Status.OPTIMAL
     rest = [value for name, value in least["deep"].items() if name != "[i,k] C"]
     assert deep.answer.value == min(rest)
     # the design that failed may be better: nothing is proven
-    assert (deep.answer.certificate.status, deep.answer.certificate.lower_bound) == (Status.FEASIBLE, None)
+    assert (deep.answer.certificate.status, deep.answer.certificate.lower_bound) == (
+        Status.FEASIBLE,
+        None,
+    )
     assert result.total is not None
-    assert (result.total.certificate.status, result.total.certificate.lower_bound) == (Status.FEASIBLE, None)
+    assert (result.total.certificate.status, result.total.certificate.lower_bound) == (
+        Status.FEASIBLE,
+        None,
+    )
     shared = mode("shared-dataflow")(only_layers(network, ["mm"]), request, RunOptions())
     chosen = next(c for c in shared.choices if c.chosen)
     assert not chosen.proven
@@ -191,7 +217,9 @@ def test_an_interrupted_run_says_so(network: Network) -> None:
         stop = stop or state.done == 2
 
     options = RunOptions(search=SolveOptions(stop=lambda: stop), report=report)
-    result: NetworkResult = mode("per-layer")(only_layers(network, ["wide"]), tiny_request(space=DIVISORS), options)
+    result: NetworkResult = mode("per-layer")(
+        only_layers(network, ["wide"]), tiny_request(space=DIVISORS), options
+    )
     assert not result.complete
     statuses = [s.certificate.status for s in result.layers[0].designs]
     assert Counter(statuses) == {Status.OPTIMAL: 2, Status.UNKNOWN: 4}
@@ -203,7 +231,9 @@ def test_an_interrupted_run_says_so(network: Network) -> None:
 
 def _part(count: int, value: int | None, bound: int | None, status: str) -> tuple[int, Total]:
     found = None if value is None else Fraction(value)
-    proof = Certificate(Status(status), None if bound is None else Fraction(bound), None, "exact", 1, 0.5)
+    proof = Certificate(
+        Status(status), None if bound is None else Fraction(bound), None, "exact", 1, 0.5
+    )
     return count, Total(found, proof)
 
 
@@ -213,7 +243,11 @@ def test_totals_add_up_values_and_bounds() -> None:
     assert (found.value, certificate.lower_bound, certificate.status) == (35, 32, Status.FEASIBLE)
     assert (certificate.gap, certificate.nodes, certificate.seconds) == (3 / 35, 2, 1.0)
     unknown = total([_part(1, 10, 10, "optimal"), _part(1, None, 3, "unknown")], "exact")
-    assert (unknown.value, unknown.certificate.lower_bound, unknown.certificate.status) == (None, 13, Status.UNKNOWN)
+    assert (unknown.value, unknown.certificate.lower_bound, unknown.certificate.status) == (
+        None,
+        13,
+        Status.UNKNOWN,
+    )
     infeasible = total([_part(1, 10, 10, "optimal"), _part(1, None, None, "infeasible")], "exact")
     assert (infeasible.value, infeasible.certificate.status) == (None, Status.INFEASIBLE)
 
@@ -221,7 +255,11 @@ def test_totals_add_up_values_and_bounds() -> None:
 def test_the_best_of_several_totals_is_proven_by_all_their_bounds() -> None:
     totals = [part for _, part in (_part(1, 10, 8, "feasible"), _part(1, 12, 9, "feasible"))]
     best = best_total(totals)
-    assert (best.value, best.certificate.lower_bound, best.certificate.status) == (10, 8, Status.FEASIBLE)
+    assert (best.value, best.certificate.lower_bound, best.certificate.status) == (
+        10,
+        8,
+        Status.FEASIBLE,
+    )
     proven = best_total([_part(1, 10, 10, "optimal")[1], _excluded()])
     assert (proven.value, proven.certificate.status) == (10, Status.OPTIMAL)
     assert best_total([_excluded()]).certificate.status is Status.INFEASIBLE
@@ -233,10 +271,14 @@ def _excluded() -> Total:
 
 def test_layers_are_chosen_by_name_or_kernel(network: Network) -> None:
     assert [layer.name for layer in only_layers(network, ["mm"]).layers] == ["wide", "deep"]
-    assert [layer.name for layer in only_layers(network, ["i*", "w?de"]).layers] == ["wide", "image"]
+    assert [layer.name for layer in only_layers(network, ["i*", "w?de"]).layers] == [
+        "wide",
+        "image",
+    ]
     assert only_layers(network, []) is network
     with pytest.raises(
-        InputError, match=r"--layers: 'x' is no layer of tiny; allowed: kernels mm, conv2d; layers wide, deep, image"
+        InputError,
+        match=r"--layers: 'x' is no layer of tiny; allowed: kernels mm, conv2d; layers wide, deep, image",
     ):
         only_layers(network, ["wide", "x"])
 
@@ -259,7 +301,9 @@ def test_unbuildable_designs_can_be_considered(network: Network) -> None:
     assert [len(part.problems) for part in parts] == [18, 18, 30]
 
 
-def test_results_of_one_mode_serve_the_other(network: Network, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_results_of_one_mode_serve_the_other(
+    network: Network, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     request, only = tiny_request(space=DIVISORS), only_layers(network, ["wide"])
     store = problem_store(tmp_path / "kept", RunOptions())
     mode("per-layer")(only, request, RunOptions(store=store))

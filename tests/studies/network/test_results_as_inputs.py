@@ -105,7 +105,9 @@ def _more_dsp(document: Any) -> None:
         ((*FEW, *MODES[2]), _more_dsp, "yet there is a configuration with "),
     ],
 )
-def test_a_false_claim_is_found_out(solved: Written, words: tuple[str, ...], edit: Callable[[Any], None], line: str) -> None:
+def test_a_false_claim_is_found_out(
+    solved: Written, words: tuple[str, ...], edit: Callable[[Any], None], line: str
+) -> None:
     done = ithaca("verify", path := solved(*words, edit=edit))
     assert done.returncode == 2
     assert done.stderr.startswith(f"ithaca: {path}: ")
@@ -114,11 +116,15 @@ def test_a_false_claim_is_found_out(solved: Written, words: tuple[str, ...], edi
     assert done.stderr.count("\n") == 1
 
 
-def test_engines_that_disagree_are_told_from_an_edited_file(solved: Written, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_engines_that_disagree_are_told_from_an_edited_file(
+    solved: Written, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = solved(edit=_other_design(0.9))
 
     def broken(method: Any) -> Any:  # repeats what the file says
-        record = next(d for r in load_network_result(path).layers for d in r.designs if d.value == value)
+        record = next(
+            d for r in load_network_result(path).layers for d in r.designs if d.value == value
+        )
         exact = engine(method)
         return (lambda problem, *_, **__: record) if method.value == "exact" else exact
 
@@ -146,9 +152,14 @@ def _without_best(document: Any) -> None:
 
 
 def _unproven_layer(document: Any) -> None:
-    """Let a design of a layer be open below the layer's answer, which still claims to be optimal."""
+    """Let a design of a layer be open below the layer's answer, which still claims to be
+    optimal."""
     design = document["layers"][0]["designs"][0]
-    design["certificate"] |= {"status": "feasible", "lower_bound": 1, "gap": (design["value"] - 1) / design["value"]}
+    design["certificate"] |= {
+        "status": "feasible",
+        "lower_bound": 1,
+        "gap": (design["value"] - 1) / design["value"],
+    }
 
 
 @pytest.mark.parametrize(
@@ -157,17 +168,29 @@ def _unproven_layer(document: Any) -> None:
         ((), _unproven_layer, "layers[0].certificate.lower_bound is "),
         ((), _set("layers", 0, "designs", value=[]), "layers[0].value is "),
         ((), _without_best, "layers[0].best is of none of its designs"),
-        ((), _set("failures", value=[{"place": "zz", "reason": "x"}]), "failures[0].place is 'zz'; allowed: a layer and"),
+        (
+            (),
+            _set("failures", value=[{"place": "zz", "reason": "x"}]),
+            "failures[0].place is 'zz'; allowed: a layer and",
+        ),
         ((), _set("objective", value="dsp"), "not the model's"),
         ((), _set("mode", value="best"), "mode is 'best'; allowed: per-layer"),
-        (MODES[1], _set("choices", 0, "proven", value=False), "choices[0]: not all follows from the designs"),
+        (
+            MODES[1],
+            _set("choices", 0, "proven", value=False),
+            "choices[0]: not all follows from the designs",
+        ),
         (MODES[2], _set("arrays", 0, "value", value=1), "arrays[0].value: recorded "),
         (
             MODES[2],
             _set("arrays", 0, "parameters", "simd", value=16),
             "arrays[0].parameters.simd: recorded ",
         ),
-        (MODES[2], _set("arrays", 0, "resources", "dsp", value=1), "arrays[0].resources.dsp: recorded "),
+        (
+            MODES[2],
+            _set("arrays", 0, "resources", "dsp", value=1),
+            "arrays[0].resources.dsp: recorded ",
+        ),
         (MODES[2], _set("arrays", 0, "layers", value=["wide"]), "arrays[0].layers: recorded "),
     ],
 )
@@ -180,7 +203,9 @@ def test_what_does_not_follow_is_refused(
 
 
 def test_designs_left_out_are_remembered(solved: Written) -> None:
-    result = load_network_result(solved("--dataflow", "i,j", "--layers", "mm", "--mode", "shared-array"))
+    result = load_network_result(
+        solved("--dataflow", "i,j", "--layers", "mm", "--mode", "shared-array")
+    )
     assert result.request.dataflow == ("i", "j")
     assert load_network_result(solved()).request.dataflow is None
 
@@ -202,8 +227,12 @@ def test_an_explanation_names_the_layers_that_dominate(solved: Written) -> None:
     assert done.returncode == 0, done.stderr
     first = explained.parts[0]
     assert first.explanation is not None
-    assert f"{ranked[0]} × {first.result.layer.count}: latency {takes[ranked[0]]:g}, " in done.stdout
-    binding = next(text for text in first.explanation.remarks.statements if text.startswith("Binding: "))
+    assert (
+        f"{ranked[0]} × {first.result.layer.count}: latency {takes[ranked[0]]:g}, " in done.stdout
+    )
+    binding = next(
+        text for text in first.explanation.remarks.statements if text.startswith("Binding: ")
+    )
     assert binding.removeprefix("Binding: ") in done.stdout
     document = json.loads(ithaca("explain", path, "--json").stdout)
     assert [layer["name"] for layer in document["layers"]] == ranked
@@ -218,20 +247,33 @@ def test_a_layer_is_a_result_of_its_own(solved: Written, tmp_path: Path) -> None
     solo = one_result(alone)
     assert found.best is not None
     assert solo.best is not None
-    assert (found.best.value, found.best.configuration) == (solo.best.value, solo.best.configuration)
-    assert [(s.design, s.value) for s in found.designs] == [(s.design, s.value) for s in solo.designs]
+    assert (found.best.value, found.best.configuration) == (
+        solo.best.value,
+        solo.best.configuration,
+    )
+    assert [(s.design, s.value) for s in found.designs] == [
+        (s.design, s.value) for s in solo.designs
+    ]
     words = ("explain", "--time-limit", "20")
-    of_network, of_itself = ithaca(*words, path, "--layer", "wide").stdout, ithaca(*words, alone).stdout
+    of_network, of_itself = (
+        ithaca(*words, path, "--layer", "wide").stdout,
+        ithaca(*words, alone).stdout,
+    )
     assert of_network.replace(str(path), str(alone)) == of_itself
     done = ithaca("explain", path, "--layer", "wid")
-    assert (done.returncode, done.stderr) == (2, "ithaca: --layer is 'wid'; allowed: one of wide, deep, image\n")
+    assert (done.returncode, done.stderr) == (
+        2,
+        "ithaca: --layer is 'wid'; allowed: one of wide, deep, image\n",
+    )
     done = ithaca("explain", alone, "--layer", "wide")
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     done = ithaca("explain", path, "--quick")
     assert "--quick does not go with the result of a whole network" in done.stderr
 
 
-def test_a_result_is_evaluated_with_its_own_workload_data_type_and_platform(solved: Written, tmp_path: Path) -> None:
+def test_a_result_is_evaluated_with_its_own_workload_data_type_and_platform(
+    solved: Written, tmp_path: Path
+) -> None:
     path, table = tmp_path / "r.json", tmp_path / "r.csv"
     done = ithaca("solve", "mm", "-s", "i=16,j=8,k=32", "--dtype", "int8", "--platform", "asic-28nm", "--dataflow", "i,j",
                   "--limit", "dsp=64", "-o", path)  # fmt: skip
@@ -244,7 +286,11 @@ def test_a_result_is_evaluated_with_its_own_workload_data_type_and_platform(solv
     assert float(row["throughput"]) == metrics["throughput"]
     same = ithaca("evaluate", "mm", "--points", path, "--json").stdout
     assert same == done.stdout
-    for words in (("evaluate", path, "--dtype", "int8"), ("evaluate", path, "--points", path), ("evaluate", "mm")):
+    for words in (
+        ("evaluate", path, "--dtype", "int8"),
+        ("evaluate", path, "--points", path),
+        ("evaluate", "mm"),
+    ):
         done = ithaca(*words)
         assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     layers = json.loads((network := solved()).read_text())["layers"]
@@ -252,15 +298,22 @@ def test_a_result_is_evaluated_with_its_own_workload_data_type_and_platform(solv
     assert [point["metrics"] for point in points] == [layer["best"]["metrics"] for layer in layers]
     assert " deep " in ithaca("evaluate", network).stdout
     (point,) = json.loads(ithaca("evaluate", network, "--layer", "deep", "--json").stdout)["points"]
-    assert point["metrics"] == next(layer["best"]["metrics"] for layer in layers if layer["name"] == "deep")
+    assert point["metrics"] == next(
+        layer["best"]["metrics"] for layer in layers if layer["name"] == "deep"
+    )
     done = ithaca("evaluate", "mm", "--points", path, "--layer", "deep")
-    assert (done.returncode, done.stderr) == (2, "ithaca: --layer is 'deep'; allowed with a network's result\n")
+    assert (done.returncode, done.stderr) == (
+        2,
+        "ithaca: --layer is 'deep'; allowed with a network's result\n",
+    )
 
 
 def test_a_layer_is_verified_alone(solved: Written) -> None:
     done = ithaca("verify", path := solved(), "--layer", "wide")
     assert done.returncode == 0, done.stderr
-    assert len(done.stdout.splitlines()) == len(ithaca_python.load(path, layer="wide").solutions) > 1
+    assert (
+        len(done.stdout.splitlines()) == len(ithaca_python.load(path, layer="wide").solutions) > 1
+    )
 
 
 def test_the_engine_under_a_time_limit_is_the_one_that_finds_the_most(tmp_path: Path) -> None:
@@ -272,7 +325,9 @@ def test_the_engine_under_a_time_limit_is_the_one_that_finds_the_most(tmp_path: 
 
 
 def test_what_is_loaded_equals_what_was_saved(tmp_path: Path) -> None:
-    found = ithaca_python.network(tiny_file(tmp_path), limit={"dsp": 400, "bram18k": 400}, divisors_only=True)
+    found = ithaca_python.network(
+        tiny_file(tmp_path), limit={"dsp": 400, "bram18k": 400}, divisors_only=True
+    )
     found.save(tmp_path / "n.json")
     assert ithaca_python.load(tmp_path / "n.json") == found
     assert ithaca_python.load(tmp_path / "n.json") != replace(found, complete=False)
@@ -294,12 +349,16 @@ def test_bars_show_what_layers_take_and_how_much_of_them_works(solved: Written) 
 
 
 def test_modes_are_compared_layer_by_layer(solved: Written, tmp_path: Path) -> None:
-    alone, shared = (load_network_result(solved(*words, "--layers", "mm")) for words in ((), MODES[1]))
+    alone, shared = (
+        load_network_result(solved(*words, "--layers", "mm")) for words in ((), MODES[1])
+    )
     chart = network_chart([alone, shared])
     assert isinstance(chart, LineChart)
     for series, result in zip(chart.series, (alone, shared), strict=True):
         assert series.x == ("wide", "deep")
-        assert series.y == tuple(float(r.layer.count * r.answer.metrics["latency"]) for r in result.layers)
+        assert series.y == tuple(
+            float(r.layer.count * r.answer.metrics["latency"]) for r in result.layers
+        )
         assert result.total is not None
         assert series.name == f"{result.mode} ({result.total.value})"
     kept = tmp_path / "alone.json"
@@ -308,10 +367,17 @@ def test_modes_are_compared_layer_by_layer(solved: Written, tmp_path: Path) -> N
     done = ithaca(*words, "--layers", "mm", "--plot", tmp_path / "modes.svg", "--dataflow", "i")
     assert done.returncode == 0, done.stderr
     assert alone.total is not None
-    total = float(next(line for line in done.stdout.splitlines() if line.startswith("total")).split()[2].replace(",", ""))
+    total = float(
+        next(line for line in done.stdout.splitlines() if line.startswith("total"))
+        .split()[2]
+        .replace(",", "")
+    )
     less = 1 - float(alone.total.value or 0) / total
     assert less > 0
-    assert f"compared   per-layer: latency {alone.total.value}, {less * 100:.1f} % less  (optimal, as stated in" in done.stdout
+    assert (
+        f"compared   per-layer: latency {alone.total.value}, {less * 100:.1f} % less  (optimal, as stated in"
+        in done.stdout
+    )
     assert "shared-dataflow" in (tmp_path / "modes.svg").read_text()
     done = ithaca(*words)
     assert (done.returncode, done.stderr) == (
@@ -325,7 +391,9 @@ def test_every_layer_gets_a_folder_of_seeds(solved: Written, tmp_path: Path) -> 
     done = ithaca("seed", path, "--for", "csv", "--count", "4", "-o", folder)
     assert done.returncode == 0, done.stderr
     layers = json.loads(path.read_text())["layers"]
-    assert sorted(each.name for each in folder.iterdir()) == sorted(layer["name"] for layer in layers)
+    assert sorted(each.name for each in folder.iterdir()) == sorted(
+        layer["name"] for layer in layers
+    )
     for layer in layers:
         rows = list(csv.DictReader((folder / layer["name"] / "seeds.csv").open()))
         assert len(rows) == 4
@@ -335,9 +403,17 @@ def test_every_layer_gets_a_folder_of_seeds(solved: Written, tmp_path: Path) -> 
         assert kept.best is not None
         assert kept.best.value == layer["value"]
         alone = tmp_path / f"{layer['name']}.csv"
-        assert ithaca("seed", path, "--layer", layer["name"], "--for", "csv", "--count", "4", "-o", alone).returncode == 0
+        assert (
+            ithaca(
+                "seed", path, "--layer", layer["name"], "--for", "csv", "--count", "4", "-o", alone
+            ).returncode
+            == 0
+        )
         assert alone.read_text() == (folder / layer["name"] / "seeds.csv").read_text()
-    for words in (("--for", "csv", "-o", path), ("--for", "csv", "-o", folder, "--platform", "u250")):
+    for words in (
+        ("--for", "csv", "-o", path),
+        ("--for", "csv", "-o", folder, "--platform", "u250"),
+    ):
         done = ithaca("seed", path, *words)
         assert (done.returncode, done.stderr.count("\n")) == (2, 1)
 
@@ -357,7 +433,10 @@ def test_every_layer_is_exported(solved: Written, tmp_path: Path, tool: str) -> 
 
 
 def test_a_start_gives_the_data_type_unless_one_is_given(tmp_path: Path) -> None:
-    mm, path = ("solve", "mm", "-s", "i=8,j=8,k=8", "--dataflow", "i,j", "--json"), tmp_path / "r.json"
+    mm, path = (
+        ("solve", "mm", "-s", "i=8,j=8,k=8", "--dataflow", "i,j", "--json"),
+        tmp_path / "r.json",
+    )
     assert ithaca(*mm, "--dtype", "int8", "-o", path).returncode == 0
     for words, dtype in (((), "int8"), (("--dtype", "fp32"), "fp32")):
         done = ithaca(*mm, "--start", path, *words)
@@ -373,7 +452,9 @@ def test_a_layer_is_saved_refined_and_run_like_any_result(solved: Written, tmp_p
     assert isinstance(again, ithaca_python.Result)
     assert again.value == layer.value
     # of the other designs the network's file has no tiling, but what is proven
-    assert {s.certificate.lower_bound for s in again.designs} == {s.certificate.lower_bound for s in layer.designs}
+    assert {s.certificate.lower_bound for s in again.designs} == {
+        s.certificate.lower_bound for s in layer.designs
+    }
     done = ithaca("verify", alone)
     assert done.returncode == 0, done.stderr
     for words in (("grid", "--around", "1"), ("refine", "--samples", "100"), ("simulate",)):

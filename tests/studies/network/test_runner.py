@@ -1,4 +1,5 @@
-"""Running many problems: what is kept, what is solved again, and what a cluster changes (nothing)."""
+"""Running many problems: what is kept, what is solved again, and what a cluster changes
+(nothing)."""
 
 from __future__ import annotations
 
@@ -62,17 +63,23 @@ def test_results_are_kept_one_by_one_and_never_computed_again(
         if state.progress is None:
             seen.append((state.done, len(list(folder.glob("*.json")))))
 
-    assert values(run_problems(jobs[:4], RunOptions(store=kept(folder), report=report))) == answers[:4]
+    assert (
+        values(run_problems(jobs[:4], RunOptions(store=kept(folder), report=report))) == answers[:4]
+    )
     assert seen[-1] == (4, 4)
     assert all(files == done for done, files in seen)
     solved = []
     advance = rounds.advance
-    monkeypatch.setattr(rounds, "advance", lambda e, *rest: solved.append(e.course.problem) or advance(e, *rest))
+    monkeypatch.setattr(
+        rounds, "advance", lambda e, *rest: solved.append(e.course.problem) or advance(e, *rest)
+    )
     assert values(run_problems(jobs, RunOptions(store=kept(folder)))) == answers
     assert solved == [j.problem for j in jobs[4:]]
 
 
-def test_engine_gap_and_seed_tell_results_apart_but_not_the_time_limit(jobs: list[Job], tmp_path: Path) -> None:
+def test_engine_gap_and_seed_tell_results_apart_but_not_the_time_limit(
+    jobs: list[Job], tmp_path: Path
+) -> None:
     problem = [jobs[0].problem]
     stores = [
         kept(tmp_path),
@@ -91,15 +98,21 @@ def test_what_was_not_proven_is_solved_again_only_with_more_time(
     asked: list[tuple[float | None, bool]] = []
     solve = portfolio.solve_design
 
-    def open_ended(problem: Any, options: SolveOptions, report: Any, *, start: Any, method: Any) -> Solution:
+    def open_ended(
+        problem: Any, options: SolveOptions, report: Any, *, start: Any, method: Any
+    ) -> Solution:
         asked.append((options.time_limit, start is not None))
         found = solve(problem, SolveOptions(), report, start, Method.EXACT)
         certificate = found.certificate
-        unproven = type(certificate)(Status.FEASIBLE, None, None, "exact", certificate.nodes, certificate.seconds)
+        unproven = type(certificate)(
+            Status.FEASIBLE, None, None, "exact", certificate.nodes, certificate.seconds
+        )
         return Solution(problem, found.configuration, found.value, unproven)
 
     def run(number: int, search: SolveOptions | None = None) -> None:
-        run_problems(jobs[:number], RunOptions(Method.NLP, search or SolveOptions(), store=kept(tmp_path)))
+        run_problems(
+            jobs[:number], RunOptions(Method.NLP, search or SolveOptions(), store=kept(tmp_path))
+        )
 
     monkeypatch.setattr(portfolio, "solve_design", open_ended)
     short, long = SolveOptions(time_limit=80.0), SolveOptions(time_limit=400.0)
@@ -119,9 +132,13 @@ def test_what_was_not_proven_is_solved_again_only_with_more_time(
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_none_is_begun_when_time_is_up(jobs: list[Job], monkeypatch: pytest.MonkeyPatch, threads: int) -> None:
+def test_none_is_begun_when_time_is_up(
+    jobs: list[Job], monkeypatch: pytest.MonkeyPatch, threads: int
+) -> None:
     monkeypatch.setattr(rounds, "advance", late)
-    found = run_problems(jobs * 20, RunOptions(search=SolveOptions(time_limit=0.5), threads=threads))
+    found = run_problems(
+        jobs * 20, RunOptions(search=SolveOptions(time_limit=0.5), threads=threads)
+    )
     reached = [o for o in found if isinstance(o, Failure)]
     assert len(reached) < len(found) / 2
     assert {o.certificate.status for o in found if isinstance(o, Solution)} == {Status.UNKNOWN}
@@ -133,7 +150,9 @@ def late(*rest: Any, **more: Any) -> Solution:
     raise ZeroDivisionError
 
 
-def test_a_damaged_file_is_told_of_and_solved_again(jobs: list[Job], answers: list[Any], tmp_path: Path) -> None:
+def test_a_damaged_file_is_told_of_and_solved_again(
+    jobs: list[Job], answers: list[Any], tmp_path: Path
+) -> None:
     store = kept(tmp_path)
     run_problems(jobs[:1], RunOptions(store=store))
     path = store.path([jobs[0].problem])
@@ -147,10 +166,19 @@ def test_a_damaged_file_is_told_of_and_solved_again(jobs: list[Job], answers: li
 
 @pytest.mark.parametrize(
     ("error", "reason"),
-    [(MemoryError(), "out of memory"), (ZeroDivisionError("a\nb"), "ZeroDivisionError: a b"), (InputError("no"), "no")],
+    [
+        (MemoryError(), "out of memory"),
+        (ZeroDivisionError("a\nb"), "ZeroDivisionError: a b"),
+        (InputError("no"), "no"),
+    ],
 )
 def test_whatever_breaks_becomes_a_failure(
-    jobs: list[Job], answers: list[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, reason: str
+    jobs: list[Job],
+    answers: list[Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    error: Exception,
+    reason: str,
 ) -> None:
     advance = rounds.advance
 
@@ -173,7 +201,9 @@ def test_no_problems_need_nothing() -> None:
     assert run_problems([], RunOptions(threads=2, scheduler="local")) == ()
 
 
-def test_processes_find_the_same_though_one_is_killed(jobs: list[Job], answers: list[Any], tmp_path: Path) -> None:
+def test_processes_find_the_same_though_one_is_killed(
+    jobs: list[Job], answers: list[Any], tmp_path: Path
+) -> None:
     killed = False
 
     def report(state: RunState) -> None:
@@ -209,19 +239,32 @@ def test_stopped_processes_end_with_what_they_have(tmp_path: Path) -> None:
     hard = [Job("hard", p.with_design(nest=nest)) for p in part.problems]
     told: list[RunState] = []
 
-    def report(state: RunState) -> None:  # as soon as a search tells something: none is over that early
+    def report(
+        state: RunState,
+    ) -> None:  # as soon as a search tells something: none is over that early
         told.extend([state] if state.progress is not None else [])
 
     search = SolveOptions(stop=lambda: bool(told))
-    found = run_problems(hard, RunOptions(Method.CPSAT, search, threads=2, store=kept(tmp_path / "kept"), report=report))
+    found = run_problems(
+        hard,
+        RunOptions(Method.CPSAT, search, threads=2, store=kept(tmp_path / "kept"), report=report),
+    )
     assert told
-    assert {o.certificate.status for o in found if isinstance(o, Solution)} <= {Status.FEASIBLE, Status.UNKNOWN}
-    assert not list((tmp_path / "kept").glob("*.json"))  # they have not gone as far as they were asked to
+    assert {o.certificate.status for o in found if isinstance(o, Solution)} <= {
+        Status.FEASIBLE,
+        Status.UNKNOWN,
+    }
+    assert not list(
+        (tmp_path / "kept").glob("*.json")
+    )  # they have not gone as far as they were asked to
 
 
 @pytest.mark.parametrize("address", ["foo", "tcp://localhost", "tcp://a b:1"])
 def test_an_address_that_is_none_is_refused(address: str) -> None:
-    with pytest.raises(InputError, match=f"--scheduler is '{address}'; allowed: local, or an address such as tcp://host:8786"):
+    with pytest.raises(
+        InputError,
+        match=f"--scheduler is '{address}'; allowed: local, or an address such as tcp://host:8786",
+    ):
         run_problems([], RunOptions(scheduler=address))
 
 
@@ -235,7 +278,9 @@ def test_a_scheduler_that_does_not_answer_is_refused() -> None:
 def cluster() -> Iterator[Any]:
     from distributed import LocalCluster
 
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50) as found:
+    with LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50
+    ) as found:
         yield found
 
 
@@ -291,7 +336,9 @@ def test_a_stop_reaches_a_search_on_a_worker(cluster: Any, tmp_path: Path) -> No
     hard = part.problems[0].with_design(nest=nest, array=derive(nest, ("i", "j"), "C"))
     began = time.monotonic()
     search = SolveOptions(stop=lambda: time.monotonic() - began > 6)
-    (found,) = run_problems([Job("hard", hard)], RunOptions(Method.CPSAT, search, scheduler=cluster.scheduler_address))
+    (found,) = run_problems(
+        [Job("hard", hard)], RunOptions(Method.CPSAT, search, scheduler=cluster.scheduler_address)
+    )
     assert isinstance(found, Solution)
     assert found.certificate.status is Status.UNKNOWN
 

@@ -15,7 +15,14 @@ from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.studies.peers.coordinates import Coordinates
 from ithaca.studies.peers.evaluator import INFEASIBLE, Evaluator, SettledError
-from ithaca.studies.peers.recorder import Budget, BudgetUsedError, Ended, Improvement, Recorder, Trace
+from ithaca.studies.peers.recorder import (
+    Budget,
+    BudgetUsedError,
+    Ended,
+    Improvement,
+    Recorder,
+    Trace,
+)
 from tests.problems import mm_points, mm_problem
 
 
@@ -28,7 +35,9 @@ def evaluator_of(problem: Problem, budget: Budget | None = None) -> Evaluator:
 def test_configurations_survive_their_coordinates(point: tuple[Problem, Configuration]) -> None:
     problem, configuration = point
     coordinates = Coordinates(problem)
-    if not problem.space.contains(configuration):  # packs that depend on several loops were drawn independently
+    if not problem.space.contains(
+        configuration
+    ):  # packs that depend on several loops were drawn independently
         return
     encoded = coordinates.encode(configuration)[None]
     for points in (encoded, coordinates.of_units(coordinates.to_units(encoded))):
@@ -57,10 +66,19 @@ def test_scores_are_those_of_the_reference(point: tuple[Problem, Configuration],
 
 def test_any_point_of_the_cube_is_a_configuration_and_all_values_are_reached() -> None:
     coordinates = Coordinates(mm_problem((40, 24, 32), edition="odyssey"))
-    assert [c.name for c in coordinates.all] == ["t2_i", "lanes_i", "t2_j", "lanes_j", "simd", "lanes_k"]
+    assert [c.name for c in coordinates.all] == [
+        "t2_i",
+        "lanes_i",
+        "t2_j",
+        "lanes_j",
+        "simd",
+        "lanes_k",
+    ]
     for coordinate in coordinates.all:
         places = np.linspace(0.0, 1.0, 200_001)
-        assert np.array_equal(np.unique(coordinate.of_unit(places)), np.arange(coordinate.low, coordinate.high + 1))
+        assert np.array_equal(
+            np.unique(coordinate.of_unit(places)), np.arange(coordinate.low, coordinate.high + 1)
+        )
     beyond = np.array([[1e9] * coordinates.count, [-3.0] * coordinates.count])
     assert coordinates.decode(beyond.astype(np.int64))[1].all()
 
@@ -73,14 +91,17 @@ def test_the_graded_cost_orders_feasible_ones_by_value_and_others_by_excess() ->
     assert 0 < feasible.sum() < feasible.size
     assert scores.cost[feasible].max() < scores.cost[~feasible].min()
     assert np.array_equal(
-        np.argsort(scores.cost[feasible], kind="stable"), np.argsort(scores.objective[feasible], kind="stable")
+        np.argsort(scores.cost[feasible], kind="stable"),
+        np.argsort(scores.objective[feasible], kind="stable"),
     )
     assert (np.diff(scores.cost[~feasible][np.argsort(scores.excess[~feasible])]) >= 0).all()
 
 
 def test_what_was_scored_before_is_free_until_nothing_new_comes() -> None:
     evaluator = evaluator_of(mm_problem((16, 16, 16)), Budget(samples=50))
-    points = evaluator.coordinates.of_units(np.random.default_rng(1).random((5, evaluator.coordinates.count)))
+    points = evaluator.coordinates.of_units(
+        np.random.default_rng(1).random((5, evaluator.coordinates.count))
+    )
     first = evaluator.points(points)
     used = evaluator.recorder.samples
     assert used <= 5

@@ -1,4 +1,5 @@
-"""Searches of hardware: on budgets, against all accelerators, and the trail of explained search on a toy, step by step."""
+"""Searches of hardware: on budgets, against all accelerators, and the trail of explained search on
+a toy, step by step."""
 
 from __future__ import annotations
 
@@ -23,9 +24,12 @@ from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.statement import parse_statement
 from tests.studies.codesign.toy import brute_force, random_question
 
-BLIND = [name for name in ("random", "nsga2", "tpe") if all(map(find_spec, HARDWARE_PEERS[name][1]))]
+BLIND = [
+    name for name in ("random", "nsga2", "tpe") if all(map(find_spec, HARDWARE_PEERS[name][1]))
+]
 
-#: Four multipliers behind a buffer: words, words a cycle and multipliers are to be chosen within an area.
+#: Four multipliers behind a buffer: words, words a cycle and multipliers are to be chosen within an
+#: area.
 TOY = """
 name: toy
 architecture:
@@ -72,11 +76,19 @@ def space(tmp_path_factory: pytest.TempPathFactory) -> HardwareSpace:
 
 def product_of(i: int, j: int, k: int, name: str = "mm") -> Work:
     output, inputs = parse_statement("C[i][j] += A[i][k] * B[k][j]")
-    return Work(name, LoopNest(name, (("i", i), ("j", j), ("k", k)), output, inputs, simd="k"), workload="toy")
+    return Work(
+        name,
+        LoopNest(name, (("i", i), ("j", j), ("k", k)), output, inputs, simd="k"),
+        workload="toy",
+    )
 
 
-def asked(space: HardwareSpace, *works: Work, objective: str = "latency", **limits: int) -> Question:
-    return make_question(space, works, [objective], {name: Fraction(bound) for name, bound in limits.items()})
+def asked(
+    space: HardwareSpace, *works: Work, objective: str = "latency", **limits: int
+) -> Question:
+    return make_question(
+        space, works, [objective], {name: Fraction(bound) for name, bound in limits.items()}
+    )
 
 
 @pytest.mark.parametrize("name", BLIND)
@@ -84,16 +96,22 @@ def asked(space: HardwareSpace, *works: Work, objective: str = "latency", **limi
 def test_what_methods_find_is_what_enumeration_says(name: str, seed: int) -> None:
     question = random_question(seed)
     if sum(bool(amount.shares) for amount in question.minimised) > 1:
-        with pytest.raises(InputError, match="allowed with a search method: one that depends on mappings"):
+        with pytest.raises(
+            InputError, match="allowed with a search method: one that depends on mappings"
+        ):
             run_hardware_peer(name, question, LayerBank(question.space.accelerator), 5)
         return
     bank, best = LayerBank(question.space.accelerator), sorted(brute_force(question))
     short, long = (run_hardware_peer(name, question, bank, trials, seed=3) for trials in (4, 80))
     assert len(short.evaluations) <= 4
-    assert [e.point for e in short.evaluations] == [e.point for e in long.evaluations[: len(short.evaluations)]]
+    assert [e.point for e in short.evaluations] == [
+        e.point for e in long.evaluations[: len(short.evaluations)]
+    ]
     points = [each.point for each in long.evaluations]
     assert len(set(points)) == len(points) <= question.space.box.count
-    assert all(any(all(a <= b for a, b in zip(x, y, strict=True)) for x in best) for y in long.front())
+    assert all(
+        any(all(a <= b for a, b in zip(x, y, strict=True)) for x in best) for y in long.front()
+    )
     if (
         name == "random"
         and question.space.box.count <= 80
@@ -103,22 +121,31 @@ def test_what_methods_find_is_what_enumeration_says(name: str, seed: int) -> Non
 
 
 def test_explained_search_relieves_what_binds_step_by_step(space: HardwareSpace) -> None:
-    """1,024 multiplications at one a cycle, and 1,024 words at one a cycle: both bind, so that no single change helps.
+    """1,024 multiplications at one a cycle, and 1,024 words at one a cycle: both bind, so that no
+    single change helps.
 
-    Then multipliers take 512 cycles, 4/3 of what 768 words take at two a cycle: 8/3 lanes, which the space rounds up to 4.
+    Then multipliers take 512 cycles, 4/3 of what 768 words take at two a cycle: 8/3 lanes, which
+    the space rounds up to 4.
     """
-    question, bank = asked(space, product_of(8, 8, 16), area=80, latency=300), LayerBank(space.accelerator)
+    question, bank = (
+        asked(space, product_of(8, 8, 16), area=80, latency=300),
+        LayerBank(space.accelerator),
+    )
     trace = run_hardware_peer("explained", question, bank, 40)
     assert list(trace.trail) == TRAIL.strip().splitlines()
     assert (trace.ended, len(trace.evaluations)) == (Ended.STOPPED, 9)
     proven = codesign(question, bank=bank)
     assert trace.best() is not None
     assert proven.best is not None
-    assert (trace.best().value, trace.best().point) == (proven.best.values[0], {"buffer": 32, "bandwidth": 2, "lanes": 4})  # type: ignore[union-attr]
+    assert (trace.best().value, trace.best().point) == (
+        proven.best.values[0],
+        {"buffer": 32, "bandwidth": 2, "lanes": 4},
+    )  # type: ignore[union-attr]
 
 
 def test_the_incumbent_weighs_the_objective_with_the_use_of_budgets(space: HardwareSpace) -> None:
-    """Half the latency for more than twice the mean share of the budgets is no progress; without budgets it is."""
+    """Half the latency for more than twice the mean share of the budgets is no progress; without
+    budgets it is."""
     work, bank = product_of(8, 8, 16), LayerBank(space.accelerator)
     bounded = run_hardware_peer("explained", asked(space, work, area=80), bank, 40)
     assert bounded.trail[-1] == "step 1: nothing tried is better; the search ends"
@@ -139,7 +166,9 @@ def test_only_the_layers_that_count_are_relieved(space: HardwareSpace) -> None:
 def test_the_trials_are_never_exceeded(space: HardwareSpace) -> None:
     question = asked(space, product_of(4, 4, 4))
     evaluator = HardwareEvaluator(question, LayerBank(space.accelerator), 2)
-    first, second, third = (Configuration({"buffer": 8, "bandwidth": b, "lanes": 1}) for b in (1, 2, 4))
+    first, second, third = (
+        Configuration({"buffer": 8, "bandwidth": b, "lanes": 1}) for b in (1, 2, 4)
+    )
     assert evaluator.evaluate(first) is evaluator.evaluate(first)
     evaluator.evaluate(second)
     with pytest.raises(BudgetUsedError):
@@ -153,7 +182,11 @@ def test_the_trials_are_never_exceeded(space: HardwareSpace) -> None:
         ("random", 0, "--trials is 0; allowed: at least 1"),
     ],
 )
-def test_what_is_no_search_is_refused(space: HardwareSpace, name: str, trials: int, line: str) -> None:
+def test_what_is_no_search_is_refused(
+    space: HardwareSpace, name: str, trials: int, line: str
+) -> None:
     with pytest.raises(InputError) as refused:
-        run_hardware_peer(name, asked(space, product_of(4, 4, 4)), LayerBank(space.accelerator), trials)
+        run_hardware_peer(
+            name, asked(space, product_of(4, 4, 4)), LayerBank(space.accelerator), trials
+        )
     assert str(refused.value) == line

@@ -60,7 +60,12 @@ def good(problem: Problem) -> Configuration:
 
 
 def exact_parts(trace: Trace) -> object:
-    return [(i.samples, i.value) for i in trace.improvements], trace.samples, trace.best, trace.ended
+    return (
+        [(i.samples, i.value) for i in trace.improvements],
+        trace.samples,
+        trace.best,
+        trace.ended,
+    )
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -75,23 +80,33 @@ class TestEveryMethod:
         assert all(later < earlier for earlier, later in pairwise(values))
         places = [(found.samples, found.seconds) for found in trace.improvements]
         assert places == sorted(places)
-        assert all(found.samples <= trace.samples and found.seconds <= trace.seconds for found in trace.improvements)
+        assert all(
+            found.samples <= trace.samples and found.seconds <= trace.seconds
+            for found in trace.improvements
+        )
         if trace.best is None:
             assert not values
         else:
             assert problem.feasible_value(trace.best) == trace.value == values[-1]
             assert trace.value is not None
             assert trace.value >= optimum[0]
-        if name not in OWN:  # those end by proof, stagnation, or before a batch that might exceed the budget
+        if (
+            name not in OWN
+        ):  # those end by proof, stagnation, or before a batch that might exceed the budget
             assert (trace.samples, trace.ended) == (budget_of(name), Ended.SAMPLES)
 
     def test_finds_something_feasible(self, name: str, problem: Problem) -> None:
         needs(name)
-        assert any(run_peer(name, problem, Budget(samples=2 * budget_of(name)), seed).best for seed in (0, 1))
+        assert any(
+            run_peer(name, problem, Budget(samples=2 * budget_of(name)), seed).best
+            for seed in (0, 1)
+        )
 
     def test_is_decided_by_its_seed(self, name: str, problem: Problem) -> None:
         needs(name)
-        one, other = (run_peer(name, problem, Budget(samples=budget_of(name)), seed=5) for _ in range(2))
+        one, other = (
+            run_peer(name, problem, Budget(samples=budget_of(name)), seed=5) for _ in range(2)
+        )
         assert exact_parts(one) == exact_parts(other)
 
     def test_ends_by_the_clock(self, name: str) -> None:
@@ -100,25 +115,33 @@ class TestEveryMethod:
         assert trace.ended is Ended.SECONDS
         assert trace.seconds >= 0.05
 
-    def test_never_makes_a_start_worse(self, name: str, problem: Problem, good: Configuration) -> None:
+    def test_never_makes_a_start_worse(
+        self, name: str, problem: Problem, good: Configuration
+    ) -> None:
         needs(name)
         trace = run_peer(name, problem, Budget(samples=budget_of(name)), seed=2, starts=(good,))
         assert trace.value is not None
         assert trace.value <= problem.value(good)
 
-    def test_keeps_the_optimum_it_is_given(self, name: str, problem: Problem, optimum: tuple[Fraction, Configuration]) -> None:
+    def test_keeps_the_optimum_it_is_given(
+        self, name: str, problem: Problem, optimum: tuple[Fraction, Configuration]
+    ) -> None:
         needs(name)
         trace = run_peer(name, problem, Budget(samples=12), seed=2, starts=(optimum[1],))
         assert trace.value == optimum[0]
 
     def test_refuses_starts_that_are_not_feasible(self, name: str, problem: Problem) -> None:
         needs(name)
-        tiling = Tiling({"i": 64, "j": 48, "k": 32}, {"i": 1, "j": 1}, 8, {"A": 8, "B": 8, "C_drain": 1})
+        tiling = Tiling(
+            {"i": 64, "j": 48, "k": 32}, {"i": 1, "j": 1}, 8, {"A": 8, "B": 8, "C_drain": 1}
+        )
         wrong = systolic(problem).configuration(tiling)
         with pytest.raises(InputError, match=r"starts\[1\]"):
             run_peer(name, problem, Budget(samples=5), starts=(wrong,))
 
-    def test_is_silent(self, name: str, problem: Problem, capfd: pytest.CaptureFixture[str]) -> None:
+    def test_is_silent(
+        self, name: str, problem: Problem, capfd: pytest.CaptureFixture[str]
+    ) -> None:
         needs(name)
         with warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -137,9 +160,12 @@ def test_ends_with_the_optimum_of_a_tiny_problem(name: str, edition: str) -> Non
 
 @pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize(
-    ("dataflow", "permutation", "edition"), [(("k",), "A", "exact"), (("i", "k"), "B", "odyssey"), (("j",), "C", "exact")]
+    ("dataflow", "permutation", "edition"),
+    [(("k",), "A", "exact"), (("i", "k"), "B", "odyssey"), (("j",), "C", "exact")],
 )
-def test_other_designs(name: str, dataflow: tuple[str, ...], permutation: str, edition: str) -> None:
+def test_other_designs(
+    name: str, dataflow: tuple[str, ...], permutation: str, edition: str
+) -> None:
     """Packs of their own, inferred packs, exterior groups."""
     needs(name)
     problem = mm_problem((24, 20, 16), dataflow, permutation, edition)
@@ -149,17 +175,22 @@ def test_other_designs(name: str, dataflow: tuple[str, ...], permutation: str, e
 
 
 def test_settled_methods_begin_again_and_stop_at_last() -> None:
-    """A space of few configurations: all have been asked for long before the samples are used up."""
+    """A space of few configurations: all have been asked for long before the samples are used
+    up."""
     tiny = mm_problem((2, 2, 2), ("k",), space=SpaceOptions(divisors_only=True))
     trace = run_peer("annealing", tiny, Budget(samples=10**9))
     assert trace.ended is Ended.STOPPED
     assert trace.value == solve_exact(tiny).value
 
 
-@pytest.mark.parametrize("name", ["random", "nevergrad-cma", "pymoo-ga", "optuna-tpe", "policy-gradient", "exhaustive"])
+@pytest.mark.parametrize(
+    "name", ["random", "nevergrad-cma", "pymoo-ga", "optuna-tpe", "policy-gradient", "exhaustive"]
+)
 def test_a_single_configuration_is_found_by_all(name: str) -> None:
     needs(name)
-    single = mm_problem((1, 1, 1), ("k",), edition="odyssey", space=SpaceOptions(divisors_only=True))
+    single = mm_problem(
+        (1, 1, 1), ("k",), edition="odyssey", space=SpaceOptions(divisors_only=True)
+    )
     trace = run_peer(name, single, Budget(samples=10))
     assert (trace.ended, trace.samples) == (Ended.EXHAUSTED, 1)
     assert trace.value == solve_exact(single).value is not None
