@@ -122,10 +122,14 @@ class Ranking:
     """What an edition's best configurations of a space take when they run; regrets over the least
     cycles that any took."""
 
-    ties: int  #: Configurations of the edition's least latency
-    regret: float  #: Mean regret of the edition's optimum, over the ties that ran
-    worst: float  #: That of the worst of them
-    best: float  #: Regret of the best that ran
+    ties: int
+    """Configurations of the edition's least latency."""
+    regret: float
+    """Mean regret of the edition's optimum, over the ties that ran."""
+    worst: float
+    """That of the worst of them."""
+    best: float
+    """Regret of the best that ran."""
 
 
 def rankings(
@@ -221,7 +225,8 @@ class Board:
     t1: Mapping[str, int]
     t2: Mapping[str, int]
     simd: int
-    measured: int  #: Time times the nominal clock (cycles)
+    measured: int
+    """Time times the nominal clock (cycles)."""
 
     @property
     def title(self) -> str:

@@ -24,14 +24,16 @@ from ithaca.workloads.nest import LoopNest
 class ArrayConfiguration:
     """A design of a nest, with all its factors."""
 
-    nest: LoopNest  #: The loop nest, with extents
-    design: SystolicArray  #: The design, derived from the nest
+    nest: LoopNest
+    """The loop nest, with extents."""
+    design: SystolicArray
+    """The design, derived from the nest."""
     data: DataType
     tiling: Tiling
-    technology: Technology = DEFAULT_TECHNOLOGY  #: Gives the clock
-    bandwidth: Fraction | None = (
-        None  #: What it may use of the off-chip memory's (GB/s); None where that is not limited
-    )
+    technology: Technology = DEFAULT_TECHNOLOGY
+    """Gives the clock."""
+    bandwidth: Fraction | None = None
+    """What it may use of the off-chip memory's (GB/s); None where that is not limited."""
 
     @property
     def name(self) -> str:
@@ -100,16 +102,17 @@ class Tool:
     name, edition and metrics.
     """
 
-    cannot: str  #: Start of a sentence that refuses something, such as ``AutoSA cannot build``
-    #: Every reason, in plain words, why it can take no configuration of a nest, and why not a
-    #: configuration.
+    cannot: str
+    """Start of a sentence that refuses something, such as ``AutoSA cannot build``."""
     nest_obstacles: Callable[[LoopNest], tuple[str, ...]]
+    """Every reason, in plain words, why it can take no configuration of a nest, and why not a
+    configuration."""
     obstacles: Callable[[Any], tuple[str, ...]]
-    #: The files of a configuration that nothing speaks against: content by name.
     written: Callable[[Any], Mapping[str, str]]
-    #: What runs the tool on a ``$folder`` of these files in ``$here``: in words, and for a shell;
-    #: empty where nothing does.
+    """The files of a configuration that nothing speaks against: content by name."""
     builds: str = ""
+    """What runs the tool on a ``$folder`` of these files in ``$here``: in words, and for a shell;
+    empty where nothing does."""
     command: str = ""
 
     def export(self, configuration: Any) -> Mapping[str, str]:

@@ -32,9 +32,12 @@ FIGURES = ("latency", "time", "dsp", "bram18k", "off_chip_words", "energy", "edp
 class ExportedLayer:
     """A layer, and how it is run."""
 
-    name: str  #: Name of the layer
-    count: int  #: How often it runs
-    configuration: ArrayConfiguration | MappedNest  #: Its configuration, which the tool can take
+    name: str
+    """Name of the layer."""
+    count: int
+    """How often it runs."""
+    configuration: ArrayConfiguration | MappedNest
+    """Its configuration, which the tool can take."""
 
 
 def export_layers(tool: Tool, layers: Sequence[ExportedLayer]) -> Mapping[str, str]:

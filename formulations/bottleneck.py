@@ -28,13 +28,16 @@ class Part:
     """A part of a whole: parts of a sum add up to it, the largest of a maximum is it, each factor
     of a product counts whole."""
 
-    name: str  #: Its name; empty where it has none
-    how: How  #: What it is of its own parts
-    value: Fraction  #: What it contributes, in the unit of the whole
-    share: Fraction  #: The same over the whole: its contribution
-    parts: tuple[
-        Part, ...
-    ] = ()  #: What it is made of, the largest first; none where nothing inside has a name
+    name: str
+    """Its name; empty where it has none."""
+    how: How
+    """What it is of its own parts."""
+    value: Fraction
+    """What it contributes, in the unit of the whole."""
+    share: Fraction
+    """The same over the whole: its contribution."""
+    parts: tuple[Part, ...] = ()
+    """What it is made of, the largest first; none where nothing inside has a name."""
 
     @property
     def document(self) -> dict[str, Any]:
@@ -59,11 +62,12 @@ class Part:
 class Binding:
     """What a number is as large as it is for."""
 
-    names: tuple[str, ...]  #: Named parts from the whole to the one that binds
-    ratio: (
-        Fraction | None
-    )  #: s: the largest over the next largest where they part; None where there is nothing else
-    share: Fraction  #: f: the innermost part over the largest there
+    names: tuple[str, ...]
+    """Named parts from the whole to the one that binds."""
+    ratio: Fraction | None
+    """S: the largest over the next largest where they part; None where there is nothing else."""
+    share: Fraction
+    """F: the innermost part over the largest there."""
 
 
 def bottleneck(

@@ -27,18 +27,24 @@ MetricsAndParts = tuple[dict[str, Any], NumbersByName]
 class Metric:
     """A named metric of a family."""
 
-    name: str  #: Name in objectives, limits and results
-    unit: str  #: Its unit
-    meaning: str  #: One line for users
-    most: bool = field(default=False, kw_only=True)  #: Whether more of it is better
+    name: str
+    """Name in objectives, limits and results."""
+    unit: str
+    """Its unit."""
+    meaning: str
+    """One line for users."""
+    most: bool = field(default=False, kw_only=True)
+    """Whether more of it is better."""
 
 
 @dataclass(frozen=True, slots=True)
 class Remarks:
     """What a family says of a configuration."""
 
-    statements: tuple[str, ...] = ()  #: In words, each ``Term: statement.``
-    document: Mapping[str, Any] = field(default_factory=dict)  #: The same ready for JSON
+    statements: tuple[str, ...] = ()
+    """In words, each ``Term: statement.``."""
+    document: Mapping[str, Any] = field(default_factory=dict)
+    """The same ready for JSON."""
 
 
 class Design(ABC):
@@ -49,8 +55,8 @@ class Design(ABC):
     integer models, reference) follows from `metrics`.
     """
 
-    #: The family it belongs to, as documents name it.
     family: ClassVar[str]
+    """The family it belongs to, as documents name it."""
 
     @property
     @abstractmethod

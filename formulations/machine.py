@@ -35,10 +35,14 @@ class Sums(Enum):
 class Memory:
     """What DRAM modules add to ideal memory."""
 
-    latency: int = 0  #: Cycles from the request of a tile to its first word
-    refresh: int = 0  #: Cycles that a refresh takes
-    refresh_period: int = 0  #: Cycles from one refresh to the next; 0: none
-    bandwidth: int = 0  #: Bytes per cycle that all DRAM modules share; 0: no limit
+    latency: int = 0
+    """Cycles from the request of a tile to its first word."""
+    refresh: int = 0
+    """Cycles that a refresh takes."""
+    refresh_period: int = 0
+    """Cycles from one refresh to the next; 0: none."""
+    bandwidth: int = 0
+    """Bytes per cycle that all DRAM modules share; 0: no limit."""
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -55,12 +59,18 @@ IDEAL = Memory()
 class Machine:
     """Cycles of what the cost model takes for free."""
 
-    swap: int = 1  #: d: to swap the buffers of a pair
-    entry: int = 0  #: e: to enter a pipelined loop
-    hop: int = 2  #: h: from writing a word to reading it in the next module
-    mac: int = 8  #: m: depth of the MAC pipeline
-    fifo_depth: int = 2  #: Words that a FIFO holds beside those on their way
-    sums: Sums = Sums.FIRST  #: The convention for sums along a chain
+    swap: int = 1
+    """D: to swap the buffers of a pair."""
+    entry: int = 0
+    """E: to enter a pipelined loop."""
+    hop: int = 2
+    """H: from writing a word to reading it in the next module."""
+    mac: int = 8
+    """M: depth of the MAC pipeline."""
+    fifo_depth: int = 2
+    """Words that a FIFO holds beside those on their way."""
+    sums: Sums = Sums.FIRST
+    """The convention for sums along a chain."""
 
     def __post_init__(self) -> None:
         for name, least in LEAST.items():

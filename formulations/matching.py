@@ -25,10 +25,14 @@ from ithaca.workloads.nest import LoopNest, Sizes
 class Leaf:
     """A loop where it occurs in a subscript of an input."""
 
-    load: int  #: Number of the input
-    dimension: int  #: Number of its subscript
-    loop: str  #: The loop
-    coefficient: int = 1  #: What the loop is multiplied by there
+    load: int
+    """Number of the input."""
+    dimension: int
+    """Number of its subscript."""
+    loop: str
+    """The loop."""
+    coefficient: int = 1
+    """What the loop is multiplied by there."""
 
 
 class Operation(Enum):
@@ -47,10 +51,14 @@ class Computation:
     """What a nest, a stage of one, or an intrinsic computes: ``output += Π inputs``, over all
     iterations of its loops."""
 
-    name: str  #: Name of the workload or intrinsic
-    output: Access  #: What is accumulated
-    inputs: tuple[Access, ...]  #: What is read
-    extents: Sizes  #: Loops and their iterations, outermost first
+    name: str
+    """Name of the workload or intrinsic."""
+    output: Access
+    """What is accumulated."""
+    inputs: tuple[Access, ...]
+    """What is read."""
+    extents: Sizes
+    """Loops and their iterations, outermost first."""
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -121,12 +129,18 @@ class Match:
     """Loops of a computation bound to those of an intrinsic: each call runs as many iterations of
     them as the intrinsic has."""
 
-    computation: Computation  #: The nest, or a stage of it
-    intrinsic: Computation  #: What a call computes, with its sizes
-    loops: tuple[str, ...]  #: The loop bound to each of the intrinsic's, in its order
-    loads: tuple[int, ...]  #: The number of the input that each of the intrinsic's stands for
-    leaves: tuple[int, ...]  #: The number of the leaf that each of the intrinsic's stands for
-    idle: Sizes = ()  #: Further loops of the intrinsic, with sizes, of which one iteration works
+    computation: Computation
+    """The nest, or a stage of it."""
+    intrinsic: Computation
+    """What a call computes, with its sizes."""
+    loops: tuple[str, ...]
+    """The loop bound to each of the intrinsic's, in its order."""
+    loads: tuple[int, ...]
+    """The number of the input that each of the intrinsic's stands for."""
+    leaves: tuple[int, ...]
+    """The number of the leaf that each of the intrinsic's stands for."""
+    idle: Sizes = ()
+    """Further loops of the intrinsic, with sizes, of which one iteration works."""
 
     @property
     def binding(self) -> Mapping[str, str]:
@@ -225,8 +239,10 @@ class Tiling:
     """A match run as sub-problems; each pads its own loops, the last along a loop only what is left
     of it."""
 
-    match: Match  #: What runs on the intrinsic
-    sizes: Sizes  #: Iterations of each loop in a sub-problem
+    match: Match
+    """What runs on the intrinsic."""
+    sizes: Sizes
+    """Iterations of each loop in a sub-problem."""
 
     @property
     def subproblems(self) -> int:

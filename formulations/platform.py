@@ -20,8 +20,10 @@ DEFAULT_USABLE = Fraction(7, 10)
 class Resource:
     """One kind of resource."""
 
-    total: Fraction  #: How many the device has; of the bandwidth of its memory GB/s
-    usable: Fraction = DEFAULT_USABLE  #: Share of them a design may use, in (0, 1]
+    total: Fraction
+    """How many the device has; of the bandwidth of its memory GB/s."""
+    usable: Fraction = DEFAULT_USABLE
+    """Share of them a design may use, in (0, 1]."""
 
     @property
     def limit(self) -> Fraction:
@@ -33,7 +35,8 @@ class Resource:
 class Share:
     """A bound as a share of what a platform has."""
 
-    percent: Fraction  #: Per cent of a resource's total
+    percent: Fraction
+    """Per cent of a resource's total."""
 
     def __str__(self) -> str:
         return f"{json_number(self.percent)}%"
@@ -47,28 +50,33 @@ Bound = Fraction | Share | None
 class Memory:
     """The memory beside a device."""
 
-    kind: str  #: Such as DDR4-2400
-    channels: int  #: How many it has
-    bandwidth: Resource  #: Peak of all channels (GB/s), and the share that a design may use
+    kind: str
+    """Such as DDR4-2400."""
+    channels: int
+    """How many it has."""
+    bandwidth: Resource
+    """Peak of all channels (GB/s), and the share that a design may use."""
 
 
 @dataclass(frozen=True)
 class Platform:
     """A device."""
 
-    name: str  #: Name on the command line
-    description: str  #: Vendor and part
-    technology: Technology  #: Its clock, energies, and area and power regressions
-    #: By metric name: dsp, bram18k, bandwidth, area, power; others (uram) are recorded but limit
-    #: nothing yet.
+    name: str
+    """Name on the command line."""
+    description: str
+    """Vendor and part."""
+    technology: Technology
+    """Its clock, energies, and area and power regressions."""
     resources: Mapping[str, Resource]
-    memory: Memory | None = None  #: Its memory, whose bandwidth is one of the resources
-    own_energies: bool = (
-        True  #: Whether its energies are its own, of every data type; else they are the data type's
-    )
-    sources: Mapping[str, str] = field(
-        default_factory=dict
-    )  #: Where its figures are from, by what they are of
+    """By metric name: dsp, bram18k, bandwidth, area, power; others (uram) are recorded but limit
+    nothing yet."""
+    memory: Memory | None = None
+    """Its memory, whose bandwidth is one of the resources."""
+    own_energies: bool = True
+    """Whether its energies are its own, of every data type; else they are the data type's."""
+    sources: Mapping[str, str] = field(default_factory=dict)
+    """Where its figures are from, by what they are of."""
 
     def bounds(self, given: Mapping[str, Bound]) -> dict[str, Fraction]:
         """The limits of its resources, replaced or extended by those given.

@@ -39,10 +39,12 @@ SENSIBLE = 10**75
 class Limit:
     """An upper limit on a metric, or on an expression over metrics."""
 
-    metric: str  #: Name of the metric, or an expression such as ``latency*dsp``
-    bound: Fraction  #: Its largest allowed value
-    #: ``metric``, read: symbols are named like the metrics.
+    metric: str
+    """Name of the metric, or an expression such as ``latency*dsp``."""
+    bound: Fraction
+    """Its largest allowed value."""
     expression: Expression = field(init=False, compare=False, repr=False)
+    """``metric``, read: symbols are named like the metrics."""
 
     def __post_init__(self) -> None:
         object.__setattr__(
@@ -63,8 +65,10 @@ class Limit:
 class Objective:
     """What is minimised: an expression over metrics."""
 
-    text: str  #: As the user wrote it
-    expression: Expression  #: The same, over symbols named like the metrics
+    text: str
+    """As the user wrote it."""
+    expression: Expression
+    """The same, over symbols named like the metrics."""
 
     def value(self, metrics: NumbersByName) -> Fraction:
         """The objective's exact value for exact metrics."""
@@ -76,9 +80,12 @@ class Objective:
 class Problem:
     """One design, with limits and objective."""
 
-    design: Design  #: The design
-    limits: tuple[Limit, ...]  #: Upper limits on metrics
-    objective: Objective  #: What is minimised
+    design: Design
+    """The design."""
+    limits: tuple[Limit, ...]
+    """Upper limits on metrics."""
+    objective: Objective
+    """What is minimised."""
 
     def __post_init__(self) -> None:
         for limit in self.limits:
@@ -293,10 +300,11 @@ class Problem:
 class SymbolicProblem:
     """Objective and constraints as expressions over quantities."""
 
-    objective: Expression  #: What is minimised
-    #: ``expression ≤ bound``: those of the limits that may be exceeded, and of the design's own
-    #: conditions.
+    objective: Expression
+    """What is minimised."""
     limits: tuple[tuple[Expression, Fraction], ...]
+    """``expression ≤ bound``: those of the limits that may be exceeded, and of the design's own
+    conditions."""
     conditions: tuple[tuple[Expression, Fraction], ...]
 
     @property

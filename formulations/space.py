@@ -57,13 +57,16 @@ class Role(Enum):
 class Quantity:
     """An integer that describes a configuration."""
 
-    name: str  #: Its name, unique in the space
-    low: int  #: Its smallest value, at least 1
-    high: (
-        int | Expression
-    )  #: Its largest value; an expression is over quantities that stand before it in its axis
-    kind: Kind = Kind.INTEGER  #: Which integers of that range it may be
-    role: Role = Role.MAPPING  #: What it describes
+    name: str
+    """Its name, unique in the space."""
+    low: int
+    """Its smallest value, at least 1."""
+    high: int | Expression
+    """Its largest value; an expression is over quantities that stand before it in its axis."""
+    kind: Kind = Kind.INTEGER
+    """Which integers of that range it may be."""
+    role: Role = Role.MAPPING
+    """What it describes."""
 
     @property
     def symbol(self) -> Symbol:
@@ -97,9 +100,10 @@ class Relation(Enum):
 class Link:
     """A rule between two integer expressions over quantities."""
 
-    #: The sides.
     left: Expression
-    relation: Relation  #: How they are related
+    """The sides."""
+    relation: Relation
+    """How they are related."""
     right: Expression
 
     @cached_property
@@ -129,15 +133,16 @@ class Link:
 class Axis:
     """What one choice fixes together."""
 
-    name: str  #: Its name, unique in the space
-    quantities: tuple[
-        Quantity, ...
-    ]  #: Its quantities, in the order in which enumeration and repair decide about them
-    links: tuple[Link, ...] = ()  #: The rules that speak of its quantities alone
-    #: Advice for dominance: quantities such that of rows that agree in them one is often best. The
-    #: first is of rows as they are generated, the others of rows sorted by the next quantity of the
-    #: axis. Advice changes speed, never an answer.
+    name: str
+    """Its name, unique in the space."""
+    quantities: tuple[Quantity, ...]
+    """Its quantities, in the order in which enumeration and repair decide about them."""
+    links: tuple[Link, ...] = ()
+    """The rules that speak of its quantities alone."""
     runs: tuple[tuple[str, ...], ...] = ()
+    """Advice for dominance: quantities such that of rows that agree in them one is often best. The
+    first is of rows as they are generated, the others of rows sorted by the next quantity of the
+    axis. Advice changes speed, never an answer."""
 
     @cached_property
     def symbols(self) -> frozenset[str]:
@@ -292,8 +297,10 @@ class Axis:
 class Space:
     """The legal configurations of a design."""
 
-    axes: tuple[Axis, ...]  #: The axes; no quantity belongs to two
-    links: tuple[Link, ...] = ()  #: The rules across axes
+    axes: tuple[Axis, ...]
+    """The axes; no quantity belongs to two."""
+    links: tuple[Link, ...] = ()
+    """The rules across axes."""
 
     @cached_property
     def quantities(self) -> Mapping[str, Quantity]:

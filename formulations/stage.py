@@ -33,12 +33,13 @@ Candidates = Iterator[Configuration | None]
 class Block:
     """Some inner choices that may hold improvements."""
 
-    rows: NDArray[
-        Any
-    ]  #: What the stage knows them by, one entry of the first axis each; perhaps none
-    bounds: Floats  #: No completion of a row has an objective below its bound
-    #: The same of all rows in none of the blocks so far; infinite if no improvement is among them
+    rows: NDArray[Any]
+    """What the stage knows them by, one entry of the first axis each; perhaps none."""
+    bounds: Floats
+    """No completion of a row has an objective below its bound."""
     rest: float
+    """The same of all rows in none of the blocks so far; infinite if no improvement is among
+    them."""
 
     @staticmethod
     def empty(rest: float) -> Block:

@@ -21,23 +21,25 @@ class Technology:
     none of its own, data types have theirs (`ithaca.formulations.systolic.data_types.DataType.on`).
     """
 
-    clock_mhz: Fraction = DEFAULT_CLOCK_MHZ  #: Clock (MHz)
-    #: Energy of moving one word from or to DRAM, of one access to an on-chip buffer, of one step
-    #: between neighbouring modules, of one register access, and of one multiply-accumulate, each
-    #: relative to the last.
+    clock_mhz: Fraction = DEFAULT_CLOCK_MHZ
+    """Clock (MHz)."""
     dram: Fraction = Fraction(200)
+    """Energy of moving one word from or to DRAM, of one access to an on-chip buffer, of one step
+    between neighbouring modules, of one register access, and of one multiply-accumulate, each
+    relative to the last."""
     buffer: Fraction = Fraction(6)
     hop: Fraction = Fraction(2)
     register: Fraction = Fraction(1)
     mac: Fraction = Fraction(1)
-    mac_pj: Fraction = Fraction(1)  #: Energy of one multiply-accumulate (pJ)
-    #: Name of the area and power regressions that hold (`ithaca.formulations.hardware.silicon`);
-    #: None where none do, as on FPGAs.
+    mac_pj: Fraction = Fraction(1)
+    """Energy of one multiply-accumulate (pJ)."""
     cost_tables: str | None = None
-    machine: Machine = (
-        RTL  #: Cycles of loops, buffers and FIFOs, for the cycle model edition and simulation
-    )
-    memory: Memory = IDEAL  #: What DRAM modules wait for, for simulation
+    """Name of the area and power regressions that hold (`ithaca.formulations.hardware.silicon`);
+    None where none do, as on FPGAs."""
+    machine: Machine = RTL
+    """Cycles of loops, buffers and FIFOs, for the cycle model edition and simulation."""
+    memory: Memory = IDEAL
+    """What DRAM modules wait for, for simulation."""
 
 
 DEFAULT_TECHNOLOGY = Technology()

@@ -47,9 +47,12 @@ TITLE = "Ithaca exact grid"
 class Best:
     """The feasible point of a grid with the least objective."""
 
-    configuration: Configuration  #: The point
-    value: float  #: The grid's objective there
-    factors: Mapping[str, int]  #: Its value of every free factor
+    configuration: Configuration
+    """The point."""
+    value: float
+    """The grid's objective there."""
+    factors: Mapping[str, int]
+    """Its value of every free factor."""
 
 
 @contextmanager

@@ -24,13 +24,17 @@ class Window:
     them.
     """
 
-    problem: Problem  #: The design, its limits and objective
-    center: Configuration  #: The configuration the window lies around
-    around: int | None  #: How far the factors may be from the center's; None for their full ranges
-    #: Ascending values per free factor: every value that a legal row of its axis takes in the
-    #: window.
+    problem: Problem
+    """The design, its limits and objective."""
+    center: Configuration
+    """The configuration the window lies around."""
+    around: int | None
+    """How far the factors may be from the center's; None for their full ranges."""
     free: Mapping[str, Values]
-    fixed: Mapping[str, int]  #: The value of every other factor
+    """Ascending values per free factor: every value that a legal row of its axis takes in the
+    window."""
+    fixed: Mapping[str, int]
+    """The value of every other factor."""
 
     @property
     def shape(self) -> dict[str, int]:

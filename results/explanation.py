@@ -51,19 +51,21 @@ class Kind(Enum):
 class Change:
     """A change, and what the objective becomes with it."""
 
-    kind: Kind  #: What is changed
-    #: Name of the design changed to, or of the limit raised; that of the design found for a search
-    #: or without limits; in words what is changed of hardware.
+    kind: Kind
+    """What is changed."""
     what: str
-    #: The objective, as it was and as it becomes.
+    """Name of the design changed to, or of the limit raised; that of the design found for a search
+    or without limits; in words what is changed of hardware."""
     before: Fraction
+    """The objective, as it was and as it becomes."""
     after: Fraction
-    #: Whether both are proven; of another design, whether a configuration with that value is at
-    #: hand
     proven: bool
-    percent: int | None = None  #: By how much a limit is raised (%)
-    #: The limit before and after.
+    """Whether both are proven; of another design, whether a configuration with that value is at
+    hand."""
+    percent: int | None = None
+    """By how much a limit is raised (%)."""
     limit: Fraction | None = None
+    """The limit before and after."""
     raised: Fraction | None = None
 
     @property
@@ -168,9 +170,10 @@ def worthless(changes: Sequence[Change]) -> tuple[str, ...]:
 class LimitUse:
     """How much of a limit is used."""
 
-    metric: str  #: What is limited
-    #: Its value, and the limit (in the metric's unit).
+    metric: str
+    """What is limited."""
     used: Fraction
+    """Its value, and the limit (in the metric's unit)."""
     bound: Fraction
 
     @property
@@ -198,15 +201,21 @@ def limit_uses(problem: Problem, configuration: Mapping[str, int]) -> tuple[Limi
 class Explanation:
     """What is explained, and how."""
 
-    solution: Solution | None  #: The configuration that is explained; None where there is none
-    #: What the result says is proven of all designs considered; None where there is no
-    #: configuration.
+    solution: Solution | None
+    """The configuration that is explained; None where there is none."""
     certificate: Certificate | None
-    limits: tuple[LimitUse, ...]  #: What is left of the limits, the least first
-    remarks: Remarks  #: What its family says of the configuration
-    next_best: tuple[str, Fraction] | None  #: The next design of the result, and its objective
-    failure: str | None  #: Why there is no configuration, in one line
-    changes: tuple[Change, ...] | None  #: What was tried; None where nothing was to be tried
+    """What the result says is proven of all designs considered; None where there is no
+    configuration."""
+    limits: tuple[LimitUse, ...]
+    """What is left of the limits, the least first."""
+    remarks: Remarks
+    """What its family says of the configuration."""
+    next_best: tuple[str, Fraction] | None
+    """The next design of the result, and its objective."""
+    failure: str | None
+    """Why there is no configuration, in one line."""
+    changes: tuple[Change, ...] | None
+    """What was tried; None where nothing was to be tried."""
 
     @property
     def first(self) -> Change | None:

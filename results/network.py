@@ -245,9 +245,8 @@ class SharedDesignDocument(ChoiceDocument):
     certificate: ProofDocument
     chosen: bool
     proven: bool
-    how_far: Annotated[Text | None, Field(exclude=True)] = (
-        None  #: In words; earlier versions stated it, and values of all
-    )
+    how_far: Annotated[Text | None, Field(exclude=True)] = None
+    """In words; earlier versions stated it, and values of all."""
 
     def claimed(self) -> Self:
         """The same with a value only if it is chosen: nobody proves the others."""

@@ -40,20 +40,24 @@ class LayerPart:
     """What a layer takes of the whole, and why."""
 
     result: LayerResult
-    takes: Fraction  #: What all its runs take
-    share: Fraction  #: Of the whole
-    explanation: Explanation | None  #: What limits it; None of a layer that takes little
+    takes: Fraction
+    """What all its runs take."""
+    share: Fraction
+    """Of the whole."""
+    explanation: Explanation | None
+    """What limits it; None of a layer that takes little."""
 
 
 @dataclass(frozen=True)
 class NetworkExplanation:
     """The layers of a network, those that take most first."""
 
-    #: What is shared out: the objective, or the latency where that does not add up, or has no
-    #: shares above 0
     what: str
+    """What is shared out: the objective, or the latency where that does not add up, or has no
+    shares above 0."""
     whole: Fraction
-    parts: tuple[LayerPart, ...]  #: The layers that have a configuration
+    parts: tuple[LayerPart, ...]
+    """The layers that have a configuration."""
 
     @property
     def dominant(self) -> tuple[LayerPart, ...]:

@@ -35,10 +35,14 @@ from ithaca.studies.shared.proof import Proof
 class Check:
     """What came of checking a part of a result."""
 
-    place: str  #: The layer, or the total
-    line: str  #: What was found, in one line
-    confirmed: bool  #: Whether all that is claimed of it was proven again
-    width: int = 10  #: Of the column that places are printed in
+    place: str
+    """The layer, or the total."""
+    line: str
+    """What was found, in one line."""
+    confirmed: bool
+    """Whether all that is claimed of it was proven again."""
+    width: int = 10
+    """Of the column that places are printed in."""
 
     def __str__(self) -> str:
         return f"{self.place:<{self.width}} {self.line}"

@@ -55,38 +55,42 @@ class Termination(Enum):
 class TracePoint:
     """State of a search when it changed."""
 
-    seconds: float  #: Wall time since the search began
-    nodes: int  #: Boxes examined
-    value: Fraction | None  #: The incumbent's objective; None before anything was found
-    lower_bound: Fraction | None  #: Proven so far; None where nothing was
+    seconds: float
+    """Wall time since the search began."""
+    nodes: int
+    """Boxes examined."""
+    value: Fraction | None
+    """The incumbent's objective; None before anything was found."""
+    lower_bound: Fraction | None
+    """Proven so far; None where nothing was."""
 
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
     """Status and bound of one solve."""
 
-    status: Status  #: How much is known
-    lower_bound: (
-        Fraction | None
-    )  #: No configuration has a smaller objective; None where nothing is known
-    gap: (
-        float | None
-    )  #: (value − lower bound) / |value|; None without value or bound, or where it is infinite
-    method: str  #: The engine that produced it
-    nodes: int  #: Boxes examined
-    seconds: float  #: Wall time spent
-    trace: tuple[
-        TracePoint, ...
-    ] = ()  #: When incumbent or bound changed; empty where that was not recorded
-    termination: Termination | None = (
-        None  #: Why the search ended; None where that was not recorded
-    )
-    #: Whether, of all configurations of an optimum, the answer is proven to be the one that is
-    #: preferred; None where that was not recorded.
+    status: Status
+    """How much is known."""
+    lower_bound: Fraction | None
+    """No configuration has a smaller objective; None where nothing is known."""
+    gap: float | None
+    """(value − lower bound) / |value|; None without value or bound, or where it is infinite."""
+    method: str
+    """The engine that produced it."""
+    nodes: int
+    """Boxes examined."""
+    seconds: float
+    """Wall time spent."""
+    trace: tuple[TracePoint, ...] = ()
+    """When incumbent or bound changed; empty where that was not recorded."""
+    termination: Termination | None = None
+    """Why the search ended; None where that was not recorded."""
     ties_broken: bool | None = None
-    #: Among what the bound is proven, and nothing found, where the space leaves out what may pay;
-    #: empty: among everything.
+    """Whether, of all configurations of an optimum, the answer is proven to be the one that is
+    preferred; None where that was not recorded."""
     among: str = ""
+    """Among what the bound is proven, and nothing found, where the space leaves out what may pay;
+    empty: among everything."""
 
     @property
     def empty(self) -> bool:

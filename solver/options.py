@@ -20,18 +20,18 @@ def never() -> None:
 class SolveOptions:
     """Limits of a search."""
 
-    time_limit: float | None = None  #: Seconds after which the search ends with what it has
-    gap: float = 0.0  #: Relative gap at which it may end; 0 asks for a proof
-    stop: Callable[[], bool] | None = (
-        None  #: Asked now and then; when true the search ends with what it has
-    )
-    seed: int = 0  #: Of the random numbers of methods that draw some
-    rival: Fraction | None = (
-        None  #: The search may end once nothing below this is left: another design has it
-    )
-    any_tie: bool = (
-        False  #: Whether any configuration of the optimum will do (`ithaca.solver.ties`)
-    )
+    time_limit: float | None = None
+    """Seconds after which the search ends with what it has."""
+    gap: float = 0.0
+    """Relative gap at which it may end; 0 asks for a proof."""
+    stop: Callable[[], bool] | None = None
+    """Asked now and then; when true the search ends with what it has."""
+    seed: int = 0
+    """Of the random numbers of methods that draw some."""
+    rival: Fraction | None = None
+    """The search may end once nothing below this is left: another design has it."""
+    any_tie: bool = False
+    """Whether any configuration of the optimum will do (`ithaca.solver.ties`)."""
 
     @property
     def stopped(self) -> bool:

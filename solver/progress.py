@@ -14,10 +14,14 @@ from ithaca.formulations.problem import Problem
 class Progress:
     """State of a running search."""
 
-    value: Fraction | None  #: The incumbent's objective
-    lower_bound: Fraction | None  #: Proven so far
-    boxes: int  #: Boxes examined
-    seconds: float  #: Since the search began
+    value: Fraction | None
+    """The incumbent's objective."""
+    lower_bound: Fraction | None
+    """Proven so far."""
+    boxes: int
+    """Boxes examined."""
+    seconds: float
+    """Since the search began."""
 
 
 #: Hears of the progress of a search.

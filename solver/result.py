@@ -15,22 +15,26 @@ class Unrestricted:
     """What the same question is answered where configurations need not be such as a compiler
     builds."""
 
-    value: Fraction  #: The least objective found
-    certificate: Certificate  #: What is proven of it
-    problems: tuple[Problem, ...] = field(
-        default=(), compare=False
-    )  #: Of one workload: what was solved, one per design
+    value: Fraction
+    """The least objective found."""
+    certificate: Certificate
+    """What is proven of it."""
+    problems: tuple[Problem, ...] = field(default=(), compare=False)
+    """Of one workload: what was solved, one per design."""
 
 
 @dataclass(frozen=True)
 class Result:
     """The answer of a solve over one or more designs, alike in all but what tells designs apart."""
 
-    platform_name: str  #: The platform the limits come from
-    best: Solution | None  #: The best configuration of all designs; None where none was found
-    designs: tuple[Solution, ...]  #: One solution per design solved; at least one
-    #: Where the space is restricted to what a compiler builds: what there is without that.
+    platform_name: str
+    """The platform the limits come from."""
+    best: Solution | None
+    """The best configuration of all designs; None where none was found."""
+    designs: tuple[Solution, ...]
+    """One solution per design solved; at least one."""
     unrestricted: Unrestricted | None = None
+    """Where the space is restricted to what a compiler builds: what there is without that."""
 
     @property
     def problem(self) -> Problem:

@@ -78,18 +78,26 @@ class Step(Enum):
 class Entry:
     """A problem among its rivals."""
 
-    course: Course  #: How far the engines are with it
-    rivals: Hashable  #: The same for all rivals
-    trace: tuple[TracePoint, ...] = ()  #: When its incumbent or bound changed
-    best: Fraction | None = None  #: The least value that it or a rival has
-    rival: Fraction | None = None  #: Only what is below this is of interest; None: everything
-    alone: float = 0.0  #: Seconds of its search in which it need not mind its rivals
-    turn: float | None = None  #: Seconds that it has in the survey; None: as long as it takes
-    patience: float = 0.0  #: Seconds that its tables, and the search, may take in the opening
-    chooses: bool = (
-        False  #: Whether its ties are broken as soon as it is proven, where time is not limited
-    )
-    explained: bool = False  #: Whether the limits at fault were looked for, if it is infeasible
+    course: Course
+    """How far the engines are with it."""
+    rivals: Hashable
+    """The same for all rivals."""
+    trace: tuple[TracePoint, ...] = ()
+    """When its incumbent or bound changed."""
+    best: Fraction | None = None
+    """The least value that it or a rival has."""
+    rival: Fraction | None = None
+    """Only what is below this is of interest; None: everything."""
+    alone: float = 0.0
+    """Seconds of its search in which it need not mind its rivals."""
+    turn: float | None = None
+    """Seconds that it has in the survey; None: as long as it takes."""
+    patience: float = 0.0
+    """Seconds that its tables, and the search, may take in the opening."""
+    chooses: bool = False
+    """Whether its ties are broken as soon as it is proven, where time is not limited."""
+    explained: bool = False
+    """Whether the limits at fault were looked for, if it is infeasible."""
 
 
 def advance(entry: Entry, step: Step, options: SolveOptions, report: Report) -> Solution:

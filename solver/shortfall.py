@@ -18,16 +18,19 @@ CONTRADICTION = "the limits contradict each other, and raising a single one is n
 class Shortfall:
     """Why a problem is infeasible: a limit that cannot be met, or whose share in that is open."""
 
-    metric: str  #: The metric limited
-    bound: Fraction  #: The limit
-    #: The smallest value of the limit that could be met; None: the search for it ended before it
-    #: told whether one helps
+    metric: str
+    """The metric limited."""
+    bound: Fraction
+    """The limit."""
     smallest: Fraction | None
-    others_kept: (
-        bool  #: Whether ``smallest`` holds with the other limits in force, or with this limit alone
-    )
-    proven: bool  #: Whether ``smallest`` is proven; otherwise it is a lower bound of it
-    design: str  #: Name of the design that cannot meet it
+    """The smallest value of the limit that could be met; None: the search for it ended before it
+    told whether one helps."""
+    others_kept: bool
+    """Whether ``smallest`` holds with the other limits in force, or with this limit alone."""
+    proven: bool
+    """Whether ``smallest`` is proven; otherwise it is a lower bound of it."""
+    design: str
+    """Name of the design that cannot meet it."""
 
 
 def explain(shortfalls: Sequence[Shortfall], designs: int) -> list[str]:

@@ -20,12 +20,17 @@ class Solution:
     """The best configuration found for one design, or over several: then problem and certificate
     are of the best and of all."""
 
-    #: What was solved; of several designs the best one's, or the first's where nothing was found
     problem: Problem
-    configuration: Configuration | None  #: The configuration; None where none was found
-    value: Fraction | None  #: Its objective, evaluated by the Fraction reference
-    certificate: Certificate  #: What is proven
-    shortfalls: tuple[Shortfall, ...] = ()  #: Limits that cannot be met, of an infeasible problem
+    """What was solved; of several designs the best one's, or the first's where nothing was
+    found."""
+    configuration: Configuration | None
+    """The configuration; None where none was found."""
+    value: Fraction | None
+    """Its objective, evaluated by the Fraction reference."""
+    certificate: Certificate
+    """What is proven."""
+    shortfalls: tuple[Shortfall, ...] = ()
+    """Limits that cannot be met, of an infeasible problem."""
 
     def __post_init__(self) -> None:
         problem = self.problem

@@ -69,11 +69,12 @@ WORTHWHILE = 0.1
 class Preferred:
     """What came of a search among ties."""
 
-    configuration: (
-        Configuration | None
-    )  #: The configuration; None where none is preferred to what was known
-    complete: bool  #: Whether no other is preferred to it
-    boxes: int  #: Boxes examined
+    configuration: Configuration | None
+    """The configuration; None where none is preferred to what was known."""
+    complete: bool
+    """Whether no other is preferred to it."""
+    boxes: int
+    """Boxes examined."""
 
 
 def preferred(

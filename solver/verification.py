@@ -29,9 +29,12 @@ SAME = "found again by the same search"
 class Claim(NamedTuple):
     """What is said of the least of something; numbers of files are doubles."""
 
-    value: Fraction | None  #: Which is possible
-    bound: Fraction | None  #: Below which nothing is
-    infeasible: bool = False  #: Nothing is possible
+    value: Fraction | None
+    """Which is possible."""
+    bound: Fraction | None
+    """Below which nothing is."""
+    infeasible: bool = False
+    """Nothing is possible."""
 
     @classmethod
     def of(cls, answer: Any) -> Claim:

@@ -52,33 +52,38 @@ FrontReport = Callable[[int, str, Progress], None]
 class FrontPoint:
     """A point of a front."""
 
-    problem: Problem  #: Its design
-    #: Of those with the same objectives the preferred one, as far as time allowed
+    problem: Problem
+    """Its design."""
     configuration: Configuration
-    values: tuple[Fraction, ...]  #: Its objectives, by the Fraction reference
-    metrics: dict[str, Fraction]  #: All its metrics
-    proof: tuple[
-        ProofStep, ...
-    ]  #: The proven minima that no dominating configuration is compatible with
+    """Of those with the same objectives the preferred one, as far as time allowed."""
+    values: tuple[Fraction, ...]
+    """Its objectives, by the Fraction reference."""
+    metrics: dict[str, Fraction]
+    """All its metrics."""
+    proof: tuple[ProofStep, ...]
+    """The proven minima that no dominating configuration is compatible with."""
 
 
 @dataclass(frozen=True)
 class Front:
     """A Pareto front over several designs, or a part of one."""
 
-    objectives: tuple[Objective, ...]  #: What is minimised
-    problems: tuple[Problem, ...]  #: The designs, one problem each
-    points: tuple[
-        FrontPoint, ...
-    ]  #: Points proven to be on the front, by ascending first objective
-    unfinished: str | None  #: Why further points may exist; None if the front is proven complete
-    completeness: tuple[
-        ProofStep, ...
-    ]  #: The proofs that nothing else is on the front (of the boxes examined so far)
-    nodes: int  #: Boxes examined by all searches
-    seconds: float  #: Wall time
-    #: Design and limit that cannot be met, if no configuration of any design is feasible.
+    objectives: tuple[Objective, ...]
+    """What is minimised."""
+    problems: tuple[Problem, ...]
+    """The designs, one problem each."""
+    points: tuple[FrontPoint, ...]
+    """Points proven to be on the front, by ascending first objective."""
+    unfinished: str | None
+    """Why further points may exist; None if the front is proven complete."""
+    completeness: tuple[ProofStep, ...]
+    """The proofs that nothing else is on the front (of the boxes examined so far)."""
+    nodes: int
+    """Boxes examined by all searches."""
+    seconds: float
+    """Wall time."""
     shortfalls: tuple[Shortfall, ...] = ()
+    """Design and limit that cannot be met, if no configuration of any design is feasible."""
 
     @property
     def among(self) -> str:

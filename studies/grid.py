@@ -20,13 +20,16 @@ Index = tuple[int, ...]
 class Axis:
     """What a study varies."""
 
-    name: str  #: Name of the dimension
-    values: tuple[Any, ...]  #: What is put into the problem, in the order given
-    labels: tuple[
-        str | int | float, ...
-    ] = ()  #: The values as coordinates; ``values`` themselves unless given
-    unit: str = ""  #: Unit of the labels
-    meaning: str = ""  #: One line for users
+    name: str
+    """Name of the dimension."""
+    values: tuple[Any, ...]
+    """What is put into the problem, in the order given."""
+    labels: tuple[str | int | float, ...] = ()
+    """The values as coordinates; ``values`` themselves unless given."""
+    unit: str = ""
+    """Unit of the labels."""
+    meaning: str = ""
+    """One line for users."""
 
     def __post_init__(self) -> None:
         if not self.labels:

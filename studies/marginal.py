@@ -23,10 +23,12 @@ Solve = Callable[[Sequence[Problem], Sequence[Configuration | None]], Solution]
 class Marginal:
     """The optimum with one limit raised."""
 
-    limit: Limit  #: As it was
-    raised: Limit  #: As it is for ``after``
-    #: The best over all designs, with certificates.
+    limit: Limit
+    """As it was."""
+    raised: Limit
+    """As it is for ``after``."""
     before: Solution
+    """The best over all designs, with certificates."""
     after: Solution
 
     @property

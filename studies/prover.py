@@ -38,24 +38,32 @@ class UnfinishedError(Exception):
 class Found:
     """A configuration met on the way."""
 
-    design: int  #: Number of its problem
-    configuration: Configuration  #: The configuration
-    vector: Vector  #: Its objectives
+    design: int
+    """Number of its problem."""
+    configuration: Configuration
+    """The configuration."""
+    vector: Vector
+    """Its objectives."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProofStep:
     """One proven minimum."""
 
-    objective: int  #: Number of the objective minimised
-    region: Region  #: The bounds it was minimised under, one per objective
-    value: (
-        Fraction | None
-    )  #: The minimum over all designs; None if no configuration of any design is in the region
-    solved: int  #: Designs solved for it
-    known: int  #: Designs about which earlier steps had already proven enough
-    nodes: int  #: Boxes examined
-    seconds: float  #: Time of its searches, also of those in an earlier run
+    objective: int
+    """Number of the objective minimised."""
+    region: Region
+    """The bounds it was minimised under, one per objective."""
+    value: Fraction | None
+    """The minimum over all designs; None if no configuration of any design is in the region."""
+    solved: int
+    """Designs solved for it."""
+    known: int
+    """Designs about which earlier steps had already proven enough."""
+    nodes: int
+    """Boxes examined."""
+    seconds: float
+    """Time of its searches, also of those in an earlier run."""
 
 
 @dataclass

@@ -19,8 +19,10 @@ Vector = tuple[Fraction, ...]
 class Bound:
     """An upper bound on an objective."""
 
-    value: Fraction  #: The bound
-    strict: bool  #: Whether the value itself is excluded
+    value: Fraction
+    """The bound."""
+    strict: bool
+    """Whether the value itself is excluded."""
 
     def admits(self, value: Fraction) -> bool:
         """Whether a value meets the bound."""

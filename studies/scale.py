@@ -47,19 +47,21 @@ _NOTHING = Objective("1", ONE)
 class Scale:
     """The values of an objective over a design."""
 
-    objective: Objective  #: The objective
-    step: Fraction  #: All values are multiples of it; 0 for a quotient
-    #: The objective is over/under (over metrics), ``under`` positive; ``under`` is 1 where there is
-    #: a step.
+    objective: Objective
+    """The objective."""
+    step: Fraction
+    """All values are multiples of it; 0 for a quotient."""
     over: Expression
+    """The objective is over/under (over metrics), ``under`` positive; ``under`` is 1 where there is
+    a step."""
     under: Expression
-    #: Steps of both.
     over_step: Fraction
+    """Steps of both."""
     under_step: Fraction
-    over_constant: (
-        Fraction | None
-    )  #: The value of ``over`` where it is the same for all configurations
-    under_form: Expression  #: ``under`` in the design's quantities, without its constant factor
+    over_constant: Fraction | None
+    """The value of ``over`` where it is the same for all configurations."""
+    under_form: Expression
+    """``under`` in the design's quantities, without its constant factor."""
 
     @property
     def numerator(self) -> Objective:
@@ -205,10 +207,11 @@ class EquivalentObjective:
     configurations and proves the same.
     """
 
-    objective: Objective  #: What is minimised
-    #: c, where it is B in place of −c/B (c then given as negative) or −B in place of c/B; None
-    #: where it is the other objective itself.
+    objective: Objective
+    """What is minimised."""
     constant: Fraction | None = None
+    """C, where it is B in place of −c/B (c then given as negative) or −B in place of c/B; None
+    where it is the other objective itself."""
 
     def original(self, value: Fraction) -> Fraction | None:
         """The other objective's value at a value of this one; None where that is unbounded."""

@@ -36,24 +36,28 @@ StudyReport = Callable[[str, int, Progress], None]
 class StudyPoint:
     """One point of a study."""
 
-    problems: tuple[Problem, ...]  #: What was posed: one problem per design
-    answer: Solution  #: The best over all designs
-    marginals: tuple[Marginal, ...] = ()  #: What each limit is worth there, if asked for
+    problems: tuple[Problem, ...]
+    """What was posed: one problem per design."""
+    answer: Solution
+    """The best over all designs."""
+    marginals: tuple[Marginal, ...] = ()
+    """What each limit is worth there, if asked for."""
 
 
 @dataclass(frozen=True)
 class Study:
     """A what-if study."""
 
-    axes: tuple[Axis, ...]  #: What was varied
-    points: Mapping[
-        Index, StudyPoint
-    ]  #: Every point of the grid, in its order; those not reached have status *unknown*
-    complete: bool  #: Whether every point was reached
-    percent: Fraction | None = None  #: By how much limits were raised for marginal values (%)
-    provenance: Mapping[str, str] = field(
-        default_factory=dict
-    )  #: What was fixed, for people: platform, objective and so on
+    axes: tuple[Axis, ...]
+    """What was varied."""
+    points: Mapping[Index, StudyPoint]
+    """Every point of the grid, in its order; those not reached have status *unknown*."""
+    complete: bool
+    """Whether every point was reached."""
+    percent: Fraction | None = None
+    """By how much limits were raised for marginal values (%)."""
+    provenance: Mapping[str, str] = field(default_factory=dict)
+    """What was fixed, for people: platform, objective and so on."""
 
     def labels(self, index: Index) -> dict[str, str | int | float]:
         """The coordinates of a point by axis name."""

@@ -11,8 +11,10 @@ from math import gcd
 class Affine:
     """An affine form ``Σ coefficient · loop + constant`` over loop iterators."""
 
-    terms: tuple[tuple[str, int], ...]  #: Loop name and non-zero coefficient, in the order written
-    constant: int = 0  #: The constant offset (elements)
+    terms: tuple[tuple[str, int], ...]
+    """Loop name and non-zero coefficient, in the order written."""
+    constant: int = 0
+    """The constant offset (elements)."""
 
     @property
     def loops(self) -> tuple[str, ...]:
@@ -45,7 +47,8 @@ class Access:
     """One reference to a tensor, such as ``cin[r+p][c+q][i]``."""
 
     tensor: str
-    subscripts: tuple[Affine, ...]  #: One affine form per dimension, outermost first
+    subscripts: tuple[Affine, ...]
+    """One affine form per dimension, outermost first."""
 
     @property
     def loops(self) -> frozenset[str]:

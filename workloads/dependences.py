@@ -36,8 +36,10 @@ class Dependence:
     """A uniform dependence."""
 
     kind: DependenceKind
-    tensor: str  #: Through which the iterations depend on each other
-    distance: tuple[int, ...]  #: Per loop of the nest, outermost first (iterations)
+    tensor: str
+    """Through which the iterations depend on each other."""
+    distance: tuple[int, ...]
+    """Per loop of the nest, outermost first (iterations)."""
 
 
 def dependences(nest: LoopNest) -> tuple[Dependence, ...]:

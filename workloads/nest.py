@@ -31,23 +31,25 @@ class LoopNest:
     """
 
     name: str
-    extents: Sizes  #: Loop names and trip counts, outermost first
-    #: The accumulated reference. Each of its subscripts is a loop of its own or a constant, so that
-    #: different tiles never write the same element.
+    extents: Sizes
+    """Loop names and trip counts, outermost first."""
     output: Access
-    inputs: tuple[Access, ...]  #: The read-only references, at least two
-    #: The band loop that is vectorised inside a PE: a reduction, whose products one accumulator
-    #: sums up, or a parallel loop, with an accumulator per lane. Empty where there is none, as
-    #: systolic arrays need.
+    """The accumulated reference. Each of its subscripts is a loop of its own or a constant, so that
+    different tiles never write the same element."""
+    inputs: tuple[Access, ...]
+    """The read-only references, at least two."""
     simd: str
-    untiled: frozenset[str] = (
-        frozenset()
-    )  #: Loops that are not tiled but run inside the PE (a convolution's p, q)
-    parameters: Sizes = ()  #: Numbers that the template uses by name, such as a stride
-    template: str = ""  #: The statement with parameters by name; empty where there are none
-    description: str = field(
-        default="", compare=False
-    )  #: One line for users; it tells no nests apart
+    """The band loop that is vectorised inside a PE: a reduction, whose products one accumulator
+    sums up, or a parallel loop, with an accumulator per lane. Empty where there is none, as
+    systolic arrays need."""
+    untiled: frozenset[str] = frozenset()
+    """Loops that are not tiled but run inside the PE (a convolution's p, q)."""
+    parameters: Sizes = ()
+    """Numbers that the template uses by name, such as a stride."""
+    template: str = ""
+    """The statement with parameters by name; empty where there are none."""
+    description: str = field(default="", compare=False)
+    """One line for users; it tells no nests apart."""
 
     def __post_init__(self) -> None:
         self._check_names()

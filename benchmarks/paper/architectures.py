@@ -44,11 +44,14 @@ class Architecture:
     """A network on an architecture."""
 
     network: str
-    name: str  #: The architecture
-    result: NetworkResult  #: How each layer is run
-    #: Cycles from one input to the next: of all layers on one array, of the slowest of several
+    name: str
+    """The architecture."""
+    result: NetworkResult
+    """How each layer is run."""
     interval: Fraction
-    bound: Fraction  #: No such architecture has a shorter interval
+    """Cycles from one input to the next: of all layers on one array, of the slowest of several."""
+    bound: Fraction
+    """No such architecture has a shorter interval."""
 
     @property
     def latency(self) -> Fraction:

@@ -50,17 +50,20 @@ OWN = "none (Ithaca's own)"
 class Claim:
     """A statement about measured quantities that may turn out false."""
 
-    statement: str  #: What is claimed
-    published: str  #: The paper's figure, or why there is none
-    quantity: str  #: What is measured, with its unit
+    statement: str
+    """What is claimed."""
+    published: str
+    """The paper's figure, or why there is none."""
+    quantity: str
+    """What is measured, with its unit."""
     measured: Fraction | float
-    relation: str  #: One of `RELATIONS`
-    bound: (
-        Fraction | float
-        #: What the statement says of it: ``measured relation bound``. Exact numbers are compared
-        #: exactly.
-    )
-    why: str = ""  #: Where it differs from the paper, and why; or how to read it
+    relation: str
+    """One of `RELATIONS`."""
+    bound: Fraction | float
+    """What the statement says of it: ``measured relation bound``. Exact numbers are compared
+    exactly."""
+    why: str = ""
+    """Where it differs from the paper, and why; or how to read it."""
 
     def __post_init__(self) -> None:
         if self.relation not in RELATIONS:
@@ -127,17 +130,17 @@ class Run:
     """How an experiment is run."""
 
     mode: Mode = Mode.QUICK
-    seed: int = (
-        0  #: First seed of the random numbers; experiments that repeat use it and those that follow
-    )
-    threads: int = 1  #: How many problems to solve at a time, where there are many
-    #: Most seconds of each run of a search method, where methods are compared, and of each search
-    #: for several arrays; None for those of the mode.
+    seed: int = 0
+    """First seed of the random numbers; experiments that repeat use it and those that follow."""
+    threads: int = 1
+    """How many problems to solve at a time, where there are many."""
     run_seconds: float | None = None
-    stop: Callable[[], bool] | None = (
-        None  #: Asked now and then; when true the experiment ends by KeyboardInterrupt
-    )
-    tell: Callable[[str], None] | None = None  #: Told what is being done
+    """Most seconds of each run of a search method, where methods are compared, and of each search
+    for several arrays; None for those of the mode."""
+    stop: Callable[[], bool] | None = None
+    """Asked now and then; when true the experiment ends by KeyboardInterrupt."""
+    tell: Callable[[str], None] | None = None
+    """Told what is being done."""
 
     @property
     def full(self) -> bool:
@@ -171,8 +174,10 @@ class Run:
 class Table:
     """What was measured."""
 
-    columns: tuple[str, ...]  #: Names, with units in parentheses
-    rows: tuple[tuple[Cell, ...], ...]  #: One cell per column
+    columns: tuple[str, ...]
+    """Names, with units in parentheses."""
+    rows: tuple[tuple[Cell, ...], ...]
+    """One cell per column."""
 
     def __post_init__(self) -> None:
         for row in self.rows:
@@ -246,28 +251,34 @@ class Table:
 class Outcome:
     """What an experiment found."""
 
-    table: Table  #: What was measured
-    claims: tuple[Claim, ...]  #: What it says about the paper's claims
+    table: Table
+    """What was measured."""
+    claims: tuple[Claim, ...]
+    """What it says about the paper's claims."""
     chart: LineChart
-    #: All that decides the figures, apart from mode and seed: sizes, budgets, limits.
     settings: Mapping[str, object] = field(default_factory=dict)
+    """All that decides the figures, apart from mode and seed: sizes, budgets, limits."""
 
 
 @dataclass(frozen=True)
 class Experiment:
     """A table or figure of the paper."""
 
-    name: str  #: As on the command line, such as ``table-3``
-    title: str  #: One line
-    published: str  #: What the paper says, as far as it is known
-    #: What had to be inferred since the paper's text was not at hand, and from what; empty for
-    #: nothing
+    name: str
+    """As on the command line, such as ``table-3``."""
+    title: str
+    """One line."""
+    published: str
+    """What the paper says, as far as it is known."""
     inference: str
-    run: Callable[[Run], Outcome]  #: Does it
-    clock: frozenset[Mode] = (
-        frozenset()
-    )  #: The modes in which its figures depend on the speed of the machine
-    budgeted: bool = False  #: Whether `Run.run_seconds` says something to it
+    """What had to be inferred since the paper's text was not at hand, and from what; empty for
+    nothing."""
+    run: Callable[[Run], Outcome]
+    """Does it."""
+    clock: frozenset[Mode] = frozenset()
+    """The modes in which its figures depend on the speed of the machine."""
+    budgeted: bool = False
+    """Whether `Run.run_seconds` says something to it."""
 
 
 #: In the order of the paper. Module ``table_3`` runs the experiment ``table-3``.

@@ -54,7 +54,8 @@ class Best:
     """The proven optimum of a design."""
 
     optimum: Optimum
-    exact_latency: Fraction  #: Cycles of its configuration by the exact model edition
+    exact_latency: Fraction
+    """Cycles of its configuration by the exact model edition."""
 
 
 def run(how: Run) -> Outcome:

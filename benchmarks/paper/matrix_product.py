@@ -57,8 +57,10 @@ def matrix_problem(
 class Optimum:
     """A proven optimum."""
 
-    problem: Problem  #: What was minimised
-    configuration: Configuration  #: The point
+    problem: Problem
+    """What was minimised."""
+    configuration: Configuration
+    """The point."""
     value: Fraction
     metrics: Mapping[str, Fraction]
 

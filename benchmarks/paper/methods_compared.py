@@ -63,9 +63,12 @@ class Job:
 class Compared:
     """A run, and what it is measured against."""
 
-    job: Job  #: What was run
-    trace: Trace  #: What it found
-    optimum: Fraction  #: The proven optimum of its design
+    job: Job
+    """What was run."""
+    trace: Trace
+    """What it found."""
+    optimum: Fraction
+    """The proven optimum of its design."""
 
     def share(self, value: Fraction | None) -> float:
         """Optimum over a value of the run; 0 where it had found none."""

@@ -186,7 +186,8 @@ class Result(Answer, results.Result):
     """The answer of `ithaca.solve`: the best configuration, its proof, and the solution of every
     design."""
 
-    source: str = field(default=OWN, compare=False)  #: The file it was read from, for messages
+    source: str = field(default=OWN, compare=False)
+    """The file it was read from, for messages."""
 
     @property
     def headline(self) -> str:
@@ -272,10 +273,10 @@ class NetworkResult(StudyAnswer, networks.NetworkResult):
     """The answer of `ithaca.network`: how every layer is run, and what is proven of it and of the
     total."""
 
-    source: str = field(default=OWN, compare=False)  #: The file it was read from, for messages
-    remarks: tuple[
-        str, ...
-    ] = ()  #: What else a co-design found of the arrays' shares, line by line; files do not have it
+    source: str = field(default=OWN, compare=False)
+    """The file it was read from, for messages."""
+    remarks: tuple[str, ...] = ()
+    """What else a co-design found of the arrays' shares, line by line; files do not have it."""
 
     @property
     def headline(self) -> str:

@@ -30,11 +30,10 @@ class CodesignResult(StudyAnswer, results.CodesignResult):
     """The answer of `ithaca.codesign`: the best accelerator, or a front of them, and what is proven
     over the whole space."""
 
-    source: str = field(default=OWN, compare=False)  #: The file it was read from, for messages
-    trail: tuple[
-        str, ...
-        #: What an explained search before the proof did and why, line by line; files do not have it
-    ] = ()
+    source: str = field(default=OWN, compare=False)
+    """The file it was read from, for messages."""
+    trail: tuple[str, ...] = ()
+    """What an explained search before the proof did and why, line by line; files do not have it."""
 
     @property
     def headline(self) -> str:

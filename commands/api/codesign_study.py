@@ -35,8 +35,10 @@ class CodesignStudy(StudyAnswer):
     """The answer of `ithaca.codesign` with ``vary``: the best accelerator at every point of a
     grid."""
 
-    axes: tuple[Axis, ...]  #: What was varied
-    points: Mapping[Index, CodesignResult]  #: Every point of the grid, in its order
+    axes: tuple[Axis, ...]
+    """What was varied."""
+    points: Mapping[Index, CodesignResult]
+    """Every point of the grid, in its order."""
 
     @property
     def first(self) -> CodesignResult:

@@ -40,8 +40,10 @@ class Points(Answer):
     """The answer of `ithaca.evaluate`: configurations with all their metrics, by the exact
     reference."""
 
-    names: tuple[str, ...]  #: Numbers from 1, or layers
-    points: tuple[Point, ...] = field(repr=False)  #: Design and configuration of each
+    names: tuple[str, ...]
+    """Numbers from 1, or layers."""
+    points: tuple[Point, ...] = field(repr=False)
+    """Design and configuration of each."""
 
     @property
     def headline(self) -> str:

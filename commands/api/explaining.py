@@ -191,12 +191,14 @@ def _effect(change: Change) -> str:
 class Words:
     """An explanation in plain words, as `print` shows it, and as a document."""
 
-    statements: tuple[str, ...]  #: One a line
-    document: dict[str, Any] = field(repr=False)  #: The same as JSON, with what was computed
-    result: Result | NetworkResult | CodesignResult = field(repr=False)  #: What is explained
-    solution: Solution | None = field(
-        default=None, repr=False
-    )  #: The configuration that is explained, of one workload
+    statements: tuple[str, ...]
+    """One a line."""
+    document: dict[str, Any] = field(repr=False)
+    """The same as JSON, with what was computed."""
+    result: Result | NetworkResult | CodesignResult = field(repr=False)
+    """What is explained."""
+    solution: Solution | None = field(default=None, repr=False)
+    """The configuration that is explained, of one workload."""
 
     def __str__(self) -> str:
         return "\n".join(self.statements)

@@ -54,7 +54,8 @@ T = TypeVar("T")
 class Front(StudyAnswer, fronts.Front):
     """The answer of `ithaca.pareto`: points proven to be on the front, and whether they are all."""
 
-    request: Request | MappedRequest = field(kw_only=True)  #: What was asked
+    request: Request | MappedRequest = field(kw_only=True)
+    """What was asked."""
 
     @property
     def title(self) -> str:

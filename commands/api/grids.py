@@ -42,8 +42,10 @@ class Grid:
     """The answer of `ithaca.grid`: it is computed when it is first looked at, and large ones in
     chunks."""
 
-    window: Window  #: Which factors vary, and over what
-    platform: str  #: The platform of the result
+    window: Window
+    """Which factors vary, and over what."""
+    platform: str
+    """The platform of the result."""
 
     @cached_property
     def dataset(self) -> xr.Dataset:

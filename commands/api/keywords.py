@@ -41,9 +41,12 @@ class Given(frozenset[str]):
 class Declared:
     """An option of a function."""
 
-    name: str  #: As Python calls it
-    hint: Any  #: Its type with what typer takes: how it is written, and help
-    default: Any  #: `Parameter.empty` where there is none
+    name: str
+    """As Python calls it."""
+    hint: Any
+    """Its type with what typer takes: how it is written, and help."""
+    default: Any
+    """`Parameter.empty` where there is none."""
 
     @property
     def info(self) -> Any:

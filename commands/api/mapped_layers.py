@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 class MappedLayers(Answer):
     """The best mapping of every layer, with what is proven of it."""
 
-    results: tuple[Result, ...] = field(repr=False)  #: One a row of the file
+    results: tuple[Result, ...] = field(repr=False)
+    """One a row of the file."""
 
     @property
     def headline(self) -> str:

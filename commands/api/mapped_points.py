@@ -36,13 +36,12 @@ class MappedPoints(Answer):
     """Mappings with all their metrics, by the exact reference, and why those that do not fit do
     not."""
 
-    names: tuple[str, ...]  #: Numbers from 1, or layers
-    rows: tuple[Mapping[str, Any], ...] = field(
-        repr=False
-    )  #: ``valid``, ``reason`` and ``metrics`` of each
-    points: tuple[SpatialPoint, ...] = field(
-        default=(), repr=False
-    )  #: The mappings, of edition timeloop
+    names: tuple[str, ...]
+    """Numbers from 1, or layers."""
+    rows: tuple[Mapping[str, Any], ...] = field(repr=False)
+    """``valid``, ``reason`` and ``metrics`` of each."""
+    points: tuple[SpatialPoint, ...] = field(default=(), repr=False)
+    """The mappings, of edition timeloop."""
 
     @property
     def headline(self) -> str:

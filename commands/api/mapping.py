@@ -65,18 +65,22 @@ Limits = Mapping[str, float | str | None] | Sequence[str] | None
 class Question:
     """What is asked of mappings of any nest onto an architecture."""
 
-    architecture: Architecture  #: As it is written: tensors by role, perhaps
-    edition: str  #: Edition of the model
-    options: MappingOptions  #: Which mappings are allowed
-    objective: str | problems.Objective  #: What is minimised
-    limits: Mapping[str, Bound]  #: Upper limits
-    constraints: str | Path | None = None  #: A constraints file
-    of_library: bool = (
-        True  #: Whether the architecture is one that comes with Ithaca, or was made in Python
-    )
-    like: str | None = (
-        None  #: The library's architecture that says what levels keep, as the file does not
-    )
+    architecture: Architecture
+    """As it is written: tensors by role, perhaps."""
+    edition: str
+    """Edition of the model."""
+    options: MappingOptions
+    """Which mappings are allowed."""
+    objective: str | problems.Objective
+    """What is minimised."""
+    limits: Mapping[str, Bound]
+    """Upper limits."""
+    constraints: str | Path | None = None
+    """A constraints file."""
+    of_library: bool = True
+    """Whether the architecture is one that comes with Ithaca, or was made in Python."""
+    like: str | None = None
+    """The library's architecture that says what levels keep, as the file does not."""
 
     def remark(self) -> None:
         """Say on stderr what a file of Timeloop's leaves open and is taken to mean."""
@@ -157,7 +161,8 @@ def _check_room(design: Design, nest: LoopNest) -> None:
 class MappedRequest(Question):
     """What is asked of the mappings of one nest; studies vary its fields."""
 
-    nest: LoopNest = field(kw_only=True)  #: The nest
+    nest: LoopNest = field(kw_only=True)
+    """The nest."""
 
     several: ClassVar[str] = "several architectures"
     target: ClassVar[Target | None] = None

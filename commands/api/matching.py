@@ -42,15 +42,16 @@ class Matches(Answer):
     """The answer of `ithaca.match`: all legal choices, and those that only the published count
     has."""
 
-    nest: LoopNest  #: What is computed
-    intrinsic: Computation  #: What runs on the tensor unit, with its sizes
-    choices: tuple[Match, ...]  #: Every legal one: stage by stage, fewest calls first
-    refused: tuple[
-        Match, ...
-    ]  #: Those that `Rule.PUBLISHED` counts, too; `Match.broken` says why they are refused
-    tile: Mapping[str, int] = field(
-        default_factory=dict
-    )  #: Iterations of sub-problems, by loop; none: one sub-problem
+    nest: LoopNest
+    """What is computed."""
+    intrinsic: Computation
+    """What runs on the tensor unit, with its sizes."""
+    choices: tuple[Match, ...]
+    """Every legal one: stage by stage, fewest calls first."""
+    refused: tuple[Match, ...]
+    """Those that `Rule.PUBLISHED` counts, too; `Match.broken` says why they are refused."""
+    tile: Mapping[str, int] = field(default_factory=dict)
+    """Iterations of sub-problems, by loop; none: one sub-problem."""
 
     @property
     def headline(self) -> str:

@@ -42,9 +42,8 @@ DTYPES = " or ".join(", ".join(DATA_TYPES).rsplit(", ", 1))
 class Written:
     """Marks a file or folder that a command writes."""
 
-    check: Callable[[Path], None] | None = (
-        None  #: Refuses, before anything is computed, what could not be written
-    )
+    check: Callable[[Path], None] | None = None
+    """Refuses, before anything is computed, what could not be written."""
 
 
 WRITTEN, WRITTEN_FILE = Written(), Written(check_writable)

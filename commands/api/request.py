@@ -55,20 +55,26 @@ COMPARING = 0.2
 class Request:
     """What is asked to be solved."""
 
-    #: Workload, data type and device.
     nest: LoopNest
+    """Workload, data type and device."""
     data: DataType
     platform: Platform
-    limits: Mapping[str, Bound]  #: Limits that replace or extend the platform's
-    objective: Objective  #: What to minimise
-    edition: Edition  #: Statement of the cost model
-    dataflow: tuple[str, ...] | None = None  #: The dataflow; None for all
-    permutation: str | None = None  #: The permutation; None for all
-    descriptor: str | Path | None = (
-        None  #: A published description to solve instead of derived designs
-    )
-    include_unbuildable: bool = False  #: Whether to consider designs that HLS cannot build
-    space: SpaceOptions = field(default_factory=SpaceOptions)  #: Restrictions of the design space
+    limits: Mapping[str, Bound]
+    """Limits that replace or extend the platform's."""
+    objective: Objective
+    """What to minimise."""
+    edition: Edition
+    """Statement of the cost model."""
+    dataflow: tuple[str, ...] | None = None
+    """The dataflow; None for all."""
+    permutation: str | None = None
+    """The permutation; None for all."""
+    descriptor: str | Path | None = None
+    """A published description to solve instead of derived designs."""
+    include_unbuildable: bool = False
+    """Whether to consider designs that HLS cannot build."""
+    space: SpaceOptions = field(default_factory=SpaceOptions)
+    """Restrictions of the design space."""
 
     several: ClassVar[str] = "several platforms"
     vocabulary: ClassVar[Mapping[str, Metric]] = METRICS

@@ -166,11 +166,12 @@ def seed(
 class Origin:
     """What seeds are grown from."""
 
-    problem: Problem  #: The design, with limits and objective
-    configuration: Configuration  #: The configuration to begin with
-    others: tuple[
-        Point, ...
-    ] = ()  #: Configurations of other designs of the same result; only a table can hold them
+    problem: Problem
+    """The design, with limits and objective."""
+    configuration: Configuration
+    """The configuration to begin with."""
+    others: tuple[Point, ...] = ()
+    """Configurations of other designs of the same result; only a table can hold them."""
 
 
 def origin_of_result(

@@ -47,9 +47,8 @@ STUDY = "simulation"
 class Simulation(compared.Simulation, Answer):
     """The answer of `ithaca.simulate`: what happened when a configuration ran."""
 
-    asked: Mapping[str, Any] = field(
-        default_factory=dict
-    )  #: The question and its configuration, as documents state them
+    asked: Mapping[str, Any] = field(default_factory=dict)
+    """The question and its configuration, as documents state them."""
 
     @property
     def document(self) -> dict[str, Any]:

@@ -81,9 +81,12 @@ SIZE, LIMIT = "size.", "limit."
 class Variation:
     """One ``--vary``."""
 
-    axis: Axis  #: Its values, read and checked
-    change: Change  #: Puts one of them into a request
-    late: bool = False  #: Whether it changes what others put there
+    axis: Axis
+    """Its values, read and checked."""
+    change: Change
+    """Puts one of them into a request."""
+    late: bool = False
+    """Whether it changes what others put there."""
 
 
 def parse_variations(

@@ -40,7 +40,8 @@ from ithaca.studies.best import solve_best
 class Verification:
     """What came of checking a result anew."""
 
-    checks: tuple[Check, ...]  #: Of each design, or of each layer and the total
+    checks: tuple[Check, ...]
+    """Of each design, or of each layer and the total."""
 
     @property
     def confirmed(self) -> bool:

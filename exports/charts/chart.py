@@ -31,29 +31,34 @@ Figures = tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]
 class Unit:
     """Another unit that an axis is read in, too."""
 
-    label: str  #: Its name, such as ``ms at 300 MHz``
-    factor: float  #: How many of them are one of the axis' own
+    label: str
+    """Its name, such as ``ms at 300 MHz``."""
+    factor: float
+    """How many of them are one of the axis' own."""
 
 
 @dataclass(frozen=True)
 class Series:
     """Points that belong together."""
 
-    name: str  #: For the legend; empty for none
+    name: str
+    """For the legend; empty for none."""
     x: tuple[Coordinate, ...]
     y: tuple[float, ...]
-    #: Proven lower bound of each y; None where it is proven to be y, or unknown. Empty if that is
-    #: so for all.
     low: tuple[float | None, ...] = ()
-    notes: tuple[str, ...] = ()  #: What to say about each point; empty for nothing
-    labels: tuple[
-        str, ...
-    ] = ()  #: What to write beside each point, where there is room; empty for nothing
-    #: A third quantity of each point, shown as its colour; empty for none. All series of a chart
-    #: have it, or none.
+    """Proven lower bound of each y; None where it is proven to be y, or unknown. Empty if that is
+    so for all."""
+    notes: tuple[str, ...] = ()
+    """What to say about each point; empty for nothing."""
+    labels: tuple[str, ...] = ()
+    """What to write beside each point, where there is room; empty for nothing."""
     colours: tuple[float, ...] = ()
-    role: str = ""  #: The colour's role (`palette.ROLES`); empty for the next one of series
-    form: str = "both"  #: ``line``, ``points`` or ``both``
+    """A third quantity of each point, shown as its colour; empty for none. All series of a chart
+    have it, or none."""
+    role: str = ""
+    """The colour's role (`palette.ROLES`); empty for the next one of series."""
+    form: str = "both"
+    """``line``, ``points`` or ``both``."""
 
     @property
     def bounds(self) -> list[tuple[Coordinate, float, float]]:
@@ -73,18 +78,22 @@ class LineChart:
     x_label: str
     y_label: str
     series: tuple[Series, ...]
-    #: All values of x in order, where there are some without points; empty for those of the series.
     all_x: tuple[Coordinate, ...] = ()
-    missing: tuple[tuple[Coordinate, str], ...] = ()  #: Where there is no value, and why
-    #: What bars down from points stand for, where there are some
+    """All values of x in order, where there are some without points; empty for those of the
+    series."""
+    missing: tuple[tuple[Coordinate, str], ...] = ()
+    """Where there is no value, and why."""
     bars: str = "not proven: the bar ends at the lower bound"
-    steps: bool = False  #: Whether lines are stairs, as a front's
-    colour_label: str = ""  #: What colours of points stand for; empty where they have none
-    #: Which axes are logarithmic.
+    """What bars down from points stand for, where there are some."""
+    steps: bool = False
+    """Whether lines are stairs, as a front's."""
+    colour_label: str = ""
+    """What colours of points stand for; empty where they have none."""
     log_x: bool = False
+    """Which axes are logarithmic."""
     log_y: bool = False
-    #: Other units of the axes; None for none.
     x_also: Unit | None = None
+    """Other units of the axes; None for none."""
     y_also: Unit | None = None
 
     @property
@@ -145,14 +154,18 @@ class LineChart:
 class Bar:
     """One bar."""
 
-    name: str  #: What it stands for
-    value: float | None  #: Its length; None where there is only a note
-    note: str  #: Its value in words
-    role: str = (
-        "main"  #: Its colour's role: ``main``, ``rest``, ``answer`` or ``limit`` (`palette.ROLES`)
-    )
-    part: float | None = None  #: How much of it has that colour, the rest being pale; None for all
-    mark: float | None = None  #: Where to put a mark, such as a lower bound
+    name: str
+    """What it stands for."""
+    value: float | None
+    """Its length; None where there is only a note."""
+    note: str
+    """Its value in words."""
+    role: str = "main"
+    """Its colour's role: ``main``, ``rest``, ``answer`` or ``limit`` (`palette.ROLES`)."""
+    part: float | None = None
+    """How much of it has that colour, the rest being pale; None for all."""
+    mark: float | None = None
+    """Where to put a mark, such as a lower bound."""
 
 
 @dataclass(frozen=True)
@@ -162,10 +175,14 @@ class BarChart:
     title: str
     x_label: str
     bars: tuple[Bar, ...]
-    line: tuple[float, str] | None = None  #: A line across all bars, and its name
-    ends: tuple[float, float] | None = None  #: Ends of the axis; None for those of what is shown
-    stacked: bool = False  #: Whether each bar starts where the one before it ends: parts of a whole
-    also: Unit | None = None  #: Another unit of the axis; None for none
+    line: tuple[float, str] | None = None
+    """A line across all bars, and its name."""
+    ends: tuple[float, float] | None = None
+    """Ends of the axis; None for those of what is shown."""
+    stacked: bool = False
+    """Whether each bar starts where the one before it ends: parts of a whole."""
+    also: Unit | None = None
+    """Another unit of the axis; None for none."""
 
     @property
     def starts(self) -> list[float]:
@@ -189,23 +206,27 @@ class HeatMap:
     """A quantity over two factors, as coloured cells of equal size, since factors need not be
     equally spaced."""
 
-    #: Texts; ``label`` names the quantity.
     title: str
+    """Texts; ``label`` names the quantity."""
     x_label: str
     y_label: str
     label: str
-    #: Values of the two factors, ascending.
     x: Integers
+    """Values of the two factors, ascending."""
     y: Integers
-    values: Floats  #: The quantity, of shape (y, x); NaN where there is none
-    texts: tuple[
-        tuple[str, ...], ...
-    ] = ()  #: What to write into the cells, like ``values``; empty for nothing
-    marked: tuple[int, int] | None = None  #: Factors of the cell to mark
+    values: Floats
+    """The quantity, of shape (y, x); NaN where there is none."""
+    texts: tuple[tuple[str, ...], ...] = ()
+    """What to write into the cells, like ``values``; empty for nothing."""
+    marked: tuple[int, int] | None = None
+    """Factors of the cell to mark."""
     mark: str = ""
-    most: bool = False  #: Whether the most is the best, not the least
-    also: Unit | None = None  #: Another unit of the quantity; None for none
-    rows: tuple[str, ...] = ()  #: Names of the rows in the place of y; empty for its values
+    most: bool = False
+    """Whether the most is the best, not the least."""
+    also: Unit | None = None
+    """Another unit of the quantity; None for none."""
+    rows: tuple[str, ...] = ()
+    """Names of the rows in the place of y; empty for its values."""
 
     @property
     def row_names(self) -> tuple[str, ...]:

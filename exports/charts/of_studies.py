@@ -57,7 +57,8 @@ class Cell:
 
     value: Fraction | None
     certificate: Certificate
-    name: str  #: Of the best design
+    name: str
+    """Of the best design."""
 
 
 def grid_chart(

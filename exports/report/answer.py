@@ -21,12 +21,17 @@ from ithaca.solver.solution import Solution
 class BestConfiguration:
     """A configuration, and what is known of it."""
 
-    result: Result  #: The result it is the best of
-    solution: Solution  #: It, and what is proven of its design
-    configuration: Configuration  #: Its quantities
+    result: Result
+    """The result it is the best of."""
+    solution: Solution
+    """It, and what is proven of its design."""
+    configuration: Configuration
+    """Its quantities."""
     value: Fraction
-    limits: tuple[LimitUse, ...]  #: What it leaves of the limits
-    certificate: Certificate  #: What is proven over all designs of the result
+    limits: tuple[LimitUse, ...]
+    """What it leaves of the limits."""
+    certificate: Certificate
+    """What is proven over all designs of the result."""
 
     @property
     def problem(self) -> Problem:
@@ -68,8 +73,8 @@ def best_configuration(result: Result, explanation: Explanation) -> BestConfigur
 class Card:
     """A figure to see at once."""
 
-    #: What it is, the number, its unit, and a remark.
     label: str
+    """What it is, the number, its unit, and a remark."""
     value: str
     unit: str
     note: str
@@ -79,12 +84,12 @@ class Card:
 class FamilySections:
     """What a report shows of a family's configuration beside what it shows of any."""
 
-    cards: tuple[Card, ...] = ()  #: Figures at the top
-    answer: tuple[
-        Block, ...
-    ] = ()  #: The configuration in the family's terms; nothing for its plain quantities
-    #: Where the costs come from, and a picture.
+    cards: tuple[Card, ...] = ()
+    """Figures at the top."""
+    answer: tuple[Block, ...] = ()
+    """The configuration in the family's terms; nothing for its plain quantities."""
     costs: tuple[Section, ...] = ()
+    """Where the costs come from, and a picture."""
     drawing: tuple[Section, ...] = ()
 
 
@@ -92,10 +97,13 @@ class FamilySections:
 class Verdict:
     """How the search ended, in a few words."""
 
-    status: str  #: The status as results state it
-    mark: str  #: A sign beside it, so that colour does not carry the meaning alone
+    status: str
+    """The status as results state it."""
+    mark: str
+    """A sign beside it, so that colour does not carry the meaning alone."""
     text: str
-    detail: str  #: What is proven
+    detail: str
+    """What is proven."""
 
 
 def verdict(certificate: Certificate, objective: str, result: object = None) -> Verdict:

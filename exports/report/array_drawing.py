@@ -21,17 +21,27 @@ from ithaca.formulations.systolic.systolic_array import Direction
 class Sizes:
     """How large things are drawn (pixels)."""
 
-    kind: str  #: Of the pages that it is for: ``broad`` or ``narrow``
-    width: int  #: Of the drawing
+    kind: str
+    """Of the pages that it is for: ``broad`` or ``narrow``."""
+    width: int
+    """Of the drawing."""
     least_width: int
-    most_rows: int  #: Most rows of PEs
-    pe: int  #: Width of a PE
-    between: int  #: The room between PEs
-    gap: int  #: What takes the place of PEs left out
-    beside: int  #: Width of the modules beside the PEs
-    one: int  #: Width of single ones; their names are upright where it is small
-    apart: int  #: The room between modules
-    dram: int  #: The frame of DRAM
+    most_rows: int
+    """Most rows of PEs."""
+    pe: int
+    """Width of a PE."""
+    between: int
+    """The room between PEs."""
+    gap: int
+    """What takes the place of PEs left out."""
+    beside: int
+    """Width of the modules beside the PEs."""
+    one: int
+    """Width of single ones; their names are upright where it is small."""
+    apart: int
+    """The room between modules."""
+    dram: int
+    """The frame of DRAM."""
 
 
 #: The drawing for broad pages, and the one for phones.

@@ -45,10 +45,14 @@ class Placed:
     """An I/O module in the drawing."""
 
     module: Module
-    spread: Spread  #: How many there are, by place
-    instances: int  #: How many there are
-    buffer: int | None  #: Words of its buffer; None where it has none
-    copies: int  #: 2 where the buffer is doubled
+    spread: Spread
+    """How many there are, by place."""
+    instances: int
+    """How many there are."""
+    buffer: int | None
+    """Words of its buffer; None where it has none."""
+    copies: int
+    """2 where the buffer is doubled."""
 
     @property
     def size(self) -> str:
@@ -66,11 +70,16 @@ class Stream:
     """The modules of an I/O group in one direction, from the PEs towards DRAM."""
 
     group: IOGroup
-    number: int  #: Of the group; its colour
-    direction: Direction  #: Copy-in or copy-out
-    side: Side  #: Where they stand
-    pack: int  #: Data packing factor (words)
-    modules: tuple[Placed, ...]  #: From the PEs outward
+    number: int
+    """Of the group; its colour."""
+    direction: Direction
+    """Copy-in or copy-out."""
+    side: Side
+    """Where they stand."""
+    pack: int
+    """Data packing factor (words)."""
+    modules: tuple[Placed, ...]
+    """From the PEs outward."""
 
     @property
     def flow(self) -> str:
@@ -92,15 +101,18 @@ class Stream:
 class Layout:
     """The array as drawn."""
 
-    #: Lanes along the first and the second space loop; a 1-D array has one row.
     rows: int
+    """Lanes along the first and the second space loop; a 1-D array has one row."""
     columns: int
-    #: The loops; ``row_loop`` is empty for a 1-D array.
     row_loop: str
+    """The loops; ``row_loop`` is empty for a 1-D array."""
     column_loop: str
-    simd: int  #: MAC units of a PE
-    accumulators: int | None  #: Words of a PE's accumulator buffer; None where it has none
-    streams: tuple[Stream, ...]  #: The I/O network
+    simd: int
+    """MAC units of a PE."""
+    accumulators: int | None
+    """Words of a PE's accumulator buffer; None where it has none."""
+    streams: tuple[Stream, ...]
+    """The I/O network."""
 
 
 def layout(costs: Costs) -> Layout:

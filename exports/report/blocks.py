@@ -23,7 +23,8 @@ class Paragraph:
 class Statements:
     """Statements under terms."""
 
-    entries: tuple[tuple[str, tuple[str, ...]], ...]  #: Term, and what is stated of it
+    entries: tuple[tuple[str, tuple[str, ...]], ...]
+    """Term, and what is stated of it."""
     kind: ClassVar[str] = "statements"
 
 
@@ -43,10 +44,10 @@ class Table:
     caption: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
-    text_columns: frozenset[int] = frozenset(
-        {0}
-    )  #: Columns that are not figures, and so not aligned to the right
-    folded: bool = False  #: Whether it opens on demand: the figures of a chart beside it
+    text_columns: frozenset[int] = frozenset({0})
+    """Columns that are not figures, and so not aligned to the right."""
+    folded: bool = False
+    """Whether it opens on demand: the figures of a chart beside it."""
     kind: ClassVar[str] = "table"
 
 
@@ -54,7 +55,8 @@ class Table:
 class Figure:
     """A chart."""
 
-    svg: Markup  #: The drawings, for broad and narrow pages, with title and description
+    svg: Markup
+    """The drawings, for broad and narrow pages, with title and description."""
     caption: str
     kind: ClassVar[str] = "figure"
 
@@ -68,7 +70,8 @@ def chart_figure(name: str, chart: Chart) -> Figure:
 class Folded:
     """Blocks that open on demand."""
 
-    name: str  #: The anchor
+    name: str
+    """The anchor."""
     caption: str
     blocks: tuple[Block, ...]
     kind: ClassVar[str] = "folded"
@@ -81,6 +84,9 @@ Block = Paragraph | Statements | Listing | Table | Figure | Folded
 class Section:
     """A section of the page."""
 
-    name: str  #: Its anchor
-    title: str  #: Its heading
-    blocks: tuple[Block, ...]  #: In order
+    name: str
+    """Its anchor."""
+    title: str
+    """Its heading."""
+    blocks: tuple[Block, ...]
+    """In order."""

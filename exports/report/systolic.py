@@ -37,7 +37,8 @@ class ArrayView:
     design: SystolicDesign
     tiling: Tiling
     costs: Costs
-    facts: Facts  #: What is known of it
+    facts: Facts
+    """What is known of it."""
 
     @property
     def array(self) -> SystolicArray:

@@ -43,11 +43,13 @@ _DATAFLOWS = {
 class Grid:
     """SCALE-Sim's array."""
 
-    dataflow: str  #: ``os``, ``ws`` or ``is``
-    #: Its height and width (PEs).
+    dataflow: str
+    """``os``, ``ws`` or ``is``."""
     rows: int
+    """Its height and width (PEs)."""
     columns: int
-    lanes_left: int  #: SIMD lanes of each PE that it leaves out
+    lanes_left: int
+    """SIMD lanes of each PE that it leaves out."""
 
 
 def dataflow_obstacle(nest_layer: Layer, design: SystolicArray) -> str | None:

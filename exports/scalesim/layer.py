@@ -32,10 +32,11 @@ class Side(Enum):
 class Dimension:
     """A spatial dimension of a convolution."""
 
-    #: Output pixels along it, and elements of the filter.
     pixels: int
+    """Output pixels along it, and elements of the filter."""
     window: int
-    stride: int  #: Elements of the input feature map from one window to the next
+    stride: int
+    """Elements of the input feature map from one window to the next."""
 
     @property
     def extent(self) -> int:
@@ -49,11 +50,12 @@ class Layer:
 
     ifmap: Access
     filters: Access
-    sides: tuple[tuple[str, Side], ...]  #: What each loop runs over
-    dimensions: tuple[
-        Dimension, ...
-    ] = ()  #: Height and width of a convolution; empty for a matrix multiplication
-    channels: int = 1  #: Channels of a convolution
+    sides: tuple[tuple[str, Side], ...]
+    """What each loop runs over."""
+    dimensions: tuple[Dimension, ...] = ()
+    """Height and width of a convolution; empty for a matrix multiplication."""
+    channels: int = 1
+    """Channels of a convolution."""
 
     def side(self, loop: str) -> Side:
         """What a loop runs over."""

@@ -46,21 +46,27 @@ INFEASIBLE = 1e100
 class Parameter:
     """An integer that a search tool may choose."""
 
-    name: str  #: Its name
-    #: Smallest and largest value.
+    name: str
+    """Its name."""
     low: int
+    """Smallest and largest value."""
     high: int
-    quantity: str  #: The quantity it stands for
-    exponent: bool  #: Whether the quantity is 2 to the power of it
+    quantity: str
+    """The quantity it stands for."""
+    exponent: bool
+    """Whether the quantity is 2 to the power of it."""
 
 
 @dataclass(frozen=True)
 class ParameterSpace:
     """The parameters of a design, and how they become configurations."""
 
-    problem: Problem  #: The design with its limits and objective
-    parameters: tuple[Parameter, ...]  #: In a fixed order, that of `Design.parameters`
-    fixes: Repair  #: The rule of repair
+    problem: Problem
+    """The design with its limits and objective."""
+    parameters: tuple[Parameter, ...]
+    """In a fixed order, that of `Design.parameters`."""
+    fixes: Repair
+    """The rule of repair."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -189,8 +195,10 @@ def penalised(space: ParameterSpace, parameters: Mapping[str, int]) -> float:
 class Seeds:
     """Start configurations of one design."""
 
-    space: ParameterSpace  #: The design's parameters
-    configurations: tuple[Configuration, ...]  #: The configurations, the one to try first first
+    space: ParameterSpace
+    """The design's parameters."""
+    configurations: tuple[Configuration, ...]
+    """The configurations, the one to try first first."""
 
     @property
     def parameters(self) -> tuple[dict[str, int], ...]:

@@ -32,7 +32,8 @@ class MappedNest:
     nest: LoopNest
     architecture: Architecture
     mapping: Mapped
-    metrics: Mapping[str, Fraction]  #: By name
+    metrics: Mapping[str, Fraction]
+    """By name."""
     edition: ClassVar[str] = "timeloop"
 
     @property

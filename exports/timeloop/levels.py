@@ -72,20 +72,21 @@ class Level:
     name: str
     kind: Kind
     keeps: tuple[str, ...] = ()
-    loops: tuple[
-        tuple[str, int], ...
-    ] = ()  #: Loops it runs, outermost first, with their trips; in space for lanes
-    #: Capacity of an instance (words), doubled if double-buffered; 0 where there is none or no
-    #: limit
+    loops: tuple[tuple[str, int], ...] = ()
+    """Loops it runs, outermost first, with their trips; in space for lanes."""
     words: int = 0
-    width: int = 1  #: Words moved at once
-    double_buffered: bool = False  #: Whether half of the capacity is being refilled
-    #: Tensors that are loaded anew for every tile, or by lanes for every lane, though Timeloop
-    #: would keep or share them.
+    """Capacity of an instance (words), doubled if double-buffered; 0 where there is none or no
+    limit."""
+    width: int = 1
+    """Words moved at once."""
+    double_buffered: bool = False
+    """Whether half of the capacity is being refilled."""
     no_reuse: tuple[str, ...] = ()
-    #: Words that an instance reads, writes, or both together (shared) per cycle at most; nothing
-    #: limits what is not here.
+    """Tensors that are loaded anew for every tile, or by lanes for every lane, though Timeloop
+    would keep or share them."""
     rates: Mapping[str, Fraction] = field(default_factory=dict)
+    """Words that an instance reads, writes, or both together (shared) per cycle at most; nothing
+    limits what is not here."""
 
 
 @dataclass(frozen=True)

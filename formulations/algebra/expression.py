@@ -23,9 +23,9 @@ Operand: TypeAlias = "Expression | int | Fraction"
 class Expression:
     """Base of all expression nodes; supports ordinary arithmetic."""
 
-    #: Trees are hashed again and again as keys; a node's hash is computed once. It is no field, so
-    #: pickling leaves it out.
     __slots__ = ("_hash",)
+    """Trees are hashed again and again as keys; a node's hash is computed once. It is no field, so
+    pickling leaves it out."""
 
     _hash: int
     __match_args__: ClassVar[tuple[str, ...]] = ()

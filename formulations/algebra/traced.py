@@ -36,9 +36,12 @@ class Traced:
     """A number with the numbers that it was made of; one is another one only if it is the same
     object."""
 
-    value: Fraction  #: The number
-    how: How = How.GIVEN  #: How it came about
-    parts: tuple[Traced, ...] = ()  #: From what
+    value: Fraction
+    """The number."""
+    how: How = How.GIVEN
+    """How it came about."""
+    parts: tuple[Traced, ...] = ()
+    """From what."""
 
     def __add__(self, other: Operand) -> Traced:
         right = traced(other)

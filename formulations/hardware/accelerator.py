@@ -32,12 +32,18 @@ class Trend(Enum):
 class Work:
     """A layer that accelerators are chosen for."""
 
-    name: str  #: Its name
-    nest: LoopNest  #: What one run computes
-    count: int = 1  #: Runs in the workload
-    weight: Fraction = Fraction(1)  #: What the workload counts among others
-    workload: str = ""  #: The workload that it belongs to
-    stored: Stored = ()  #: Extents of tensors in memory, where they are not as needed
+    name: str
+    """Its name."""
+    nest: LoopNest
+    """What one run computes."""
+    count: int = 1
+    """Runs in the workload."""
+    weight: Fraction = Fraction(1)
+    """What the workload counts among others."""
+    workload: str = ""
+    """The workload that it belongs to."""
+    stored: Stored = ()
+    """Extents of tensors in memory, where they are not as needed."""
 
     @property
     def factor(self) -> Fraction:

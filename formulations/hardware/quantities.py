@@ -25,10 +25,14 @@ TRIED = 256
 class HardwareQuantity:
     """What a designer may choose."""
 
-    name: str  #: Its name
-    values: tuple[int, ...]  #: What it may be, ascending, at least one
-    labels: tuple[str, ...] = ()  #: Names of the values of a choice, which are then 1, 2, …
-    unit: str = ""  #: Unit of the values
+    name: str
+    """Its name."""
+    values: tuple[int, ...]
+    """What it may be, ascending, at least one."""
+    labels: tuple[str, ...] = ()
+    """Names of the values of a choice, which are then 1, 2, …."""
+    unit: str = ""
+    """Unit of the values."""
 
     def shown(self, value: int) -> str:
         """A value for people."""
@@ -40,8 +44,10 @@ class Box:
     """The accelerators whose quantities are between two places of the values each; rules may
     exclude some of them."""
 
-    quantities: tuple[HardwareQuantity, ...]  #: The quantities of the space
-    spans: tuple[tuple[int, int], ...]  #: First and last place of each
+    quantities: tuple[HardwareQuantity, ...]
+    """The quantities of the space."""
+    spans: tuple[tuple[int, int], ...]
+    """First and last place of each."""
 
     @staticmethod
     def whole(quantities: tuple[HardwareQuantity, ...]) -> Box:
@@ -112,13 +118,12 @@ class Figure:
     """A number that follows from quantities: an expression, perhaps looked up in a table of
     steps."""
 
-    expression: Expression  #: Over quantities and other figures
-    table: tuple[
-        tuple[Fraction, Fraction], ...
-    ] = ()  #: What values of the expression stand for; empty: for themselves
-    others: tuple[
-        tuple[str, Figure], ...
-    ] = ()  #: The other figures that the expression speaks of, by name
+    expression: Expression
+    """Over quantities and other figures."""
+    table: tuple[tuple[Fraction, Fraction], ...] = ()
+    """What values of the expression stand for; empty: for themselves."""
+    others: tuple[tuple[str, Figure], ...] = ()
+    """The other figures that the expression speaks of, by name."""
 
     @cached_property
     def symbols(self) -> frozenset[str]:

@@ -23,11 +23,16 @@ class Remedy:
     as much (its data stays) and index all others.
     """
 
-    figure: str  #: Its name, as of the accelerator's figures
-    most: Fraction | None = None  #: Beyond this it does nothing for the part
-    stays: Fraction = Fraction(0)  #: What the binding tensor takes of it
-    grows: Fraction | None = None  #: What all others take of it; None: it is no capacity
-    reuse: Fraction | None = None  #: The largest reuse that is left for the tensor; None: no end
+    figure: str
+    """Its name, as of the accelerator's figures."""
+    most: Fraction | None = None
+    """Beyond this it does nothing for the part."""
+    stays: Fraction = Fraction(0)
+    """What the binding tensor takes of it."""
+    grows: Fraction | None = None
+    """What all others take of it; None: it is no capacity."""
+    reuse: Fraction | None = None
+    """The largest reuse that is left for the tensor; None: no end."""
 
     def predicted(self, now: Fraction, ratio: Fraction | None, share: Fraction) -> Fraction | None:
         """What the figure should be for the part to shrink ``ratio`` times (s); None where that has

@@ -24,13 +24,17 @@ L1_BLOCK, L2_BLOCK = 64, 32_768
 class Silicon:
     """What the regressions are functions of, in any number system."""
 
-    numbers: NumberSystem  #: The number system
-    pes: Any  #: Number of PEs
-    lanes: Any  #: Multipliers per PE, each with an adder
-    #: Blocks of private memory per PE, and of shared memory.
+    numbers: NumberSystem
+    """The number system."""
+    pes: Any
+    """Number of PEs."""
+    lanes: Any
+    """Multipliers per PE, each with an adder."""
     l1: Any
+    """Blocks of private memory per PE, and of shared memory."""
     l2: Any
-    bandwidth: Any  #: Words that the bus moves per cycle
+    bandwidth: Any
+    """Words that the bus moves per cycle."""
 
     @staticmethod
     def of(

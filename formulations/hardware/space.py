@@ -20,8 +20,10 @@ from ithaca.formulations.space import Link, Relation
 class Rule:
     """A rule between quantities."""
 
-    text: str  #: As it is written
-    link: Link  #: What it says
+    text: str
+    """As it is written."""
+    link: Link
+    """What it says."""
 
     def holds(self, values: Mapping[str, int | Fraction]) -> bool:
         """Whether values of quantities keep it; where it divides by 0 none do."""
@@ -54,22 +56,30 @@ class Rule:
 class HardwareSpace:
     """Accelerators to choose from."""
 
-    name: str  #: Its name
-    quantities: tuple[HardwareQuantity, ...]  #: What is free
-    accelerator: Accelerator  #: What figures are of
-    figures: Mapping[str, Figure]  #: Figures of the accelerator, over quantities
-    rules: tuple[Rule, ...] = ()  #: What quantities must keep
-    costs: Mapping[str, Figure] = field(
-        default_factory=dict
-    )  #: Metrics of the hardware itself, such as area and power
-    units: Mapping[str, Metric] = field(default_factory=dict)  #: What those metrics are, by name
-    description: str = ""  #: One line for people
-    source: str = ""  #: Where its figures are from
-    workloads: tuple[str, ...] = ()  #: What is run unless something else is asked for
-    objective: str | None = None  #: What is minimised unless something else is asked for
-    limits: Mapping[str, Fraction] = field(
-        default_factory=dict
-    )  #: Upper limits unless others are asked for
+    name: str
+    """Its name."""
+    quantities: tuple[HardwareQuantity, ...]
+    """What is free."""
+    accelerator: Accelerator
+    """What figures are of."""
+    figures: Mapping[str, Figure]
+    """Figures of the accelerator, over quantities."""
+    rules: tuple[Rule, ...] = ()
+    """What quantities must keep."""
+    costs: Mapping[str, Figure] = field(default_factory=dict)
+    """Metrics of the hardware itself, such as area and power."""
+    units: Mapping[str, Metric] = field(default_factory=dict)
+    """What those metrics are, by name."""
+    description: str = ""
+    """One line for people."""
+    source: str = ""
+    """Where its figures are from."""
+    workloads: tuple[str, ...] = ()
+    """What is run unless something else is asked for."""
+    objective: str | None = None
+    """What is minimised unless something else is asked for."""
+    limits: Mapping[str, Fraction] = field(default_factory=dict)
+    """Upper limits unless others are asked for."""
 
     @property
     def box(self) -> Box:

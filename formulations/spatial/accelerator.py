@@ -43,9 +43,12 @@ class HierarchyAccelerator:
     """An architecture and how layers are mapped onto it (see
     `ithaca.formulations.hardware.accelerator.Accelerator`)."""
 
-    architecture: Architecture  #: The architecture, with the figures that stay
-    edition: str = TIMELOOP  #: Edition of the model
-    options: MappingOptions = field(default_factory=MappingOptions)  #: Which mappings are allowed
+    architecture: Architecture
+    """The architecture, with the figures that stay."""
+    edition: str = TIMELOOP
+    """Edition of the model."""
+    options: MappingOptions = field(default_factory=MappingOptions)
+    """Which mappings are allowed."""
 
     @cached_property
     def metrics(self) -> Mapping[str, Metric]:

@@ -24,30 +24,45 @@ class Level:
     """A storage level: equal instances on a mesh. Words are those of the level; None is no
     limit."""
 
-    name: str  #: Its name
-    words: int | None = None  #: Capacity of an instance (words)
-    #: Capacities of parts of an instance that hold one tensor each (words)
+    name: str
+    """Its name."""
+    words: int | None = None
+    """Capacity of an instance (words)."""
     tensor_words: Sizes = ()
-    buffering: Fraction = Fraction(
-        1
-    )  #: How often a tile is held: tiles may fill a capacity divided by it (2: double-buffered)
-    keeps: frozenset[str] | None = None  #: The tensors it may hold; the others pass by. None: all
-    read_bandwidth: Fraction | None = None  #: Words that an instance reads a cycle
-    write_bandwidth: Fraction | None = None  #: Words that it takes a cycle, as fills and updates
-    shared_bandwidth: Fraction | None = None  #: Words of both kinds a cycle
-    word_bits: int = 16  #: Bits of a word
-    block: int = 1  #: Words that an access moves
-    cluster: int = 1  #: Instances that share an access
-    read_energy: Fraction = Fraction(0)  #: Energy of a read access (pJ)
-    write_energy: Fraction = Fraction(0)  #: Energy of an access that fills (pJ)
-    update_energy: Fraction = Fraction(0)  #: Energy of an access that writes results (pJ)
-    leak: Fraction = Fraction(0)  #: Energy that an instance in use leaks a cycle (pJ)
-    instances: int = 1  #: Instances in all
-    mesh_x: int = 1  #: Instances along the first direction
-    mesh_y: int = 1  #: Instances along the second one
-    #: Tensors that it holds all of, with their words, whatever the tiles: nothing comes from, or
-    #: goes to, levels around it
+    """Capacities of parts of an instance that hold one tensor each (words)."""
+    buffering: Fraction = Fraction(1)
+    """How often a tile is held: tiles may fill a capacity divided by it (2: double-buffered)."""
+    keeps: frozenset[str] | None = None
+    """The tensors it may hold; the others pass by. None: all."""
+    read_bandwidth: Fraction | None = None
+    """Words that an instance reads a cycle."""
+    write_bandwidth: Fraction | None = None
+    """Words that it takes a cycle, as fills and updates."""
+    shared_bandwidth: Fraction | None = None
+    """Words of both kinds a cycle."""
+    word_bits: int = 16
+    """Bits of a word."""
+    block: int = 1
+    """Words that an access moves."""
+    cluster: int = 1
+    """Instances that share an access."""
+    read_energy: Fraction = Fraction(0)
+    """Energy of a read access (pJ)."""
+    write_energy: Fraction = Fraction(0)
+    """Energy of an access that fills (pJ)."""
+    update_energy: Fraction = Fraction(0)
+    """Energy of an access that writes results (pJ)."""
+    leak: Fraction = Fraction(0)
+    """Energy that an instance in use leaks a cycle (pJ)."""
+    instances: int = 1
+    """Instances in all."""
+    mesh_x: int = 1
+    """Instances along the first direction."""
+    mesh_y: int = 1
+    """Instances along the second one."""
     resident: Sizes = ()
+    """Tensors that it holds all of, with their words, whatever the tiles: nothing comes from, or
+    goes to, levels around it."""
 
     @property
     def charged(self) -> int:
@@ -73,24 +88,33 @@ class Level:
 class Compute:
     """The multipliers."""
 
-    name: str  #: Their name
-    instances: int = 1  #: How many there are
-    mesh_x: int = 1  #: Instances along the first direction
-    mesh_y: int = 1  #: Instances along the second one
-    energy: Fraction = Fraction(0)  #: Energy of a multiply-accumulate (pJ)
+    name: str
+    """Their name."""
+    instances: int = 1
+    """How many there are."""
+    mesh_x: int = 1
+    """Instances along the first direction."""
+    mesh_y: int = 1
+    """Instances along the second one."""
+    energy: Fraction = Fraction(0)
+    """Energy of a multiply-accumulate (pJ)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bursts:
     """What edition `dmazerunner` reads beside levels: banks, bursts and the network."""
 
-    bank_words: int  #: Words of a scratchpad bank; tensors share none
-    setup: Fraction  #: Cycles to begin a burst
-    word: Fraction  #: Cycles of every word of a burst
-    network_energy: Fraction  #: Energy of a word over the network (pJ)
-    #: Energy of an access (pJ) by level and capacity (words), which takes the place of the level's
-    #: where it is given
+    bank_words: int
+    """Words of a scratchpad bank; tensors share none."""
+    setup: Fraction
+    """Cycles to begin a burst."""
+    word: Fraction
+    """Cycles of every word of a burst."""
+    network_energy: Fraction
+    """Energy of a word over the network (pJ)."""
     energies: tuple[tuple[str, tuple[tuple[int, Fraction], ...]], ...] = ()
+    """Energy of an access (pJ) by level and capacity (words), which takes the place of the level's
+    where it is given."""
 
 
 #: The networks of edition `explainable`, each with links of its own.
@@ -107,16 +131,23 @@ class Network:
     turns at one.
     """
 
-    width: int  #: Bits that a link moves a cycle
-    input_links: int  #: Links of the first operand
-    weight_links: int  #: Links of the second one
-    read_links: int  #: Links of partial sums to the PEs
-    write_links: int  #: Links of outputs from the PEs
-    input_virtual: int = 1  #: Groups that take turns at a link
+    width: int
+    """Bits that a link moves a cycle."""
+    input_links: int
+    """Links of the first operand."""
+    weight_links: int
+    """Links of the second one."""
+    read_links: int
+    """Links of partial sums to the PEs."""
+    write_links: int
+    """Links of outputs from the PEs."""
+    input_virtual: int = 1
+    """Groups that take turns at a link."""
     weight_virtual: int = 1
     read_virtual: int = 1
     write_virtual: int = 1
-    bank_words: int = 1024  #: Words of a scratchpad bank; tensors share none
+    bank_words: int = 1024
+    """Words of a scratchpad bank; tensors share none."""
 
     def links(self, network: str) -> int:
         """Links of one of the `NETWORKS`."""
@@ -134,17 +165,21 @@ class Tensorized:
     """What edition `intrinsic` reads beside levels: the operation that the multipliers run, and
     what feeds them."""
 
-    intrinsic: (
-        str  #: What a call computes: a name, or a statement (`ithaca.formulations.intrinsics`)
-    )
-    #: Name, and the loops along one side or both of the multipliers' mesh, as many iterations as
-    #: that has
+    intrinsic: str
+    """What a call computes: a name, or a statement (`ithaca.formulations.intrinsics`)."""
     dataflows: tuple[tuple[str, ...], ...]
-    sizes: Sizes = ()  #: Iterations of a call along loops on no side
-    dataflow: int = 1  #: Which of the dataflows is built, from 1
-    banks: int = 1  #: Scratchpad banks
-    bus_bits: int = 64  #: Width of the bus off chip, which costs no cycles here
-    burst_bytes: int = 64  #: Longest burst on it, which costs none either
+    """Name, and the loops along one side or both of the multipliers' mesh, as many iterations as
+    that has."""
+    sizes: Sizes = ()
+    """Iterations of a call along loops on no side."""
+    dataflow: int = 1
+    """Which of the dataflows is built, from 1."""
+    banks: int = 1
+    """Scratchpad banks."""
+    bus_bits: int = 64
+    """Width of the bus off chip, which costs no cycles here."""
+    burst_bytes: int = 64
+    """Longest burst on it, which costs none either."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,14 +187,22 @@ class Architecture:
     """Storage levels, and the multipliers inside them. An `InputError` says what contradicts
     itself."""
 
-    name: str  #: Its name
-    levels: tuple[Level, ...]  #: Outermost first; the outermost keeps every tensor
-    compute: Compute  #: The multipliers
-    description: str = ""  #: One line for people
-    source: str = ""  #: Where its figures are from
-    bursts: Bursts | None = None  #: What only edition `dmazerunner` reads
-    tensorized: Tensorized | None = None  #: What only edition `intrinsic` reads
-    network: Network | None = None  #: What only edition `explainable` reads
+    name: str
+    """Its name."""
+    levels: tuple[Level, ...]
+    """Outermost first; the outermost keeps every tensor."""
+    compute: Compute
+    """The multipliers."""
+    description: str = ""
+    """One line for people."""
+    source: str = ""
+    """Where its figures are from."""
+    bursts: Bursts | None = None
+    """What only edition `dmazerunner` reads."""
+    tensorized: Tensorized | None = None
+    """What only edition `intrinsic` reads."""
+    network: Network | None = None
+    """What only edition `explainable` reads."""
 
     def __post_init__(self) -> None:
         if not 1 <= len(self.levels) <= MAX_LEVELS:

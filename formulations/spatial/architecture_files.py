@@ -227,11 +227,11 @@ class _Part:
     name: str
     kind: str
     attributes: dict[str, Any]
-    mesh: (
-        tuple[int, int] | int
-    )  #: Instances along X and Y, or in all, that containers say there are
-    #: Whether a width says how many words a block has (``nodes``), else how many blocks a cluster
+    mesh: tuple[int, int] | int
+    """Instances along X and Y, or in all, that containers say there are."""
     width_is_block: bool
+    """Whether a width says how many words a block has (``nodes``), else how many blocks a
+    cluster."""
     where: str
     keeps: frozenset[str] | None = None
 

@@ -39,27 +39,30 @@ _TYPES = {
 class Asked:
     """What a factor may be."""
 
-    low: int  #: At least
-    high: int | None  #: At most; None: anything
+    low: int
+    """At least."""
+    high: int | None
+    """At most; None: anything."""
 
 
 @dataclass(frozen=True)
 class Constraints:
     """What mappings are restricted to. An `InputError` names what contradicts itself."""
 
-    factors: tuple[
-        tuple[str, str, str, Asked], ...
-    ] = ()  #: Ranges of factors, by level, ``temporal`` or ``spatial``, and loop
-    directions: tuple[
-        tuple[str, str, str], ...
-    ] = ()  #: Whether spatial loops lie along ``x`` or ``y``, by level and loop
-    orders: tuple[
-        tuple[str, tuple[str, ...]], ...
-    ] = ()  #: The innermost loops of levels, the innermost last
-    keep: tuple[tuple[str, frozenset[str]], ...] = ()  #: Tensors that levels keep
-    bypass: tuple[tuple[str, frozenset[str]], ...] = ()  #: Tensors that pass by levels
-    least_used: Fraction = Fraction(0)  #: The least share of the multipliers that works
-    where: str = "constraints"  #: What error lines begin with
+    factors: tuple[tuple[str, str, str, Asked], ...] = ()
+    """Ranges of factors, by level, ``temporal`` or ``spatial``, and loop."""
+    directions: tuple[tuple[str, str, str], ...] = ()
+    """Whether spatial loops lie along ``x`` or ``y``, by level and loop."""
+    orders: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """The innermost loops of levels, the innermost last."""
+    keep: tuple[tuple[str, frozenset[str]], ...] = ()
+    """Tensors that levels keep."""
+    bypass: tuple[tuple[str, frozenset[str]], ...] = ()
+    """Tensors that pass by levels."""
+    least_used: Fraction = Fraction(0)
+    """The least share of the multipliers that works."""
+    where: str = "constraints"
+    """What error lines begin with."""
 
     def factor(self, level: str, kind: str, loop: str) -> Asked:
         """What the factor of a loop may be among a level's temporal or spatial loops."""

@@ -91,28 +91,30 @@ def common_metrics(architecture: Architecture) -> tuple[Metric, ...]:
 class MappingOptions:
     """Which mappings are allowed."""
 
-    divisors_only: bool = (
-        False  #: Whether factors multiply to the extents exactly; else loops may be padded
-    )
-    free_bypass: bool = (
-        False  #: Whether each level but the outermost chooses which of its tensors it keeps
-    )
-    #: Whether the lanes inside an instance fit the instances inside it; the tool holds only all to
-    #: all
+    divisors_only: bool = False
+    """Whether factors multiply to the extents exactly; else loops may be padded."""
+    free_bypass: bool = False
+    """Whether each level but the outermost chooses which of its tensors it keeps."""
     within_parent: bool = False
+    """Whether the lanes inside an instance fit the instances inside it; the tool holds only all to
+    all."""
 
 
 @dataclass(frozen=True)
 class SpatialDesign(MappingDesign):
     """Mappings of a nest onto an architecture."""
 
-    nest: LoopNest  #: The nest
-    architecture: Architecture  #: The architecture
-    options: MappingOptions = MappingOptions()  #: Which mappings are allowed
-    constraints: Constraints = NONE  #: What a constraints file asks for besides
-    #: Orders of levels' temporal loops, outermost first, where they are given; other levels choose
-    #: among those that suffice.
+    nest: LoopNest
+    """The nest."""
+    architecture: Architecture
+    """The architecture."""
+    options: MappingOptions = MappingOptions()
+    """Which mappings are allowed."""
+    constraints: Constraints = NONE
+    """What a constraints file asks for besides."""
     fixed_orders: tuple[tuple[str, Order], ...] = field(default=())
+    """Orders of levels' temporal loops, outermost first, where they are given; other levels choose
+    among those that suffice."""
 
     edition: ClassVar[str] = "timeloop"
 

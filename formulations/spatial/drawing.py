@@ -45,10 +45,14 @@ def loop_lines(
 class Wait:
     """What the words of a level take at a bandwidth."""
 
-    level: str  #: The level
-    what: str  #: ``reads``, ``writes`` or ``words`` (both)
-    words: Fraction  #: Words of an instance
-    rate: Fraction  #: Words a cycle of an instance
+    level: str
+    """The level."""
+    what: str
+    """``reads``, ``writes`` or ``words`` (both)."""
+    words: Fraction
+    """Words of an instance."""
+    rate: Fraction
+    """Words a cycle of an instance."""
 
     @property
     def cycles(self) -> Fraction:

@@ -50,8 +50,10 @@ class Setting:
     edition: str
     options: MappingOptions = field(default_factory=MappingOptions)
     constraints: Constraints = NONE
-    memory: Stored = ()  #: Extents in memory by tensor, of edition ``dmazerunner``
-    binding: Binding = ()  #: What runs on the intrinsic, of edition ``intrinsic``
+    memory: Stored = ()
+    """Extents in memory by tensor, of edition ``dmazerunner``."""
+    binding: Binding = ()
+    """What runs on the intrinsic, of edition ``intrinsic``."""
 
     @cached_property
     def design(self) -> MappingDesign:
@@ -71,16 +73,15 @@ class Setting:
 class Edition:
     """An edition of the model."""
 
-    design: Callable[[Setting], MappingDesign]  #: The design of a setting
-    metrics: Callable[
-        [Architecture], tuple[Metric, ...]
-    ]  #: The metrics of every nest on an architecture
-    #: What more of each figure (`ithaca.formulations.spatial.variation`) does; figures that the
-    #: edition does not read have none
+    design: Callable[[Setting], MappingDesign]
+    """The design of a setting."""
+    metrics: Callable[[Architecture], tuple[Metric, ...]]
+    """The metrics of every nest on an architecture."""
     trends: Callable[[Architecture], Mapping[str, Trend]]
-    bindings: Callable[[Setting], tuple[Binding, ...]] = lambda _: (
-        (),
-    )  #: What designs of a setting differ in
+    """What more of each figure (`ithaca.formulations.spatial.variation`) does; figures that the
+    edition does not read have none."""
+    bindings: Callable[[Setting], tuple[Binding, ...]] = lambda _: ((),)
+    """What designs of a setting differ in."""
 
 
 def _mapped(setting: Setting) -> SpatialDesign:

@@ -60,15 +60,15 @@ class LevelMappingDocument(Document):
     x: list[str] = Field(default_factory=list)
     y: list[str] = Field(default_factory=list)
     tile: list[str] = Field(default_factory=list)
-    #: Which of the orders that the space offers, where an earlier one has these loops in the same
-    #: order.
     order: Count | None = None
+    """Which of the orders that the space offers, where an earlier one has these loops in the same
+    order."""
 
 
 class _Head(Document):
     problem: NestDocument
-    #: Of edition dmazerunner: the tensors' extents in memory.
     memory: dict[str, list[int]] = Field(default_factory=dict)
+    """Of edition dmazerunner: the tensors' extents in memory."""
     edition: Literal["timeloop", "dmazerunner", "explainable", "intrinsic"]
     platform: PlatformDocument
     objective: ObjectiveDocument

@@ -27,10 +27,10 @@ Order = tuple[str, ...]
 class Slot:
     """A place for a factor of every loop."""
 
-    level: str  #: The level it belongs to
-    direction: str = (
-        ""  #: ``x`` or ``y`` on the mesh inside the level; empty for its temporal loops
-    )
+    level: str
+    """The level it belongs to."""
+    direction: str = ""
+    """``x`` or ``y`` on the mesh inside the level; empty for its temporal loops."""
 
     def quantity(self, loop: str) -> str:
         """The name of a loop's factor here: ``P.Buffer``, ``P.Buffer.x``."""
@@ -71,9 +71,12 @@ def slots(architecture: Architecture) -> tuple[Slot, ...]:
 class Mapping:
     """A loop nest laid out over an architecture."""
 
-    factors: Mapped[Slot, Factors]  #: Trip counts by slot and loop
-    orders: Mapped[str, Order]  #: The temporal loops of every level, outermost first
-    keeps: Mapped[str, frozenset[str]]  #: The tensors that every level keeps
+    factors: Mapped[Slot, Factors]
+    """Trip counts by slot and loop."""
+    orders: Mapped[str, Order]
+    """The temporal loops of every level, outermost first."""
+    keeps: Mapped[str, frozenset[str]]
+    """The tensors that every level keeps."""
 
     def factor(self, slot: Slot, loop: str) -> int:
         """Trips of a loop in a slot."""

@@ -18,11 +18,15 @@ from ithaca.workloads.nest import LoopNest
 class MappingDesign(Design):
     """Mappings of a nest onto an architecture."""
 
-    nest: LoopNest  #: The nest
-    architecture: Architecture  #: What it is mapped onto
-    constraints: Constraints  #: What mappings are restricted to
+    nest: LoopNest
+    """The nest."""
+    architecture: Architecture
+    """What it is mapped onto."""
+    constraints: Constraints
+    """What mappings are restricted to."""
     family: ClassVar[str] = "spatial"
-    edition: ClassVar[str]  #: Edition of the model
+    edition: ClassVar[str]
+    """Edition of the model."""
 
     @property
     @abstractmethod

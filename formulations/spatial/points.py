@@ -52,11 +52,12 @@ _FACTOR = re.compile(r"([A-Za-z_]\w*)=([0-9]{1,9})")
 class SpatialPoint:
     """A mapping of a nest onto an architecture."""
 
-    design: SpatialDesign  #: Nest and architecture
-    mapping: LoopMapping  #: The mapping
-    workload: str = (
-        ""  #: The name of the problem file that the nest is from; the nest's, where it is from none
-    )
+    design: SpatialDesign
+    """Nest and architecture."""
+    mapping: LoopMapping
+    """The mapping."""
+    workload: str = ""
+    """The name of the problem file that the nest is from; the nest's, where it is from none."""
 
 
 def load_points(

@@ -33,32 +33,36 @@ Number = Any
 class Numbers:
     """A mapping in numbers of one system."""
 
-    system: NumberSystem  #: Their system
-    trips: tuple[Mapping[str, Number], ...]  #: Trips of the temporal loops of every level
-    lanes: tuple[
-        Mapping[str, Number], ...
-    ]  #: Trips of the spatial loops inside every level; none where there is no mesh
-    mesh: tuple[
-        tuple[Number, Number], ...
-    ]  #: Lanes of all loops inside every level along X and along Y; 1 where there is no mesh
-    #: Whether, of the temporal loops of a level, the first named lies inside the second: 1 or 0.
+    system: NumberSystem
+    """Their system."""
+    trips: tuple[Mapping[str, Number], ...]
+    """Trips of the temporal loops of every level."""
+    lanes: tuple[Mapping[str, Number], ...]
+    """Trips of the spatial loops inside every level; none where there is no mesh."""
+    mesh: tuple[tuple[Number, Number], ...]
+    """Lanes of all loops inside every level along X and along Y; 1 where there is no mesh."""
     inside: Callable[[int, str, str], Number]
-    keeps: tuple[Mapping[str, Number], ...]  #: Whether every level keeps a tensor: 1 or 0
-    #: At least the lanes of a loop inside a level, of which two share a rank of a tensor: bounds a
-    #: count of multicasts.
+    """Whether, of the temporal loops of a level, the first named lies inside the second: 1 or 0."""
+    keeps: tuple[Mapping[str, Number], ...]
+    """Whether every level keeps a tensor: 1 or 0."""
     most_lanes: Callable[[int, str], int]
+    """At least the lanes of a loop inside a level, of which two share a rank of a tensor: bounds a
+    count of multicasts."""
 
 
 @dataclass(frozen=True)
 class Rule:
     """Something that must not exceed a bound."""
 
-    level: str  #: The level that it is about
-    #: What is said where it does, with places for both numbers; in the tool's words where it has
-    #: some
+    level: str
+    """The level that it is about."""
     what: str
-    used: Number  #: What must not exceed the bound
-    bound: int  #: The bound
+    """What is said where it does, with places for both numbers; in the tool's words where it has
+    some."""
+    used: Number
+    """What must not exceed the bound."""
+    bound: int
+    """The bound."""
 
 
 def check_supported(nest: LoopNest) -> None:

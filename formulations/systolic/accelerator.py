@@ -35,14 +35,20 @@ class SystolicArrays:
     """Up to so many arrays on a device, each for consecutive layers, with its shares of what the
     device has."""
 
-    platform: str  #: Name of the device, or its file
-    dtype: str  #: The type of all tensors
-    edition: str  #: Edition of the model
-    arrays: int  #: How many arrays there may be
-    shares: int  #: Into how many shares each resource is divided
-    #: What of the arrays counts: the slowest, for a stream of inputs, or the total of one input
+    platform: str
+    """Name of the device, or its file."""
+    dtype: str
+    """The type of all tensors."""
+    edition: str
+    """Edition of the model."""
+    arrays: int
+    """How many arrays there may be."""
+    shares: int
+    """Into how many shares each resource is divided."""
     minimise: str = "slowest"
-    dataflow: tuple[str, ...] | None = None  #: The dataflow of every array; None: whichever is best
+    """What of the arrays counts: the slowest, for a stream of inputs, or the total of one input."""
+    dataflow: tuple[str, ...] | None = None
+    """The dataflow of every array; None: whichever is best."""
 
     @property
     def metrics(self) -> Mapping[str, Metric]:

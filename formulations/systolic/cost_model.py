@@ -39,21 +39,30 @@ BRAM_WIDTH, BRAM_DEPTH = 36, 512
 class ModuleCost:
     """Cost of one I/O module."""
 
-    transfer: Any  #: Cycles per tile on the DRAM side (`inter` for a buffer)
-    per_tile: Any  #: Cycles per tile in steady state
-    total: Any  #: ``per_tile`` times the tiles of a run
+    transfer: Any
+    """Cycles per tile on the DRAM side (`inter` for a buffer)."""
+    per_tile: Any
+    """Cycles per tile in steady state."""
+    total: Any
+    """``per_tile`` times the tiles of a run."""
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
     """Where costs were evaluated: a design, its quantities, and in what terms."""
 
-    array: SystolicArray  #: The design
-    values: NumbersByName  #: A number per quantity
-    data: DataType  #: Word size and DSP cost
-    numbers: NumberSystem  #: The system the values belong to
-    technology: Technology  #: Clock and energies
-    kept: Mapping[str, int]  #: Tensors that stay on chip, with the words of all of each
+    array: SystolicArray
+    """The design."""
+    values: NumbersByName
+    """A number per quantity."""
+    data: DataType
+    """Word size and DSP cost."""
+    numbers: NumberSystem
+    """The system the values belong to."""
+    technology: Technology
+    """Clock and energies."""
+    kept: Mapping[str, int]
+    """Tensors that stay on chip, with the words of all of each."""
 
     def value(self, expression: Expression) -> Any:
         """Value of an expression over quantities."""
@@ -74,23 +83,30 @@ class Point:
 class Costs:
     """All metrics of a design at one point (or at an array of points)."""
 
-    #: The three parts of the latency (cycles).
     prologue: Any
+    """The three parts of the latency (cycles)."""
     main: Any
     epilogue: Any
-    latency: Any  #: All three
-    pe: Any  #: Cycles a PE works
-    modules: Mapping[str, ModuleCost]  #: Detail per I/O module
-    comp: Any  #: Multiply-accumulate units of all PEs
-    #: DSP blocks and 18-kbit block RAMs.
+    latency: Any
+    """All three."""
+    pe: Any
+    """Cycles a PE works."""
+    modules: Mapping[str, ModuleCost]
+    """Detail per I/O module."""
+    comp: Any
+    """Multiply-accumulate units of all PEs."""
     dsp: Any
+    """DSP blocks and 18-kbit block RAMs."""
     bram18k: Any
-    words: NumbersByName  #: Off-chip words per tensor
-    kept_words: tuple[Any, ...]  #: Words moved to and from tensors that stay on chip
-    #: Slack of the accumulator condition, Π t2 − factor · products summed per accumulator and
-    #: cycle; a design that accumulates in place needs it ≥ 0. For others it is informative only.
+    words: NumbersByName
+    """Off-chip words per tensor."""
+    kept_words: tuple[Any, ...]
+    """Words moved to and from tensors that stay on chip."""
     accumulation: Any
-    point: Point  #: Where they were evaluated
+    """Slack of the accumulator condition, Π t2 − factor · products summed per accumulator and
+    cycle; a design that accumulates in place needs it ≥ 0. For others it is informative only."""
+    point: Point
+    """Where they were evaluated."""
 
     @property
     def meets_bounds(self) -> Any:

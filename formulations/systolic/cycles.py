@@ -28,10 +28,14 @@ if TYPE_CHECKING:
 class Cycles:
     """The parts of a run (cycles)."""
 
-    fill: Any  #: Until PEs take their first words
-    run: Any  #: All tiles, one after the other
-    rest: Any  #: What is drained after the last tile
-    latency: Any  #: All three
+    fill: Any
+    """Until PEs take their first words."""
+    run: Any
+    """All tiles, one after the other."""
+    rest: Any
+    """What is drained after the last tile."""
+    latency: Any
+    """All three."""
 
     def at_least(self, latency: Any, numbers: NumberSystem) -> Cycles:
         """The same where the run takes longer, as what it moves does."""
@@ -43,16 +47,21 @@ class Cycles:
 class _Reads:
     """What a read group adds; all in cycles."""
 
-    fill: Any  #: B: until its first words come to the PEs
-    #: M, from one tile to the next: the greatest of these quotients.
+    fill: Any
+    """B: until its first words come to the PEs."""
     period: _Period
-    enters: Any  #: At least that where PEs enter a loop again to drain
-    #: f: how far the chain of one lane of the second loop is behind the one before; 0 if all are
-    #: fed at once
+    """M, from one tile to the next: the greatest of these quotients."""
+    enters: Any
+    """At least that where PEs enter a loop again to drain."""
     behind: Any
-    words: Any  #: a: words per lane
-    least: Any  #: No less than fill and run: what fills its buffers, all tiles taken together
-    simple: bool  #: Whether it has f = 0, and feeds every tile once
+    """F: how far the chain of one lane of the second loop is behind the one before; 0 if all are
+    fed at once."""
+    words: Any
+    """A: words per lane."""
+    least: Any
+    """No less than fill and run: what fills its buffers, all tiles taken together."""
+    simple: bool
+    """Whether it has f = 0, and feeds every tile once."""
 
 
 def cycles(point: Point, machine: Machine) -> Cycles:

@@ -19,17 +19,22 @@ MAX_SIMD_BYTES = 32
 class DataType:
     """A number format on an FPGA."""
 
-    name: str  #: Name on the command line
-    c_type: str  #: Its type in C
-    bytes: int  #: Bytes per word
-    dsp_per_mac: Fraction  #: DSP blocks per multiply-accumulate unit
-    dsp_per_factor: Fraction  #: DSP blocks to multiply a product of two words by one more
-    #: Energy of an addition and of a multiplication (pJ).
+    name: str
+    """Name on the command line."""
+    c_type: str
+    """Its type in C."""
+    bytes: int
+    """Bytes per word."""
+    dsp_per_mac: Fraction
+    """DSP blocks per multiply-accumulate unit."""
+    dsp_per_factor: Fraction
+    """DSP blocks to multiply a product of two words by one more."""
     add_pj: Fraction
+    """Energy of an addition and of a multiplication (pJ)."""
     multiply_pj: Fraction
-    #: A PE that accumulates in place needs Π t2 ≥ factor · SIMD (the adder's latency); 0 where
-    #: additions take one cycle and need no hiding.
     accumulator_factor: int
+    """A PE that accumulates in place needs Π t2 ≥ factor · SIMD (the adder's latency); 0 where
+    additions take one cycle and need no hiding."""
 
     def on(self, platform: Platform) -> Technology:
         """The platform's technology; where it states no energies of its own, with those published

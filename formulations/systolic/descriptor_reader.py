@@ -157,9 +157,12 @@ class Spine:
 class Reader:
     """Reads expressions and trees of one description."""
 
-    names: Mapping[str, str]  #: Quantity by the description's name for it
-    packs: Mapping[str, Field]  #: Parameters that are data packing factors, by name
-    points: tuple[Mapping[str, Fraction], ...]  #: Values of these names and of all quantities
+    names: Mapping[str, str]
+    """Quantity by the description's name for it."""
+    packs: Mapping[str, Field]
+    """Parameters that are data packing factors, by name."""
+    points: tuple[Mapping[str, Fraction], ...]
+    """Values of these names and of all quantities."""
 
     def expression(self, field: Field) -> Expression:
         """An expression over the description's names."""

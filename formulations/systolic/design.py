@@ -61,12 +61,14 @@ def fixed(given: Mapping[str, int]) -> Spans:
 class SpaceOptions:
     """Restrictions of the design space."""
 
-    min_lanes: int = 1  #: Fewest PEs along each space loop
-    divisors_only: bool = False  #: Whether every t1 must divide its loop's extent (no padding)
-    dividing_packs: bool = (
-        False  #: Whether inferred packs must divide the last dimension too (what AutoSA requires)
-    )
-    target: Target | None = None  #: The compiler that must be able to build every configuration
+    min_lanes: int = 1
+    """Fewest PEs along each space loop."""
+    divisors_only: bool = False
+    """Whether every t1 must divide its loop's extent (no padding)."""
+    dividing_packs: bool = False
+    """Whether inferred packs must divide the last dimension too (what AutoSA requires)."""
+    target: Target | None = None
+    """The compiler that must be able to build every configuration."""
 
 
 @dataclass(frozen=True)
@@ -75,15 +77,20 @@ class SystolicDesign(Design):
 
     family: ClassVar[str] = "systolic"
 
-    nest: LoopNest  #: The loop nest, with extents
-    array: SystolicArray  #: The derived array
-    data: DataType  #: The type of all tensors
-    options: SpaceOptions = field(default_factory=SpaceOptions)  #: Restrictions of the space
-    technology: Technology = (
-        DEFAULT_TECHNOLOGY  #: Clock and energies, for the metrics that need them
-    )
-    hardware: Spans = ()  #: What is given of the array's hardware, which layers may share
-    kept: Sizes = ()  #: Tensors that stay on chip, with the words of all of each (see `evaluate`)
+    nest: LoopNest
+    """The loop nest, with extents."""
+    array: SystolicArray
+    """The derived array."""
+    data: DataType
+    """The type of all tensors."""
+    options: SpaceOptions = field(default_factory=SpaceOptions)
+    """Restrictions of the space."""
+    technology: Technology = DEFAULT_TECHNOLOGY
+    """Clock and energies, for the metrics that need them."""
+    hardware: Spans = ()
+    """What is given of the array's hardware, which layers may share."""
+    kept: Sizes = ()
+    """Tensors that stay on chip, with the words of all of each (see `evaluate`)."""
 
     @property
     def name(self) -> str:

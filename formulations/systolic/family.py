@@ -112,14 +112,18 @@ class HeadDocument(Document):
 class Setting:
     """What all designs of a result share."""
 
-    nest: LoopNest  #: The loop nest, with extents
-    data: DataType  #: The type of all tensors
-    edition: Edition  #: The statement of the cost model
-    options: SpaceOptions  #: Restrictions of the design space
-    technology: Technology  #: Clock and energies of the platform
-    kept: Mapping[str, int] = field(
-        default_factory=dict
-    )  #: Tensors that stay on chip, with the words of all of each
+    nest: LoopNest
+    """The loop nest, with extents."""
+    data: DataType
+    """The type of all tensors."""
+    edition: Edition
+    """The statement of the cost model."""
+    options: SpaceOptions
+    """Restrictions of the design space."""
+    technology: Technology
+    """Clock and energies of the platform."""
+    kept: Mapping[str, int] = field(default_factory=dict)
+    """Tensors that stay on chip, with the words of all of each."""
 
     def __post_init__(self) -> None:
         for tensor in self.kept:

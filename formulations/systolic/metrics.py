@@ -25,8 +25,10 @@ from ithaca.formulations.technology import Technology
 class CostMetric(Metric):
     """A metric of systolic arrays."""
 
-    compute: Callable[[Costs], Any]  #: Its value, in the number system of the costs
-    silicon_only: bool = False  #: Whether it is known only where area and power regressions hold
+    compute: Callable[[Costs], Any]
+    """Its value, in the number system of the costs."""
+    silicon_only: bool = False
+    """Whether it is known only where area and power regressions hold."""
 
     def known(self, technology: Technology) -> bool:
         """Whether a technology says enough to compute the metric."""

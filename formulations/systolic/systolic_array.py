@@ -64,52 +64,72 @@ class Epilogue(Enum):
 class Packing:
     """The legal data packing factors of an I/O group (words)."""
 
-    multiple_of: (
-        Expression  #: The factor is a power of two and a multiple of this (the SIMD factor, or 1)
-    )
-    last: Expression  #: It divides this, the last dimension of the data tile (words)
-    max_bytes: int  #: It spans at most this many bytes, but never fewer than ``multiple_of`` words
+    multiple_of: Expression
+    """The factor is a power of two and a multiple of this (the SIMD factor, or 1)."""
+    last: Expression
+    """It divides this, the last dimension of the data tile (words)."""
+    max_bytes: int
+    """It spans at most this many bytes, but never fewer than ``multiple_of`` words."""
 
 
 @dataclass(frozen=True, slots=True)
 class Module:
     """One level of an I/O group, in one direction."""
 
-    name: str  #: ``<group>_IO_L<level>_<in|out>``
-    level: int  #: 1 is next to the PEs
-    direction: Direction  #: Copy-in or copy-out
-    instances: Expression  #: How many such modules there are
-    tiles: Expression  #: How many data tiles each of its buffers handles in a run
-    #: Whether it holds the group's buffer; whether it accesses DRAM. Both, one or none.
+    name: str
+    """``<group>_IO_L<level>_<in|out>``."""
+    level: int
+    """1 is next to the PEs."""
+    direction: Direction
+    """Copy-in or copy-out."""
+    instances: Expression
+    """How many such modules there are."""
+    tiles: Expression
+    """How many data tiles each of its buffers handles in a run."""
     buffer: bool
+    """Whether it holds the group's buffer; whether it accesses DRAM. Both, one or none."""
     dram: bool
-    chain: Expression = ONE  #: Lanes of the loop along which the buffer modules are chained
-    intra: Expression = ZERO  #: Cycles per tile between buffer and PEs (buffer modules only)
-    serialized: bool = False  #: Whether its data lie contiguously in DRAM (DRAM modules only)
-    prologue: bool = False  #: Whether it works before the first tile is complete
-    epilogue: Epilogue = Epilogue.NONE  #: What it does after the last tile
-    extra_words: Expression = ZERO  #: Words per tile that the edition adds to its off-chip words
+    chain: Expression = ONE
+    """Lanes of the loop along which the buffer modules are chained."""
+    intra: Expression = ZERO
+    """Cycles per tile between buffer and PEs (buffer modules only)."""
+    serialized: bool = False
+    """Whether its data lie contiguously in DRAM (DRAM modules only)."""
+    prologue: bool = False
+    """Whether it works before the first tile is complete."""
+    epilogue: Epilogue = Epilogue.NONE
+    """What it does after the last tile."""
+    extra_words: Expression = ZERO
+    """Words per tile that the edition adds to its off-chip words."""
 
 
 @dataclass(frozen=True, slots=True)
 class IOGroup:
     """The modules that move one tensor in one role."""
 
-    name: str  #: Tensor name, with ``_1`` or ``_drain`` where needed; names the pack
-    tensor: str  #: The tensor moved
-    role: Role  #: Read-only, flow or drain
-    direction: (
-        str | None
-        #: The space loop along which PEs hand the data on (exterior); None where they do not
-        #: (interior)
-    )
-    size: Expression  #: Words of one data tile (one buffer)
-    last: Expression  #: Words of its last dimension
-    count: Expression  #: How many buffers there are
-    double_buffered: bool  #: Whether each buffer is doubled
-    locally_reducing: bool  #: Whether its buffers accumulate themselves
-    packing: Packing  #: Legal data packing factors
-    modules: tuple[Module, ...]  #: From the PEs towards DRAM; empty where data never leave the PEs
+    name: str
+    """Tensor name, with ``_1`` or ``_drain`` where needed; names the pack."""
+    tensor: str
+    """The tensor moved."""
+    role: Role
+    """Read-only, flow or drain."""
+    direction: str | None
+    """The space loop along which PEs hand the data on (exterior); None where they do not
+    (interior)."""
+    size: Expression
+    """Words of one data tile (one buffer)."""
+    last: Expression
+    """Words of its last dimension."""
+    count: Expression
+    """How many buffers there are."""
+    double_buffered: bool
+    """Whether each buffer is doubled."""
+    locally_reducing: bool
+    """Whether its buffers accumulate themselves."""
+    packing: Packing
+    """Legal data packing factors."""
+    modules: tuple[Module, ...]
+    """From the PEs towards DRAM; empty where data never leave the PEs."""
 
     @property
     def exterior(self) -> bool:
@@ -131,17 +151,22 @@ class IOGroup:
 class ProcessingElement:
     """The PEs of the array."""
 
-    count: Expression  #: Number of PEs
-    simd: Expression  #: MAC units per PE
-    trips: Expression  #: Cycles of work per tile
-    tiles: Expression  #: Tiles in a run
-    moves: Expression  #: Cycles of a run spent on loading and storing partial sums
-    #: Words of the PE's accumulator buffer; None where it has none. With it, the product of the
-    #: latency hiding factors must cover the accumulator latency.
+    count: Expression
+    """Number of PEs."""
+    simd: Expression
+    """MAC units per PE."""
+    trips: Expression
+    """Cycles of work per tile."""
+    tiles: Expression
+    """Tiles in a run."""
+    moves: Expression
+    """Cycles of a run spent on loading and storing partial sums."""
     accumulators: Expression | None
-    #: Accumulators that work at a time, and the width of their buffer (words): the SIMD factor
-    #: where the SIMD loop is parallel, 1 where it reduces and its products are summed up first.
+    """Words of the PE's accumulator buffer; None where it has none. With it, the product of the
+    latency hiding factors must cover the accumulator latency."""
     outputs: Expression = ONE
+    """Accumulators that work at a time, and the width of their buffer (words): the SIMD factor
+    where the SIMD loop is parallel, 1 where it reduces and its products are summed up first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,20 +174,28 @@ class SystolicArray:
     """The array of one dataflow and permutation of one loop nest, in symbols; with data type and
     device it is a design."""
 
-    workload: str  #: Name of the loop nest
-    dataflow: tuple[str, ...]  #: The loops mapped to space
-    permutation: str  #: The tensor whose reuse loops are innermost
-    edition: Edition  #: The statement of the cost model it follows
-    #: Tiled loops, and loops that run inside the PE.
+    workload: str
+    """Name of the loop nest."""
+    dataflow: tuple[str, ...]
+    """The loops mapped to space."""
+    permutation: str
+    """The tensor whose reuse loops are innermost."""
+    edition: Edition
+    """The statement of the cost model it follows."""
     band: tuple[str, ...]
+    """Tiled loops, and loops that run inside the PE."""
     untiled: tuple[str, ...]
-    order: tuple[str, ...]  #: The array-partitioning loops, outermost first
-    simd_loop: str  #: The loop vectorised inside a PE
-    groups: tuple[IOGroup, ...]  #: In the order read-only tensors, flow, drain
-    pe: ProcessingElement  #: The processing elements
-    #: Band loops that reduce and are not vectorised. Their iterations wait for each other's sums,
-    #: so they hide no latency: their t2 is 1.
+    order: tuple[str, ...]
+    """The array-partitioning loops, outermost first."""
+    simd_loop: str
+    """The loop vectorised inside a PE."""
+    groups: tuple[IOGroup, ...]
+    """In the order read-only tensors, flow, drain."""
+    pe: ProcessingElement
+    """The processing elements."""
     sequential: tuple[str, ...] = ()
+    """Band loops that reduce and are not vectorised. Their iterations wait for each other's sums,
+    so they hide no latency: their t2 is 1."""
 
     @property
     def name(self) -> str:

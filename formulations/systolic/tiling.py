@@ -16,14 +16,15 @@ from ithaca.formulations.systolic.systolic_array import Edition, Role, SystolicA
 class Tiling:
     """Tile factors and packs of a design."""
 
-    array_part: Mapping[str, int]  #: Array partitioning factor t1 of every band loop (iterations)
-    #: Latency hiding factor t2 of every band loop that has one (iterations): the parallel loops but
-    #: the SIMD loop.
+    array_part: Mapping[str, int]
+    """Array partitioning factor t1 of every band loop (iterations)."""
     latency_hiding: Mapping[str, int]
-    simd: int  #: SIMD factor (words)
-    pack: Mapping[
-        str, int
-    ]  #: Data packing factor of every I/O group that moves data (words), by group name
+    """Latency hiding factor t2 of every band loop that has one (iterations): the parallel loops but
+    the SIMD loop."""
+    simd: int
+    """SIMD factor (words)."""
+    pack: Mapping[str, int]
+    """Data packing factor of every I/O group that moves data (words), by group name."""
 
     def __post_init__(self) -> None:
         for field in ("array_part", "latency_hiding", "pack"):

@@ -23,12 +23,12 @@ class NotExpressibleError(InputError):
 class LinearForm:
     """``constant + Σ coefficient · variable``, with bounds on its value."""
 
-    terms: Mapping[
-        int, Fraction
-    ]  #: Coefficient, never 0, by the variable's index in the CP-SAT model
-    constant: Fraction  #: What is added
-    #: The value lies between them in every assignment the model allows.
+    terms: Mapping[int, Fraction]
+    """Coefficient, never 0, by the variable's index in the CP-SAT model."""
+    constant: Fraction
+    """What is added."""
     low: Fraction
+    """The value lies between them in every assignment the model allows."""
     high: Fraction
 
     @property

@@ -27,13 +27,16 @@ from ithaca.solver.tables.table import Table
 class IntegerModel:
     """A problem as CP-SAT takes it."""
 
-    problem: Problem  #: What it states
-    encoder: Encoder  #: Holds the CP-SAT model, and its columns by their values on the rows
-    tables: tuple[Table, ...]  #: The rows of every axis; none is empty
-    objective: RatioObjective  #: The objective, over 1 if it is no quotient
-    exchanges: tuple[
-        Exchange, ...
-    ]  #: Axes whose rows may be swapped; the model keeps one of the two orders
+    problem: Problem
+    """What it states."""
+    encoder: Encoder
+    """Holds the CP-SAT model, and its columns by their values on the rows."""
+    tables: tuple[Table, ...]
+    """The rows of every axis; none is empty."""
+    objective: RatioObjective
+    """The objective, over 1 if it is no quotient."""
+    exchanges: tuple[Exchange, ...]
+    """Axes whose rows may be swapped; the model keeps one of the two orders."""
 
     @property
     def model(self) -> cp_model.CpModel:

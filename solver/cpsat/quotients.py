@@ -38,8 +38,10 @@ Clears: TypeAlias = Callable[[Product], Collection[Expression]]
 class Quotient:
     """``over / Π base^exponent``."""
 
-    over: Expression  #: The numerator
-    divisors: Mapping[Expression, int]  #: Exponent, positive, of each base of the denominator
+    over: Expression
+    """The numerator."""
+    divisors: Mapping[Expression, int]
+    """Exponent, positive, of each base of the denominator."""
 
     @property
     def under(self) -> Expression:

@@ -28,8 +28,9 @@ from ithaca.solver.cpsat.linear import LinearForm, add_forms, grid
 class RatioObjective:
     """``over / under``."""
 
-    #: Numerator and denominator; the latter is positive, and 1 where the objective is no quotient.
     over: LinearForm
+    """Numerator and denominator; the latter is positive, and 1 where the objective is no
+    quotient."""
     under: LinearForm
 
     def excess(self, ratio: Fraction) -> LinearForm:
@@ -90,10 +91,12 @@ class RatioObjective:
 class Aim:
     """What one run of CP-SAT minimises: the integer ``floor((excess − constant) / step)``."""
 
-    objective: RatioObjective  #: The objective
-    ratio: Fraction  #: The excess is that over this ratio
-    #: Origin and unit of CP-SAT's integers.
+    objective: RatioObjective
+    """The objective."""
+    ratio: Fraction
+    """The excess is that over this ratio."""
     constant: Fraction
+    """Origin and unit of CP-SAT's integers."""
     step: Fraction
 
     def least(self, whole: int) -> Fraction:
@@ -126,12 +129,15 @@ def encode_ratio(
 class Outcome:
     """What is known of the least value of an objective."""
 
-    value: Fraction | None  #: The least value found; None without a solution
-    quantities: Mapping[str, int]  #: Those of its solution
-    #: No value is better; equal to the value once that is proven optimal. None where there is no
-    #: solution.
+    value: Fraction | None
+    """The least value found; None without a solution."""
+    quantities: Mapping[str, int]
+    """Those of its solution."""
     bound: Fraction | None
-    infeasible: bool  #: Whether it is proven that there is no solution
+    """No value is better; equal to the value once that is proven optimal. None where there is no
+    solution."""
+    infeasible: bool
+    """Whether it is proven that there is no solution."""
 
 
 def minimize_ratio(

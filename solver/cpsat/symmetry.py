@@ -35,11 +35,11 @@ from ithaca.solver.tables.table import Table
 class Exchange:
     """Two exchangeable axes."""
 
-    #: The axes.
     first: str
+    """The axes."""
     second: str
-    #: Their rows, ordered so that those at equal positions correspond.
     first_rows: tuple[int, ...]
+    """Their rows, ordered so that those at equal positions correspond."""
     second_rows: tuple[int, ...]
 
     def ordered(self, rows: Mapping[str, int]) -> dict[str, int]:

@@ -18,11 +18,12 @@ Codes = Integers
 class Cells:
     """The cells made of every axis' nodes down to some depth."""
 
-    trees: tuple[Tree, ...]  #: The trees of the axes
-    ancestors: tuple[
-        Integers, ...
-    ]  #: For each node of each tree the cell's node above it (or itself)
-    strides: tuple[int, ...]  #: A cell's code is the sum of its nodes times these
+    trees: tuple[Tree, ...]
+    """The trees of the axes."""
+    ancestors: tuple[Integers, ...]
+    """For each node of each tree the cell's node above it (or itself)."""
+    strides: tuple[int, ...]
+    """A cell's code is the sum of its nodes times these."""
 
     def codes(self, nodes: Nodes) -> Codes:
         """The cell of every box."""

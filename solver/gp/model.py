@@ -106,22 +106,28 @@ class GeometricModel:
     """The relaxed geometric program of a problem over its whole design space."""
 
     problem: Problem
-    spans: Mapping[str, Interval]  #: Values of every quantity of the space
-    names: tuple[str, ...]  #: Of all columns
-    base: int  #: Number of columns before the derived ones
-    derivation: Matrix  #: Derived columns as sums of others, shape (derived, base)
-    constraints: Blocks  #: Over base columns
-    propagation: Blocks  #: The same with what follows for derived columns; sharpens ranges
-    whole: Indices  #: Columns of whole numbers that are no powers of two
-    powers: Indices  #: Columns of powers of two
+    spans: Mapping[str, Interval]
+    """Values of every quantity of the space."""
+    names: tuple[str, ...]
+    """Of all columns."""
+    base: int
+    """Number of columns before the derived ones."""
+    derivation: Matrix
+    """Derived columns as sums of others, shape (derived, base)."""
+    constraints: Blocks
+    """Over base columns."""
+    propagation: Blocks
+    """The same with what follows for derived columns; sharpens ranges."""
+    whole: Indices
+    """Columns of whole numbers that are no powers of two."""
+    powers: Indices
+    """Columns of powers of two."""
     covers: tuple[Cover, ...]
     curves: tuple[CurveColumn, ...]
-    epigraphs: tuple[
-        tuple[int, Blocks], ...
-    ]  #: Column and pieces of each such variable, after all that it needs
-    cells: tuple[
-        Mapping[str, int], ...
-    ]  #: Values of some powers of two: a part of the space each, all of it together
+    epigraphs: tuple[tuple[int, Blocks], ...]
+    """Column and pieces of each such variable, after all that it needs."""
+    cells: tuple[Mapping[str, int], ...]
+    """Values of some powers of two: a part of the space each, all of it together."""
 
     @property
     def objective(self) -> int:

@@ -49,11 +49,13 @@ MOST_EXACT = 50_000
 class Column:
     """A single-axis expression and which of its statistics bounds use."""
 
-    index: int  #: Number of the column within the problem
-    expression: Expression  #: What it holds
-    #: Whether bounds use its smallest, its largest value. With ``low`` alone smaller values are
-    #: better, with ``high`` alone larger ones; with both neither is.
+    index: int
+    """Number of the column within the problem."""
+    expression: Expression
+    """What it holds."""
     low: bool
+    """Whether bounds use its smallest, its largest value. With ``low`` alone smaller values are
+    better, with ``high`` alone larger ones; with both neither is."""
     high: bool
 
 

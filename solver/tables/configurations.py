@@ -32,12 +32,15 @@ class Configurations:
     given.
     """
 
-    program: Program  #: Computes the objective, then every constraint's expression
-    #: For each symbol of the program, and of rules across axes, its axis, and its value on each row
-    #: of the axis' table.
+    program: Program
+    """Computes the objective, then every constraint's expression."""
     quantities: Mapping[str, tuple[int, Floats]]
-    limits: Floats  #: Bounds of the constraints
-    space: Space  #: Has the rules
+    """For each symbol of the program, and of rules across axes, its axis, and its value on each row
+    of the axis' table."""
+    limits: Floats
+    """Bounds of the constraints."""
+    space: Space
+    """Has the rules."""
 
     def rows(self, rows: Rows) -> tuple[Floats, Floats]:
         """Objective and excess of configurations, ``rows`` of shape (axes, configurations)."""

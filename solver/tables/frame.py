@@ -117,15 +117,16 @@ def row_sources(bounds: Program, tables: Sequence[Table], axis: int) -> tuple[So
 class LoweredProblem:
     """A problem as programs."""
 
-    bounds: (
-        Program  #: Computes bounds of the objective and of each constraint from column statistics
-    )
-    values: Program  #: Computes objective and constraints from quantities
-    limits: Floats  #: Bounds of the constraints, loosened by the rounding of floats
-    step: Fraction  #: All objective values are multiples of it; 0 if unknown
-    objective: (
-        Expression  #: The objective's bound over column statistics, as no rounding has touched it
-    )
+    bounds: Program
+    """Computes bounds of the objective and of each constraint from column statistics."""
+    values: Program
+    """Computes objective and constraints from quantities."""
+    limits: Floats
+    """Bounds of the constraints, loosened by the rounding of floats."""
+    step: Fraction
+    """All objective values are multiples of it; 0 if unknown."""
+    objective: Expression
+    """The objective's bound over column statistics, as no rounding has touched it."""
 
     @cached_property
     def constraints(self) -> Program:

@@ -29,14 +29,22 @@ Source = tuple[int, Floats]
 class BoundModel:
     """Everything the search needs to bound boxes of a problem."""
 
-    problem: Problem  #: The problem
-    trees: tuple[Tree, ...]  #: One per axis; a *box* is one node of each
-    program: Program  #: Computes the objective's bound, then each constraint's
-    sources: tuple[Source, ...]  #: Where each symbol of the program comes from
-    limits: Floats  #: Bounds of the constraints, loosened by the rounding of floats
-    step: Fraction  #: All objective values are multiples of it; 0 if unknown
-    configurations: Configurations  #: Values single configurations
-    exact_bound: ExactBound  #: The objective's bound without rounding, box by box
+    problem: Problem
+    """The problem."""
+    trees: tuple[Tree, ...]
+    """One per axis; a *box* is one node of each."""
+    program: Program
+    """Computes the objective's bound, then each constraint's."""
+    sources: tuple[Source, ...]
+    """Where each symbol of the program comes from."""
+    limits: Floats
+    """Bounds of the constraints, loosened by the rounding of floats."""
+    step: Fraction
+    """All objective values are multiples of it; 0 if unknown."""
+    configurations: Configurations
+    """Values single configurations."""
+    exact_bound: ExactBound
+    """The objective's bound without rounding, box by box."""
 
     @property
     def counts(self) -> list[int]:

@@ -198,10 +198,11 @@ _Step: TypeAlias = tuple[int, np.ufunc | None, tuple[int, ...], tuple[int, ...]]
 class _Plan:
     """How to run a program: what is constant is computed once."""
 
-    slots: list[Any]  #: The constants, in their places; None where there will be an array
-    #: For each other slot its number, what computes it (None: it is loaded), of which slots (or
-    #: symbol), and the slots that no later step needs.
+    slots: list[Any]
+    """The constants, in their places; None where there will be an array."""
     steps: list[_Step]
+    """For each other slot its number, what computes it (None: it is loaded), of which slots (or
+    symbol), and the slots that no later step needs."""
 
 
 _OPERATIONS: dict[str, np.ufunc] = {

@@ -32,10 +32,14 @@ GATHERED_ROWS = 1 << 19
 class Table:
     """The candidate rows of one axis."""
 
-    axis: Axis  #: The axis
-    columns: tuple[Column, ...]  #: The columns, in the order of ``values``
-    rows: Mapping[str, Integers]  #: The quantities of every row
-    values: Floats  #: The columns' values, as doubles (`ithaca.solver.tables.column`).
+    axis: Axis
+    """The axis."""
+    columns: tuple[Column, ...]
+    """The columns, in the order of ``values``."""
+    rows: Mapping[str, Integers]
+    """The quantities of every row."""
+    values: Floats
+    """The columns' values, as doubles (`ithaca.solver.tables.column`)."""
 
     @property
     def count(self) -> int:

@@ -21,12 +21,18 @@ class Tree:
     """A binary tree over the rows of a table. Node 0 holds all of them (of an empty table,
     none)."""
 
-    table: Table  #: The rows
-    low: Floats  #: Smallest value on a node's rows of each column whose smallest value bounds use
-    high: Floats  #: The same for largest values
-    left: NDArray[np.int32]  #: First child; the second is ``left + 1``; 0 for leaves
-    row: NDArray[np.int32]  #: For leaves the row; for others a typical row of the node
-    spread: NDArray[np.float32]  #: How much the columns vary on the node; 0 for leaves
+    table: Table
+    """The rows."""
+    low: Floats
+    """Smallest value on a node's rows of each column whose smallest value bounds use."""
+    high: Floats
+    """The same for largest values."""
+    left: NDArray[np.int32]
+    """First child; the second is ``left + 1``; 0 for leaves."""
+    row: NDArray[np.int32]
+    """For leaves the row; for others a typical row of the node."""
+    spread: NDArray[np.float32]
+    """How much the columns vary on the node; 0 for leaves."""
 
     def rows_under(self, node: int) -> NDArray[np.int32]:
         """The rows of a node."""

@@ -60,11 +60,12 @@ class Ask:
 class Answer:
     """What is known of a layer on some figures."""
 
-    bound: Bound  #: No mapping is below it; infinite if there is none
-    solution: Solution | None = None  #: The best mapping found
-    factor: Fraction = Fraction(
-        1
-    )  #: The objective asked for, and the bound, are so often the solution's
+    bound: Bound
+    """No mapping is below it; infinite if there is none."""
+    solution: Solution | None = None
+    """The best mapping found."""
+    factor: Fraction = Fraction(1)
+    """The objective asked for, and the bound, are so often the solution's."""
 
     @property
     def value(self) -> Bound:

@@ -23,23 +23,22 @@ from ithaca.studies.store import Note, Store
 class CodesignOptions:
     """How to run a co-design."""
 
-    search: SolveOptions = field(
-        default_factory=SolveOptions
-    )  #: How far: time limit and gap of the whole search
-    method: Method = Method.AUTO  #: The engine that layers are solved by
-    threads: int = 1  #: How many layers to solve at a time; beyond 1 in processes of their own
-    scheduler: str | None = (
-        #: Address of the scheduler of a Dask cluster to solve on; ``local`` for one on this machine
-        None
-    )
-    results: Path | None = (
-        None  #: A folder that keeps layers' optima, and supplies those found before
-    )
-    report: Report | None = None  #: Told how far the search is; its boxes are those of hardware
-    starts: tuple[
-        Configuration, ...
-    ] = ()  #: Accelerators that are evaluated first, such as those that other methods found
-    note: Note = lambda line: None  #: Told of files of the results folder that cannot be used
+    search: SolveOptions = field(default_factory=SolveOptions)
+    """How far: time limit and gap of the whole search."""
+    method: Method = Method.AUTO
+    """The engine that layers are solved by."""
+    threads: int = 1
+    """How many layers to solve at a time; beyond 1 in processes of their own."""
+    scheduler: str | None = None
+    """Address of the scheduler of a Dask cluster to solve on; ``local`` for one on this machine."""
+    results: Path | None = None
+    """A folder that keeps layers' optima, and supplies those found before."""
+    report: Report | None = None
+    """Told how far the search is; its boxes are those of hardware."""
+    starts: tuple[Configuration, ...] = ()
+    """Accelerators that are evaluated first, such as those that other methods found."""
+    note: Note = lambda line: None
+    """Told of files of the results folder that cannot be used."""
 
 
 def make_bank(question: Question, options: CodesignOptions) -> LayerBank:

@@ -19,8 +19,10 @@ Choice = tuple[int, Configuration, tuple[Fraction, ...]]
 class Combination:
     """A mapping of every layer."""
 
-    totals: tuple[Fraction, ...]  #: By amount
-    choices: tuple[Choice, ...]  #: By layer
+    totals: tuple[Fraction, ...]
+    """By amount."""
+    choices: tuple[Choice, ...]
+    """By layer."""
 
 
 def combinations(

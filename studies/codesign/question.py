@@ -29,15 +29,16 @@ class Amount:
     """A number that is minimised or limited: an expression of every run, summed, or one of the
     hardware alone."""
 
-    text: str  #: As it was written
-    expression: (
-        Expression  #: Over metrics of layers and of the hardware; of runs, the latter are constants
-    )
-    shares: tuple[
-        Fraction, ...
-    ] = ()  #: What a run of each layer counts; empty: of the hardware alone
-    bound: Fraction | None = None  #: Its largest allowed value; None: none
-    workload: str | None = None  #: The workload that it is limited for; None: all together
+    text: str
+    """As it was written."""
+    expression: Expression
+    """Over metrics of layers and of the hardware; of runs, the latter are constants."""
+    shares: tuple[Fraction, ...] = ()
+    """What a run of each layer counts; empty: of the hardware alone."""
+    bound: Fraction | None = None
+    """Its largest allowed value; None: none."""
+    workload: str | None = None
+    """The workload that it is limited for; None: all together."""
 
     def of_layer(self, costs: Mapping[str, Fraction]) -> Objective:
         """What is taken of a run, on hardware that costs so much."""
@@ -58,10 +59,14 @@ class Question:
     workload by itself.
     """
 
-    space: HardwareSpace  #: The accelerators
-    works: tuple[Work, ...]  #: The layers
-    objectives: tuple[Objective, ...]  #: What is minimised; at least one
-    limits: tuple[Limit, ...] = ()  #: Upper limits
+    space: HardwareSpace
+    """The accelerators."""
+    works: tuple[Work, ...]
+    """The layers."""
+    objectives: tuple[Objective, ...]
+    """What is minimised; at least one."""
+    limits: tuple[Limit, ...] = ()
+    """Upper limits."""
 
     @cached_property
     def workloads(self) -> tuple[str, ...]:

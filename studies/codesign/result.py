@@ -19,10 +19,14 @@ from ithaca.studies.codesign.question import Amount, Question
 class HardwarePoint:
     """An accelerator with a mapping of every layer."""
 
-    point: Configuration  #: Its quantities
-    costs: Mapping[str, Fraction]  #: Metrics of the hardware itself, by name
-    values: tuple[Fraction, ...]  #: The objectives, by the Fraction reference
-    layers: tuple[Solution, ...]  #: The mapping of every layer, in the order of the question
+    point: Configuration
+    """Its quantities."""
+    costs: Mapping[str, Fraction]
+    """Metrics of the hardware itself, by name."""
+    values: tuple[Fraction, ...]
+    """The objectives, by the Fraction reference."""
+    layers: tuple[Solution, ...]
+    """The mapping of every layer, in the order of the question."""
 
     def total(self, amount: Amount) -> Fraction:
         """An amount, by the Fraction reference."""
@@ -39,11 +43,12 @@ class HardwarePoint:
 class OpenBox:
     """Accelerators that are not excluded yet."""
 
-    spans: Mapping[str, tuple[int, int]]  #: Least and largest value of every quantity
-    points: int  #: How many there are, whatever rules exclude
-    lower_bounds: tuple[
-        Fraction | None, ...
-    ]  #: None of them has smaller objectives; None: nothing is known
+    spans: Mapping[str, tuple[int, int]]
+    """Least and largest value of every quantity."""
+    points: int
+    """How many there are, whatever rules exclude."""
+    lower_bounds: tuple[Fraction | None, ...]
+    """None of them has smaller objectives; None: nothing is known."""
 
     def within(self, space: HardwareSpace) -> HardwareSpace:
         """The space of these accelerators alone."""
@@ -59,34 +64,37 @@ class OpenBox:
 class Counts:
     """What a search did. The same for any number of workers, and for resumed runs."""
 
-    points: int = 0  #: Accelerators of the space, whatever rules exclude
-    boxes: int = 0  #: Boxes of hardware examined
-    excluded: int = 0  #: Boxes without an accelerator that keeps rules and limits of the hardware
-    evaluated: int = 0  #: Accelerators with a proven optimum
-    layers: int = 0  #: Layer problems that it asked for, each once
+    points: int = 0
+    """Accelerators of the space, whatever rules exclude."""
+    boxes: int = 0
+    """Boxes of hardware examined."""
+    excluded: int = 0
+    """Boxes without an accelerator that keeps rules and limits of the hardware."""
+    evaluated: int = 0
+    """Accelerators with a proven optimum."""
+    layers: int = 0
+    """Layer problems that it asked for, each once."""
 
 
 @dataclass(frozen=True)
 class CodesignResult:
     """The answer of a co-design."""
 
-    question: Question  #: What was asked
-    best: (
-        HardwarePoint | None
-    )  #: The best accelerator, of one objective; of several, the first of the front
-    front: tuple[
-        HardwarePoint, ...
-    ]  #: Accelerators that none found dominates, by ascending objectives
-    #: What is proven over the space, and of several objectives of the first of them: `optimal` says
-    #: that the front is complete.
+    question: Question
+    """What was asked."""
+    best: HardwarePoint | None
+    """The best accelerator, of one objective; of several, the first of the front."""
+    front: tuple[HardwarePoint, ...]
+    """Accelerators that none found dominates, by ascending objectives."""
     certificate: Certificate
-    open: tuple[
-        OpenBox, ...
-    ] = ()  #: What is not excluded yet, the most promising first; at most `SHOWN`
-    counts: Counts = field(default_factory=Counts)  #: What the search did
-    shortfalls: tuple[
-        Shortfall, ...
-    ] = ()  #: If there is no such accelerator: limits that cannot be met, and their least
+    """What is proven over the space, and of several objectives of the first of them: `optimal` says
+    that the front is complete."""
+    open: tuple[OpenBox, ...] = ()
+    """What is not excluded yet, the most promising first; at most `SHOWN`."""
+    counts: Counts = field(default_factory=Counts)
+    """What the search did."""
+    shortfalls: tuple[Shortfall, ...] = ()
+    """If there is no such accelerator: limits that cannot be met, and their least."""
 
     @property
     def value(self) -> Fraction | None:

@@ -44,13 +44,16 @@ class _Node:
     """A box, and what is known of the amounts over it."""
 
     box: Box
-    bounds: list[list[Bound]]  #: By amount and layer; of the hardware alone a single one
-    kept: Kept  #: Rules and limits of the hardware that some accelerator may break
-    figures: dict[str, Fraction] | None = None  #: The best of the box, once that is needed
-    left: list[tuple[int, int]] = field(
-        default_factory=list
-    )  #: Amounts and layers not solved on these figures yet
-    narrowed: bool = False  #: Whether what is no better than what was found was left out of it
+    bounds: list[list[Bound]]
+    """By amount and layer; of the hardware alone a single one."""
+    kept: Kept
+    """Rules and limits of the hardware that some accelerator may break."""
+    figures: dict[str, Fraction] | None = None
+    """The best of the box, once that is needed."""
+    left: list[tuple[int, int]] = field(default_factory=list)
+    """Amounts and layers not solved on these figures yet."""
+    narrowed: bool = False
+    """Whether what is no better than what was found was left out of it."""
 
 
 class BoxSearch:

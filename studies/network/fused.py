@@ -49,7 +49,8 @@ class Chain:
     """Runs in order, and which of them may find their input on chip."""
 
     runs: tuple[Run, ...]
-    may_keep: tuple[bool, ...]  #: By run: whether its input may be kept
+    may_keep: tuple[bool, ...]
+    """By run: whether its input may be kept."""
 
     def variant(self, number: int, *, found: bool, left: bool) -> Variant:
         """A run that finds its input on chip, or leaves its output there."""

@@ -19,12 +19,18 @@ class MappingRequest:
     """What a network is mapped for: like `ithaca.studies.network.problems.NetworkRequest`, of
     memory hierarchies."""
 
-    architecture: Architecture  #: As it is written: what it keeps is named by role, perhaps
-    edition: str  #: Edition of the model
-    options: MappingOptions  #: Which mappings are allowed
-    limits: tuple[Limit, ...]  #: Upper limits on metrics of every layer
-    objective: Objective  #: What is minimised, of each run of a layer
-    posed: tuple[Problem, ...]  #: The problem of every layer, in the order of the network
+    architecture: Architecture
+    """As it is written: what it keeps is named by role, perhaps."""
+    edition: str
+    """Edition of the model."""
+    options: MappingOptions
+    """Which mappings are allowed."""
+    limits: tuple[Limit, ...]
+    """Upper limits on metrics of every layer."""
+    objective: Objective
+    """What is minimised, of each run of a layer."""
+    posed: tuple[Problem, ...]
+    """The problem of every layer, in the order of the network."""
     arrays: int = 1
     minimise: Minimise = Minimise.TOTAL
 

@@ -24,22 +24,31 @@ from ithaca.workloads.networks.network import Layer, Network
 class NetworkRequest:
     """What a network is solved for."""
 
-    data: DataType  #: The type of all tensors
-    platform: Platform  #: The device
-    limits: tuple[
-        Limit, ...
-    ]  #: Upper limits on metrics: the platform's, and those that replace or extend them
-    objective: Objective  #: What is minimised, of each run of a layer
-    edition: Edition = Edition.EXACT  #: Statement of the cost model
-    dataflow: tuple[str, ...] | None = None  #: The dataflow of every layer; None for all
-    permutation: str | None = None  #: The permutation of every layer; None for all
-    include_unbuildable: bool = False  #: Whether to consider designs that HLS cannot build
-    space: SpaceOptions = field(default_factory=SpaceOptions)  #: Restrictions of the design space
-    arrays: int = 1  #: How many arrays share the budget
-    minimise: Minimise = Minimise.TOTAL  #: What of several arrays is minimised
-    #: Sizes of what arrays take whole shares of, DSP blocks and block RAM; of a bandwidth, which
-    #: each has to itself.
+    data: DataType
+    """The type of all tensors."""
+    platform: Platform
+    """The device."""
+    limits: tuple[Limit, ...]
+    """Upper limits on metrics: the platform's, and those that replace or extend them."""
+    objective: Objective
+    """What is minimised, of each run of a layer."""
+    edition: Edition = Edition.EXACT
+    """Statement of the cost model."""
+    dataflow: tuple[str, ...] | None = None
+    """The dataflow of every layer; None for all."""
+    permutation: str | None = None
+    """The permutation of every layer; None for all."""
+    include_unbuildable: bool = False
+    """Whether to consider designs that HLS cannot build."""
+    space: SpaceOptions = field(default_factory=SpaceOptions)
+    """Restrictions of the design space."""
+    arrays: int = 1
+    """How many arrays share the budget."""
+    minimise: Minimise = Minimise.TOTAL
+    """What of several arrays is minimised."""
     shares: Mapping[str, Fraction] = field(default_factory=dict)
+    """Sizes of what arrays take whole shares of, DSP blocks and block RAM; of a bandwidth, which
+    each has to itself."""
 
     @property
     def title(self) -> str:

@@ -24,34 +24,36 @@ if TYPE_CHECKING:
 class Failure:
     """A problem without an answer, not even that there is none."""
 
-    place: str  #: What was to be solved, such as layer and design
-    reason: str  #: What went wrong, in one line
-    refused: bool = (
-        False  #: Whether the engine refused the problem, so that it would fail everywhere
-    )
+    place: str
+    """What was to be solved, such as layer and design."""
+    reason: str
+    """What went wrong, in one line."""
+    refused: bool = False
+    """Whether the engine refused the problem, so that it would fail everywhere."""
 
 
 @dataclass(frozen=True)
 class Total:
     """An objective over several layers, and what is proven about it."""
 
-    value: Fraction | None  #: The objective; None where a layer has no configuration
-    certificate: (
-        Certificate  #: What is proven: nothing that the mode allows is below the lower bound
-    )
+    value: Fraction | None
+    """The objective; None where a layer has no configuration."""
+    certificate: Certificate
+    """What is proven: nothing that the mode allows is below the lower bound."""
 
 
 @dataclass(frozen=True)
 class LayerResult:
     """One layer: how it is run."""
 
-    layer: Layer  #: The layer, with its count
-    #: Its configuration, and what is proven about it within what the mode allows the layer
+    layer: Layer
+    """The layer, with its count."""
     answer: Solution
-    designs: tuple[Solution, ...] = ()  #: All designs that were solved for it alone
-    array: int | None = (
-        None  #: Number of the array that runs it (from 0), where layers share arrays
-    )
+    """Its configuration, and what is proven about it within what the mode allows the layer."""
+    designs: tuple[Solution, ...] = ()
+    """All designs that were solved for it alone."""
+    array: int | None = None
+    """Number of the array that runs it (from 0), where layers share arrays."""
 
     @property
     def efficiency(self) -> Fraction | None:
@@ -68,16 +70,23 @@ class SharedDesign:
     """One dataflow and permutation for all layers of a kernel, on arrays of their own or on one
     array."""
 
-    kernel: str  #: Name of the layers' loop nest
-    dataflow: tuple[str, ...]  #: The loops mapped to space
-    permutation: str  #: The tensor whose reuse loops are innermost
-    buildable: bool  #: Whether HLS can build it for every layer
-    layers: tuple[str, ...]  #: The layers
-    total: Total  #: The objective over all runs of these layers
-    chosen: bool = False  #: Whether it is the best of its kernel
-    #: Whether, if chosen, no other design can be better: its total is at most the lower bound of
-    #: every other's.
+    kernel: str
+    """Name of the layers' loop nest."""
+    dataflow: tuple[str, ...]
+    """The loops mapped to space."""
+    permutation: str
+    """The tensor whose reuse loops are innermost."""
+    buildable: bool
+    """Whether HLS can build it for every layer."""
+    layers: tuple[str, ...]
+    """The layers."""
+    total: Total
+    """The objective over all runs of these layers."""
+    chosen: bool = False
+    """Whether it is the best of its kernel."""
     proven: bool = False
+    """Whether, if chosen, no other design can be better: its total is at most the lower bound of
+    every other's."""
 
     @property
     def name(self) -> str:
@@ -89,59 +98,72 @@ class SharedDesign:
 class ArrayResult:
     """One array that runs several layers."""
 
-    dataflow: tuple[str, ...]  #: The loops mapped to space
-    permutation: str | None  #: The tensor whose reuse loops are innermost; None where layers differ
-    layers: tuple[str, ...]  #: The layers it runs
-    total: Total  #: The objective over all runs of these layers on this array
-    resources: Mapping[str, Fraction] = field(
-        default_factory=dict
-    )  #: What it takes of each limited resource, by metric name
-    #: What all its layers share, such as lanes by loop and the SIMD factor.
+    dataflow: tuple[str, ...]
+    """The loops mapped to space."""
+    permutation: str | None
+    """The tensor whose reuse loops are innermost; None where layers differ."""
+    layers: tuple[str, ...]
+    """The layers it runs."""
+    total: Total
+    """The objective over all runs of these layers on this array."""
+    resources: Mapping[str, Fraction] = field(default_factory=dict)
+    """What it takes of each limited resource, by metric name."""
     parameters: Mapping[str, int] = field(default_factory=dict)
+    """What all its layers share, such as lanes by loop and the SIMD factor."""
 
 
 @dataclass(frozen=True)
 class Edge:
     """A layer that reads just what the one before wrote."""
 
-    producer: str  #: Name of the one before
-    consumer: str  #: Its name
-    words: int  #: What it reads
-    kept: bool  #: Whether that stays on chip
-    fits: bool = True  #: False where it is proven that one of the two has no room for it
+    producer: str
+    """Name of the one before."""
+    consumer: str
+    """Its name."""
+    words: int
+    """What it reads."""
+    kept: bool
+    """Whether that stays on chip."""
+    fits: bool = True
+    """False where it is proven that one of the two has no room for it."""
 
 
 @dataclass(frozen=True)
 class Fusing:
     """What stays on chip between layers."""
 
-    edges: tuple[Edge, ...]  #: All that might stay, in the order of the network
-    without: Total  #: The objective if nothing did
+    edges: tuple[Edge, ...]
+    """All that might stay, in the order of the network."""
+    without: Total
+    """The objective if nothing did."""
 
 
 @dataclass(frozen=True)
 class NetworkResult:
     """The answer of a network's solve."""
 
-    mode: str  #: What layers share, as on the command line
-    network: Network  #: The network, with the layers that were asked for
-    request: NetworkRequest | MappingRequest  #: What was asked of it
-    method: str  #: The engine asked
-    layers: tuple[LayerResult, ...]  #: In the order of the network
-    total: (
-        Total | None
-    )  #: The objective over the whole network; None where it does not add up over layers
-    #: Whether every problem was solved as far as it was asked for; an interrupted run is not
+    mode: str
+    """What layers share, as on the command line."""
+    network: Network
+    """The network, with the layers that were asked for."""
+    request: NetworkRequest | MappingRequest
+    """What was asked of it."""
+    method: str
+    """The engine asked."""
+    layers: tuple[LayerResult, ...]
+    """In the order of the network."""
+    total: Total | None
+    """The objective over the whole network; None where it does not add up over layers."""
     complete: bool
-    choices: tuple[
-        SharedDesign, ...
-    ] = ()  #: The designs compared for all layers of a kernel, the best first
-    failures: tuple[Failure, ...] = ()  #: Problems that could not be solved because something broke
-    #: Where spaces are restricted to what a compiler builds: the total without that.
+    """Whether every problem was solved as far as it was asked for; an interrupted run is not."""
+    choices: tuple[SharedDesign, ...] = ()
+    """The designs compared for all layers of a kernel, the best first."""
+    failures: tuple[Failure, ...] = ()
+    """Problems that could not be solved because something broke."""
     unrestricted: Unrestricted | None = None
-    fusing: Fusing | None = (
-        None  #: What stays on chip, if that was asked for; layers of one nest are then apart
-    )
+    """Where spaces are restricted to what a compiler builds: the total without that."""
+    fusing: Fusing | None = None
+    """What stays on chip, if that was asked for; layers of one nest are then apart."""
 
     @cached_property
     def arrays(self) -> tuple[ArrayResult, ...]:

@@ -28,41 +28,50 @@ MAX_REASON = 300
 class Job:
     """One problem to solve."""
 
-    place: str  #: What it is, for people: layer and design
-    problem: Problem  #: The problem
-    start: Configuration | None = None  #: A configuration to start from
-    rivals: Hashable = None  #: Of jobs of the same key the best comes first; None: it has no rivals
+    place: str
+    """What it is, for people: layer and design."""
+    problem: Problem
+    """The problem."""
+    start: Configuration | None = None
+    """A configuration to start from."""
+    rivals: Hashable = None
+    """Of jobs of the same key the best comes first; None: it has no rivals."""
 
 
 @dataclass(frozen=True)
 class RunState:
     """How far a run is."""
 
-    #: Problems finished, and all of them.
     done: int
+    """Problems finished, and all of them."""
     total: int
-    failed: int  #: Problems finished without an answer
-    place: str  #: What was finished last, or is being solved
-    progress: Progress | None = None  #: Of the search that is under way, where that is known
+    failed: int
+    """Problems finished without an answer."""
+    place: str
+    """What was finished last, or is being solved."""
+    progress: Progress | None = None
+    """Of the search that is under way, where that is known."""
 
 
 @dataclass(frozen=True)
 class RunOptions:
     """How to run many problems."""
 
-    method: Method = (
-        Method.EXACT
-    )  #: The engine. The exact one is deterministic; what others find may depend on the clock.
-    #: How far. The time limit is for the whole run, and none is begun when it is over: first a
-    #: bound and an incumbent for every problem, then what may improve on its rivals
-    #: (`ithaca.solver.rounds`). ``stop`` ends the run with what it has.
+    method: Method = Method.EXACT
+    """The engine. The exact one is deterministic; what others find may depend on the clock."""
     search: SolveOptions = field(default_factory=SolveOptions)
-    threads: int = 1  #: How many problems to solve at a time; beyond 1 in processes of their own
-    #: Address of the scheduler of a Dask cluster to solve on; ``local`` for one on this machine, of
-    #: ``threads`` workers.
+    """How far. The time limit is for the whole run, and none is begun when it is over: first a
+    bound and an incumbent for every problem, then what may improve on its rivals
+    (`ithaca.solver.rounds`). ``stop`` ends the run with what it has."""
+    threads: int = 1
+    """How many problems to solve at a time; beyond 1 in processes of their own."""
     scheduler: str | None = None
-    store: Store | None = None  #: Keeps results as they are found, and supplies those found before
-    report: Callable[[RunState], None] | None = None  #: Told how far the run is
+    """Address of the scheduler of a Dask cluster to solve on; ``local`` for one on this machine, of
+    ``threads`` workers."""
+    store: Store | None = None
+    """Keeps results as they are found, and supplies those found before."""
+    report: Callable[[RunState], None] | None = None
+    """Told how far the run is."""
 
 
 def problem_store(folder: Path, options: RunOptions, note: Note = lambda line: None) -> Store:

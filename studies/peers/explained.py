@@ -35,15 +35,24 @@ LAYERS, SHARE = 5, Fraction(1, 2)
 class Prediction:
     """What a layer asks for."""
 
-    layer: str  #: Its name
-    share: Fraction  #: Its part of the objective
-    names: tuple[str, ...]  #: What binds it, from the whole inwards
-    ratio: Fraction | None  #: s: what binds over what is next; None if there is nothing else
-    figure: str  #: What is to be raised
-    now: Fraction  #: What the figure is
-    wanted: Fraction | None  #: What it should be; None: more, without an end
-    quantity: str  #: The parameter that it follows from
-    value: int  #: That rounded up to the values of the parameter
+    layer: str
+    """Its name."""
+    share: Fraction
+    """Its part of the objective."""
+    names: tuple[str, ...]
+    """What binds it, from the whole inwards."""
+    ratio: Fraction | None
+    """S: what binds over what is next; None if there is nothing else."""
+    figure: str
+    """What is to be raised."""
+    now: Fraction
+    """What the figure is."""
+    wanted: Fraction | None
+    """What it should be; None: more, without an end."""
+    quantity: str
+    """The parameter that it follows from."""
+    value: int
+    """That rounded up to the values of the parameter."""
 
     def __str__(self) -> str:
         over = "" if self.ratio is None else f", {float(self.ratio):.3g} times the next"

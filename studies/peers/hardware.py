@@ -26,16 +26,14 @@ ILLEGAL = 1e6
 class Evaluation:
     """An accelerator that was looked at."""
 
-    point: Configuration  #: Its quantities
-    found: (
-        HardwarePoint | None
-    )  #: Costs, objectives, mappings; None where a rule is broken, or layers cannot run or did not
-    shares: tuple[
-        Fraction, ...
-    ] = ()  #: How much of each limit is used, over it; where layers did not run, of hardware's
-    seconds: float = (
-        0.0  #: Until then: proofs of layers that were new to this search, and the method's own
-    )
+    point: Configuration
+    """Its quantities."""
+    found: HardwarePoint | None
+    """Costs, objectives, mappings; None where a rule is broken, or layers cannot run or did not."""
+    shares: tuple[Fraction, ...] = ()
+    """How much of each limit is used, over it; where layers did not run, of hardware's."""
+    seconds: float = 0.0
+    """Until then: proofs of layers that were new to this search, and the method's own."""
 
     @property
     def value(self) -> Fraction | None:
@@ -149,11 +147,16 @@ def _share(used: Fraction, bound: Fraction) -> Fraction:
 class HardwareTrace:
     """One run of a search method: the accelerators in the order that it looked at them."""
 
-    method: str  #: Its name
-    seed: int  #: Of its random numbers
-    evaluations: tuple[Evaluation, ...]  #: What it looked at
-    ended: Ended  #: Why it ended
-    trail: tuple[str, ...] = ()  #: Of explained search: its reasons, line by line
+    method: str
+    """Its name."""
+    seed: int
+    """Of its random numbers."""
+    evaluations: tuple[Evaluation, ...]
+    """What it looked at."""
+    ended: Ended
+    """Why it ended."""
+    trail: tuple[str, ...] = ()
+    """Of explained search: its reasons, line by line."""
 
     def front(self, trials: int | None = None) -> list[tuple[Fraction, ...]]:
         """Objectives of the feasible accelerators among the first trials, those that others

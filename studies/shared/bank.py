@@ -37,10 +37,14 @@ CHUNK = 1 << 18
 class HardwareClasses:
     """Hardware of a design at one level of detail."""
 
-    names: tuple[tuple[str, ...], ...]  #: Per axis the quantities that are hardware
-    keys: tuple[Integers, ...]  #: Per axis their values; a class is a row; shape (classes, names)
-    groups: tuple[Groups, ...]  #: Every layer's rows grouped by them
-    common: bool  #: Whether hardware counts only if every layer can run on it; else, if any can
+    names: tuple[tuple[str, ...], ...]
+    """Per axis the quantities that are hardware."""
+    keys: tuple[Integers, ...]
+    """Per axis their values; a class is a row; shape (classes, names)."""
+    groups: tuple[Groups, ...]
+    """Every layer's rows grouped by them."""
+    common: bool
+    """Whether hardware counts only if every layer can run on it; else, if any can."""
 
     def bounds(self, nodes: Integers, checkpoint: Callable[[], None] = never) -> Floats:
         """Lower bound of every layer's objective, shape (layers, combinations); infinite where it
@@ -177,9 +181,12 @@ SHARED_LIMITS = frozenset({"dsp", "bram18k", "comp", "bandwidth"})
 class Optimum:
     """What a layer does at best on some hardware."""
 
-    value: Fraction  #: Its objective
-    configuration: Configuration  #: How it is run
-    needs: Room  #: The memory that it takes
+    value: Fraction
+    """Its objective."""
+    configuration: Configuration
+    """How it is run."""
+    needs: Room
+    """The memory that it takes."""
 
 
 Node = tuple[int, ...]
@@ -194,8 +201,10 @@ class HardwareBank:
     now and then, ends that.
     """
 
-    layers: tuple[Layer, ...]  #: The layers
-    common: bool  #: Whether hardware counts only if every layer can run on it; else, if any can
+    layers: tuple[Layer, ...]
+    """The layers."""
+    common: bool
+    """Whether hardware counts only if every layer can run on it; else, if any can."""
     checkpoint: Callable[[], None] = never
     _optima: dict[tuple[int, bool, Node], list[tuple[Room, Optimum | None]]] = field(
         default_factory=dict

@@ -18,10 +18,14 @@ from ithaca.studies.shared.layer import Layer, buffer_words, total
 class Joint:
     """Configurations of all layers on one array."""
 
-    hardware: dict[str, int]  #: The array's quantities, its buffers as large as the largest tile
-    configurations: tuple[Configuration, ...]  #: One per layer
-    values: tuple[Fraction, ...]  #: The objective of each layer
-    value: Fraction  #: Their sum, each layer as often as it occurs
+    hardware: dict[str, int]
+    """The array's quantities, its buffers as large as the largest tile."""
+    configurations: tuple[Configuration, ...]
+    """One per layer."""
+    values: tuple[Fraction, ...]
+    """The objective of each layer."""
+    value: Fraction
+    """Their sum, each layer as often as it occurs."""
 
 
 def _buffers(parts: Iterable[tuple[Layer, Configuration]]) -> dict[str, int]:

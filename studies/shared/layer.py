@@ -42,8 +42,10 @@ from ithaca.workloads.nest import Sizes
 class Room:
     """Memory that an array has, or that a configuration needs."""
 
-    bram18k: Fraction | None = None  #: Block RAM in all; None: as much as the limits allow
-    words: Sizes = ()  #: Words of buffers, by I/O group; the others' do not matter
+    bram18k: Fraction | None = None
+    """Block RAM in all; None: as much as the limits allow."""
+    words: Sizes = ()
+    """Words of buffers, by I/O group; the others' do not matter."""
 
     def inside(self, other: Room) -> bool:
         """Whether there is no more of anything than in another."""
@@ -62,11 +64,16 @@ class Layer:
     """A layer with its tables, which have what is best on all hardware: what one layer never needs
     another may."""
 
-    problem: Problem  #: The layer on a design, hardware free
-    count: int  #: How many times it occurs
-    tables: tuple[Table, ...]  #: One per axis
-    relaxation: Relaxation  #: Lowers its expressions
-    lowered: LoweredProblem  #: Bounds and values it
+    problem: Problem
+    """The layer on a design, hardware free."""
+    count: int
+    """How many times it occurs."""
+    tables: tuple[Table, ...]
+    """One per axis."""
+    relaxation: Relaxation
+    """Lowers its expressions."""
+    lowered: LoweredProblem
+    """Bounds and values it."""
 
     @cached_property
     def high(self) -> frozenset[str]:
@@ -184,11 +191,12 @@ def _is_alike(layer: Layer, problem: Problem) -> bool:
 class Groups:
     """The rows of a layer's axes grouped by hardware."""
 
-    layer: Layer  #: The layer
-    statistics: tuple[
-        tuple[int, Floats], ...
-    ]  #: For each symbol of its program its axis, and its value on each group
-    present: tuple[Mask, ...]  #: Per axis the groups that have rows
+    layer: Layer
+    """The layer."""
+    statistics: tuple[tuple[int, Floats], ...]
+    """For each symbol of its program its axis, and its value on each group."""
+    present: tuple[Mask, ...]
+    """Per axis the groups that have rows."""
 
     def bound(self, nodes: Integers) -> tuple[Floats, Mask]:
         """Bound the layer on hardware: the group of each axis, shape (axes, combinations).

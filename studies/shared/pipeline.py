@@ -41,25 +41,32 @@ DIVES, FOLLOWED = 8, 4
 class Stage:
     """One array of a pipeline."""
 
-    #: Its layers: numbers in the sequence, the end exclusive.
     first: int
+    """Its layers: numbers in the sequence, the end exclusive."""
     end: int
-    design: int  #: Number of its design
-    #: The array and its layers' configurations: one per distinct layer of the stage, in order of
-    #: first appearance
+    design: int
+    """Number of its design."""
     joint: Joint
+    """The array and its layers' configurations: one per distinct layer of the stage, in order of
+    first appearance."""
 
 
 @dataclass(frozen=True)
 class PipelineOutcome:
     """What is known about the best arrays for a sequence of layers."""
 
-    stages: tuple[Stage, ...]  #: The best arrays found, in order; empty if none were
-    value: Fraction | None  #: Their objective: of the slowest, or in all
-    lower_bound: Fraction | None  #: No arrays do better
-    infeasible: bool  #: Whether it is proven that no arrays can run all layers within the limits
-    plans: int  #: Plans examined
-    seconds: float  #: Wall time
+    stages: tuple[Stage, ...]
+    """The best arrays found, in order; empty if none were."""
+    value: Fraction | None
+    """Their objective: of the slowest, or in all."""
+    lower_bound: Fraction | None
+    """No arrays do better."""
+    infeasible: bool
+    """Whether it is proven that no arrays can run all layers within the limits."""
+    plans: int
+    """Plans examined."""
+    seconds: float
+    """Wall time."""
 
 
 @dataclass(frozen=True)
@@ -67,10 +74,14 @@ class _Step:
     """What a stage does on some lanes and SIMD factor, within some block RAM; the step before says
     so of less."""
 
-    bram18k: int  #: The most it may take
-    value: Fraction | None  #: It takes at least as long; None: it cannot run
-    stage: Stage | None  #: How it runs
-    used: int  #: Block RAM that it then takes
+    bram18k: int
+    """The most it may take."""
+    value: Fraction | None
+    """It takes at least as long; None: it cannot run."""
+    stage: Stage | None
+    """How it runs."""
+    used: int
+    """Block RAM that it then takes."""
 
 
 @dataclass

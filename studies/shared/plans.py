@@ -41,10 +41,14 @@ class Options:
     """What a stage, or several, may be; lower bounds of what each takes. All of shape
     (options,)."""
 
-    dsp: Floats  #: DSP blocks
-    bram18k: Floats  #: Block RAM
-    value: Floats  #: The objective
-    choice: Integers  #: Number of the choice
+    dsp: Floats
+    """DSP blocks."""
+    bram18k: Floats
+    """Block RAM."""
+    value: Floats
+    """The objective."""
+    choice: Integers
+    """Number of the choice."""
 
     @property
     def size(self) -> int:
@@ -89,11 +93,13 @@ def _not_dominated(first: Floats, second: Floats, third: Floats) -> Integers:
 class Part:
     """A stage of a plan."""
 
-    #: Its layers, the end exclusive.
     first: int
+    """Its layers, the end exclusive."""
     end: int
-    choice: int  #: Number of its choice
-    bram18k: int  #: Block RAM that it takes at least
+    choice: int
+    """Number of its choice."""
+    bram18k: int
+    """Block RAM that it takes at least."""
 
 
 @dataclass(frozen=True)

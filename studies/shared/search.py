@@ -61,25 +61,34 @@ class _Open:
 class DesignOutcome:
     """What is known about the best array of one design."""
 
-    value: Fraction | None  #: The total of the best array found
-    lower_bound: Fraction | None  #: No array of this design serves the layers with less
-    infeasible: bool  #: Whether it is proven that none can run all layers within the limits
-    prepared: (
-        int  #: Layers that were prepared; the rest was not, as the design was beaten or time was up
-    )
-    hardware: int  #: Arrays on which every layer was solved
+    value: Fraction | None
+    """The total of the best array found."""
+    lower_bound: Fraction | None
+    """No array of this design serves the layers with less."""
+    infeasible: bool
+    """Whether it is proven that none can run all layers within the limits."""
+    prepared: int
+    """Layers that were prepared; the rest was not, as the design was beaten or time was up."""
+    hardware: int
+    """Arrays on which every layer was solved."""
 
 
 @dataclass(frozen=True)
 class SharedOutcome:
     """What is known about the best array for several layers."""
 
-    design: int | None  #: Number of the design of the best array found
-    best: Joint | None  #: The best array and its configurations
-    lower_bound: Fraction | None  #: No array serves the layers with less
-    infeasible: bool  #: Whether it is proven that no array can run all layers within the limits
-    designs: tuple[DesignOutcome, ...]  #: The same, design by design
-    seconds: float  #: Wall time
+    design: int | None
+    """Number of the design of the best array found."""
+    best: Joint | None
+    """The best array and its configurations."""
+    lower_bound: Fraction | None
+    """No array serves the layers with less."""
+    infeasible: bool
+    """Whether it is proven that no array can run all layers within the limits."""
+    designs: tuple[DesignOutcome, ...]
+    """The same, design by design."""
+    seconds: float
+    """Wall time."""
 
     @property
     def hardware(self) -> int:
@@ -99,7 +108,8 @@ class SharedSearch:
     report: Callable[[Progress], None] | None = None
     best: Joint | None = field(default=None, init=False)
     best_design: int | None = field(default=None, init=False)
-    steps: int = field(default=0, init=False)  #: Taken, each a piece of hardware examined
+    steps: int = field(default=0, init=False)
+    """Taken, each a piece of hardware examined."""
 
     def __post_init__(self) -> None:
         for layers in self.designs:

@@ -28,9 +28,12 @@ ENDLESS = 1 << 40
 class AtBest(NamedTuple):
     """What layers do at best on an array, each alone."""
 
-    value: Fraction  #: What they take together
-    bram18k: int  #: The most shares of block RAM that one of them needs
-    hardware: Node  #: The array
+    value: Fraction
+    """What they take together."""
+    bram18k: int
+    """The most shares of block RAM that one of them needs."""
+    hardware: Node
+    """The array."""
 
 
 @dataclass

@@ -38,9 +38,8 @@ Loops = tuple[tuple[str, int], ...]
 @dataclass(frozen=True)
 class Tensor:
     name: str
-    ranks: tuple[
-        tuple[tuple[str, int], ...], ...
-    ]  #: Dimension and coefficient of every term, by rank
+    ranks: tuple[tuple[tuple[str, int], ...], ...]
+    """Dimension and coefficient of every term, by rank."""
     output: bool
 
     def indexed_by(self, dimension: str) -> bool:
@@ -55,8 +54,10 @@ class Storage:
     name: str
     keeps: frozenset[str]
     loops: Loops
-    capacity: int | None = None  #: Words of an instance that tiles may fill
-    read_bandwidth: Fraction | None = None  #: Words per cycle of an instance; so is the next
+    capacity: int | None = None
+    """Words of an instance that tiles may fill."""
+    read_bandwidth: Fraction | None = None
+    """Words per cycle of an instance; so is the next."""
     write_bandwidth: Fraction | None = None
     shared_bandwidth: Fraction | None = None
     no_reuse: frozenset[str] = frozenset()
@@ -71,8 +72,10 @@ class Lanes:
 @dataclass(frozen=True)
 class Mapped:
     tensors: tuple[Tensor, ...]
-    nodes: tuple[Storage | Lanes, ...]  #: Outermost first; the multipliers are inside all
-    padded: Mapping[str, int]  #: Extents that the factors multiply to
+    nodes: tuple[Storage | Lanes, ...]
+    """Outermost first; the multipliers are inside all."""
+    padded: Mapping[str, int]
+    """Extents that the factors multiply to."""
 
     def inside(self, node: int) -> dict[str, int]:
         """Extents that a node and everything inside it cover."""
@@ -104,7 +107,8 @@ class Statistics:
     cycles: int
     macs: int
     multipliers: int
-    overfull: dict[str, tuple[int, int]]  #: Words needed and had, of levels whose tiles do not fit
+    overfull: dict[str, tuple[int, int]]
+    """Words needed and had, of levels whose tiles do not fit."""
 
     @property
     def utilization(self) -> Fraction:

@@ -32,7 +32,8 @@ BUFFERS = re.compile(r"(\d+) buffers? of (\d+) words?, ")
 class Line:
     code: str
     remark: str
-    around: dict[str, list[int]]  #: Trips of the loops around it, by loop
+    around: dict[str, list[int]]
+    """Trips of the loops around it, by loop."""
 
 
 def read(lines: tuple[str, ...]) -> list[Line]:

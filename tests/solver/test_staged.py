@@ -32,8 +32,10 @@ class ChainFirst:
 
     problem: Problem
     slack: float = 0.0
-    size: int = 5  #: Rows of a block
-    stop_after: int | None = None  #: Blocks after which memory is short
+    size: int = 5
+    """Rows of a block."""
+    stop_after: int | None = None
+    """Blocks after which memory is short."""
     completed: list[int] = field(default_factory=list)
     least: float = -inf
     dropped: Fraction | float = inf

@@ -19,11 +19,12 @@ from ithaca.workloads.networks.network import Layer, Network
 class _Fold:
     """How a kernel is another one with some loops of a single trip."""
 
-    kernel: str  #: The other kernel
-    loops: Mapping[
-        str, str
-    ]  #: Its loops and parameters, as those of the kernel that is folded; others are 1
-    runs: str | None = None  #: The loop that becomes runs
+    kernel: str
+    """The other kernel."""
+    loops: Mapping[str, str]
+    """Its loops and parameters, as those of the kernel that is folded; others are 1."""
+    runs: str | None = None
+    """The loop that becomes runs."""
 
 
 #: ``C[i][j] += A[i][k]·B[j][k]`` is ``cout[r][c][o] += cin[r][c][i]·w[o][i]`` with rows r = i of

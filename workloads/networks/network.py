@@ -26,11 +26,16 @@ class OmissionKind(Enum):
 class Omission:
     """Operations of a network that are not among its layers."""
 
-    operator: str  #: Type of the operations, by its name in ONNX
-    count: int  #: How many of them the network has
-    kind: OmissionKind  #: Whether arithmetic is missing, and how much
-    reason: str = ""  #: Why they are not modelled; empty where the kind says it all
-    sources: tuple[str, ...] = ()  #: Their names in the network; empty where it does not name them
+    operator: str
+    """Type of the operations, by its name in ONNX."""
+    count: int
+    """How many of them the network has."""
+    kind: OmissionKind
+    """Whether arithmetic is missing, and how much."""
+    reason: str = ""
+    """Why they are not modelled; empty where the kind says it all."""
+    sources: tuple[str, ...] = ()
+    """Their names in the network; empty where it does not name them."""
 
     def __post_init__(self) -> None:
         _check_count(f"operator {self.operator}", self.count)
@@ -40,17 +45,17 @@ class Omission:
 class Layer:
     """One loop nest of a network, as often as the network runs it."""
 
-    name: str  #: Name in the network; after merging that of the first member
-    nest: LoopNest  #: What one run computes
-    #: How many times the network runs the nest: layers of this shape, times the images of a
-    #: batch and the groups of a convolution where the nest has no loop for them.
+    name: str
+    """Name in the network; after merging that of the first member."""
+    nest: LoopNest
+    """What one run computes."""
     count: int
-    sources: tuple[
-        str, ...
-    ]  #: Names of the network's own layers that the nest stands for, in order of appearance
-    folded: str | None = (
-        None  #: What it was, kernel and sizes, if it was folded into another kernel
-    )
+    """How many times the network runs the nest: layers of this shape, times the images of a batch
+    and the groups of a convolution where the nest has no loop for them."""
+    sources: tuple[str, ...]
+    """Names of the network's own layers that the nest stands for, in order of appearance."""
+    folded: str | None = None
+    """What it was, kernel and sizes, if it was folded into another kernel."""
 
     def __post_init__(self) -> None:
         if not self.name:
@@ -69,12 +74,15 @@ class Layer:
 class Run:
     """A layer of the network's own, where it runs; several may be one `Layer`."""
 
-    source: str  #: Its name
-    nest: LoopNest  #: What one run computes
-    count: int  #: Runs: images of a batch and groups of a convolution
-    #: Whether it reads, as its first input, what the one before wrote, all of it and as it is, and
-    #: nothing else reads that.
+    source: str
+    """Its name."""
+    nest: LoopNest
+    """What one run computes."""
+    count: int
+    """Runs: images of a batch and groups of a convolution."""
     follows: bool = False
+    """Whether it reads, as its first input, what the one before wrote, all of it and as it is, and
+    nothing else reads that."""
 
     @property
     def written(self) -> int:
@@ -86,19 +94,20 @@ class Run:
 class Network:
     """A network as an accelerator sees it."""
 
-    name: str  #: Name on the command line, or of the file
-    layers: tuple[Layer, ...]  #: At least one, in order of first appearance
-    description: str = ""  #: What the network is and where its figures are published
-    unsupported: tuple[
-        Omission, ...
-    ] = ()  #: Everything else the network computes, arithmetic or not
-    parameters: tuple[
-        tuple[str, int], ...
-    ] = ()  #: Sizes the layers were made for, such as batch and sequence length
-    order: tuple[
-        Run, ...
-    ] = ()  #: Its own layers in the order they run; empty where that is not known
-    unordered: str = "it is no network file"  #: Why the order is not known, where it is not
+    name: str
+    """Name on the command line, or of the file."""
+    layers: tuple[Layer, ...]
+    """At least one, in order of first appearance."""
+    description: str = ""
+    """What the network is and where its figures are published."""
+    unsupported: tuple[Omission, ...] = ()
+    """Everything else the network computes, arithmetic or not."""
+    parameters: tuple[tuple[str, int], ...] = ()
+    """Sizes the layers were made for, such as batch and sequence length."""
+    order: tuple[Run, ...] = ()
+    """Its own layers in the order they run; empty where that is not known."""
+    unordered: str = "it is no network file"
+    """Why the order is not known, where it is not."""
 
     def __post_init__(self) -> None:
         if not self.name:

@@ -292,8 +292,10 @@ class _Step:
     name: str
     where: str
     operator: Document
-    shortcuts: int = 0  #: Blocks with a shortcut that begin with it
-    summed: bool = False  #: Whether such a block ends with it
+    shortcuts: int = 0
+    """Blocks with a shortcut that begin with it."""
+    summed: bool = False
+    """Whether such a block ends with it."""
 
 
 def _steps(

@@ -226,13 +226,16 @@ def _summary(omissions: tuple[Omission, ...]) -> str:
 class _Model:
     """What the importer needs of a model."""
 
-    nodes: tuple[NodeProto, ...]  #: In the order of the graph, functions of the model written out
-    shapes: Mapping[str, Shape]  #: By tensor; a tensor of unknown rank is missing
-    symbols: Mapping[
-        str, bool
-    ]  #: The symbolic dimensions of the inputs, and whether each is a batch
-    parameters: tuple[tuple[str, int], ...]  #: Those of them that have values, a batch by default 1
-    reads: Mapping[str, int]  #: How many read a tensor: nodes, and those who run the model
+    nodes: tuple[NodeProto, ...]
+    """In the order of the graph, functions of the model written out."""
+    shapes: Mapping[str, Shape]
+    """By tensor; a tensor of unknown rank is missing."""
+    symbols: Mapping[str, bool]
+    """The symbolic dimensions of the inputs, and whether each is a batch."""
+    parameters: tuple[tuple[str, int], ...]
+    """Those of them that have values, a batch by default 1."""
+    reads: Mapping[str, int]
+    """How many read a tensor: nodes, and those who run the model."""
 
     def only_reads(self, node: NodeProto) -> str:
         """The first input of a node, if nothing else reads that; else nothing."""

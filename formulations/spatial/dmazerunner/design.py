@@ -80,19 +80,23 @@ VOCABULARY = {
 class DmazerunnerDesign(MappingDesign):
     """A layer on a machine of the edition `dmazerunner`."""
 
-    architecture: Architecture  #: The machine
-    layer: Layer  #: The work
-    #: Whether factors must multiply to extents; otherwise to at least them, none larger than need
-    #: be
+    architecture: Architecture
+    """The machine."""
+    layer: Layer
+    """The work."""
     divisors_only: bool = False
-    constraints: Constraints = NONE  #: What mappings are restricted to
+    """Whether factors must multiply to extents; otherwise to at least them, none larger than need
+    be."""
+    constraints: Constraints = NONE
+    """What mappings are restricted to."""
     edition = "dmazerunner"
     vocabulary = VOCABULARY
-    model: ClassVar[Any] = (
-        model  #: What the edition states: what it reads of machines, what mappings take and cost
-    )
-    tables_kind: ClassVar[type[Tables]] = DmazerunnerTables  #: What its searches are made of
-    stage_kind: ClassVar[type[TilingStage]] = DmazerunnerStage  #: How they bound
+    model: ClassVar[Any] = model
+    """What the edition states: what it reads of machines, what mappings take and cost."""
+    tables_kind: ClassVar[type[Tables]] = DmazerunnerTables
+    """What its searches are made of."""
+    stage_kind: ClassVar[type[TilingStage]] = DmazerunnerStage
+    """How they bound."""
 
     def __post_init__(self) -> None:
         self.constraints.check(self.nest, self.architecture)

@@ -41,9 +41,12 @@ FACTORS = {"DRAM": DRAM, "SPM": SPM, "RF": RF, "spatial": SPATIAL}
 class Row:
     """A row of a file."""
 
-    layer: Layer  #: What it poses
-    cells: Mapping[str, str]  #: Its columns
-    where: str  #: What error lines about it start with
+    layer: Layer
+    """What it poses."""
+    cells: Mapping[str, str]
+    """Its columns."""
+    where: str
+    """What error lines about it start with."""
 
 
 def read_layers(path: str | Path) -> tuple[Row, ...]:

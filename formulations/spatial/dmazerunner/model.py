@@ -42,11 +42,14 @@ RF_ACCESSES = 4
 class Capacities:
     """What decides which mappings fit an accelerator."""
 
-    pes: int  #: Processing elements
-    rf_words: int  #: Words of a register file
-    #: Scratchpad banks that hold the current tiles: half of all, the others are being filled
+    pes: int
+    """Processing elements."""
+    rf_words: int
+    """Words of a register file."""
     banks: int
-    bank_words: int  #: Words of a bank
+    """Scratchpad banks that hold the current tiles: half of all, the others are being filled."""
+    bank_words: int
+    """Words of a bank."""
 
     @property
     def limits(self) -> dict[str, int]:
@@ -58,13 +61,20 @@ class Capacities:
 class Machine(Capacities):
     """What the model knows of an accelerator."""
 
-    dma_setup: Fraction  #: Cycles to begin a burst
-    dma_word: Fraction  #: Cycles of a word of a burst
-    mac: Fraction  #: Energy of a multiply-accumulate (pJ)
-    rf: Fraction  #: Energy of a register file access (pJ a word)
-    network: Fraction  #: Energy of a word over the network (pJ)
-    spm: Fraction  #: Energy of a scratchpad access (pJ a word)
-    dram: Fraction  #: Energy of a DRAM access (pJ a word)
+    dma_setup: Fraction
+    """Cycles to begin a burst."""
+    dma_word: Fraction
+    """Cycles of a word of a burst."""
+    mac: Fraction
+    """Energy of a multiply-accumulate (pJ)."""
+    rf: Fraction
+    """Energy of a register file access (pJ a word)."""
+    network: Fraction
+    """Energy of a word over the network (pJ)."""
+    spm: Fraction
+    """Energy of a scratchpad access (pJ a word)."""
+    dram: Fraction
+    """Energy of a DRAM access (pJ a word)."""
 
     @classmethod
     def of(cls, architecture: Architecture) -> Machine:
@@ -127,7 +137,8 @@ class Layer:
     iteration reads."""
 
     nest: LoopNest
-    stored: Stored = ()  #: Tensors and their extents, outermost first; others as needed
+    stored: Stored = ()
+    """Tensors and their extents, outermost first; others as needed."""
 
     def __post_init__(self) -> None:
         for loop in self.nest.loops:
@@ -224,9 +235,12 @@ class Layer:
 class Reuse:
     """What a level's loops let tensors stay: its trips = reused · times for every tensor."""
 
-    trips: Any  #: Product of the level's loops
-    reused: NumbersByName  #: By tensor, successive trips that work on one tile
-    times: NumbersByName  #: By tensor, how often a tile is changed
+    trips: Any
+    """Product of the level's loops."""
+    reused: NumbersByName
+    """By tensor, successive trips that work on one tile."""
+    times: NumbersByName
+    """By tensor, how often a tile is changed."""
 
 
 def reuse(layer: Layer, trips: NumbersByName, order: Sequence[str], numbers: NumberSystem) -> Reuse:
@@ -275,11 +289,16 @@ def chosen(options: Sequence[Reuse], choice: Any, numbers: NumberSystem) -> Reus
 class ArrayPass:
     """One tile u on the PEs; energies in units of 1 / grain pJ."""
 
-    computing: Any  #: Cycles of the multiply-accumulates
-    work: Any  #: Cycles with the reduction over PEs
-    sending: NumbersByName  #: By tensor, cycles of its network: one word a cycle
-    energy: NumbersByName  #: By tensor, of one trip between scratchpad and register files
-    reducing: Any  #: Energy of the reduction over PEs
+    computing: Any
+    """Cycles of the multiply-accumulates."""
+    work: Any
+    """Cycles with the reduction over PEs."""
+    sending: NumbersByName
+    """By tensor, cycles of its network: one word a cycle."""
+    energy: NumbersByName
+    """By tensor, of one trip between scratchpad and register files."""
+    reducing: Any
+    """Energy of the reduction over PEs."""
 
 
 def reducing(held: Any, pes: Any, sums: Any) -> Any:
@@ -318,8 +337,10 @@ def array_pass(
 class Transfers:
     """Moving tiles w between DRAM and scratchpad, by tensor."""
 
-    words: NumbersByName  #: Words of a tile
-    cycles: NumbersByName  #: Cycles of its bursts
+    words: NumbersByName
+    """Words of a tile."""
+    cycles: NumbersByName
+    """Cycles of its bursts."""
 
 
 def transfers(
@@ -351,10 +372,14 @@ def transfers(
 class Run:
     """The whole run."""
 
-    latency: Any  #: Cycles
-    energy: Any  #: In units of 1 / grain pJ, without the multiply-accumulates
-    dram_words: Any  #: Words between DRAM and scratchpad
-    parts: NumbersByName  #: What latency and energy are made of, by name
+    latency: Any
+    """Cycles."""
+    energy: Any
+    """In units of 1 / grain pJ, without the multiply-accumulates."""
+    dram_words: Any
+    """Words between DRAM and scratchpad."""
+    parts: NumbersByName
+    """What latency and energy are made of, by name."""
 
 
 def run(

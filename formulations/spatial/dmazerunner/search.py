@@ -46,8 +46,10 @@ FIRST_TILES, MOST_TILES, FIRST_MAPPINGS = 64, 1 << 13, 1 << 10
 class TilingStage(ABC):
     """One problem on one layer, in stages."""
 
-    least, dropped = -inf, inf  #: Nothing is known at once, and nothing left out
-    _numbers = NUMPY  #: In which mappings are priced
+    least, dropped = -inf, inf
+    """Nothing is known at once, and nothing left out."""
+    _numbers = NUMPY
+    """In which mappings are priced."""
 
     def __init__(
         self, problem: Problem, design: DmazerunnerDesign, corners: Corners | None = None

@@ -89,14 +89,22 @@ class Group:
     """The inner choices of a group of loops: rows (r, s), sorted by their tile u = r·s."""
 
     loops: tuple[str, ...]
-    r: Integers  #: Factors in the register files, by loop and row
-    s: Integers  #: Factors over PEs
-    tile_of: Integers  #: The number of the tile of each row
-    tiles: Integers  #: u by loop and tile
-    trips: Integers  #: ceil(extent / u)
-    first: Integers  #: First row of each tile, and the number of rows in the end
-    constraints: Constraints  #: What factors are restricted to
-    exact: bool  #: Whether factors multiply to the extents
+    r: Integers
+    """Factors in the register files, by loop and row."""
+    s: Integers
+    """Factors over PEs."""
+    tile_of: Integers
+    """The number of the tile of each row."""
+    tiles: Integers
+    """U by loop and tile."""
+    trips: Integers
+    """ceil(extent / u)."""
+    first: Integers
+    """First row of each tile, and the number of rows in the end."""
+    constraints: Constraints
+    """What factors are restricted to."""
+    exact: bool
+    """Whether factors multiply to the extents."""
 
     @cached_property
     def counts(self) -> Integers:
@@ -183,10 +191,14 @@ def make_group(
 class Outer:
     """Outer choices of some tiles."""
 
-    tile: Integers  #: Which of the tiles each is of
-    choices: Integers  #: The choice of each group
-    banks: Floats  #: Banks in use
-    parts: list[tuple[Any, ...]]  #: What transfers cost, by reused tensor, as the tables count it
+    tile: Integers
+    """Which of the tiles each is of."""
+    choices: Integers
+    """The choice of each group."""
+    banks: Floats
+    """Banks in use."""
+    parts: list[tuple[Any, ...]]
+    """What transfers cost, by reused tensor, as the tables count it."""
 
 
 @dataclass(frozen=True)

@@ -45,9 +45,12 @@ GROUPS = {"input": "input", "weight": "weight", "output": "write"}
 class Machine(Capacities):
     """What the model knows of an accelerator."""
 
-    network: Network  #: Its networks
-    word_bits: int  #: Bits of a word
-    bandwidth: Fraction  #: Words that the DMA moves a cycle, either way
+    network: Network
+    """Its networks."""
+    word_bits: int
+    """Bits of a word."""
+    bandwidth: Fraction
+    """Words that the DMA moves a cycle, either way."""
 
     @classmethod
     def of(cls, architecture: Architecture) -> Machine:
@@ -108,10 +111,12 @@ def networks(layer: Layer) -> dict[str, str]:
 class ArrayTile:
     """One tile on the PEs."""
 
-    computing: Any  #: Cycles of the multiply-accumulates
-    reducing: Any  #: Cycles of the reduction over PEs, whenever outputs leave
-    #: By network, bits that a link carries one after the other when the tile changes
+    computing: Any
+    """Cycles of the multiply-accumulates."""
+    reducing: Any
+    """Cycles of the reduction over PEs, whenever outputs leave."""
     bits: NumbersByName
+    """By network, bits that a link carries one after the other when the tile changes."""
 
 
 def array_tile(

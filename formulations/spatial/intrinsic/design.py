@@ -60,9 +60,12 @@ VOCABULARY = {
 class IntrinsicDesign(MappingDesign):
     """A layer cut into calls of an intrinsic."""
 
-    nest: LoopNest  #: The layer
-    architecture: Architecture  #: The accelerator
-    binding: Binding  #: Which of the intrinsic's loops run which of the layer's
+    nest: LoopNest
+    """The layer."""
+    architecture: Architecture
+    """The accelerator."""
+    binding: Binding
+    """Which of the intrinsic's loops run which of the layer's."""
     edition: ClassVar[str] = "intrinsic"
     constraints = NONE
     vocabulary = VOCABULARY

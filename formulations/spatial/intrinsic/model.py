@@ -38,9 +38,12 @@ PORTS = 2
 class Operand:
     """A tensor of an intrinsic."""
 
-    access: Access  #: How a call indexes it
-    held: bool  #: Whether the array holds it while others pass
-    result: bool  #: Whether it is accumulated: read and written
+    access: Access
+    """How a call indexes it."""
+    held: bool
+    """Whether the array holds it while others pass."""
+    result: bool
+    """Whether it is accumulated: read and written."""
 
     @property
     def loops(self) -> frozenset[str]:
@@ -64,18 +67,26 @@ class Operand:
 class Work:
     """A layer on an array: all that its costs follow from."""
 
-    extents: Sizes  #: Iterations along each bound loop of the intrinsic
-    sizes: Sizes  #: Iterations of a call along every loop of the intrinsic
-    sides: tuple[str, ...]  #: The loops along the sides of the array
-    outer: (
-        int  #: Iterations of all loops that are not bound, each of them sub-problems of their own
-    )
-    operands: tuple[Operand, ...]  #: Inputs, then the output
-    call: int  #: Cycles of a call
-    skew: int = 0  #: Cycles by which the last PE is behind the first
-    rate: Fraction = Fraction(1)  #: Words between scratchpad and local memory a cycle
-    scratchpad: int = 1  #: Words that the tensors of a sub-problem may fill
-    local: int = 1  #: Words that the tensors of a call may fill
+    extents: Sizes
+    """Iterations along each bound loop of the intrinsic."""
+    sizes: Sizes
+    """Iterations of a call along every loop of the intrinsic."""
+    sides: tuple[str, ...]
+    """The loops along the sides of the array."""
+    outer: int
+    """Iterations of all loops that are not bound, each of them sub-problems of their own."""
+    operands: tuple[Operand, ...]
+    """Inputs, then the output."""
+    call: int
+    """Cycles of a call."""
+    skew: int = 0
+    """Cycles by which the last PE is behind the first."""
+    rate: Fraction = Fraction(1)
+    """Words between scratchpad and local memory a cycle."""
+    scratchpad: int = 1
+    """Words that the tensors of a sub-problem may fill."""
+    local: int = 1
+    """Words that the tensors of a call may fill."""
 
     @cached_property
     def call_words(self) -> tuple[int, ...]:

@@ -33,7 +33,8 @@ class IntrinsicStage:
     """A problem whose objective and limits do not fall as metrics grow: fewer sub-problems and
     calls are better."""
 
-    dropped = inf  #: Nothing is left out
+    dropped = inf
+    """Nothing is left out."""
 
     def __init__(self, problem: Problem, design: IntrinsicDesign) -> None:
         self._design, self._corners, self._work = design, Corners(problem), design.work

@@ -56,11 +56,12 @@ def groups(hierarchy: Hierarchy) -> tuple[Group, ...]:
 class Position:
     """How far labels are decided."""
 
-    level: int  #: The innermost level that they have not entered
-    lanes_open: bool = False  #: Whether lanes of the mesh inside it are being decided
-    undecided: frozenset[int] | None = (
-        None  #: The loops whose trips in the level are not decided yet; None: none is
-    )
+    level: int
+    """The innermost level that they have not entered."""
+    lanes_open: bool = False
+    """Whether lanes of the mesh inside it are being decided."""
+    undecided: frozenset[int] | None = None
+    """The loops whose trips in the level are not decided yet; None: none is."""
 
 
 class Bounds:

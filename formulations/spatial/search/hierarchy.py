@@ -21,12 +21,14 @@ from ithaca.workloads.nest import LoopNest
 class Tensor:
     """A tensor: the loops that move it, and its ranks."""
 
-    name: str  #: Its name
-    output: bool  #: Whether it is written
-    moved: tuple[bool, ...]  #: Whether each loop moves its tile
-    ranks: tuple[
-        tuple[tuple[int, int], ...], ...
-    ]  #: Per rank that has any, loops with their coefficients
+    name: str
+    """Its name."""
+    output: bool
+    """Whether it is written."""
+    moved: tuple[bool, ...]
+    """Whether each loop moves its tile."""
+    ranks: tuple[tuple[tuple[int, int], ...], ...]
+    """Per rank that has any, loops with their coefficients."""
 
     @cached_property
     def windows(self) -> dict[int, tuple[int, int]]:
@@ -48,10 +50,14 @@ class Tensor:
 class Mesh:
     """A mesh inside a level."""
 
-    level: int  #: The level
-    x: int  #: Instances along X from the outermost level up to the inner side of this mesh
-    y: int  #: The same along Y
-    own: tuple[int, int]  #: Instances inside one of the level
+    level: int
+    """The level."""
+    x: int
+    """Instances along X from the outermost level up to the inner side of this mesh."""
+    y: int
+    """The same along Y."""
+    own: tuple[int, int]
+    """Instances inside one of the level."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,15 +68,20 @@ class Count:
     instance does not.
     """
 
-    name: str  #: Of a metric, or of what bounds its time
-    adds: bool  #: Whether it adds up over instances
-    #: Weights of words by level and tensor: read, filled and updated. Whole numbers.
+    name: str
+    """Of a metric, or of what bounds its time."""
+    adds: bool
+    """Whether it adds up over instances."""
     reads: Mapping[tuple[int, int], int] = field(default_factory=dict)
+    """Weights of words by level and tensor: read, filled and updated. Whole numbers."""
     fills: Mapping[tuple[int, int], int] = field(default_factory=dict)
     updates: Mapping[tuple[int, int], int] = field(default_factory=dict)
-    scale: Fraction = Fraction(1)  #: The metric is the count divided by this
-    step: int = 0  #: What a step of a multiplier counts beside words
-    rate: Fraction | None = None  #: Where the count makes cycles: how many words a cycle
+    scale: Fraction = Fraction(1)
+    """The metric is the count divided by this."""
+    step: int = 0
+    """What a step of a multiplier counts beside words."""
+    rate: Fraction | None = None
+    """Where the count makes cycles: how many words a cycle."""
 
 
 class Hierarchy:

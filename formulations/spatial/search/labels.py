@@ -36,8 +36,10 @@ class Layout:
     """Which row of the matrix holds what."""
 
     hierarchy: Hierarchy
-    counts: tuple[int, ...]  #: What is counted so far, those that add up over instances first
-    items: tuple[Item, ...]  #: What may be open
+    counts: tuple[int, ...]
+    """What is counted so far, those that add up over instances first."""
+    items: tuple[Item, ...]
+    """What may be open."""
 
     def __hash__(self) -> int:
         return hash((self.counts, self.items))
@@ -101,9 +103,12 @@ class Labels:
     """Some labels, all decided up to the same point."""
 
     layout: Layout
-    data: Matrix  #: A column each
-    meshes: int = 0  #: Meshes that they have been through
-    held: tuple[int, ...] = ()  #: Per tensor, the number of meshes inside the level that holds it
+    data: Matrix
+    """A column each."""
+    meshes: int = 0
+    """Meshes that they have been through."""
+    held: tuple[int, ...] = ()
+    """Per tensor, the number of meshes inside the level that holds it."""
 
     @property
     def hierarchy(self) -> Hierarchy:

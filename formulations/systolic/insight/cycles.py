@@ -21,24 +21,30 @@ PES = "PE"
 class Contender:
     """Something that works all through the main phase."""
 
-    name: str  #: `PES`, or the name of an I/O module
-    #: How long it works (cycles); for a buffer that waits for the PEs, how long its transfers take
+    name: str
+    """`PES`, or the name of an I/O module."""
     cycles: Fraction
-    takes: (
-        Fraction  #: The same, for the PEs with the cycles in which the buffers that feed them swap
-    )
+    """How long it works (cycles); for a buffer that waits for the PEs, how long its transfers
+    take."""
+    takes: Fraction
+    """The same, for the PEs with the cycles in which the buffers that feed them swap."""
 
 
 @dataclass(frozen=True, slots=True)
 class Binding:
     """What sets how long an array takes."""
 
-    first: Contender  #: What takes longest
-    second: Contender | None  #: What takes longest of the others
-    #: What it works in: the main phase, which lasts as long, or in the cycle edition the whole run.
+    first: Contender
+    """What takes longest."""
+    second: Contender | None
+    """What takes longest of the others."""
     phase: str
-    main: Fraction  #: Cycles of that
-    latency: Fraction  #: All of the latency (cycles)
+    """What it works in: the main phase, which lasts as long, or in the cycle edition the whole
+    run."""
+    main: Fraction
+    """Cycles of that."""
+    latency: Fraction
+    """All of the latency (cycles)."""
 
     @property
     def ratio(self) -> Fraction | None:
@@ -95,12 +101,16 @@ def _waits(group: IOGroup, module: Module, cost: ModuleCost) -> bool:
 class Cycles:
     """The latency in parts that add up to it (cycles)."""
 
-    useful: Fraction  #: The nest's operations on all MAC units at once
-    padding: Fraction  #: Operations on padding
-    partial_sums: Fraction  #: PEs that load and store partial sums
-    waiting: Fraction  #: PEs that wait for transfers in the main phase, or for buffers to swap
-    #: Filling the pipeline with the first tile, and draining the last.
+    useful: Fraction
+    """The nest's operations on all MAC units at once."""
+    padding: Fraction
+    """Operations on padding."""
+    partial_sums: Fraction
+    """PEs that load and store partial sums."""
+    waiting: Fraction
+    """PEs that wait for transfers in the main phase, or for buffers to swap."""
     prologue: Fraction
+    """Filling the pipeline with the first tile, and draining the last."""
     epilogue: Fraction
 
     @property
@@ -138,25 +148,26 @@ def cycles(nest: LoopNest, costs: Costs) -> Cycles:
 class LoopPadding:
     """One band loop, padded to whole tiles."""
 
-    loop: str  #: Its name
-    #: Iterations of the nest, and of the tiling: tiles · t1.
+    loop: str
+    """Its name."""
     extent: int
+    """Iterations of the nest, and of the tiling: tiles · t1."""
     padded: int
-    #: PEs along a space loop (1 for another), and those without any work in the last tile.
     lanes: int
+    """PEs along a space loop (1 for another), and those without any work in the last tile."""
     idle_lanes: int
-    idle_simd: (
-        int  #: SIMD lanes without work in the last vector that has any; 0 but for the SIMD loop
-    )
+    idle_simd: int
+    """SIMD lanes without work in the last vector that has any; 0 but for the SIMD loop."""
 
 
 @dataclass(frozen=True, slots=True)
 class Padding:
     """Padding of a tiling."""
 
-    loops: tuple[LoopPadding, ...]  #: One per band loop
-    #: Multiply-accumulates of the nest, and of the tiling.
+    loops: tuple[LoopPadding, ...]
+    """One per band loop."""
     operations: int
+    """Multiply-accumulates of the nest, and of the tiling."""
     padded_operations: int
 
     @property

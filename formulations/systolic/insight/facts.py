@@ -31,10 +31,14 @@ from ithaca.workloads.nest import LoopNest
 class Facts:
     """What is known of a configuration."""
 
-    binding: Binding  #: What the main phase lasts for
-    cycles: Cycles  #: Where the cycles go
-    padding: Padding  #: Iterations beyond the nest's
-    roofs: Roofs  #: Latencies no tiling can be below
+    binding: Binding
+    """What the main phase lasts for."""
+    cycles: Cycles
+    """Where the cycles go."""
+    padding: Padding
+    """Iterations beyond the nest's."""
+    roofs: Roofs
+    """Latencies no tiling can be below."""
 
 
 def facts(nest: LoopNest, costs: Costs, limits: Sequence[Limit]) -> Facts:

@@ -27,20 +27,26 @@ if TYPE_CHECKING:
 class ComputeRoof:
     """All multiply-accumulate units at work in every cycle."""
 
-    units: int  #: Multiply-accumulate units
-    #: The nest's operations over the units (cycles); no latency with as many units is below
+    units: int
+    """Multiply-accumulate units."""
     cycles: Fraction
+    """The nest's operations over the units (cycles); no latency with as many units is below."""
 
 
 @dataclass(frozen=True)
 class TrafficRoof:
     """Every tensor crosses the DRAM port of its own once, at full width."""
 
-    tensor: str  #: The tensor that takes longest
-    port_words: int  #: Words a port moves per cycle
-    cycles: Fraction  #: Its elements over the width of a port (cycles); no latency is below
-    least: Mapping[str, int]  #: Elements the nest touches, by tensor (words)
-    moved: Mapping[str, Fraction]  #: Off-chip words of the configuration, by tensor (words)
+    tensor: str
+    """The tensor that takes longest."""
+    port_words: int
+    """Words a port moves per cycle."""
+    cycles: Fraction
+    """Its elements over the width of a port (cycles); no latency is below."""
+    least: Mapping[str, int]
+    """Elements the nest touches, by tensor (words)."""
+    moved: Mapping[str, Fraction]
+    """Off-chip words of the configuration, by tensor (words)."""
 
     @property
     def least_words(self) -> int:
@@ -57,13 +63,16 @@ class TrafficRoof:
 class Roofs:
     """The roofs over one configuration."""
 
-    latency: Fraction  #: Of the configuration (cycles)
-    operations: int  #: Multiply-accumulates of the nest
-    array: ComputeRoof  #: With the configuration's own units
-    budget: (
-        ComputeRoof | None
-    )  #: With as many as the limits on dsp and comp allow; None where neither is limited
-    traffic: TrafficRoof  #: Of the DRAM ports
+    latency: Fraction
+    """Of the configuration (cycles)."""
+    operations: int
+    """Multiply-accumulates of the nest."""
+    array: ComputeRoof
+    """With the configuration's own units."""
+    budget: ComputeRoof | None
+    """With as many as the limits on dsp and comp allow; None where neither is limited."""
+    traffic: TrafficRoof
+    """Of the DRAM ports."""
 
     @property
     def intensity(self) -> Fraction:

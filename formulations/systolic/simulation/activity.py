@@ -21,26 +21,40 @@ if TYPE_CHECKING:
 class Wait:
     """Cycles that a process waited at a FIFO."""
 
-    fifo: str  #: The FIFO
-    neighbour: str  #: The process at its other end
-    starved: bool  #: Whether for a word; else for room
-    cycles: int  #: How long
+    fifo: str
+    """The FIFO."""
+    neighbour: str
+    """The process at its other end."""
+    starved: bool
+    """Whether for a word; else for room."""
+    cycles: int
+    """How long."""
 
 
 @dataclass(frozen=True, slots=True)
 class Activity:
     """What a process did with its time; all in cycles but the turns."""
 
-    process: str  #: Its name
-    module: str  #: The module it is part of
-    finished: bool  #: Whether it ended
-    end: int  #: When it ended, or since when it hangs
-    turns: int  #: Turns of its loops
-    working: int  #: Taking its turns
-    entering: int  #: Entering loops
-    meeting: int  #: At barriers: waiting for the other process of a buffer, and swapping
-    refreshing: int  #: Standing still while the memory refreshes
-    waits: tuple[Wait, ...]  #: Waiting at FIFOs, the longest first; only where it did
+    process: str
+    """Its name."""
+    module: str
+    """The module it is part of."""
+    finished: bool
+    """Whether it ended."""
+    end: int
+    """When it ended, or since when it hangs."""
+    turns: int
+    """Turns of its loops."""
+    working: int
+    """Taking its turns."""
+    entering: int
+    """Entering loops."""
+    meeting: int
+    """At barriers: waiting for the other process of a buffer, and swapping."""
+    refreshing: int
+    """Standing still while the memory refreshes."""
+    waits: tuple[Wait, ...]
+    """Waiting at FIFOs, the longest first; only where it did."""
 
     @property
     def starved(self) -> int:
@@ -63,19 +77,28 @@ class ModuleShare:
     """A module's processes taken together: shares of the run's cycles, on average over its
     processes."""
 
-    module: str  #: Its name
-    processes: int  #: How many
-    working: float  #: Taking turns
-    entering: float  #: Entering loops
-    starved: float  #: Waiting for words
-    held_up: float  #: Waiting for room
-    meeting: float  #: At barriers
-    idle: float  #: Before it began, after it ended, or while memory refreshed
-    #: The longest wait of any of its processes, then that of the process it waits for, and so on
-    #: (at a barrier: of the other one there): to a process that is busy longer than it waits, or
-    #: that was met before.
+    module: str
+    """Its name."""
+    processes: int
+    """How many."""
+    working: float
+    """Taking turns."""
+    entering: float
+    """Entering loops."""
+    starved: float
+    """Waiting for words."""
+    held_up: float
+    """Waiting for room."""
+    meeting: float
+    """At barriers."""
+    idle: float
+    """Before it began, after it ended, or while memory refreshed."""
     chain: tuple[Wait, ...]
-    root: str | None  #: That process
+    """The longest wait of any of its processes, then that of the process it waits for, and so on
+    (at a barrier: of the other one there): to a process that is busy longer than it waits, or that
+    was met before."""
+    root: str | None
+    """That process."""
 
     @property
     def cause(self) -> Wait | None:
@@ -87,11 +110,16 @@ class ModuleShare:
 class Run:
     """A run of a network."""
 
-    network: Network  #: What ran
-    cycles: int  #: Until the last process ended
-    activities: tuple[Activity, ...]  #: What each process did
-    hanging: tuple[Wait, ...]  #: The FIFOs at which processes wait for ever
-    skipped: int  #: Cycles that repeat others and were added at once
+    network: Network
+    """What ran."""
+    cycles: int
+    """Until the last process ended."""
+    activities: tuple[Activity, ...]
+    """What each process did."""
+    hanging: tuple[Wait, ...]
+    """The FIFOs at which processes wait for ever."""
+    skipped: int
+    """Cycles that repeat others and were added at once."""
 
     @property
     def finished(self) -> bool:

@@ -61,7 +61,8 @@ class _Ports:
     """The FIFOs of one PE."""
 
     reads: tuple[str, ...] = ()
-    hands: tuple[str, ...] = ()  #: What it hands on of what it reads
+    hands: tuple[str, ...] = ()
+    """What it hands on of what it reads."""
     sum_in: tuple[str, ...] = ()
     sum_out: tuple[str, ...] = ()
 

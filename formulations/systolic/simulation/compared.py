@@ -24,17 +24,20 @@ from ithaca.formulations.systolic.systolic_array import Edition
 class Simulation:
     """What happened when a configuration ran."""
 
-    design: SystolicDesign  #: The design, in the exact edition
-    configuration: Configuration  #: The configuration
-    machine: Machine  #: On what machine
-    memory: Memory  #: With what memory
-    run: Run  #: What happened
-    models: Mapping[
-        str, Fraction
-    ]  #: The latency by each model edition that has the design's packs (cycles)
-    values: Values | None = (
-        None  #: What it computed of random data, if that was asked for and it does not hang
-    )
+    design: SystolicDesign
+    """The design, in the exact edition."""
+    configuration: Configuration
+    """The configuration."""
+    machine: Machine
+    """On what machine."""
+    memory: Memory
+    """With what memory."""
+    run: Run
+    """What happened."""
+    models: Mapping[str, Fraction]
+    """The latency by each model edition that has the design's packs (cycles)."""
+    values: Values | None = None
+    """What it computed of random data, if that was asked for and it does not hang."""
 
     @property
     def cycles(self) -> int | None:

@@ -54,22 +54,29 @@ _DONE_ALL, _GO_ON, _HANGS, _FULL = range(4)
 class Counts:
     """What a run counted; cycles unless said otherwise."""
 
-    ends: Integers  #: When each process ended, or stands if it hangs
-    finished: Mask  #: Whether it ended
-    #: Turns, and cycles working, entering loops, meeting and waiting for refreshes, of each process
+    ends: Integers
+    """When each process ended, or stands if it hangs."""
+    finished: Mask
+    """Whether it ended."""
     processes: Integers
-    waits: Integers  #: Cycles that turns waited for each port
-    ports: tuple[tuple[int, int, bool], ...]  #: Process, FIFO and whether it reads, of each port
-    blocked: Integers  #: The port at which each process stands that hangs; −1 at a barrier
-    skipped: int  #: Cycles that were not run one by one, since they repeat others
-    #: Process, instruction, begin and end of every loop that was run, if that was asked for
+    """Turns, and cycles working, entering loops, meeting and waiting for refreshes, of each
+    process."""
+    waits: Integers
+    """Cycles that turns waited for each port."""
+    ports: tuple[tuple[int, int, bool], ...]
+    """Process, FIFO and whether it reads, of each port."""
+    blocked: Integers
+    """The port at which each process stands that hangs; −1 at a barrier."""
+    skipped: int
+    """Cycles that were not run one by one, since they repeat others."""
     phases: Integers
-    #: FIFO, whether it left, and the cycle of every word that moved, if that was asked for
+    """Process, instruction, begin and end of every loop that was run, if that was asked for."""
     words: Integers
-    labels: tuple[str, ...]  #: What each instruction does, in words
-    tally: (
-        Integers  #: Cycles of each process at work in every stretch of time, if that was asked for
-    )
+    """FIFO, whether it left, and the cycle of every word that moved, if that was asked for."""
+    labels: tuple[str, ...]
+    """What each instruction does, in words."""
+    tally: Integers
+    """Cycles of each process at work in every stretch of time, if that was asked for."""
 
 
 def run_network(

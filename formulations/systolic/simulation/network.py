@@ -37,37 +37,48 @@ DEEPEST = 8
 class Fifo:
     """A first-in, first-out channel from one process to another."""
 
-    name: str  #: Its name, unique in the network
-    latency: int = 1  #: Cycles from a word's entry until it can be taken
-    capacity: int = 2  #: Words it holds; room that is made can be used a cycle later
+    name: str
+    """Its name, unique in the network."""
+    latency: int = 1
+    """Cycles from a word's entry until it can be taken."""
+    capacity: int = 2
+    """Words it holds; room that is made can be used a cycle later."""
 
 
 @dataclass(frozen=True, slots=True)
 class Loop:
     """A pipelined loop: one turn moves one word through every FIFO named."""
 
-    words: int | Sequence[int]  #: Turns; a sequence has one entry for every time the loop is run
-    reads: tuple[str, ...] = ()  #: FIFOs it takes a word from in each turn
-    writes: tuple[str, ...] = ()  #: FIFOs it puts a word into in each turn
-    entry: int = 0  #: Cycles to enter the loop
-    #: Cycles that a turn takes; a sequence has one entry for every turn the loop ever takes.
+    words: int | Sequence[int]
+    """Turns; a sequence has one entry for every time the loop is run."""
+    reads: tuple[str, ...] = ()
+    """FIFOs it takes a word from in each turn."""
+    writes: tuple[str, ...] = ()
+    """FIFOs it puts a word into in each turn."""
+    entry: int = 0
+    """Cycles to enter the loop."""
     interval: int | Fraction | Sequence[int] = 1
+    """Cycles that a turn takes; a sequence has one entry for every turn the loop ever takes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Repeat:
     """Steps that are run again and again."""
 
-    times: int  #: How often
-    body: tuple[Step, ...]  #: The steps
+    times: int
+    """How often."""
+    body: tuple[Step, ...]
+    """The steps."""
 
 
 @dataclass(frozen=True, slots=True)
 class Meet:
     """A barrier of two processes: both go on so many cycles after the later one has come."""
 
-    barrier: str  #: Its name; exactly two processes use it
-    cycles: int = 0  #: What it costs
+    barrier: str
+    """Its name; exactly two processes use it."""
+    cycles: int = 0
+    """What it costs."""
 
 
 Step: TypeAlias = Loop | Repeat | Meet
@@ -77,19 +88,26 @@ Step: TypeAlias = Loop | Repeat | Meet
 class Process:
     """Something that runs its steps in order."""
 
-    name: str  #: Its name, unique in the network
-    steps: tuple[Step, ...]  #: What it does
-    begin: int = 0  #: The cycle in which it begins
-    module: str = ""  #: What it is part of: reports take all processes of a module together
-    memory: bool = False  #: Whether it stands still while the memory refreshes
+    name: str
+    """Its name, unique in the network."""
+    steps: tuple[Step, ...]
+    """What it does."""
+    begin: int = 0
+    """The cycle in which it begins."""
+    module: str = ""
+    """What it is part of: reports take all processes of a module together."""
+    memory: bool = False
+    """Whether it stands still while the memory refreshes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Refresh:
     """Memory that is not to be had for a while, again and again."""
 
-    period: int  #: Cycles from one refresh to the next
-    cycles: int  #: How long each takes; the first begins with cycle 0
+    period: int
+    """Cycles from one refresh to the next."""
+    cycles: int
+    """How long each takes; the first begins with cycle 0."""
 
 
 @dataclass(frozen=True)
@@ -100,11 +118,14 @@ class Network:
     exactly two processes.
     """
 
-    fifos: tuple[Fifo, ...]  #: The channels
-    processes: tuple[Process, ...]  #: The processes
-    refresh: Refresh | None = None  #: When processes that access memory stand still
-    #: The process that takes from each FIFO, and the one that puts into it.
+    fifos: tuple[Fifo, ...]
+    """The channels."""
+    processes: tuple[Process, ...]
+    """The processes."""
+    refresh: Refresh | None = None
+    """When processes that access memory stand still."""
     readers: dict[str, str] = field(init=False, repr=False, compare=False)
+    """The process that takes from each FIFO, and the one that puts into it."""
     writers: dict[str, str] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:

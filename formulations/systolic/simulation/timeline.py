@@ -16,12 +16,12 @@ from ithaca.formulations.systolic.simulation.activity import Run, engine
 class Timeline:
     """When modules work."""
 
-    modules: tuple[
-        str, ...
-    ]  #: In the order in which they begin to work; in one stretch the busiest first
-    #: The first cycle of each stretch of the run; all are equally long, the last may be shorter
+    modules: tuple[str, ...]
+    """In the order in which they begin to work; in one stretch the busiest first."""
     begins: Integers
-    working: Floats  #: Share of a module's processes at work, of shape (module, stretch)
+    """The first cycle of each stretch of the run; all are equally long, the last may be shorter."""
+    working: Floats
+    """Share of a module's processes at work, of shape (module, stretch)."""
 
 
 def timeline(run: Run, stretches: int, checkpoint: Callable[[], None] | None = None) -> Timeline:

@@ -47,13 +47,16 @@ Tensors = Mapping[str, NDArray[Any]]
 class Values:
     """What an array computed of random tensors, beside what NumPy does."""
 
-    tensors: Tensors  #: What it read
-    result: NDArray[Any]  #: What it wrote
-    expected: NDArray[Any]  #: What NumPy says; of floating-point numbers in double precision
-    #: How far an element may be off: 0 for integers, else 2·n·u·Σ|products| for n roundings of unit
-    #: u, which holds for any order of additions (Higham, Accuracy and Stability of Numerical
-    #: Algorithms, 2002, §3.1).
+    tensors: Tensors
+    """What it read."""
+    result: NDArray[Any]
+    """What it wrote."""
+    expected: NDArray[Any]
+    """What NumPy says; of floating-point numbers in double precision."""
     allowed: NDArray[Any]
+    """How far an element may be off: 0 for integers, else 2·n·u·Σ|products| for n roundings of unit
+    u, which holds for any order of additions (Higham, Accuracy and Stability of Numerical
+    Algorithms, 2002, §3.1)."""
 
     @property
     def exact(self) -> bool:

@@ -50,7 +50,8 @@ class Toy(Design):
     k: int
     figures: tuple[tuple[str, Fraction], ...]
     steep: bool = False
-    staged: bool = False  #: Whether it is searched in stages, which know a bound at once
+    staged: bool = False
+    """Whether it is searched in stages, which know a bound at once."""
     family = "toy"
 
     @property
