@@ -12,6 +12,7 @@ import subprocess
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
+from pkgutil import resolve_name
 
 import pytest
 
@@ -19,6 +20,7 @@ from tests.console_blocks import check
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted((ROOT / "docs").glob("*.md"))
+GUIDES = [ROOT / "CONTRIBUTING.md", ROOT / "README.md"]
 
 #: What the programs of one page search with.
 PEERS = ("optuna", "pymoo", "nevergrad")
@@ -41,6 +43,31 @@ def test_no_code_escapes_the_test(page: Path) -> None:
     assert set(re.findall(r"^```(\w.*)$", text, re.MULTILINE)) <= {"console", "text"} | set(
         re.findall(r'^```(\w+ title="[\w.-]+")$', text, re.MULTILINE)
     )
+
+
+#: Places in the repository, as pages name them: a path that ends in a slash or a suffix, perhaps
+#: with the name of something in it.
+_PLACE = re.compile(r"`((?:[\w.-]+/)+|(?:[\w.-]+/)+[\w-]+\.[\w.]+)(?:: (\w+))?`")
+
+
+@pytest.mark.parametrize("page", [*GUIDES, *PAGES], ids=lambda page: page.stem)
+def test_what_pages_name_exists(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    folders = {path.name for path in ROOT.iterdir() if path.is_dir()}
+    for path, name in _PLACE.findall(text):
+        if path.partition("/")[0] in folders and "NAME" not in path:
+            assert (ROOT / path).exists(), path
+            assert name in ((ROOT / path).read_text(encoding="utf-8") if name else ""), name
+    for name in set(re.findall(r"`(ithaca\.[\w.]+)`", text)):
+        assert resolve_name(name) is not None
+
+
+def test_places_are_looked_for() -> None:
+    assert _PLACE.findall("`solver/x.py: NAME` `docs/` `a/b.py` word/ `x.py`") == [
+        ("solver/x.py", "NAME"),
+        ("docs/", ""),
+        ("a/b.py", ""),
+    ]
 
 
 @pytest.fixture(scope="module")
