@@ -395,7 +395,7 @@ class Course:
             options = budget.share().at_most(most)
             course.explore(replace(options, stop=stopped, rival=self.state.value), tell)
             for other in (self, *self._narrower[1:]):
-                other._adopt_from(course)
+                other.adopt_from(course)
             had_its_part = self._part is not None and course.seconds >= self._part
             foreign = self.state.value is None and course.state.value is not None
             if (
@@ -406,7 +406,7 @@ class Course:
                 self.state.boxes += course.state.boxes
                 del self._narrower[0]
 
-    def _adopt_from(self, other: Course) -> None:
+    def adopt_from(self, other: Course) -> None:
         """Take the incumbent of another space over, if it is one of this space and improves."""
         if (found := other.state.incumbent) is not None:
             try:

@@ -14,6 +14,10 @@ rounds, each going on where the last one was:
 A problem whose bound is not below its best rival's value waits for the last round: it is "not
 better". So the best of all is found and proven first, and with enough time every problem is proven,
 as if it had been solved alone.
+
+Where some problems keep nothing on chip and others do, those that keep nothing have the first part
+of a limited time to themselves, and all of it until there is one of every workload; the others
+begin with what those have found.
 """
 
 from __future__ import annotations
@@ -52,6 +56,9 @@ LEAST, LEAST_TABLES = 0.1, 0.25
 #: prove.
 PATIENCE_SHARE, LOST_SHARE = 0.05, 0.08
 
+
+#: Share of a time limit that problems which keep nothing on chip have before all others.
+PLAIN_SHARE = 0.75
 
 #: Seconds of exact search in which a problem need not mind its rivals; it looks for configurations
 #: first.
@@ -189,18 +196,56 @@ class Rounds:
             best_only,
         )
         self._resumes, self._rivalry = isinstance(executor, InProcess), True
+        self._among: Sequence[int] = range(len(self.entries))
         self._set_rivals()
 
     def run(self) -> Iterator[tuple[int, Solution | Exception]]:
         """Solve; yields the number of a problem with what came of it, for every step: the last
         counts."""
-        everything, limit = list(range(len(self.entries))), self._budget.options.time_limit
+        everything, whole = self._among, self._budget
+        plain = [n for n in everything if not self.entries[n].course.problem.design.kept]
+        if whole.options.time_limit is not None and 0 < len(plain) < len(everything):
+            until = whole.options.time_limit * PLAIN_SHARE
+
+            def stop() -> bool:
+                late = whole.spent >= until and not any(map(self._unanswered, plain))
+                return late or whole.options.stopped
+
+            self._among, self._budget = plain, Budget(replace(whole.share(), stop=stop))
+            yield from self._decide()
+            self._among, self._budget = everything, Budget(whole.share())
+            self._hand_on(plain)
+        yield from self._decide()
+        if (
+            not self._best_only
+            or len(everything) == 1
+            or all(self._infeasible(n) for n in everything)
+        ):
+            self._rivalry = False
+            self._set_rivals()
+            yield from self._round([n for n in everything if self._unproven(n)], Step.PROOF)
+            if not self._budget.options.any_tie:
+                yield from self._round(
+                    [n for n in everything if self.entries[n].course.tied], Step.TIES
+                )
+            self._rivalry = True
+            self._set_rivals()
+        for number in (
+            everything
+        ):  # what was left open, or not begun: in view of the best that was found in the end
+            solution = self.solution(number)
+            if number not in self.failed and not solution.settled:
+                yield number, solution
+
+    def _decide(self) -> Iterator[tuple[int, Solution | Exception]]:
+        """Find and prove the best of all rivals."""
+        limit = self._budget.options.time_limit
         places: dict[Hashable, list[int]] = {}
-        for number, entry in enumerate(self.entries):
-            places.setdefault(entry.rivals, []).append(number)
+        for number in self._among:
+            places.setdefault(self.entries[number].rivals, []).append(number)
         # where time is not short, rounds serve those who look at one workload: what runs elsewhere
         # begins anew in every round, and what waits takes memory
-        if len(everything) > 1 and (limit is not None or (self._resumes and len(places) == 1)):
+        if len(self._among) > 1 and (limit is not None or (self._resumes and len(places) == 1)):
             # one of each first: the time may not suffice for all
             ranked = [
                 sorted(numbers, key=lambda n: self.entries[n].course.problem.design.rank)
@@ -212,12 +257,13 @@ class Rounds:
             order = [number for _, number in pairs]
             most = None
             if limit is not None:
-                turn = max(limit * SURVEY_SHARE / self._turns(everything), LEAST)
+                turn = max(limit * SURVEY_SHARE / self._turns(self._among), LEAST)
                 most = max(limit * SURVEY_SHARE / len(places), turn)
                 patience = turn * EXACT_SHARE
                 if self._others and self._resumes:
                     patience = max(patience, min(limit * PATIENCE_SHARE, LEAST_TABLES))
-                for entry in self.entries:
+                for number in self._among:
+                    entry = self.entries[number]
                     entry.turn, entry.patience = turn, patience
                 for first, *_ in ranked:  # tables that are not finished are lost
                     self.entries[first].patience = most
@@ -241,27 +287,20 @@ class Rounds:
                 )
             yield from self._contest(limit)
         elif self._best_only:
-            yield from self._round(everything, Step.PROOF)
-        if (
-            not self._best_only
-            or len(everything) == 1
-            or all(self._infeasible(n) for n in everything)
-        ):
-            self._rivalry = False
-            self._set_rivals()
-            yield from self._round([n for n in everything if self._unproven(n)], Step.PROOF)
-            if not self._budget.options.any_tie:
-                yield from self._round(
-                    [n for n in everything if self.entries[n].course.tied], Step.TIES
-                )
-            self._rivalry = True
-            self._set_rivals()
-        for number in (
-            everything
-        ):  # what was left open, or not begun: in view of the best that was found in the end
-            solution = self.solution(number)
-            if number not in self.failed and not solution.settled:
-                yield number, solution
+            yield from self._round(self._among, Step.PROOF)
+
+    def _hand_on(self, plain: Sequence[int]) -> None:
+        """Let problems that keep tensors on chip begin with what is known of them without that."""
+        known: dict[str, list[Course]] = {}
+        for course in (self.entries[n].course for n in plain):
+            known.setdefault(course.problem.design.name, []).append(course)
+        for entry in self.entries:
+            design = entry.course.problem.design
+            without = design.keeping(()) if design.kept else None
+            for course in known.get(design.name, ()):
+                if course.problem.design == without:
+                    entry.course.adopt_from(course)
+        self._set_rivals()
 
     def solution(self, number: int) -> Solution:
         """What is known of a problem."""
@@ -357,13 +396,18 @@ class Rounds:
             return -inf if bound is None or not best else float((bound - best) / abs(best))
 
         return sorted(
-            (n for n in range(len(self.entries)) if n not in self.failed and not self._closed(n)),
+            (n for n in self._among if n not in self.failed and not self._closed(n)),
             key=hope,
         )
 
     def _closed(self, number: int) -> bool:
         entry = self.entries[number]
         return entry.course.closed(replace(self._budget.options, rival=entry.rival))
+
+    def _unanswered(self, number: int) -> bool:
+        """Whether neither it nor a rival has a configuration, and it may have one."""
+        entry = self.entries[number]
+        return entry.best is None and not entry.course.state.complete
 
     def _infeasible(self, number: int) -> bool:
         state = self.entries[number].course.state

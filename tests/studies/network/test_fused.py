@@ -26,6 +26,7 @@ from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.results.network import load_network_result, network_document
 from ithaca.results.network_verification import verify_network
 from ithaca.solver.certificate import Status
+from ithaca.solver.engines import Method
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.staged.engine import solve_staged
 from ithaca.studies.network.fused import solve_fused
@@ -300,6 +301,24 @@ def test_a_run_without_time_says_what_it_knows() -> None:
     assert whole.value is not None
     assert 0 < (result.total.certificate.lower_bound or 0) <= whole.value
     assert not result.complete
+
+
+@pytest.mark.usefixtures("counted_time")
+@pytest.mark.parametrize(("method", "part"), [(Method.EXACT, 1.0), (Method.AUTO, 0.5)])
+def test_without_much_time_fusing_loses_nothing(method: Method, part: float) -> None:
+    sizes = [(64, 128), (128, 64), (192, 128), (64, 64)]
+    nests = [workload("mm", {"i": i, "j": j, "k": 128}) for i, j in sizes]
+    network = chain_of([Run(f"l{n}", nest, 1, n > 0) for n, nest in enumerate(nests)])
+    request = asked("latency", 1000, space=SpaceOptions(), dataflow=None)
+
+    def value(solve: Any, seconds: float) -> Fraction:
+        options = RunOptions(method=method, search=SolveOptions(time_limit=seconds))
+        total = solve(network, request, options).total
+        assert total is not None
+        assert total.value is not None
+        return total.value
+
+    assert value(solve_fused, 0.05) <= value(solve_per_layer, part * 0.05)
 
 
 def test_the_command(file: Path, tmp_path: Path) -> None:
