@@ -40,7 +40,7 @@ from ithaca.solver.certificate import Certificate as Certificate
 from ithaca.solver.certificate import Status as Status
 from ithaca.solver.cpsat.from_pyomo import solve_pyomo as solve_pyomo
 from ithaca.solver.solution import Solution as Solution
-from ithaca.studies.grid import Axis
+from ithaca.studies.grid import StudyAxis
 from ithaca.workloads.nest import LoopNest as LoopNest
 from ithaca.workloads.networks.network import Network
 
@@ -423,7 +423,7 @@ def whatif(
     gap: float = 0,
     seed: int = 0,
     results: str | Path | None = None,
-    before: Callable[[Sequence[Axis]], None] | None = None,
+    before: Callable[[Sequence[StudyAxis]], None] | None = None,
     **extents: int,
 ) -> Study:
     """Prove the best configuration over a grid of sizes, limits, platforms and so on."""

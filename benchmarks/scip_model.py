@@ -17,7 +17,7 @@ from typing import Any
 from benchmarks.scip_numbers import Quantity, integer, power_of_two, scip_numbers
 from ithaca.formulations.algebra.expression import CeilingDivision, Expression, walk
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.space import Kind, Link, Relation
+from ithaca.formulations.space import Link, QuantityKind, Relation
 from ithaca.solver.tables.granularity import granularity
 
 
@@ -72,7 +72,7 @@ class ScipProblem:
         self.values: dict[str, Quantity] = {}
         # what a range says of other quantities follows from the range of their product
         for name, (low, high) in problem.space.ranges.items():
-            binary = problem.space.quantities[name].kind is Kind.POWER_OF_TWO
+            binary = problem.space.quantities[name].kind is QuantityKind.POWER_OF_TWO
             self.values[name] = (
                 power_of_two(self.model, high) if binary else integer(self.model, low, high)
             )

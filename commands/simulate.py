@@ -27,7 +27,7 @@ from ithaca.files.writing import write_text_atomically
 from ithaca.formulations.machine import LETTERS, RTL
 from ithaca.formulations.systolic.data_types import DataType
 from ithaca.formulations.systolic.points import load_points
-from ithaca.formulations.systolic.simulation.activity import ModuleShare, Run, Wait
+from ithaca.formulations.systolic.simulation.activity import FifoWait, ModuleShare, SimulatedRun
 from ithaca.formulations.systolic.simulation.arrays import array_network
 from ithaca.formulations.systolic.simulation.trace import phase_trace, word_dump
 from ithaca.formulations.systolic.simulation.values import Values
@@ -191,7 +191,7 @@ def _row(module: ModuleShare) -> list[tuple[str, str]]:
     ]
 
 
-def _shown_root(run: Run, module: ModuleShare) -> str:
+def _shown_root(run: SimulatedRun, module: ModuleShare) -> str:
     """The process that a chain of waits ends at, where it is not the first."""
     if module.cause is None or module.root in (None, module.cause.neighbour):
         return ""
@@ -204,6 +204,6 @@ def _shown_root(run: Run, module: ModuleShare) -> str:
     )
 
 
-def _shown_wait(wait: Wait) -> str:
+def _shown_wait(wait: FifoWait) -> str:
     what = f"for a word from {wait.neighbour}" if wait.starved else f"for room at {wait.neighbour}"
     return f"{what} (FIFO '{wait.fifo}'{f', {number(wait.cycles)} cycles' if wait.cycles else ''})"

@@ -14,7 +14,7 @@ from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.systolic.cost_model import evaluate
 from ithaca.formulations.systolic.data_types import DataType
 from ithaca.formulations.systolic.metrics import metric_values
-from ithaca.formulations.systolic.systolic_array import Direction, IOGroup, Role, SystolicArray
+from ithaca.formulations.systolic.systolic_array import Direction, GroupRole, IOGroup, SystolicArray
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
 from ithaca.workloads.nest import LoopNest
@@ -86,7 +86,7 @@ class ArrayConfiguration:
         """
         groups = [g for g in self.design.packed_groups if g.tensor == tensor]
         outwards = [g for g in groups if any(m.direction is Direction.OUT for m in g.modules)]
-        return max(outwards or groups, key=lambda g: g.role is Role.DRAIN)
+        return max(outwards or groups, key=lambda g: g.role is GroupRole.DRAIN)
 
 
 def template(name: str) -> str:

@@ -32,7 +32,7 @@ class Sums(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
+class MemoryTiming:
     """What DRAM modules add to ideal memory."""
 
     latency: int = 0
@@ -52,7 +52,7 @@ class Memory:
 
 
 #: Memory that makes nothing wait.
-IDEAL = Memory()
+IDEAL = MemoryTiming()
 
 
 @dataclass(frozen=True, slots=True)

@@ -100,7 +100,7 @@ def meeting(first: Leaf, second: Leaf) -> Operation:
     return Operation.LOAD if first.dimension != second.dimension else Operation.PLUS
 
 
-class Rule(Enum):
+class MatchingRule(Enum):
     """How far the structure of trees must agree."""
 
     PUBLISHED = "published"
@@ -116,7 +116,7 @@ class Rule(Enum):
         ours, theirs = meeting(first, second), meeting(one, other)
         if (ours is Operation.TIMES) != (theirs is Operation.TIMES):
             return False
-        if self is Rule.PUBLISHED or ours is theirs is not Operation.PLUS:
+        if self is MatchingRule.PUBLISHED or ours is theirs is not Operation.PLUS:
             return True
         return (
             ours is theirs
@@ -169,9 +169,9 @@ class Match:
         return {loop: d * -(-sizes[loop] // d) for loop, d in self.spans.items()}
 
     @property
-    def whole(self) -> Tiling:
+    def whole(self) -> MatchTiling:
         """Its calls for the whole computation at once."""
-        return Tiling(self, self.computation.extents)
+        return MatchTiling(self, self.computation.extents)
 
     @property
     def operations(self) -> int:
@@ -187,12 +187,12 @@ class Match:
 
     @property
     def broken(self) -> str:
-        """Why `Rule.CONSISTENT` refuses it; empty if it does not."""
+        """Why `MatchingRule.CONSISTENT` refuses it; empty if it does not."""
         pairs = combinations(range(len(self.leaves)), 2)
         for first, second in pairs:
             ours = [self.intrinsic.leaves[n] for n in (first, second)]
             found = [self.computation.leaves[self.leaves[n]] for n in (first, second)]
-            if not Rule.CONSISTENT.allows(*ours, *found):
+            if not MatchingRule.CONSISTENT.allows(*ours, *found):
                 tree, (one, other) = (
                     (self.computation, found)
                     if meeting(*found) is Operation.PLUS
@@ -208,7 +208,7 @@ class Match:
                 )
         return ""
 
-    def tiled(self, tile: Mapping[str, int]) -> Tiling:
+    def tiled(self, tile: Mapping[str, int]) -> MatchTiling:
         """Its calls where sub-problems of so many iterations are run one after the other.
 
         Loops that are not named have tiles of one call. Raises `InputError` if a name is no loop,
@@ -225,7 +225,7 @@ class Match:
                 raise InputError(
                     f"tile of '{loop}' is {size}; allowed: 1 to its extent, {extents[loop]}"
                 )
-        return Tiling(
+        return MatchTiling(
             self,
             tuple(
                 (loop, tile.get(loop, min(n, self.spans.get(loop, 1))))
@@ -235,7 +235,7 @@ class Match:
 
 
 @dataclass(frozen=True)
-class Tiling:
+class MatchTiling:
     """A match run as sub-problems; each pads its own loops, the last along a loop only what is left
     of it."""
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import combinations, permutations, product
 
 from ithaca.files.errors import InputError
-from ithaca.formulations.matching import Computation, Match, Rule, stages, without
+from ithaca.formulations.matching import Computation, Match, MatchingRule, stages, without
 
 #: Most solutions that are enumerated: loops that are all alike have as many as they have orders.
 MOST = 20_000
@@ -20,7 +20,7 @@ Solution = tuple[tuple[str, ...], tuple[int, ...], tuple[int, ...]]
 def matches(
     whole: Computation,
     intrinsic: Computation,
-    rule: Rule = Rule.CONSISTENT,
+    rule: MatchingRule = MatchingRule.CONSISTENT,
     *,
     partial: bool = False,
 ) -> tuple[Match, ...]:
@@ -34,7 +34,7 @@ def matches(
 
     Raises `InputError` if there are more than `MOST`.
     """
-    own = _matches(intrinsic, intrinsic, Rule.CONSISTENT)
+    own = _matches(intrinsic, intrinsic, MatchingRule.CONSISTENT)
     exchanges = [match.loops for match in own if match.spans == intrinsic.sizes]
     found: list[Match] = []
     for stage in stages(whole, len(intrinsic.inputs)):
@@ -65,7 +65,7 @@ def matches(
     return tuple(found)
 
 
-def _matches(computation: Computation, intrinsic: Computation, rule: Rule) -> list[Match]:
+def _matches(computation: Computation, intrinsic: Computation, rule: MatchingRule) -> list[Match]:
     """Every match."""
     shapes = (
         replace(each, name="", extents=tuple((loop, 1) for loop in each.loops))
@@ -76,7 +76,7 @@ def _matches(computation: Computation, intrinsic: Computation, rule: Rule) -> li
 
 @lru_cache(maxsize=1024)
 def _solutions(
-    computation: Computation, intrinsic: Computation, rule: Rule
+    computation: Computation, intrinsic: Computation, rule: MatchingRule
 ) -> tuple[Solution, ...]:
     """All solutions, outermost loops first; sizes play no part."""
     if len(computation.inputs) != len(intrinsic.inputs):

@@ -79,13 +79,13 @@ class MemoryDocument(Document):
     refresh: Few = 0
     refresh_period: Few = 0
 
-    def waits(self, clock_mhz: Fraction) -> machine.Memory:
+    def waits(self, clock_mhz: Fraction) -> machine.MemoryTiming:
         """What simulated DRAM modules wait for. Raises `InputError` if a refresh has no longer
         period."""
         if not (self.latency or self.refresh or self.refresh_period):
             return machine.IDEAL
         shared = floor(fraction(self.bandwidth) * fraction(self.usable) * 1000 / clock_mhz)
-        return machine.Memory(self.latency, self.refresh, self.refresh_period, max(shared, 1))
+        return machine.MemoryTiming(self.latency, self.refresh, self.refresh_period, max(shared, 1))
 
 
 class SourcesDocument(Document):

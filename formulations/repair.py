@@ -17,7 +17,7 @@ import numpy as np
 
 from ithaca.formulations.algebra.array_types import Mask
 from ithaca.formulations.algebra.number_systems import NUMPY, NumbersByName
-from ithaca.formulations.space import Axis, Kind, Link, Quantity, Rows, Space, Values
+from ithaca.formulations.space import Axis, Link, Quantity, QuantityKind, Rows, Space, Values
 
 #: Rows of an axis up to which repair looks into its table; beyond, into ranges, and into the table
 #: only where these do not do.
@@ -135,7 +135,7 @@ class _AxisRepair:
             low, high = self.axis.ranges[name]
             return low, 1 << high.bit_length() - 1 if _quantity(
                 self.axis, name
-            ).kind is Kind.POWER_OF_TWO else high
+            ).kind is QuantityKind.POWER_OF_TWO else high
         found = self._table.taken[name] if name in self._ports else self._table.rows[name]
         return int(found.min()), int(found.max())
 
@@ -164,7 +164,7 @@ class _AxisRepair:
         for quantity in self._core.free:
             most = np.maximum(quantity.most(_followed(self._core, found)), quantity.low)
             value = np.clip(wanted[quantity.name], quantity.low, most)
-            if quantity.kind is Kind.POWER_OF_TWO:
+            if quantity.kind is QuantityKind.POWER_OF_TWO:
                 options = self._core.options(quantity.name)
                 value = options[np.maximum(np.searchsorted(options, value, side="right") - 1, 0)]
             found[quantity.name] = value
@@ -290,7 +290,7 @@ def _stands_alone(axis: Axis, name: str) -> bool:
     follows = any(name in expression.symbols for expression in axis.definitions.values())
     bounds = any(not isinstance(q.high, int) and name in q.high.symbols for q in axis.quantities)
     low, high = axis.ranges[name]
-    few = quantity.kind is Kind.POWER_OF_TWO or high - low < MOST_OPTIONS
+    few = quantity.kind is QuantityKind.POWER_OF_TWO or high - low < MOST_OPTIONS
     return few and quantity in axis.free and not follows and not bounds
 
 
@@ -336,7 +336,7 @@ def _size(axis: Axis) -> float:
         most = np.maximum(quantity.most(_followed(axis, values)), quantity.low)
         options = (
             np.log2(most / quantity.low)
-            if quantity.kind is Kind.POWER_OF_TWO
+            if quantity.kind is QuantityKind.POWER_OF_TWO
             else most - quantity.low
         )
         count = count * (options + 1)

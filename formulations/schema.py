@@ -13,7 +13,7 @@ from ithaca.files.documents import Document as InputDocument
 from ithaca.files.errors import InputError
 from ithaca.files.json_numbers import fraction, json_number
 from ithaca.formulations.algebra.parsing import parse_expression
-from ithaca.formulations.machine import LARGEST, LEAST, RTL, Machine, Memory, Sums
+from ithaca.formulations.machine import LARGEST, LEAST, RTL, Machine, MemoryTiming, Sums
 from ithaca.formulations.problem import Limit, Objective
 from ithaca.workloads.library import documented_workload
 from ithaca.workloads.nest import LoopNest
@@ -146,6 +146,6 @@ class WaitsDocument(Document):
     refresh_period: Few = 0
     bandwidth: Few = 0
 
-    def memory(self) -> Memory:
+    def memory(self) -> MemoryTiming:
         """The memory. Raises `InputError` if a refresh has no longer period."""
-        return Memory(**dict(self))
+        return MemoryTiming(**dict(self))

@@ -33,7 +33,7 @@ Rows = dict[str, Values]
 CHUNK_ROWS = 1 << 20
 
 
-class Kind(Enum):
+class QuantityKind(Enum):
     """Which integers a quantity may be."""
 
     INTEGER = "integer"
@@ -63,7 +63,7 @@ class Quantity:
     """Its smallest value, at least 1."""
     high: int | Expression
     """Its largest value; an expression is over quantities that stand before it in its axis."""
-    kind: Kind = Kind.INTEGER
+    kind: QuantityKind = QuantityKind.INTEGER
     """Which integers of that range it may be."""
     role: Role = Role.MAPPING
     """What it describes."""
@@ -82,7 +82,11 @@ class Quantity:
         kind."""
         value = values[self.name]
         inside = (value >= self.low) & (value <= self.most(values))
-        return inside & (value & (value - 1) == 0) if self.kind is Kind.POWER_OF_TWO else inside
+        return (
+            inside & (value & (value - 1) == 0)
+            if self.kind is QuantityKind.POWER_OF_TWO
+            else inside
+        )
 
 
 class Relation(Enum):
@@ -166,7 +170,9 @@ class Axis:
     @cached_property
     def powers(self) -> Mapping[str, int]:
         """The largest value of every quantity that is a power of two."""
-        powers = (quantity for quantity in self.quantities if quantity.kind is Kind.POWER_OF_TWO)
+        powers = (
+            quantity for quantity in self.quantities if quantity.kind is QuantityKind.POWER_OF_TWO
+        )
         return {
             quantity.name: int(self.options(quantity.name).max(initial=1)) for quantity in powers
         }
@@ -191,7 +197,7 @@ class Axis:
         low, high = self.ranges[name]
         if (
             next(quantity for quantity in self.quantities if quantity.name == name).kind
-            is Kind.INTEGER
+            is QuantityKind.INTEGER
         ):
             return np.arange(low, high + 1, dtype=np.int64)
         powers = 2 ** np.arange(max(high, 0).bit_length(), dtype=np.int64)
@@ -235,7 +241,7 @@ class Axis:
         count = next(iter(rows.values())).size
         if defined is not None and defined.symbols <= set(rows):
             yield self._filtered({**rows, name: _column(defined, rows, count)}, quantity, links)
-        elif quantity.kind is Kind.POWER_OF_TWO:
+        elif quantity.kind is QuantityKind.POWER_OF_TWO:
             parts = [
                 self._filtered({**rows, name: np.full(count, v)}, quantity, links)
                 for v in self.options(name)

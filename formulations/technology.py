@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ithaca.formulations.machine import IDEAL, RTL, Machine, Memory
+from ithaca.formulations.machine import IDEAL, RTL, Machine, MemoryTiming
 
 #: Clock unless a platform says otherwise (MHz).
 DEFAULT_CLOCK_MHZ = Fraction(300)
@@ -38,7 +38,7 @@ class Technology:
     None where none do, as on FPGAs."""
     machine: Machine = RTL
     """Cycles of loops, buffers and FIFOs, for the cycle model edition and simulation."""
-    memory: Memory = IDEAL
+    memory: MemoryTiming = IDEAL
     """What DRAM modules wait for, for simulation."""
 
 

@@ -13,7 +13,7 @@ from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.hardware.quantities import HardwareQuantity
 from ithaca.formulations.problem import Limit
 from ithaca.results.codesign_layers import energies, hardware_text, limit_uses, networks, told
-from ithaca.results.explanation import RAISES, Change, Kind
+from ithaca.results.explanation import RAISES, Change, ChangeKind
 from ithaca.results.network_explanation import explain_network, network_statements
 from ithaca.solver.certificate import Status, as_stated
 from ithaca.studies.codesign.question import Question
@@ -50,7 +50,7 @@ def changes(result: CodesignResult, solve: Solve) -> tuple[Change, ...]:
             # of one accelerator, layers that are proven are enough
             known = proven or all(layer.settled for layer in best.layers)
             known &= after.certificate.status is Status.OPTIMAL
-            found.append(Change(Kind.HARDWARE, what, value, after.best.values[0], known))
+            found.append(Change(ChangeKind.HARDWARE, what, value, after.best.values[0], known))
     for percentage in RAISES:
         for place, limit in enumerate(result.question.limits):
             raised = Limit(limit.metric, limit.bound * (1 + Fraction(percentage, 100)))
@@ -61,7 +61,7 @@ def changes(result: CodesignResult, solve: Solve) -> tuple[Change, ...]:
                 ends = (limit.bound, raised.bound)
                 found.append(
                     Change(
-                        Kind.LIMIT,
+                        ChangeKind.LIMIT,
                         limit.metric,
                         value,
                         again.best.values[0],

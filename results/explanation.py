@@ -32,7 +32,7 @@ from ithaca.studies.marginal import Solve, as_starts, distinct_limits, marginal_
 RAISES = (5, 10)
 
 
-class Kind(Enum):
+class ChangeKind(Enum):
     """What is changed."""
 
     SEARCH = "search"
@@ -51,7 +51,7 @@ class Kind(Enum):
 class Change:
     """A change, and what the objective becomes with it."""
 
-    kind: Kind
+    kind: ChangeKind
     """What is changed."""
     what: str
     """Name of the design changed to, or of the limit raised; that of the design found for a search
@@ -77,7 +77,9 @@ class Change:
 def other_designs(before: Fraction, others: Iterable[tuple[str, Fraction]]) -> tuple[Change, ...]:
     """The change to each other design of a result whose configuration is better."""
     return tuple(
-        Change(Kind.DESIGN, name, before, value, True) for name, value in others if value < before
+        Change(ChangeKind.DESIGN, name, before, value, True)
+        for name, value in others
+        if value < before
     )
 
 
@@ -95,7 +97,7 @@ def raised_limits(
             limit, raised = marginal.limit, marginal.raised
             found.append(
                 Change(
-                    Kind.LIMIT,
+                    ChangeKind.LIMIT,
                     limit.metric,
                     before,
                     after,
@@ -121,7 +123,7 @@ def dropped_limits(
     if after.value is None:
         return ()
     proven = answer.certificate.status is after.certificate.status is Status.OPTIMAL
-    return (Change(Kind.NO_LIMITS, after.design, answer.value, after.value, proven),)
+    return (Change(ChangeKind.NO_LIMITS, after.design, answer.value, after.value, proven),)
 
 
 def enlarged_hardware(answer: Solution, solve: Solve) -> tuple[Change, ...]:
@@ -133,14 +135,14 @@ def enlarged_hardware(answer: Solution, solve: Solve) -> tuple[Change, ...]:
         after = solve([replace(answer.problem, design=design)], [answer.configuration])
         if after.value is not None:
             proven = answer.certificate.status is after.certificate.status is Status.OPTIMAL
-            found.append(Change(Kind.HARDWARE, what, answer.value, after.value, proven))
+            found.append(Change(ChangeKind.HARDWARE, what, answer.value, after.value, proven))
     return tuple(found)
 
 
 def unbound(changes: Sequence[Change]) -> bool:
     """Whether it is proven that no limit binds: without them, the optimum is the same."""
     return any(
-        change.kind is Kind.NO_LIMITS and change.proven and change.before == change.after
+        change.kind is ChangeKind.NO_LIMITS and change.proven and change.before == change.after
         for change in changes
     )
 
@@ -159,7 +161,7 @@ def first_change(changes: Sequence[Change]) -> Change | None:
 def worthless(changes: Sequence[Change]) -> tuple[str, ...]:
     """The limits of which it is proven that raising them changes nothing, by as much as was
     tried."""
-    raises = [change for change in changes if change.kind is Kind.LIMIT]
+    raises = [change for change in changes if change.kind is ChangeKind.LIMIT]
     names = dict.fromkeys(change.what for change in raises)
     return tuple(
         n for n in names if all(c.proven and c.after == c.before for c in raises if c.what == n)
@@ -264,7 +266,7 @@ def explain(result: Result, solutions: Sequence[Solution], solve: Solve | None) 
             answer = solve(problems, [s.configuration for s in solutions])
             if answer.value is not None:
                 proven = answer.certificate.status is Status.OPTIMAL
-                changes += (Change(Kind.SEARCH, answer.design, value, answer.value, proven),)
+                changes += (Change(ChangeKind.SEARCH, answer.design, value, answer.value, proven),)
         changes += raised_limits(problems, answer, solve)
         changes += enlarged_hardware(answer, solve)
         if _limits_seem_idle(problem, configuration, changes):

@@ -69,7 +69,7 @@ from ithaca.studies.network.result import (
 )
 from ithaca.studies.shared.plans import Minimise
 from ithaca.workloads.library import workload_document
-from ithaca.workloads.networks.network import Layer, Network, Omission, OmissionKind, Run
+from ithaca.workloads.networks.network import Layer, LayerRun, Network, Omission, OmissionKind
 
 #: Largest result file (bytes); one with 50 layers of 10 designs has about 300 kB.
 MAX_BYTES = 32 * 2**20
@@ -119,7 +119,7 @@ class NetworkPart(Document):
                     "layer; allowed: those of layers"
                 )
         order = tuple(
-            Run(run.source, nests[run.source], run.count, run.follows) for run in self.order
+            LayerRun(run.source, nests[run.source], run.count, run.follows) for run in self.order
         )
         return Network(self.name, layers, unsupported=omissions, parameters=parameters, order=order)
 

@@ -17,7 +17,7 @@ Index = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Axis:
+class StudyAxis:
     """What a study varies."""
 
     name: str
@@ -62,7 +62,7 @@ class Axis:
         )
 
 
-def check_grid(axes: Sequence[Axis]) -> None:
+def check_grid(axes: Sequence[StudyAxis]) -> None:
     """Refuse axes that share a name, or have too many points together."""
     names = [axis.name for axis in axes]
     for name in names:
@@ -74,17 +74,17 @@ def check_grid(axes: Sequence[Axis]) -> None:
         raise InputError(f"the grid has {sizes} = {count} points; allowed: at most {MAX_POINTS}")
 
 
-def indices(axes: Sequence[Axis]) -> Iterator[Index]:
+def indices(axes: Sequence[StudyAxis]) -> Iterator[Index]:
     """All points, in the order given: the last axis varies fastest."""
     return product(*(range(len(axis.values)) for axis in axes))
 
 
-def visits(axes: Sequence[Axis]) -> Iterator[Index]:
+def visits(axes: Sequence[StudyAxis]) -> Iterator[Index]:
     """All points, in the order of solving."""
     return product(*(axis.order for axis in axes))
 
 
-def neighbours(axes: Sequence[Axis], index: Index) -> Iterator[Index]:
+def neighbours(axes: Sequence[StudyAxis], index: Index) -> Iterator[Index]:
     """The points one step before a point along each axis, in the order of solving."""
     for number, axis in enumerate(axes):
         place = axis.order.index(index[number])

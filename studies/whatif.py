@@ -21,7 +21,7 @@ from ithaca.solver.portfolio import not_solved
 from ithaca.solver.progress import Progress
 from ithaca.solver.solution import Solution
 from ithaca.studies.best import solve_best
-from ithaca.studies.grid import Axis, Index, check_grid, indices, neighbours, visits
+from ithaca.studies.grid import Index, StudyAxis, check_grid, indices, neighbours, visits
 from ithaca.studies.marginal import Marginal, marginal_values, raisable_limits
 from ithaca.studies.store import Store
 
@@ -48,7 +48,7 @@ class StudyPoint:
 class Study:
     """A what-if study."""
 
-    axes: tuple[Axis, ...]
+    axes: tuple[StudyAxis, ...]
     """What was varied."""
     points: Mapping[Index, StudyPoint]
     """Every point of the grid, in its order; those not reached have status *unknown*."""
@@ -65,7 +65,7 @@ class Study:
 
 
 def run_study(
-    axes: Sequence[Axis],
+    axes: Sequence[StudyAxis],
     build: Build,
     options: SolveOptions | None = None,
     *,

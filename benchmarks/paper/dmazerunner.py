@@ -9,7 +9,7 @@ from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.hardware.accelerator import Work
 from ithaca.formulations.problem import Objective, Problem
 from ithaca.formulations.spatial.dmazerunner.design import VOCABULARY, DmazerunnerDesign
-from ithaca.formulations.spatial.dmazerunner.model import Layer
+from ithaca.formulations.spatial.dmazerunner.model import StoredLayer
 from ithaca.formulations.spatial.library import find_architecture
 from ithaca.studies.codesign.workloads import find_workloads
 
@@ -22,7 +22,7 @@ LAYERS: Mapping[str, Work] = {work.name: work for work in find_workloads(["resne
 
 def layer_problem(name: str, objective: str, *, divisors_only: bool) -> Problem:
     """A layer on the machine."""
-    layer = Layer(replace(LAYERS[name].nest, name=name), LAYERS[name].stored)
+    layer = StoredLayer(replace(LAYERS[name].nest, name=name), LAYERS[name].stored)
     design = DmazerunnerDesign(find_architecture(MACHINE), layer, divisors_only)
     return Problem(
         design,

@@ -11,7 +11,7 @@ from ithaca.exports.charts.chart import LineChart
 from ithaca.formulations.problem import Problem
 from ithaca.solver.staged.engine import solve_staged
 from ithaca.studies.peers.methods import run_peer
-from ithaca.studies.peers.recorder import Budget
+from ithaca.studies.peers.recorder import SampleBudget
 
 #: What is minimised, and how the table calls the best of all mappings, without and with padding.
 OBJECTIVES, PROVEN, PADDED, PUBLISHED = (
@@ -36,7 +36,7 @@ def run(how: Run) -> Outcome:
             problem = layer_problem(name, objective, divisors_only=True)
             found: dict[str, Fraction] = {PROVEN: _proven(problem, how)}
             for method in problem.design.baselines():
-                best = run_peer(method, problem, Budget(seconds=600)).value
+                best = run_peer(method, problem, SampleBudget(seconds=600)).value
                 assert best is not None  # small tiles fit every one of these
                 found[method] = best
             if how.full:

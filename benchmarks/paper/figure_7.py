@@ -18,7 +18,7 @@ from benchmarks.paper.methods_compared import (
     methods,
 )
 from ithaca.exports.charts.chart import LineChart
-from ithaca.studies.peers.recorder import Budget
+from ithaca.studies.peers.recorder import SampleBudget
 
 #: Seconds of a run in the released script.
 FULL_SECONDS = 300.0
@@ -35,12 +35,12 @@ def run(how: Run) -> Outcome:
     names = methods(how)
     if how.full:
         size, designs = SIZE, DESIGNS
-        budgets = {m: Budget(MOST_SAMPLES.get(m), FULL_SECONDS) for m in names}
+        budgets = {m: SampleBudget(MOST_SAMPLES.get(m), FULL_SECONDS) for m in names}
     else:
         size, designs = QUICK_SIZE, QUICK_DESIGNS
-        budgets = {m: Budget(QUICK_SAMPLES) for m in names}
+        budgets = {m: SampleBudget(QUICK_SAMPLES) for m in names}
         # boxes are no samples: exact search is to end by itself
-        budgets[EXACT] = Budget(seconds=FULL_SECONDS)
+        budgets[EXACT] = SampleBudget(seconds=FULL_SECONDS)
     budgets = {m: b.within(how.run_seconds) for m, b in budgets.items()}
     found = compare(names, designs, (how.seed,), budgets, size, how)
     table = Table.of(

@@ -17,7 +17,7 @@ from benchmarks.paper.methods_compared import (
     methods,
 )
 from ithaca.exports.charts.chart import LineChart
-from ithaca.studies.peers.recorder import Budget
+from ithaca.studies.peers.recorder import SampleBudget
 
 #: The number of samples that the paper states a quality at.
 STATED_SAMPLES = 3000
@@ -39,7 +39,7 @@ def run(how: Run) -> Outcome:
     times."""
     names = tuple(m for m in methods(how) if m != EXACT)  # it evaluates boxes, not configurations
     most, repeats = (FULL_SAMPLES, FULL_REPEATS) if how.full else (QUICK_SAMPLES, QUICK_REPEATS)
-    budgets = {m: Budget(BAYESIAN_SAMPLES if m in BAYESIAN else most) for m in names}
+    budgets = {m: SampleBudget(BAYESIAN_SAMPLES if m in BAYESIAN else most) for m in names}
     seeds = tuple(how.seed + number for number in range(repeats))
     budgets = {m: b.within(how.run_seconds) for m, b in budgets.items()}
     found = compare(names, (BEST_DESIGN,), seeds, budgets, SIZE, how)

@@ -15,7 +15,7 @@ from benchmarks.paper.methods_compared import (
     methods,
 )
 from ithaca.exports.charts.chart import LineChart
-from ithaca.studies.peers.recorder import Budget
+from ithaca.studies.peers.recorder import SampleBudget
 
 #: As published.
 SECONDS = 5.0
@@ -29,7 +29,7 @@ def run(how: Run) -> Outcome:
     names = methods(how) if how.full else QUICK
     seconds, designs = SECONDS, DESIGNS if how.full else (BEST_DESIGN,)
     found = compare(
-        names, designs, (how.seed,), dict.fromkeys(names, Budget(seconds=seconds)), SIZE, how
+        names, designs, (how.seed,), dict.fromkeys(names, SampleBudget(seconds=seconds)), SIZE, how
     )
     table = Table.of(
         c.row

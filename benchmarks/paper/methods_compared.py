@@ -25,7 +25,7 @@ from ithaca.files.signals import at_once
 from ithaca.formulations.problem import Problem
 from ithaca.solver.executor import end_with_parent
 from ithaca.studies.peers.methods import PEERS, run_peer
-from ithaca.studies.peers.recorder import Budget, Trace
+from ithaca.studies.peers.recorder import SampleBudget, Trace
 
 #: What each method stands for in the paper.
 STANDS_FOR: Mapping[str, str] = PUBLICATION["methods"]
@@ -55,7 +55,7 @@ class Job:
     method: str
     design: Design
     seed: int
-    budget: Budget
+    budget: SampleBudget
     problem: Problem
 
 
@@ -120,7 +120,7 @@ def compare(
     names: Sequence[str],
     designs: Sequence[Design],
     seeds: Sequence[int],
-    budget: Mapping[str, Budget],
+    budget: Mapping[str, SampleBudget],
     size: int,
     how: Run,
 ) -> tuple[Compared, ...]:
@@ -140,7 +140,7 @@ def compare(
     return tuple(found)
 
 
-def budget_text(budget: Budget) -> str:
+def budget_text(budget: SampleBudget) -> str:
     """A budget in words."""
     parts = []
     if budget.samples is not None:

@@ -21,7 +21,7 @@ from ithaca.files.shown_numbers import counted
 from ithaca.results.codesign_layers import hardware_text, metric_of
 from ithaca.studies.codesign.question import Question, make_question
 from ithaca.studies.codesign.workloads import positive_weight
-from ithaca.studies.grid import Axis, Index, indices, visits
+from ithaca.studies.grid import Index, StudyAxis, indices, visits
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -35,7 +35,7 @@ class CodesignStudy(StudyAnswer):
     """The answer of `ithaca.codesign` with ``vary``: the best accelerator at every point of a
     grid."""
 
-    axes: tuple[Axis, ...]
+    axes: tuple[StudyAxis, ...]
     """What was varied."""
     points: Mapping[Index, CodesignResult]
     """Every point of the grid, in its order."""
@@ -137,15 +137,15 @@ def run_codesign_study(
 
 def _axis(
     question: Question, name: str, given: Sequence[Any]
-) -> tuple[Axis, Callable[[Question, Any], Question]]:
+) -> tuple[StudyAxis, Callable[[Question, Any], Question]]:
     """What is varied, and how a value is put into a question."""
     space, at = question.space, f"--vary {quoted(name)}"
     plain = name.removeprefix(WEIGHT)
     if name.startswith(WEIGHT) and plain in question.workloads:
         weights = tuple(positive_weight(plain, value) for value in given)
-        return Axis(name, weights, tuple(map(json_number, weights))), lambda q, weight: _weighted(
-            q, plain, weight
-        )
+        return StudyAxis(
+            name, weights, tuple(map(json_number, weights))
+        ), lambda q, weight: _weighted(q, plain, weight)
     quantity = next((each for each in space.quantities if each.name == name), None)
     if quantity is not None:
         allowed = {quantity.shown(value): value for value in quantity.values}
@@ -153,10 +153,12 @@ def _axis(
             raise InputError(f"{at} is {quoted(unknown[0])}; allowed: {', '.join(allowed)}")
         values = tuple(allowed[str(value)] for value in given)
         labels = tuple(map(quantity.shown, values)) if quantity.labels else values
-        return Axis(name, values, labels, quantity.unit), lambda q, value: _fixed(q, name, value)
+        return StudyAxis(name, values, labels, quantity.unit), lambda q, value: _fixed(
+            q, name, value
+        )
     if name == "objective":
         texts = tuple(map(str, given))
-        return Axis(name, texts), lambda q, text: make_question(
+        return StudyAxis(name, texts), lambda q, text: make_question(
             q.space, q.works, [text], _bounds(q)
         )
     if name not in space.units and name not in space.accelerator.metrics:
@@ -173,7 +175,7 @@ def _axis(
     if not all(isinstance(bound, Fraction) for bound in bounds):
         raise InputError(f"{at} is {quoted(str(given[0]))}; allowed: numbers")
     shown = tuple(json_number(bound) for bound in bounds if isinstance(bound, Fraction))
-    axis = Axis(
+    axis = StudyAxis(
         f"{name}_limit", bounds, shown, metric_of(question, name).unit, f"upper limit of {name}"
     )
     return axis, lambda q, bound: make_question(

@@ -29,8 +29,8 @@ from ithaca.results import codesign_explanation as codesigns
 from ithaca.results.explanation import (
     RAISES,
     Change,
+    ChangeKind,
     Explanation,
-    Kind,
     LimitUse,
     chosen_solutions,
     document_of_changes,
@@ -127,7 +127,7 @@ def change_statements(
         return
     idle = worthless(changes)
     for change in changes:
-        if change.what not in idle or change.kind is not Kind.LIMIT:
+        if change.what not in idle or change.kind is not ChangeKind.LIMIT:
             yield f"Tried: {_tried(change)}: {objective} {_effect(change)}."
     for metric in idle:
         yield (
@@ -154,18 +154,18 @@ def change_statements(
 
 
 def _tried(change: Change) -> str:
-    if change.kind is Kind.LIMIT:
+    if change.kind is ChangeKind.LIMIT:
         return (
             f"raise {change.what} by {change.percent} %, from "
             f"{number(change.limit)} to {number(change.raised)}"
         )
-    if change.kind is Kind.NO_LIMITS:
+    if change.kind is ChangeKind.NO_LIMITS:
         return "drop all limits"
-    if change.kind is Kind.HARDWARE:
+    if change.kind is ChangeKind.HARDWARE:
         return change.what
     return (
         f"take design {change.what} instead"
-        if change.kind is Kind.DESIGN
+        if change.kind is ChangeKind.DESIGN
         else f"search on (design {change.what})"
     )
 

@@ -24,7 +24,7 @@ from ithaca.files.json_numbers import SCHEMA
 from ithaca.files.messages import quoted, refuse
 from ithaca.files.shown_numbers import counted
 from ithaca.formulations.intrinsics import OWN, find_intrinsic
-from ithaca.formulations.matching import Computation, Match, Rule, Tiling, computation
+from ithaca.formulations.matching import Computation, Match, MatchingRule, MatchTiling, computation
 from ithaca.formulations.matching_model import matches
 from ithaca.formulations.schema import Document, NestDocument, Number
 from ithaca.results.schema import FirstPart
@@ -49,7 +49,7 @@ class Matches(Answer):
     choices: tuple[Match, ...]
     """Every legal one: stage by stage, fewest calls first."""
     refused: tuple[Match, ...]
-    """Those that `Rule.PUBLISHED` counts, too; `Match.broken` says why they are refused."""
+    """Those that `MatchingRule.PUBLISHED` counts, too; `Match.broken` says why they are refused."""
     tile: Mapping[str, int] = field(default_factory=dict)
     """Iterations of sub-problems, by loop; none: one sub-problem."""
 
@@ -71,7 +71,7 @@ class Matches(Answer):
         """Leaves of the trees of the computation and of the intrinsic."""
         return len(computation(self.nest).leaves), len(self.intrinsic.leaves)
 
-    def tiled(self, match: Match) -> Tiling:
+    def tiled(self, match: Match) -> MatchTiling:
         """A choice in sub-problems, as they were asked for."""
         own = {loop: size for loop, size in self.tile.items() if loop in match.computation.loops}
         return match.tiled(own) if self.tile else match.whole
@@ -186,7 +186,9 @@ def found(
             )
     whole = computation(nest)
     choices = matches(whole, intrinsic, partial=partial)
-    refused = tuple(each for each in matches(whole, intrinsic, Rule.PUBLISHED) if each.broken)
+    refused = tuple(
+        each for each in matches(whole, intrinsic, MatchingRule.PUBLISHED) if each.broken
+    )
     answer = Matches(nest, intrinsic, choices, refused, tile)
     for each in choices:
         answer.tiled(each)  # refuse sizes that are none

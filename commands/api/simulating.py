@@ -22,7 +22,7 @@ from ithaca.files.errors import InputError
 from ithaca.files.json_numbers import json_number
 from ithaca.files.shown_numbers import number
 from ithaca.formulations.algebra.parsing import quoted
-from ithaca.formulations.machine import IDEAL, Machine, Memory
+from ithaca.formulations.machine import IDEAL, Machine, MemoryTiming
 from ithaca.formulations.schema import Document, MachineDocument, Number, WaitsDocument
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.points import Point
@@ -170,7 +170,7 @@ def simulate(
 
 
 def _simulated(
-    chosen: Solution, platform: str, machine: Machine, memory: Memory, *, check_values: bool
+    chosen: Solution, platform: str, machine: Machine, memory: MemoryTiming, *, check_values: bool
 ) -> Simulation:
     assert chosen.configuration is not None
     assert chosen.value is not None
@@ -224,19 +224,19 @@ def read_simulation(document: Any, path: Path) -> Simulation:
 
 
 def read_memory(
-    memory: Mapping[str, int] | Sequence[str] | None, platform: Memory = IDEAL
-) -> Memory:
+    memory: Mapping[str, int] | Sequence[str] | None, platform: MemoryTiming = IDEAL
+) -> MemoryTiming:
     """The memory that an option describes; what it leaves out is the platform's."""
     words = parse_counts("--memory", memory, "latency=100,bandwidth=64")
     for name in words:
-        parse_choice("--memory", name, [field.name for field in fields(Memory)])
+        parse_choice("--memory", name, [field.name for field in fields(MemoryTiming)])
     try:
         return replace(platform, **words)
     except InputError as error:
         raise InputError(f"--memory: {error}") from None
 
 
-def simulate_points(points: Iterable[Point], memory: Memory = IDEAL) -> list[int | None]:
+def simulate_points(points: Iterable[Point], memory: MemoryTiming = IDEAL) -> list[int | None]:
     """The cycles of points on the machine of each; None where an array hangs."""
     found = []
     for row, (design, configuration) in enumerate(points, start=1):

@@ -42,7 +42,7 @@ from ithaca.results.studies import study_document, study_title
 from ithaca.solver.certificate import Status
 from ithaca.solver.infeasibility import why_infeasible
 from ithaca.studies import whatif as studies
-from ithaca.studies.grid import Axis
+from ithaca.studies.grid import StudyAxis
 from ithaca.studies.store import Store
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def whatif(
     method: SteadyMethod = None,
     search: SearchOptions,
     results: Results = None,
-    before: Callable[[Sequence[Axis]], None] | None = None,
+    before: Callable[[Sequence[StudyAxis]], None] | None = None,
     given: Given,
     **extents: Extents,
 ) -> Study:

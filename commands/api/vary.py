@@ -27,7 +27,7 @@ from ithaca.formulations.spatial.library import find_architecture
 from ithaca.formulations.spatial.variation import figures as figures_of
 from ithaca.formulations.spatial.variation import with_figure
 from ithaca.formulations.systolic.dataflows import find_dataflow, loop_order
-from ithaca.studies.grid import Axis, check_grid
+from ithaca.studies.grid import StudyAxis, check_grid
 from ithaca.workloads.nest import LoopNest
 
 Change = Callable[[Any, Any], Any]
@@ -81,7 +81,7 @@ SIZE, LIMIT = "size.", "limit."
 class Variation:
     """One ``--vary``."""
 
-    axis: Axis
+    axis: StudyAxis
     """Its values, read and checked."""
     change: Change
     """Puts one of them into a request."""
@@ -117,7 +117,7 @@ def named_values(
     )
 
 
-def check_axes(axes: Sequence[Axis]) -> None:
+def check_axes(axes: Sequence[StudyAxis]) -> None:
     """Refuse axes that share a name, or have too many points together."""
     try:
         check_grid(axes)
@@ -206,7 +206,7 @@ def _size(loop: str, parts: Sequence[Any], nest: LoopNest) -> Variation:
     extents = tuple(parse_extent(loop, part) for part in parts)
     for extent in extents:
         nest.with_sizes({loop: extent})
-    axis = Axis(loop, extents, unit="iterations", meaning=f"extent of loop {loop}")
+    axis = StudyAxis(loop, extents, unit="iterations", meaning=f"extent of loop {loop}")
     return Variation(axis, lambda r, extent: replace(r, nest=r.nest.with_sizes({loop: extent})))
 
 
@@ -218,7 +218,7 @@ def _limit(metric: str, parts: Sequence[Any], metrics: Mapping[str, Metric]) -> 
         json_number(bound) if isinstance(bound, Fraction) else str(bound or NO_LIMIT)
         for bound in bounds
     )
-    axis = Axis(f"{metric}_limit", bounds, labels, unit, f"upper limit of {metric}")
+    axis = StudyAxis(f"{metric}_limit", bounds, labels, unit, f"upper limit of {metric}")
     return Variation(axis, lambda r, bound: replace(r, limits={**r.limits, metric: bound}))
 
 
@@ -233,7 +233,7 @@ def _figure(name: str, parts: Sequence[Any], figure: Metric) -> Variation:
         for value in values
         if not isinstance(value, Share)
     )
-    axis = Axis(name, values, labels, figure.unit, figure.meaning)
+    axis = StudyAxis(name, values, labels, figure.unit, figure.meaning)
     return Variation(
         axis,
         lambda r, value: replace(r, architecture=with_figure(r.architecture, name, value)),
@@ -244,7 +244,7 @@ def _figure(name: str, parts: Sequence[Any], figure: Metric) -> Variation:
 def _option(name: str, parts: Sequence[Any], nest: LoopNest, options: Options) -> Variation:
     attribute, read, label = options[name]
     values = tuple(read(nest, part) for part in parts)
-    axis = Axis(name, values, tuple(map(label, values)), meaning=name)
+    axis = StudyAxis(name, values, tuple(map(label, values)), meaning=name)
     return Variation(axis, lambda r, value: replace(r, **{attribute: value}))
 
 
@@ -252,5 +252,5 @@ def _target(parts: Sequence[Any]) -> Variation:
     """What answers are for: a compiler, or ``none``."""
     targets = tuple(None if part in (None, NO_TARGET) else parse_target(part) for part in parts)
     labels = tuple(NO_TARGET if target is None else target.value for target in targets)
-    axis = Axis(TARGET, targets, labels, meaning="compiler that builds it")
+    axis = StudyAxis(TARGET, targets, labels, meaning="compiler that builds it")
     return Variation(axis, lambda r, target: replace(r, space=replace(r.space, target=target)))

@@ -18,11 +18,11 @@ from ithaca.exports.charts.chart import (
 from ithaca.files.errors import InputError
 from ithaca.solver.certificate import Certificate, Status
 from ithaca.studies.front import Front
-from ithaca.studies.grid import Axis, Index
+from ithaca.studies.grid import Index, StudyAxis
 from ithaca.studies.whatif import Study
 
 
-def check_plottable(axes: Sequence[Axis]) -> None:
+def check_plottable(axes: Sequence[StudyAxis]) -> None:
     """Refuse to plot a study of no or more than two axes."""
     if not 1 <= len(axes) <= 2:
         raise InputError(
@@ -62,7 +62,11 @@ class Cell:
 
 
 def grid_chart(
-    title: str, axes: Sequence[Axis], label: str, cell: Callable[[Index], Cell], also: Unit | None
+    title: str,
+    axes: Sequence[StudyAxis],
+    label: str,
+    cell: Callable[[Index], Cell],
+    also: Unit | None,
 ) -> LineChart:
     """The value along one axis, one line for each value of the other; also in another unit."""
     check_plottable(axes)
@@ -179,17 +183,17 @@ def points_chart(
     )
 
 
-def _horizontal(axes: Sequence[Axis]) -> int:
+def _horizontal(axes: Sequence[StudyAxis]) -> int:
     """The axis to draw to the right: a numeric one if there is one, else the first."""
     return next((number for number, axis in enumerate(axes) if axis.numeric), 0)
 
 
-def _coordinate(axis: Axis, position: int) -> Coordinate:
+def _coordinate(axis: StudyAxis, position: int) -> Coordinate:
     label = axis.labels[position]
     return float(label) if axis.numeric else str(label)
 
 
-def _axis_label(axis: Axis) -> str:
+def _axis_label(axis: StudyAxis) -> str:
     return f"{axis.name} ({axis.unit})" if axis.unit else axis.name
 
 

@@ -11,7 +11,7 @@ from xml.etree import ElementTree as ET
 from markupsafe import Markup
 
 from ithaca.exports.report.array_layout import Layout, Placed, Side, Spread, Stream, elided, layout
-from ithaca.exports.report.blocks import Figure, Paragraph, Section, Table
+from ithaca.exports.report.blocks import ChartFigure, Paragraph, Section, Table
 from ithaca.files.shown_numbers import number
 from ithaca.formulations.systolic.cost_model import Costs
 from ithaca.formulations.systolic.systolic_array import Direction
@@ -202,7 +202,9 @@ def array_drawing(costs: Costs, name: str = "array") -> Section:
         text += " Rows and columns that are not drawn are counted where they would be."
     drawings = Markup("").join(draw(plan, shape, sizes, name) for sizes in SIZES)
     caption = f"The array of design {costs.point.array.name}, schematically"
-    return Section(name, "The array", (Paragraph(text), Figure(drawings, caption), _table(plan)))
+    return Section(
+        name, "The array", (Paragraph(text), ChartFigure(drawings, caption), _table(plan))
+    )
 
 
 def _table(plan: Layout) -> Table:

@@ -52,7 +52,7 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class ChartFigure:
     """A chart."""
 
     svg: Markup
@@ -61,9 +61,9 @@ class Figure:
     kind: ClassVar[str] = "figure"
 
 
-def chart_figure(name: str, chart: Chart) -> Figure:
+def chart_figure(name: str, chart: Chart) -> ChartFigure:
     """A chart as a figure under its title; of a name that is unique on the page."""
-    return Figure(Markup(drawings(chart, name)), chart.title)
+    return ChartFigure(Markup(drawings(chart, name)), chart.title)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class Folded:
     kind: ClassVar[str] = "folded"
 
 
-Block = Paragraph | Statements | Listing | Table | Figure | Folded
+Block = Paragraph | Statements | Listing | Table | ChartFigure | Folded
 
 
 @dataclass(frozen=True, slots=True)

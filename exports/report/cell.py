@@ -15,7 +15,7 @@ from ithaca.exports.charts.chart import Chart
 from ithaca.exports.charts.page import STYLE
 from ithaca.exports.charts.svg import inline_svg
 from ithaca.exports.report.answer import Card, best_configuration, cards, verdict
-from ithaca.exports.report.blocks import Figure
+from ithaca.exports.report.blocks import ChartFigure
 from ithaca.exports.report.page import family_sections
 from ithaca.results.explanation import Explanation
 from ithaca.solver.result import Result
@@ -30,7 +30,10 @@ def result_cell(headline: str, result: Result, explanation: Explanation) -> str:
         return cell(headline)
     own, found = family_sections(best), verdict(best.certificate, best.objective)
     figures = [
-        block for section in own.drawing for block in section.blocks if isinstance(block, Figure)
+        block
+        for section in own.drawing
+        for block in section.blocks
+        if isinstance(block, ChartFigure)
     ]
     drawings = [
         str(figure.svg).partition("</svg>")[0] + "</svg>" for figure in figures

@@ -11,12 +11,12 @@ from markupsafe import Markup
 
 from ithaca.exports.charts.chart import Bar, BarChart, LineChart, Series
 from ithaca.exports.report.answer import BestConfiguration, Card, FamilySections
-from ithaca.exports.report.blocks import Block, Figure, Paragraph, Section, Table, chart_figure
+from ithaca.exports.report.blocks import Block, ChartFigure, Paragraph, Section, Table, chart_figure
 from ithaca.files.shown_numbers import number, percent, rounded
 from ithaca.formulations.algebra.expression import Symbol
 from ithaca.formulations.bottleneck import bottleneck, contenders
 from ithaca.formulations.spatial.architecture import Architecture
-from ithaca.formulations.spatial.drawing import Wait, waits, working
+from ithaca.formulations.spatial.drawing import LevelWait, waits, working
 from ithaca.formulations.spatial.family import mapping_design
 from ithaca.formulations.spatial.mapping import Mapping as Mapped
 from ithaca.formulations.spatial.mapping_design import MappingDesign
@@ -121,7 +121,7 @@ def _roofline(best: BestConfiguration, design: MappingDesign, mapping: Mapped) -
     """Multiply-accumulates a cycle against those per word that a level moves."""
     metrics, compute = best.solution.metrics, design.architecture.compute
     did, peak = float(metrics["computes"] / metrics["latency"]), float(compute.instances)
-    slowest: dict[str, Wait] = {}
+    slowest: dict[str, LevelWait] = {}
     for wait in waits(design.nest, design.architecture, metrics):
         if wait.level not in slowest or wait.cycles > slowest[wait.level].cycles:
             slowest[wait.level] = wait
@@ -266,7 +266,7 @@ def architecture_section(architecture: Architecture) -> Section:
 
 def _figure(
     title: str, said: str, boxes: Sequence[tuple[str, str]], arrows: Sequence[str]
-) -> Figure:
+) -> ChartFigure:
     """Boxes with names and texts, one below the other, and texts beside the arrows between them."""
     tops = [MARGIN + place * (HEIGHT + GAP) for place in range(len(boxes))]
     parts = [_box(top, name, text) for top, (name, text) in zip(tops, boxes, strict=True)]
@@ -277,7 +277,7 @@ def _figure(
         f'height="{height}"><title>{escape(title)}</title>'
         f"<desc>{escape(said)}</desc>{''.join(parts)}</svg>"
     )
-    return Figure(Markup(svg), title)
+    return ChartFigure(Markup(svg), title)
 
 
 def _words(metrics: Mapping[str, Fraction], level: str, tensor: str, what: str) -> str:

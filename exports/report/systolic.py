@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ithaca.exports.charts.chart import Bar, BarChart
 from ithaca.exports.report.answer import BestConfiguration, Card, FamilySections
 from ithaca.exports.report.array_drawing import array_drawing
-from ithaca.exports.report.blocks import Block, Figure, Paragraph, Section, Table, chart_figure
+from ithaca.exports.report.blocks import Block, ChartFigure, Paragraph, Section, Table, chart_figure
 from ithaca.exports.report.physics import energy, roofline
 from ithaca.exports.report.timeline import timeline_sections
 from ithaca.files.shown_numbers import number, percent, rounded
@@ -161,7 +161,7 @@ def _latency(view: ArrayView) -> Section:
     return Section("latency", "Latency by module", (*_parts(view), *_modules(view)))
 
 
-def _parts(view: ArrayView) -> tuple[Figure, Table]:
+def _parts(view: ArrayView) -> tuple[ChartFigure, Table]:
     cycles = view.facts.cycles
     figures = {
         name: (number(getattr(cycles, name)), percent(cycles.shares[name])) for name in _PARTS
@@ -182,7 +182,7 @@ def _parts(view: ArrayView) -> tuple[Figure, Table]:
     return chart_figure("parts", BarChart(title, "cycles", bars, stacked=True)), table
 
 
-def _modules(view: ArrayView) -> tuple[Paragraph, Figure, Table]:
+def _modules(view: ArrayView) -> tuple[Paragraph, ChartFigure, Table]:
     costs, bound = view.costs, view.facts.binding
     first, main = bound.first, bound.main
     entries = [(PES, "processing elements", "", None, None, costs.pe)]

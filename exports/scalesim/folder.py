@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ithaca.exports.configuration import ArrayConfiguration, Tool, template
-from ithaca.exports.scalesim.layer import Layer, Side, layer
+from ithaca.exports.scalesim.layer import LoopKind, ScalesimLayer, layer
 from ithaca.files.errors import InputError
 from ithaca.formulations.systolic.systolic_array import SystolicArray
 from ithaca.workloads.affine import Access
@@ -31,16 +31,16 @@ ADDRESS_STEP = 10_000_000
 
 #: Stationary operand by the sides in space, with the side of the rows and of the columns.
 _DATAFLOWS = {
-    frozenset({Side.PIXELS}): ("os", Side.PIXELS, Side.FILTERS),
-    frozenset({Side.FILTERS}): ("os", Side.PIXELS, Side.FILTERS),
-    frozenset({Side.PIXELS, Side.FILTERS}): ("os", Side.PIXELS, Side.FILTERS),
-    frozenset({Side.WINDOW, Side.FILTERS}): ("ws", Side.WINDOW, Side.FILTERS),
-    frozenset({Side.WINDOW, Side.PIXELS}): ("is", Side.WINDOW, Side.PIXELS),
+    frozenset({LoopKind.PIXELS}): ("os", LoopKind.PIXELS, LoopKind.FILTERS),
+    frozenset({LoopKind.FILTERS}): ("os", LoopKind.PIXELS, LoopKind.FILTERS),
+    frozenset({LoopKind.PIXELS, LoopKind.FILTERS}): ("os", LoopKind.PIXELS, LoopKind.FILTERS),
+    frozenset({LoopKind.WINDOW, LoopKind.FILTERS}): ("ws", LoopKind.WINDOW, LoopKind.FILTERS),
+    frozenset({LoopKind.WINDOW, LoopKind.PIXELS}): ("is", LoopKind.WINDOW, LoopKind.PIXELS),
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Grid:
+class ScalesimArray:
     """SCALE-Sim's array."""
 
     dataflow: str
@@ -52,7 +52,7 @@ class Grid:
     """SIMD lanes of each PE that it leaves out."""
 
 
-def dataflow_obstacle(nest_layer: Layer, design: SystolicArray) -> str | None:
+def dataflow_obstacle(nest_layer: ScalesimLayer, design: SystolicArray) -> str | None:
     """Why SCALE-Sim has no dataflow like the design's; None where it has one."""
     sides = [nest_layer.side(loop) for loop in design.dataflow]
     name = f"dataflow ({','.join(design.dataflow)})"
@@ -70,7 +70,7 @@ def dataflow_obstacle(nest_layer: Layer, design: SystolicArray) -> str | None:
     return None
 
 
-def grid(nest_layer: Layer, configuration: ArrayConfiguration) -> Grid:
+def grid(nest_layer: ScalesimLayer, configuration: ArrayConfiguration) -> ScalesimArray:
     """The array of a configuration that has no `dataflow_obstacle`.
 
     SIMD has no counterpart: PEs of SCALE-Sim multiply once per cycle. Where the window is in
@@ -81,8 +81,8 @@ def grid(nest_layer: Layer, configuration: ArrayConfiguration) -> Grid:
         nest_layer.side(x): tiling.array_part[x] // configuration.t2(x) for x in design.dataflow
     }
     name, row, column = _DATAFLOWS[frozenset(lanes)]
-    folded = row is Side.WINDOW is nest_layer.side(design.simd_loop)
-    return Grid(
+    folded = row is LoopKind.WINDOW is nest_layer.side(design.simd_loop)
+    return ScalesimArray(
         name,
         lanes.get(row, 1) * (tiling.simd if folded else 1),
         lanes.get(column, 1),
@@ -121,7 +121,7 @@ def _written(configuration: ArrayConfiguration) -> Mapping[str, str]:
 SCALESIM = Tool("SCALE-Sim cannot express", nest_obstacles, obstacles, _written)
 
 
-def _topology(nest: LoopNest, found: Layer) -> str:
+def _topology(nest: LoopNest, found: ScalesimLayer) -> str:
     sizes = {side: 1 for _, side in found.sides}
     for loop, side in found.sides:
         sizes[side] *= nest.sizes[loop]
@@ -146,7 +146,9 @@ def _topology(nest: LoopNest, found: Layer) -> str:
     return f"{header}\n{LAYER},{','.join(map(str, row))},\n"
 
 
-def _configuration(configuration: ArrayConfiguration, found: Layer, shape: Grid) -> str:
+def _configuration(
+    configuration: ArrayConfiguration, found: ScalesimLayer, shape: ScalesimArray
+) -> str:
     nest = configuration.nest
     filter_offset = _next_step(_words(nest, found.ifmap))
     # with bandwidths of the user's, version 3 reads those of the inputs from the section on layouts
@@ -184,7 +186,7 @@ def _next_step(words: int) -> int:
     return -(-words // ADDRESS_STEP) * ADDRESS_STEP
 
 
-def _readme(configuration: ArrayConfiguration, found: Layer, shape: Grid) -> str:
+def _readme(configuration: ArrayConfiguration, found: ScalesimLayer, shape: ScalesimArray) -> str:
     simd = (
         "There is no SIMD in this configuration."
         if shape.lanes_left == 1

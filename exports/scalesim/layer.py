@@ -17,7 +17,7 @@ from ithaca.workloads.affine import Access, Affine
 from ithaca.workloads.nest import LoopNest
 
 
-class Side(Enum):
+class LoopKind(Enum):
     """What a loop runs over."""
 
     PIXELS = "pixels"
@@ -45,24 +45,24 @@ class Dimension:
 
 
 @dataclass(frozen=True, slots=True)
-class Layer:
+class ScalesimLayer:
     """A layer."""
 
     ifmap: Access
     filters: Access
-    sides: tuple[tuple[str, Side], ...]
+    sides: tuple[tuple[str, LoopKind], ...]
     """What each loop runs over."""
     dimensions: tuple[Dimension, ...] = ()
     """Height and width of a convolution; empty for a matrix multiplication."""
     channels: int = 1
     """Channels of a convolution."""
 
-    def side(self, loop: str) -> Side:
+    def side(self, loop: str) -> LoopKind:
         """What a loop runs over."""
         return dict(self.sides)[loop]
 
 
-def layer(nest: LoopNest) -> Layer:
+def layer(nest: LoopNest) -> ScalesimLayer:
     """The layer that a nest is.
 
     Raises `InputError` if it is none; one line with all the reasons.
@@ -89,13 +89,15 @@ def layer(nest: LoopNest) -> Layer:
         raise InputError("; ".join(reasons))
     sides = tuple((loop, _side(nest, filters, loop)) for loop in nest.loops)
     if not windowed:
-        return Layer(ifmap, filters, sides)
+        return ScalesimLayer(ifmap, filters, sides)
     dimensions = tuple(
         _dimension(subscript, nest) for subscript in ifmap if _spatial(subscript, nest)
     )
     inside = {loop for subscript in ifmap if _spatial(subscript, nest) for loop in subscript.loops}
-    channels = prod(nest.sizes[x] for x, side in sides if side is Side.WINDOW and x not in inside)
-    return Layer(ifmap, filters, sides, dimensions, channels)
+    channels = prod(
+        nest.sizes[x] for x, side in sides if side is LoopKind.WINDOW and x not in inside
+    )
+    return ScalesimLayer(ifmap, filters, sides, dimensions, channels)
 
 
 def _plain(access: Access) -> bool:
@@ -107,10 +109,10 @@ def _spatial(subscript: Affine, nest: LoopNest) -> bool:
     return any(loop in nest.parallel_loops for loop in subscript.loops)
 
 
-def _side(nest: LoopNest, filters: Access, loop: str) -> Side:
+def _side(nest: LoopNest, filters: Access, loop: str) -> LoopKind:
     if loop in nest.reduction_loops:
-        return Side.WINDOW
-    return Side.FILTERS if filters.indexed_by(loop) else Side.PIXELS
+        return LoopKind.WINDOW
+    return LoopKind.FILTERS if filters.indexed_by(loop) else LoopKind.PIXELS
 
 
 def _shared(nest: LoopNest) -> Iterator[str]:

@@ -35,7 +35,7 @@ from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.repair import Repair
-from ithaca.formulations.space import Kind
+from ithaca.formulations.space import QuantityKind
 from ithaca.results.files import load_result
 
 #: What an infeasible point costs at least: more than any feasible one.
@@ -132,7 +132,7 @@ def parameter_space(problem: Problem) -> ParameterSpace:
         raise InputError(f"the design space of {problem.design.name} is empty at '{fixes.empty}'")
     found = []
     for name, quantity in named.items():
-        if space.quantities[quantity].kind is Kind.POWER_OF_TWO:
+        if space.quantities[quantity].kind is QuantityKind.POWER_OF_TWO:
             found.append(
                 Parameter(name, 0, fixes.bounds(quantity)[1].bit_length() - 1, quantity, True)
             )

@@ -13,7 +13,7 @@ from math import prod
 from typing import Any
 
 from ithaca.exports.configuration import ArrayConfiguration, Tool, template
-from ithaca.exports.timeloop.levels import Hierarchy, Kind, Level
+from ithaca.exports.timeloop.levels import LevelKind, TimeloopHierarchy, TimeloopLevel
 from ithaca.files.shown_numbers import number
 from ithaca.formulations.systolic.data_types import DRAM_PORT_BYTES, DataType
 from ithaca.formulations.systolic.metrics import tensor_words
@@ -28,15 +28,15 @@ NO_TECHNOLOGY = -1
 #: Published classes of components. "storage" in a class makes it storage to Timeloop; a dummy holds
 #: nothing.
 CLASSES = {
-    Kind.DRAM: "DRAM",
-    Kind.BUFFER: "SRAM",
-    Kind.REGISTERS: "regfile",
-    Kind.LOOPS: "dummy_storage",
+    LevelKind.DRAM: "DRAM",
+    LevelKind.BUFFER: "SRAM",
+    LevelKind.REGISTERS: "regfile",
+    LevelKind.LOOPS: "dummy_storage",
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class YamlNode:
     """A node of the architecture: a mapping with a YAML tag."""
 
     tag: str
@@ -80,7 +80,7 @@ def _data_space(nest: LoopNest, access: Access, coefficients: dict[int, str]) ->
 # -- architecture ------------------------------------------------------------------------
 
 
-def architecture(hierarchy: Hierarchy) -> dict[str, Any]:
+def architecture(hierarchy: TimeloopHierarchy) -> dict[str, Any]:
     """The hierarchy's components. Lanes are containers: they multiply everything that follows."""
     chosen = hierarchy.configuration
     seconds = float(1 / (chosen.technology.clock_mhz * 10**6))
@@ -88,31 +88,34 @@ def architecture(hierarchy: Hierarchy) -> dict[str, Any]:
         "name": "system",
         "attributes": {"technology": NO_TECHNOLOGY, "global_cycle_seconds": seconds},
     }
-    nodes = [Node("!Container", system), *(_node(level, chosen.data) for level in hierarchy.levels)]
+    nodes = [
+        YamlNode("!Container", system),
+        *(_node(level, chosen.data) for level in hierarchy.levels),
+    ]
     return {"architecture": {"version": VERSION, "nodes": nodes}}
 
 
-def _node(level: Level, data: DataType) -> Node:
-    if level.kind is Kind.LANES:
+def _node(level: TimeloopLevel, data: DataType) -> YamlNode:
+    if level.kind is LevelKind.LANES:
         ((_, lanes),) = level.loops
-        return Node("!Container", {"name": level.name, "spatial": {"meshX": lanes}})
-    if level.kind is Kind.COMPUTE:
+        return YamlNode("!Container", {"name": level.name, "spatial": {"meshX": lanes}})
+    if level.kind is LevelKind.COMPUTE:
         kind = "fpmac" if not data.name.startswith("int") else "intmac"
-        return Node(
+        return YamlNode(
             "!Component",
             {"name": level.name, "class": kind, "attributes": {"datawidth": data.bits}},
         )
-    return Node(
+    return YamlNode(
         "!Component",
         {"name": level.name, "class": CLASSES[level.kind], "attributes": _storage(level, data)},
     )
 
 
-def _storage(level: Level, data: DataType) -> dict[str, Any]:
-    if level.kind is Kind.LOOPS:
+def _storage(level: TimeloopLevel, data: DataType) -> dict[str, Any]:
+    if level.kind is LevelKind.LOOPS:
         return {"width": 1, "depth": 1, "datawidth": 1}
     limited = {f"{name}_bandwidth": _rate(words) for name, words in level.rates.items()}
-    if level.kind is Kind.DRAM:
+    if level.kind is LevelKind.DRAM:
         return {"width": 8 * DRAM_PORT_BYTES, "datawidth": data.bits, **limited}
     attributes = {
         "depth": -(-level.words // level.width),
@@ -132,7 +135,7 @@ def _rate(words: Fraction) -> float:
 # -- mapping -----------------------------------------------------------------------------
 
 
-def mapping(hierarchy: Hierarchy) -> dict[str, Any]:
+def mapping(hierarchy: TimeloopHierarchy) -> dict[str, Any]:
     """What every level keeps, and its loops; permutations name the innermost loop first."""
     return {
         "mapping": [
@@ -143,11 +146,11 @@ def mapping(hierarchy: Hierarchy) -> dict[str, Any]:
     }
 
 
-def _entries(nest: LoopNest, level: Level) -> list[dict[str, Any]]:
-    if level.kind is Kind.COMPUTE:
+def _entries(nest: LoopNest, level: TimeloopLevel) -> list[dict[str, Any]]:
+    if level.kind is LevelKind.COMPUTE:
         return []
     entries: list[dict[str, Any]] = []
-    if level.kind is not Kind.LANES:
+    if level.kind is not LevelKind.LANES:
         bypass = [access.tensor for access in nest.accesses if access.tensor not in level.keeps]
         kept = {"keep": list(level.keeps)} if level.keeps else {}
         entries.append(
@@ -163,14 +166,14 @@ def _entries(nest: LoopNest, level: Level) -> list[dict[str, Any]]:
     entries.append(
         {
             "target": level.name,
-            "type": "spatial" if level.kind is Kind.LANES else "temporal",
+            "type": "spatial" if level.kind is LevelKind.LANES else "temporal",
             "factors": [f"{loop}={trips.get(loop, 1)}" for loop in nest.loops],
             "permutation": [*inside, *(loop for loop in reversed(nest.loops) if loop not in trips)],
             **({"no_reuse": list(level.no_reuse)} if level.no_reuse else {}),
             # what lanes hand to each other is not counted beside what they load
             **(
                 {"no_link_transfer": [access.tensor for access in nest.accesses]}
-                if level.kind is Kind.LANES
+                if level.kind is LevelKind.LANES
                 else {}
             ),
         }
@@ -208,7 +211,7 @@ def _of_subscripts(nest: LoopNest) -> Iterator[str]:
 
 
 def _written(configuration: ArrayConfiguration) -> Mapping[str, str]:
-    hierarchy = Hierarchy(configuration)
+    hierarchy = TimeloopHierarchy(configuration)
     title = f"{configuration.nest}, design {configuration.design.name}"
     return {
         "problem.yaml": yaml_text(
@@ -236,13 +239,13 @@ def yaml_text(document: dict[str, Any], title: str) -> str:
             return True
 
     Dumper.add_representer(
-        Node, lambda dumper, node: dumper.represent_mapping(node.tag, node.content)
+        YamlNode, lambda dumper, node: dumper.represent_mapping(node.tag, node.content)
     )
     text: str = dump(document, Dumper=Dumper, sort_keys=False, default_flow_style=None, width=1000)
     return f"# {title}; written by Ithaca for Timeloop v0.4.\n{text}"
 
 
-def _readme(hierarchy: Hierarchy) -> str:
+def _readme(hierarchy: TimeloopHierarchy) -> str:
     configuration = hierarchy.configuration
     padded = configuration.padded
     costs = hierarchy.costs
@@ -275,7 +278,7 @@ def _readme(hierarchy: Hierarchy) -> str:
     )
 
 
-def _row(level: Level) -> str:
-    what = "lanes (spatial)" if level.kind is Kind.LANES else level.kind.value
+def _row(level: TimeloopLevel) -> str:
+    what = "lanes (spatial)" if level.kind is LevelKind.LANES else level.kind.value
     loops = ", ".join(f"{loop} {trips}" for loop, trips in level.loops)
     return f"| `{level.name}` | {what} | {', '.join(level.keeps)} | {level.words or ''} | {loops} |"

@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from ithaca.exports.configuration import Tool, template
-from ithaca.exports.timeloop.folder import Node, nest_obstacles, problem, yaml_text
+from ithaca.exports.timeloop.folder import YamlNode, nest_obstacles, problem, yaml_text
 from ithaca.files.json_numbers import json_number
 from ithaca.files.shown_numbers import number
 from ithaca.formulations.spatial.architecture import Architecture, Compute, Level
@@ -111,12 +111,12 @@ def _parts(architecture: Architecture) -> tuple[Level | Compute, ...]:
 def architecture_text(architecture: Architecture) -> str:
     """The architecture alone, with its energies and what its levels keep, as a file that is read
     back as it is."""
-    nodes: list[Node] = []
+    nodes: list[YamlNode] = []
     x = y = 1
     for part in _parts(architecture):
         if (x, y) != (part.mesh_x, part.mesh_y):
             mesh = {"meshX": part.mesh_x // x, "meshY": part.mesh_y // y}
-            nodes.append(Node("!Container", {"name": f"{part.name}_mesh", "spatial": mesh}))
+            nodes.append(YamlNode("!Container", {"name": f"{part.name}_mesh", "spatial": mesh}))
             x, y = part.mesh_x, part.mesh_y
         stated = _storage(part) if isinstance(part, Level) else _multipliers(part)
         own = {
@@ -128,7 +128,7 @@ def architecture_text(architecture: Architecture) -> str:
         }
         keeps = None if isinstance(part, Compute) else part.keeps
         kept = {} if keeps is None else {"constraints": {"dataspace": {"keep": sorted(keeps)}}}
-        nodes.append(Node("!Component", stated | {"attributes": own} | kept))
+        nodes.append(YamlNode("!Component", stated | {"attributes": own} | kept))
     told = {
         name: text for name in ("description", "source") if (text := getattr(architecture, name))
     }

@@ -44,11 +44,11 @@ from ithaca.formulations.algebra.expression import Symbol
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.systolic import quantities
 from ithaca.formulations.systolic.cost_model import Costs, evaluate
-from ithaca.formulations.systolic.systolic_array import Direction, IOGroup, Role
+from ithaca.formulations.systolic.systolic_array import Direction, GroupRole, IOGroup
 from ithaca.workloads.affine import Access, Affine
 
 
-class Kind(Enum):
+class LevelKind(Enum):
     """What a level of the hierarchy is."""
 
     DRAM = "DRAM"
@@ -66,11 +66,11 @@ class Kind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
+class TimeloopLevel:
     """One level of the hierarchy."""
 
     name: str
-    kind: Kind
+    kind: LevelKind
     keeps: tuple[str, ...] = ()
     loops: tuple[tuple[str, int], ...] = ()
     """Loops it runs, outermost first, with their trips; in space for lanes."""
@@ -90,7 +90,7 @@ class Level:
 
 
 @dataclass(frozen=True)
-class Hierarchy:
+class TimeloopHierarchy:
     """A configuration in Timeloop's terms. Raises `InputError` if the tiling is none of the
     design's."""
 
@@ -160,7 +160,7 @@ class Hierarchy:
         return found
 
     @cached_property
-    def levels(self) -> tuple[Level, ...]:
+    def levels(self) -> tuple[TimeloopLevel, ...]:
         """The hierarchy, outermost level first."""
         chosen, design = self.configuration, self.configuration.design
         tensors = tuple(access.tensor for access in self.accesses)
@@ -170,7 +170,9 @@ class Hierarchy:
         first = self._chained(apart[0]) if apart else design.dataflow[0]
         between = [a for a in apart if self._chained(a) == first]
         lanes = [
-            Level(f"lanes_{loop}", Kind.LANES, loops=self._trips(quantities.lanes, [loop]))
+            TimeloopLevel(
+                f"lanes_{loop}", LevelKind.LANES, loops=self._trips(quantities.lanes, [loop])
+            )
             for loop in (first, *(loop for loop in design.dataflow if loop != first))
         ]
         copied = tuple(a.tensor for a in between if not a.indexed_by(first))
@@ -182,19 +184,21 @@ class Hierarchy:
             *lanes[1:],
             *(self._buffer(a) for a in self.accesses if a not in exterior),
             *self._accumulators(),
-            Level(
+            TimeloopLevel(
                 "PE_loops",
-                Kind.LOOPS,
+                LevelKind.LOOPS,
                 loops=self._trips(quantities.lanes, others)
                 + self._trips(quantities.extent, design.untiled),
             ),
-            Level(
+            TimeloopLevel(
                 "latency_hiding",
-                Kind.LOOPS,
+                LevelKind.LOOPS,
                 loops=self._trips(quantities.t2, design.latency_hiding_loops),
             ),
-            Level("simd_lanes", Kind.LANES, loops=((design.simd_loop, chosen.tiling.simd),)),
-            Level("MAC", Kind.COMPUTE),
+            TimeloopLevel(
+                "simd_lanes", LevelKind.LANES, loops=((design.simd_loop, chosen.tiling.simd),)
+            ),
+            TimeloopLevel("MAC", LevelKind.COMPUTE),
         )
 
     def _trips(
@@ -226,7 +230,7 @@ class Hierarchy:
         group = self.configuration.moved_group(access.tensor)
         return self._all_lanes(access) == self.configuration.whole(group.size * group.count)
 
-    def _dram(self, tensors: tuple[str, ...]) -> Level:
+    def _dram(self, tensors: tuple[str, ...]) -> TimeloopLevel:
         chosen = self.configuration
         modules = [(group, module) for group, module in chosen.design.modules if module.dram]
         read = (
@@ -242,23 +246,23 @@ class Hierarchy:
         if chosen.bandwidth is not None:
             shared = chosen.bandwidth * 1000 / chosen.technology.clock_mhz / chosen.data.bytes
             rates = {name: min(rate, shared) for name, rate in rates.items()} | {"shared": shared}
-        return Level(
-            "DRAM", Kind.DRAM, tensors, self.tiles, width=chosen.data.port_words, rates=rates
+        return TimeloopLevel(
+            "DRAM", LevelKind.DRAM, tensors, self.tiles, width=chosen.data.port_words, rates=rates
         )
 
-    def _buffer(self, access: Access, *, together: bool = False) -> Level:
+    def _buffer(self, access: Access, *, together: bool = False) -> TimeloopLevel:
         group = self.configuration.moved_group(access.tensor)
         words = self.configuration.whole(group.size)
         if together:
             words = max(self.configuration.whole(group.size * group.count), self._all_lanes(access))
         rates = {}
-        if group.role is Role.READ:
+        if group.role is GroupRole.READ:
             rates["write"] = self._moved_per_cycle(group) / (
                 1 if together else self.configuration.whole(group.count)
             )
-        return Level(
+        return TimeloopLevel(
             group.buffers[-1].name,
-            Kind.BUFFER,
+            LevelKind.BUFFER,
             (access.tensor,),
             words=words * (2 if group.double_buffered else 1),
             width=self.configuration.tiling.pack[group.name],
@@ -273,11 +277,13 @@ class Hierarchy:
         cycles: Fraction = max(self.costs.modules[module.name].transfer for module in group.modules)
         return self.configuration.whole(group.size * group.count) / cycles
 
-    def _accumulators(self) -> tuple[Level, ...]:
+    def _accumulators(self) -> tuple[TimeloopLevel, ...]:
         pe, output = self.configuration.design.pe, self.configuration.nest.output
         if pe.accumulators is None:
             return ()
         words, width = map(self.configuration.whole, (pe.accumulators, pe.outputs))
         return (
-            Level("PE_accumulators", Kind.REGISTERS, (output.tensor,), words=words, width=width),
+            TimeloopLevel(
+                "PE_accumulators", LevelKind.REGISTERS, (output.tensor,), words=words, width=width
+            ),
         )

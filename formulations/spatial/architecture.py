@@ -122,7 +122,7 @@ NETWORKS = ("input", "weight", "read", "write")
 
 
 @dataclass(frozen=True, slots=True)
-class Network:
+class OperandNetworks:
     """What edition `explainable` reads beside levels: networks between scratchpad and PEs, one an
     operand, and banks.
 
@@ -201,7 +201,7 @@ class Architecture:
     """What only edition `dmazerunner` reads."""
     tensorized: Tensorized | None = None
     """What only edition `intrinsic` reads."""
-    network: Network | None = None
+    network: OperandNetworks | None = None
     """What only edition `explainable` reads."""
 
     def __post_init__(self) -> None:

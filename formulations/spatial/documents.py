@@ -18,7 +18,7 @@ from ithaca.formulations.spatial.architecture import (
     Bursts,
     Compute,
     Level,
-    Network,
+    OperandNetworks,
     Tensorized,
 )
 from ithaca.formulations.spatial.constraints import NONE, Asked, Constraints
@@ -57,7 +57,7 @@ _Sides = Annotated[list[str], Field(min_length=1, max_length=2)]
 TensorizedDocument = _model(
     Tensorized, sizes=(dict[str, int], {}), dataflows=(dict[str, _Sides], ...)
 )
-NetworkDocument = _model(Network)
+NetworkDocument = _model(OperandNetworks)
 ArchitectureDocument = _model(
     Architecture,
     levels=(_list[LevelDocument], ...),
@@ -127,7 +127,7 @@ def read_architecture_document(read: Any) -> Architecture:
         flows = tuple((name, *sides) for name, sides in read.tensorized.dataflows.items())
         own = {"sizes": tuple(read.tensorized.sizes.items()), "dataflows": flows}
         tensorized = Tensorized(**dict(read.tensorized) | own)
-    network = None if read.network is None else Network(**dict(read.network))
+    network = None if read.network is None else OperandNetworks(**dict(read.network))
     parts = {"levels": levels, "compute": Compute(**dict(read.compute)), "bursts": bursts}
     parts |= {"tensorized": tensorized, "network": network}
     return Architecture(**dict(read) | parts)

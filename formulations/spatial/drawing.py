@@ -42,7 +42,7 @@ def loop_lines(
 
 
 @dataclass(frozen=True, slots=True)
-class Wait:
+class LevelWait:
     """What the words of a level take at a bandwidth."""
 
     level: str
@@ -62,7 +62,7 @@ class Wait:
 
 def waits(
     nest: LoopNest, architecture: Architecture, metrics: Mapping[str, Fraction]
-) -> Iterator[Wait]:
+) -> Iterator[LevelWait]:
     """What the words of every level with a bandwidth take."""
     for level in architecture.levels:
         limits = (
@@ -78,7 +78,7 @@ def waits(
             )
             words = sum((count for count in counted if count is not None), Fraction(0))
             if rate is not None and words:
-                yield Wait(level.name, what, words, rate)
+                yield LevelWait(level.name, what, words, rate)
 
 
 def working(architecture: Architecture, mapping: Mapped, level: str) -> int:

@@ -15,7 +15,7 @@ from ithaca.formulations.spatial.constraints import NONE, Constraints
 from ithaca.formulations.spatial.design import MappingOptions, SpatialDesign, common_metrics
 from ithaca.formulations.spatial.dmazerunner import design as dmazerunner
 from ithaca.formulations.spatial.dmazerunner.design import DmazerunnerDesign
-from ithaca.formulations.spatial.dmazerunner.model import DRAM, RF, SPM, Layer
+from ithaca.formulations.spatial.dmazerunner.model import DRAM, RF, SPM, StoredLayer
 from ithaca.formulations.spatial.explainable import design as explainable
 from ithaca.formulations.spatial.explainable.design import ExplainableDesign
 from ithaca.formulations.spatial.intrinsic import design as intrinsic
@@ -70,7 +70,7 @@ class Setting:
 
 
 @dataclass(frozen=True)
-class Edition:
+class SpatialEdition:
     """An edition of the model."""
 
     design: Callable[[Setting], MappingDesign]
@@ -138,7 +138,7 @@ TILED: Mapping[str, type[DmazerunnerDesign]] = {
 
 def _tiled(setting: Setting) -> DmazerunnerDesign:
     _refuse(setting)
-    layer = Layer(setting.nest, setting.memory)
+    layer = StoredLayer(setting.nest, setting.memory)
     return TILED[setting.edition](
         setting.architecture, layer, setting.options.divisors_only, setting.constraints
     )
@@ -202,11 +202,15 @@ def _of_networks(architecture: Architecture) -> Mapping[str, Trend]:
 
 
 #: By name.
-EDITIONS: Mapping[str, Edition] = {
-    TIMELOOP: Edition(_mapped, common_metrics, _of_levels),
-    DMAZERUNNER: Edition(_tiled, lambda _: tuple(dmazerunner.VOCABULARY.values()), _of_bursts),
-    EXPLAINABLE: Edition(_tiled, lambda _: tuple(explainable.VOCABULARY.values()), _of_networks),
-    INTRINSIC: Edition(
+EDITIONS: Mapping[str, SpatialEdition] = {
+    TIMELOOP: SpatialEdition(_mapped, common_metrics, _of_levels),
+    DMAZERUNNER: SpatialEdition(
+        _tiled, lambda _: tuple(dmazerunner.VOCABULARY.values()), _of_bursts
+    ),
+    EXPLAINABLE: SpatialEdition(
+        _tiled, lambda _: tuple(explainable.VOCABULARY.values()), _of_networks
+    ),
+    INTRINSIC: SpatialEdition(
         _on_intrinsic, lambda _: tuple(intrinsic.VOCABULARY.values()), _of_intrinsic, _bindings
     ),
 }

@@ -15,7 +15,7 @@ from ithaca.files.documents import Document, validated
 from ithaca.files.json_numbers import fraction
 from ithaca.files.messages import quoted, refuse
 from ithaca.formulations.schema import Count
-from ithaca.formulations.spatial.architecture import Bursts, Network, Tensorized
+from ithaca.formulations.spatial.architecture import Bursts, OperandNetworks, Tensorized
 
 
 class _Action(Document):
@@ -179,11 +179,11 @@ _Network: Any = create_model(
     __base__=Document,
     **{
         f.name: (Annotated[int, Field(gt=0)], ... if f.default is MISSING else f.default)
-        for f in fields(Network)
+        for f in fields(OperandNetworks)
     },  # type: ignore[call-overload]
 )
 
 
-def read_network(document: Any, where: str) -> Network:
+def read_network(document: Any, where: str) -> OperandNetworks:
     """What edition explainable reads beside levels."""
-    return Network(**dict(validated(_Network, document, where)))
+    return OperandNetworks(**dict(validated(_Network, document, where)))

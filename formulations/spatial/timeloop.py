@@ -51,7 +51,7 @@ class Numbers:
 
 
 @dataclass(frozen=True)
-class Rule:
+class CapacityRule:
     """Something that must not exceed a bound."""
 
     level: str
@@ -365,7 +365,7 @@ class TimeloopModel:
 
     # -- validity ------------------------------------------------------------------------
 
-    def rules(self, within_parent: bool = False) -> Iterator[Rule]:
+    def rules(self, within_parent: bool = False) -> Iterator[CapacityRule]:
         """What a mapping must meet to fit; ``within_parent`` holds the lanes inside one instance to
         the instances there, too.
 
@@ -374,7 +374,7 @@ class TimeloopModel:
         """
         for place, level in reversed(list(enumerate(self._levels))):
             if level.words is not None:
-                yield Rule(
+                yield CapacityRule(
                     level.name,
                     "mapped tile size {} exceeds buffer capacity {}",
                     self.used(place),
@@ -382,7 +382,9 @@ class TimeloopModel:
                 )
             for tensor, words in level.tensor_words:
                 what = f"mapped tile size {{}} of {tensor} exceeds its buffer capacity {{}}"
-                yield Rule(level.name, what, self.capacity(place, tensor), level.usable(words))
+                yield CapacityRule(
+                    level.name, what, self.capacity(place, tensor), level.usable(words)
+                )
         parts: tuple[Level | Compute, ...] = (*self._levels, self._compute)
         for place in range(len(self._levels), 0, -1):
             part, outer = parts[place], parts[place - 1]
@@ -396,13 +398,13 @@ class TimeloopModel:
                 what = (
                     f"mapped max {kind}{'XY'[axis]} expansion {{}} exceeds hardware instances {{}}"
                 )
-                yield Rule(part.name, what, self._product(iter(lanes)), limit)
+                yield CapacityRule(part.name, what, self._product(iter(lanes)), limit)
                 if within_parent and self._mapping.lanes[place - 1]:
                     what = (
                         f"mapped {'XY'[axis]} lanes {{}} inside one {outer.name} "
                         f"exceed its hardware instances {{}}"
                     )
-                    yield Rule(part.name, what, lanes[-1], limit // around)
+                    yield CapacityRule(part.name, what, lanes[-1], limit // around)
 
     # -- costs ---------------------------------------------------------------------------
 

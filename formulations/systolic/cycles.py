@@ -17,7 +17,7 @@ from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.expression import ONE, Expression, multiply
 from ithaca.formulations.machine import Machine, Sums
 from ithaca.formulations.systolic.quantities import lanes, t1, t2
-from ithaca.formulations.systolic.systolic_array import IOGroup, Role, SystolicArray
+from ithaca.formulations.systolic.systolic_array import GroupRole, IOGroup, SystolicArray
 
 if TYPE_CHECKING:
     from ithaca.formulations.algebra.number_systems import NumberSystem
@@ -79,8 +79,8 @@ def holds_transfers(array: SystolicArray) -> bool:
     behind, which counts where the lanes that wait are those of the second loop. What is written,
     N_o · ny · nx · o, is at most N_o − 1 drains and the last.
     """
-    outs = (group for group in array.packed_groups if group.role is not Role.READ)
-    return all(out.role is Role.DRAIN or out.direction == array.dataflow[-1] for out in outs)
+    outs = (group for group in array.packed_groups if group.role is not GroupRole.READ)
+    return all(out.role is GroupRole.DRAIN or out.direction == array.dataflow[-1] for out in outs)
 
 
 #: Cycles, and by how many tiles they are shared.
@@ -106,7 +106,7 @@ class _Closed:
         self.first, *others = self.array.dataflow
         self.second = others[0] if others else None
         self.trips = self.value(self.array.pe.trips)
-        outs = [group for group in self.array.packed_groups if group.role is not Role.READ]
+        outs = [group for group in self.array.packed_groups if group.role is not GroupRole.READ]
         if len(outs) != 1:
             raise InputError(
                 f"the cycle edition says nothing of {self.array.name}: "
@@ -167,7 +167,9 @@ class _Closed:
     # -- groups --------------------------------------------------------------------------
 
     def reads(self) -> list[_Reads]:
-        return [self.read(group) for group in self.array.packed_groups if group.role is Role.READ]
+        return [
+            self.read(group) for group in self.array.packed_groups if group.role is GroupRole.READ
+        ]
 
     def read(self, group: IOGroup) -> _Reads:
         buffer = group.buffers[0]
@@ -208,7 +210,7 @@ class _Closed:
     # -- the run -------------------------------------------------------------------------
 
     def cycles(self) -> Cycles:
-        return self.drained() if self.out.role is Role.DRAIN else self.collected()
+        return self.drained() if self.out.role is GroupRole.DRAIN else self.collected()
 
     def drained(self) -> Cycles:
         e, h, one, zero = self.e, self.h, self.constant(1), self.constant(0)
@@ -225,7 +227,9 @@ class _Closed:
             reached = inner * self.numbers.ceil_div(self.constant(self.depth + self.l), inner)
             held = (visits - one) * self.most(flow - reached, zero) - self.constant(self.depth - 2)
             until = flow + self.most(held, zero)
-        handed = any(g.role is Role.READ and g.direction == self.second for g in self.array.groups)
+        handed = any(
+            g.role is GroupRole.READ and g.direction == self.second for g in self.array.groups
+        )
         later = ny * sent + e
         if self.second is None:
             drained = sent + e + until

@@ -35,11 +35,11 @@ from ithaca.formulations.systolic.systolic_array import (
     Direction,
     Edition,
     Epilogue,
+    GroupRole,
     IOGroup,
     Module,
     Packing,
     ProcessingElement,
-    Role,
     SystolicArray,
 )
 from ithaca.formulations.systolic.target import Target, design_obstacles
@@ -259,9 +259,9 @@ class _Context:
 
     # -- step 3: levels ----------------------------------------------------------------
 
-    def lanes_of(self, loop: str, role: Role) -> Expression:
+    def lanes_of(self, loop: str, role: GroupRole) -> Expression:
         """Lanes of a space loop; only the last PE of a reduction chain drains."""
-        return ONE if role is Role.DRAIN and loop in self.nest.reduction_loops else lanes(loop)
+        return ONE if role is GroupRole.DRAIN and loop in self.nest.reduction_loops else lanes(loop)
 
     def chained_loop(self, level: int, direction: str) -> str | None:
         """The loop along which the modules of a level are chained; None at DRAM."""
@@ -270,7 +270,7 @@ class _Context:
         others = [loop for loop in self.dataflow if loop != direction]
         return others[0] if level == 2 and others else None
 
-    def module_count(self, level: int, direction: str, role: Role) -> Expression:
+    def module_count(self, level: int, direction: str, role: GroupRole) -> Expression:
         if level == 1:
             return _product(self.lanes_of(loop, role) for loop in self.dataflow)
         chained = self.chained_loop(level, direction)
@@ -288,7 +288,7 @@ class _Context:
         skipped = _product(tiles(loop) for loop in self.order[kept:])
         modules = self._modules(
             access.tensor,
-            Role.READ,
+            GroupRole.READ,
             Direction.IN,
             direction,
             count=_product(tiles(loop) for loop in self.order[:kept]),
@@ -296,7 +296,7 @@ class _Context:
             prologue=True,
             epilogue=Epilogue.NONE,
         )
-        return self._group(access.tensor, access, Role.READ, direction, modules)
+        return self._group(access.tensor, access, GroupRole.READ, direction, modules)
 
     def output_groups(self) -> list[IOGroup]:
         output, spatial = self.nest.output, self.spatial_reduction
@@ -307,7 +307,7 @@ class _Context:
             # reductions that run in time are summed up before a PE hands its sums on
             interior_too = any(loop not in self.dataflow for loop in self.nest.reduction_loops)
             if interior_too:
-                groups.append(self._group(output.tensor, output, Role.FLOW, None, ()))
+                groups.append(self._group(output.tensor, output, GroupRole.FLOW, None, ()))
             groups.append(
                 self._flow_group(f"{output.tensor}_1" if interior_too else output.tensor, spatial)
             )
@@ -327,7 +327,7 @@ class _Context:
             for way in ways:
                 modules += self._modules(
                     name,
-                    Role.FLOW,
+                    GroupRole.FLOW,
                     way,
                     direction,
                     count=self.output_tiles * passes,
@@ -340,7 +340,7 @@ class _Context:
         if local:
             modules += self._modules(
                 name,
-                Role.FLOW,
+                GroupRole.FLOW,
                 Direction.OUT,
                 direction,
                 count=self.output_tiles * visits,
@@ -349,13 +349,13 @@ class _Context:
                 epilogue=Epilogue.TRANSFER,
                 locally_reducing=True,
             )
-        return self._group(name, output, Role.FLOW, direction, modules, local)
+        return self._group(name, output, GroupRole.FLOW, direction, modules, local)
 
     def _drain_group(self, name: str) -> IOGroup:
         output = self.nest.output
         modules = self._modules(
             name,
-            Role.DRAIN,
+            GroupRole.DRAIN,
             Direction.OUT,
             None,
             count=self.output_tiles,
@@ -363,12 +363,12 @@ class _Context:
             prologue=False,
             epilogue=Epilogue.TRANSFER,
         )
-        return self._group(name, output, Role.DRAIN, None, modules)
+        return self._group(name, output, GroupRole.DRAIN, None, modules)
 
     def _modules(
         self,
         group: str,
-        role: Role,
+        role: GroupRole,
         way: Direction,
         direction: str | None,
         *,
@@ -409,7 +409,7 @@ class _Context:
         self,
         name: str,
         access: Access,
-        role: Role,
+        role: GroupRole,
         direction: str | None,
         modules: tuple[Module, ...],
         locally_reducing: bool = False,
@@ -424,7 +424,7 @@ class _Context:
             size=_product(dimensions),
             last=dimensions[-1],
             count=self.module_count(buffer_level, direction or self.dataflow[0], role),
-            double_buffered=role is not Role.DRAIN,
+            double_buffered=role is not GroupRole.DRAIN,
             locally_reducing=locally_reducing,
             packing=Packing(
                 multiple_of=t2(self.nest.simd) if access.indexed_by(self.nest.simd) else ONE,
@@ -437,7 +437,7 @@ class _Context:
     # -- step 6: the PE ----------------------------------------------------------------
 
     def processing_element(self, groups: list[IOGroup]) -> ProcessingElement:
-        interior = next((g for g in groups if g.role is Role.FLOW and not g.exterior), None)
+        interior = next((g for g in groups if g.role is GroupRole.FLOW and not g.exterior), None)
         all_tiles = _product(tiles(loop) for loop in self.order)
         moves: Expression = ZERO
         if interior is not None and interior.modules:
@@ -466,12 +466,14 @@ def _serialize(group: IOGroup) -> IOGroup:
 
 def merge_drain(groups: list[IOGroup]) -> list[IOGroup]:
     """Drop the drain where a copy-out of the same size and count exists (odyssey model edition)."""
-    drains = [g for g in groups if g.role is Role.DRAIN]
+    drains = [g for g in groups if g.role is GroupRole.DRAIN]
     for drain in drains:
         twins = [
             g
             for g in groups
-            if g.role is Role.FLOW and g.modules and (g.size, g.count) == (drain.size, drain.count)
+            if g.role is GroupRole.FLOW
+            and g.modules
+            and (g.size, g.count) == (drain.size, drain.count)
         ]
         if twins:
             return [g for g in groups if g is not drain]

@@ -30,9 +30,9 @@ from ithaca.formulations.systolic.quantities import lanes, tiles
 from ithaca.formulations.systolic.systolic_array import (
     Direction,
     Edition,
+    GroupRole,
     IOGroup,
     Module,
-    Role,
     SystolicArray,
 )
 from ithaca.workloads.nest import LoopNest
@@ -80,7 +80,7 @@ def descriptor_array(document: object, nest: LoopNest, name: str) -> SystolicArr
     merged = [
         g
         for g in derive(nest, dataflow, permutation).groups
-        if g.role is Role.DRAIN and g.name not in names
+        if g.role is GroupRole.DRAIN and g.name not in names
     ]
     groups = (*array.groups, *merged)
     comparison.names({module.name: module.buffer for group in groups for module in group.modules})
@@ -257,7 +257,9 @@ class _Comparison:
     def instances(self, module: Module, group: IOGroup) -> None:
         """Compare how many modules there are; of a reduction chain, only the last PE drains."""
         field = self.root["io"][module.name]["dims"]
-        chains = [lanes(loop) for loop in self.nest.reduction_loops if group.role is Role.DRAIN]
+        chains = [
+            lanes(loop) for loop in self.nest.reduction_loops if group.role is GroupRole.DRAIN
+        ]
         dimensions = [self.reader.expression(dimension) for dimension in field]
         counted = [
             d for d in dimensions if not any(self.reader.agree(d, chain) for chain in chains)

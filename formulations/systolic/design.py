@@ -24,7 +24,16 @@ from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Design, Metric, Remarks
 from ithaca.formulations.machine import Sums
 from ithaca.formulations.problem import Limit, Objective, Problem
-from ithaca.formulations.space import Axis, Kind, Link, Quantity, Relation, Role, Space, make_space
+from ithaca.formulations.space import (
+    Axis,
+    Link,
+    Quantity,
+    QuantityKind,
+    Relation,
+    Role,
+    Space,
+    make_space,
+)
 from ithaca.formulations.systolic import quantities
 from ithaca.formulations.systolic.cost_model import Costs, accumulation, evaluate
 from ithaca.formulations.systolic.cycles import holds_transfers
@@ -463,7 +472,7 @@ def _loop_quantities(design: SystolicDesign, loop: str) -> tuple[Quantity, ...]:
             t2.name,
             1,
             most_t2,
-            Kind.POWER_OF_TWO if simd else Kind.INTEGER,
+            QuantityKind.POWER_OF_TWO if simd else QuantityKind.INTEGER,
             Role.HARDWARE if simd else Role.MAPPING,
         ),
         Quantity(
@@ -498,7 +507,9 @@ def _loop_axis(design: SystolicDesign, loop: str, found: tuple[Quantity, ...]) -
 def _pack_quantity(design: SystolicDesign, group: IOGroup) -> Quantity:
     """The data packing factor of a group: any power of two that is legal for some tile."""
     widest = max(group.packing.max_bytes // design.data.bytes, design.data.max_simd)
-    return Quantity(quantities.pack(group.name).name, 1, widest, Kind.POWER_OF_TWO, Role.PORT)
+    return Quantity(
+        quantities.pack(group.name).name, 1, widest, QuantityKind.POWER_OF_TWO, Role.PORT
+    )
 
 
 def pack_links(design: SystolicDesign, group: IOGroup) -> list[Link]:

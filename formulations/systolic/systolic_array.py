@@ -29,7 +29,7 @@ class Edition(Enum):
     else as derived."""
 
 
-class Role(Enum):
+class GroupRole(Enum):
     """What an I/O group moves."""
 
     READ = "read"
@@ -111,7 +111,7 @@ class IOGroup:
     """Tensor name, with ``_1`` or ``_drain`` where needed; names the pack."""
     tensor: str
     """The tensor moved."""
-    role: Role
+    role: GroupRole
     """Read-only, flow or drain."""
     direction: str | None
     """The space loop along which PEs hand the data on (exterior); None where they do not
@@ -226,10 +226,10 @@ class SystolicArray:
         found = {}
         for group in (group for group in self.groups if group.exterior):
             copied = any(module.direction is Direction.IN for module in group.modules)
-            if group.role is Role.READ or not copied:
-                found[f"{group.name}_PE_dummy_{'in' if group.role is Role.READ else 'out'}"] = (
-                    group.count
-                )
+            if group.role is GroupRole.READ or not copied:
+                found[
+                    f"{group.name}_PE_dummy_{'in' if group.role is GroupRole.READ else 'out'}"
+                ] = group.count
         return found
 
     @property
@@ -247,7 +247,7 @@ class SystolicArray:
     @property
     def factors(self) -> int:
         """Tensors that are multiplied in every iteration."""
-        return sum(group.role is Role.READ for group in self.groups)
+        return sum(group.role is GroupRole.READ for group in self.groups)
 
     def staying(self, tensor: str) -> tuple[str, ...]:
         """The loops over tiles, innermost ones, in which a tensor's tile stays in its buffers."""
@@ -263,7 +263,7 @@ class SystolicArray:
     def obstacle(self) -> str | None:
         """Why HLS cannot build the design, or None where it can."""
         for group, module in self.modules:
-            if group.role is Role.FLOW and module.direction is Direction.IN:
+            if group.role is GroupRole.FLOW and module.direction is Direction.IN:
                 feedback = "a feedback loop that HLS does not synthesize"
                 return f"partial sums of {group.tensor} are copied in ({module.name}): {feedback}"
         return None
@@ -280,13 +280,13 @@ class SystolicArray:
         chains = [
             g
             for g in self.groups
-            if g.role is Role.FLOW and g.exterior and self.pe.trips != g.size / self.pe.outputs
+            if g.role is GroupRole.FLOW and g.exterior and self.pe.trips != g.size / self.pe.outputs
         ]
         return next(
             (
                 g
                 for g in self.groups
-                if g.role is Role.READ and g.direction in {c.direction for c in chains}
+                if g.role is GroupRole.READ and g.direction in {c.direction for c in chains}
             ),
             None,
         )

@@ -9,7 +9,7 @@ from fractions import Fraction
 from ithaca.files.errors import InputError
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.systolic import quantities
-from ithaca.formulations.systolic.systolic_array import Edition, Role, SystolicArray
+from ithaca.formulations.systolic.systolic_array import Edition, GroupRole, SystolicArray
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ def _merged_away(array: SystolicArray, module: str) -> bool:
     return any(
         module == f"{group.tensor}_drain_IO_L1_out"
         for group in array.groups
-        if group.role is Role.FLOW
+        if group.role is GroupRole.FLOW
     )
 
 

@@ -26,14 +26,14 @@ from ithaca.formulations.algebra.expression import (
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.repair import Repair
-from ithaca.formulations.space import Axis, Kind
+from ithaca.formulations.space import Axis, QuantityKind
 
 #: Quantities in rows, configurations in columns.
 Genes = Integers
 
 
 @dataclass(frozen=True)
-class Split:
+class LoopSplit:
     """A loop that is split: trips = ceil(extent / (given · product of the factors)).
 
     ``given`` is the product of the factors that cannot be chosen, ``factors`` the rows of those
@@ -79,7 +79,7 @@ class Genome:
         self.axes = np.array(
             [space.axes.index(space.axis_of[name]) for name in self.names], dtype=np.int64
         )
-        self.powers = np.array([[q.kind is Kind.POWER_OF_TWO] for q in space.free])
+        self.powers = np.array([[q.kind is QuantityKind.POWER_OF_TWO] for q in space.free])
         self.low, self.high = (
             np.array([space.ranges[name] for name in self.names], dtype=np.int64)
             .reshape(-1, 2)
@@ -98,7 +98,7 @@ class Genome:
         """Genes of a configuration."""
         return len(self.names)
 
-    def _splits(self, axis: Axis) -> list[Split]:
+    def _splits(self, axis: Axis) -> list[LoopSplit]:
         found = []
         for name, definition in axis.definitions.items():
             if not isinstance(definition, CeilingDivision) or not isinstance(
@@ -112,7 +112,7 @@ class Genome:
                 extent, under = int(definition.numerator.value), definition.denominator
                 most = axis.ranges[under.name][1] // given if isinstance(under, Symbol) else extent
                 powers = tuple(bool(self.powers[row, 0]) for row in chosen)
-                found.append(Split(name, extent, given, chosen, powers, max(most, 1)))
+                found.append(LoopSplit(name, extent, given, chosen, powers, max(most, 1)))
         return found
 
     # -- configurations --------------------------------------------------------------------

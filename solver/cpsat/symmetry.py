@@ -27,7 +27,7 @@ from ithaca.formulations.algebra.expression import (
     Symbol,
 )
 from ithaca.formulations.problem import SymbolicProblem
-from ithaca.formulations.space import Kind, Space
+from ithaca.formulations.space import QuantityKind, Space
 from ithaca.solver.tables.table import Table
 
 
@@ -111,7 +111,8 @@ def _renamings(first: Table, second: Table, used: frozenset[str]) -> list[dict[s
     """Ways to identify the used quantities of two axes: integers in order, powers of two in any."""
     (plain, powers), (plain_too, powers_too) = (
         tuple(
-            [q.name for q in axis.quantities if q.kind is kind and q.name in used] for kind in Kind
+            [q.name for q in axis.quantities if q.kind is kind and q.name in used]
+            for kind in QuantityKind
         )
         for axis in (first.axis, second.axis)
     )

@@ -18,7 +18,7 @@ from ithaca.formulations.algebra.number_systems import NUMPY
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.continuous_rules import products
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.space import Kind, Role, Space
+from ithaca.formulations.space import QuantityKind, Role, Space
 from ithaca.solver.exact.descent import descend
 from ithaca.solver.tables.configurations import Rows
 from ithaca.solver.tables.frame import build_model
@@ -81,7 +81,9 @@ def _reshaped(space: Space, point: Mapping[str, float]) -> Iterator[Mapping[str,
     that it is part of: the fractional optimum does not know which shape divides well.
     """
     yield point
-    hardware = [q.name for q in space.free if q.role is Role.HARDWARE and q.kind is Kind.INTEGER]
+    hardware = [
+        q.name for q in space.free if q.role is Role.HARDWARE and q.kind is QuantityKind.INTEGER
+    ]
     known = products(space)
     for pair in islice(combinations(hardware, 2), MOST_PAIRS):
         for factor in RESHAPES:
@@ -95,7 +97,7 @@ def _reshaped(space: Space, point: Mapping[str, float]) -> Iterator[Mapping[str,
                     for other in e.symbols - {name}
                 ]
                 for other in beside:
-                    if space.quantities[other].kind is Kind.INTEGER:
+                    if space.quantities[other].kind is QuantityKind.INTEGER:
                         changed[other] = max(point[other] / share, 1.0)
             yield changed | {
                 name: expression.evaluate(changed, NUMPY) for name, expression in known.items()

@@ -57,7 +57,7 @@ class Ask:
 
 
 @dataclass(frozen=True)
-class Answer:
+class LayerAnswer:
     """What is known of a layer on some figures."""
 
     bound: Bound
@@ -85,12 +85,12 @@ class Answer:
         """Whether it tells the optimum, or that none is below a target."""
         return self.exact or (target is not None and self.bound >= target)
 
-    def times(self, factor: Fraction) -> Answer:
+    def times(self, factor: Fraction) -> LayerAnswer:
         """The same of a multiple of the objective."""
-        return Answer(self.bound * factor, self.solution, factor)
+        return LayerAnswer(self.bound * factor, self.solution, factor)
 
 
-UNKNOWN = Answer(-inf)
+UNKNOWN = LayerAnswer(-inf)
 
 
 def problems_of(accelerator: Accelerator, ask: Ask) -> tuple[Problem, ...]:
@@ -107,7 +107,7 @@ def solve_layer(
     cutoff: Fraction | None,
     options: SolveOptions,
     tell: Report,
-) -> Answer:
+) -> LayerAnswer:
     """The best mapping of a layer over all its designs, or a proof that none is below a cutoff."""
     best: Solution | None = None
     bound: Bound = inf
@@ -124,7 +124,7 @@ def solve_layer(
             bare = replace(problem, design=replace(problem.design))  # type: ignore[type-var]
             best = make_solution(bare, found.configuration, found.certificate)
     if best is None or best.value is None:
-        return Answer(bound)
+        return LayerAnswer(bound)
     bound = min(bound, best.value)
     proof = best.certificate
     again = conclude(
@@ -133,7 +133,7 @@ def solve_layer(
         method=proof.method,
         nodes=proof.nodes,
     )
-    return Answer(bound, replace(best, certificate=replace(again, seconds=proof.seconds)))
+    return LayerAnswer(bound, replace(best, certificate=replace(again, seconds=proof.seconds)))
 
 
 def _bound(found: Solution) -> Bound:
@@ -152,7 +152,7 @@ class LayerBank:
     ) -> None:
         self.accelerator, self.method, self.store = accelerator, method, store
         self.asked: set[Ask] = set()
-        self._known: dict[Ask, Answer] = {}
+        self._known: dict[Ask, LayerAnswer] = {}
         self._given: set[Ask] = set()
         self._fronts: dict[tuple[Ask, tuple[Expression, ...]], tuple[Choice, ...]] = {}
         self._mappings: dict[LoopNest, list[tuple[int, Configuration]]] = {}
@@ -181,7 +181,9 @@ class LayerBank:
         """Whether a question can be answered without a search."""
         return self._lookup(ask).serves(target)
 
-    def job(self, ask: Ask, target: Fraction | None) -> Callable[[SolveOptions, Report], Answer]:
+    def job(
+        self, ask: Ask, target: Fraction | None
+    ) -> Callable[[SolveOptions, Report], LayerAnswer]:
         """The search for an answer, for another process; `learn` takes what comes of it."""
         return partial(solve_layer, self.accelerator, ask, self.method, target)
 
@@ -194,7 +196,7 @@ class LayerBank:
         cutoff: Fraction | None = None,
         tell: Report = lambda progress: None,
         floor: Bound = -inf,
-    ) -> Answer:
+    ) -> LayerAnswer:
         """The least objective of a run on some figures, with its mapping; or the cutoff, if none is
         below it.
 
@@ -217,7 +219,7 @@ class LayerBank:
             self.learn(ask, target, self.job(ask, target)(options or SolveOptions(), tell))
         found = self._known[ask]
         if target is not None and found.bound >= target:
-            return Answer(target * factor)
+            return LayerAnswer(target * factor)
         if found.exact and ask not in self._given:
             self._given.add(ask)
             self._remember(ask, found)
@@ -238,7 +240,9 @@ class LayerBank:
             self._floors[ask] = Fraction(least) if isfinite(least) else least
         return self._floors[ask] * factor
 
-    def given(self, work: Work, figures: Mapping[str, Fraction], objective: Objective) -> Answer:
+    def given(
+        self, work: Work, figures: Mapping[str, Fraction], objective: Objective
+    ) -> LayerAnswer:
         """What was answered before."""
         ask, factor = self.ask(work, figures, objective)
         return (
@@ -251,7 +255,7 @@ class LayerBank:
         figures: Mapping[str, Fraction],
         objective: Objective,
         most: int = REMEMBERED,
-    ) -> Answer:
+    ) -> LayerAnswer:
         """The best of the last mappings known of a layer, on figures that they may not be from;
         nothing is searched."""
         ask, factor = self.ask(work, figures, objective)
@@ -272,7 +276,7 @@ class LayerBank:
                 best = value, problems[number], configuration
         if best is None:
             return UNKNOWN
-        return Answer(
+        return LayerAnswer(
             -inf, make_solution(best[1], best[2], conclude(best[0], None, method="tried")), factor
         )
 
@@ -300,7 +304,7 @@ class LayerBank:
 
     # -- answers -----------------------------------------------------------------------
 
-    def learn(self, ask: Ask, target: Fraction | None, found: Answer) -> None:
+    def learn(self, ask: Ask, target: Fraction | None, found: LayerAnswer) -> None:
         """Keep what came of a search.
 
         What it met on its way is forgotten where it did not tell the optimum, and not stored where
@@ -308,9 +312,9 @@ class LayerBank:
         """
         known, served = self._known.get(ask, UNKNOWN), found.serves(target)
         if served and not found.exact:
-            found = Answer(found.bound)
+            found = LayerAnswer(found.bound)
         best = known if known.value < found.value else found
-        found = Answer(max(found.bound, known.bound), best.solution)
+        found = LayerAnswer(max(found.bound, known.bound), best.solution)
         self._known[ask] = found
         if self.store is not None and served:
             problems, bound = (
@@ -323,7 +327,7 @@ class LayerBank:
                 solution = make_solution(problems[0], None, none)
             self.store.save(problems, solution, SolveOptions(), self.method, self._name(ask))
 
-    def _lookup(self, ask: Ask) -> Answer:
+    def _lookup(self, ask: Ask) -> LayerAnswer:
         """What is known, here or in the store."""
         if ask not in self._known:
             self._known[ask] = UNKNOWN
@@ -333,7 +337,7 @@ class LayerBank:
                 else self.store.load(self._problems(ask), self._name(ask))
             )
             if stored is not None:
-                self._known[ask] = Answer(_bound(stored.answer), stored.answer.found)
+                self._known[ask] = LayerAnswer(_bound(stored.answer), stored.answer.found)
         return self._known[ask]
 
     def _name(self, ask: Ask) -> str:
@@ -344,7 +348,7 @@ class LayerBank:
             self._names[base] = fingerprint(problems_of(self.accelerator, base))
         return digest([__version__, self._names[base], self.accelerator, ask.figures, self.method])
 
-    def _remember(self, ask: Ask, found: Answer) -> None:
+    def _remember(self, ask: Ask, found: LayerAnswer) -> None:
         """Keep a mapping for other accelerators, the last one first."""
         if found.solution is not None and found.solution.configuration is not None:
             designs = [problem.design for problem in self._problems(ask)]

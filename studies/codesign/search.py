@@ -23,7 +23,7 @@ from ithaca.solver.conclusion import conclude
 from ithaca.solver.executor import Executor, InProcess
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.progress import Progress, Report
-from ithaca.studies.codesign.bank import Answer, Ask, Bound, LayerBank, total
+from ithaca.studies.codesign.bank import Ask, Bound, LayerAnswer, LayerBank, total
 from ithaca.studies.codesign.boxes import HardwareBounds, Kept
 from ithaca.studies.codesign.candidates import Candidates
 from ithaca.studies.codesign.floors import Floors
@@ -264,7 +264,7 @@ class BoxSearch:
             found += [(place, layer) for layer in sorted(counted, key=weight)]
         return found
 
-    def _solve(self, node: _Node, amount: int, layer: int) -> Answer:
+    def _solve(self, node: _Node, amount: int, layer: int) -> LayerAnswer:
         """A layer's optimum on the best figures of a box, or the bound that closes the box."""
         given, cutoff, floor = (
             self._posed(node, amount, layer),
@@ -449,7 +449,7 @@ class BoxSearch:
         question, space = self.question, self.question.space
         figures, costs = space.at(point), space.cost(point)
         every = [place for place, amount in enumerate(question.amounts) if amount.shares]
-        answers: dict[int, dict[int, Answer]] = {}
+        answers: dict[int, dict[int, LayerAnswer]] = {}
         for place in every:
             objective = question.amounts[place].of_layer(costs)
             counted = [layer for layer, share in enumerate(question.amounts[place].shares) if share]

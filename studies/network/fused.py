@@ -28,7 +28,7 @@ from ithaca.studies.network.result import Edge, Fusing, LayerResult, NetworkResu
 from ithaca.studies.network.runner import RunOptions
 from ithaca.studies.network.totals import require_sum, total
 from ithaca.workloads.nest import LoopNest, Sizes
-from ithaca.workloads.networks.network import Layer, Network, Run
+from ithaca.workloads.networks.network import Layer, LayerRun, Network
 
 if TYPE_CHECKING:
     from ithaca.studies.network.mapping_request import MappingRequest
@@ -48,7 +48,7 @@ Costs = Mapping[Variant, tuple[Fraction, Fraction] | None]
 class Chain:
     """Runs in order, and which of them may find their input on chip."""
 
-    runs: tuple[Run, ...]
+    runs: tuple[LayerRun, ...]
     may_keep: tuple[bool, ...]
     """By run: whether its input may be kept."""
 
@@ -91,7 +91,7 @@ class Chain:
         )
 
     @property
-    def order(self) -> tuple[Run, ...]:
+    def order(self) -> tuple[LayerRun, ...]:
         """The runs as those of a network of these alone."""
         return tuple(
             replace(run, follows=may) for run, may in zip(self.runs, self.may_keep, strict=True)
@@ -241,7 +241,7 @@ def _layers(
     chain: Chain, kept: Sequence[bool], solved: Solved, best: Mapping[Variant, Solution]
 ) -> tuple[LayerResult, ...]:
     """Runs of the same variant as one layer, in the order of the first of each."""
-    members: dict[Variant, list[Run]] = {}
+    members: dict[Variant, list[LayerRun]] = {}
     for run, variant in zip(chain.runs, chain.chosen(kept), strict=True):
         members.setdefault(variant, []).append(run)
     return tuple(

@@ -23,7 +23,7 @@ from ithaca.files.shown_numbers import number, percent
 from ithaca.formulations.bottleneck import bindings, bottleneck
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.hardware.space import HardwareSpace
-from ithaca.studies.peers.hardware import Evaluation, HardwareEvaluator
+from ithaca.studies.peers.hardware import HardwareEvaluation, HardwareEvaluator
 from ithaca.studies.peers.recorder import BudgetUsedError, Ended
 
 #: Most layers that are looked at, and the least share of the objective of one, times the number of
@@ -109,7 +109,7 @@ def _smallest(space: HardwareSpace) -> Configuration:
     return space.box.corner(high=False)
 
 
-def _key(evaluation: Evaluation) -> tuple[int, Fraction]:
+def _key(evaluation: HardwareEvaluation) -> tuple[int, Fraction]:
     """Less is better: feasible ones by objective and use of the budgets, then those that use least
     of them."""
     if evaluation.found is None:
@@ -119,7 +119,9 @@ def _key(evaluation: Evaluation) -> tuple[int, Fraction]:
     return 1, evaluation.mean_share
 
 
-def _predictions(evaluator: HardwareEvaluator, incumbent: Evaluation) -> Iterator[Prediction]:
+def _predictions(
+    evaluator: HardwareEvaluator, incumbent: HardwareEvaluation
+) -> Iterator[Prediction]:
     if incumbent.found is None:
         return
     lead, space = evaluator.lead, evaluator.question.space
@@ -199,7 +201,7 @@ def _named(space: HardwareSpace, point: Mapping[str, int]) -> str:
     )
 
 
-def _said(evaluator: HardwareEvaluator, evaluation: Evaluation) -> str:
+def _said(evaluator: HardwareEvaluator, evaluation: HardwareEvaluation) -> str:
     """The objective of an accelerator, and what it uses of the limits."""
     question = evaluator.question
     if evaluation.found is None:

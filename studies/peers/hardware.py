@@ -23,7 +23,7 @@ ILLEGAL = 1e6
 
 
 @dataclass(frozen=True)
-class Evaluation:
+class HardwareEvaluation:
     """An accelerator that was looked at."""
 
     point: Configuration
@@ -85,12 +85,12 @@ class HardwareEvaluator:
             raise InputError(f"--trials is {trials}; allowed: at least 1")
         self.question, self.bank, self.trials, self.seed = question, bank, trials, seed
         self.lead = runs[0]  # what mappings are the best for
-        self.history: dict[Configuration, Evaluation] = {}
+        self.history: dict[Configuration, HardwareEvaluation] = {}
         self._options = SolveOptions(stop=stop)
         self._asked: set[Ask] = set()
         self._proofs, self._waited, self._began = 0.0, 0.0, time.perf_counter()
 
-    def evaluate(self, point: Configuration, *, screen: bool = False) -> Evaluation:
+    def evaluate(self, point: Configuration, *, screen: bool = False) -> HardwareEvaluation:
         """What an accelerator is; one looked at before costs nothing. Raises `BudgetUsedError` when
         no trials are left.
 
@@ -104,7 +104,7 @@ class HardwareEvaluator:
             found, shares = self._found(point, screen)
             self._waited += time.perf_counter() - began
             own = time.perf_counter() - self._began - self._waited
-            self.history[point] = Evaluation(point, found, shares, self._proofs + own)
+            self.history[point] = HardwareEvaluation(point, found, shares, self._proofs + own)
         return self.history[point]
 
     def _found(
@@ -151,7 +151,7 @@ class HardwareTrace:
     """Its name."""
     seed: int
     """Of its random numbers."""
-    evaluations: tuple[Evaluation, ...]
+    evaluations: tuple[HardwareEvaluation, ...]
     """What it looked at."""
     ended: Ended
     """Why it ended."""
@@ -165,7 +165,7 @@ class HardwareTrace:
             e.found.values for e in self.evaluations[:trials] if e.found is not None and e.feasible
         )
 
-    def best(self, trials: int | None = None) -> Evaluation | None:
+    def best(self, trials: int | None = None) -> HardwareEvaluation | None:
         """The feasible accelerator of the least first objective among the first trials."""
         known = [(e.value, e) for e in self.evaluations[:trials] if e.value is not None]
         return min(known, key=lambda entry: entry[0])[1] if known else None

@@ -23,7 +23,7 @@ from ithaca.formulations.configuration import Configuration
 from ithaca.studies.codesign.bank import LayerBank
 from ithaca.studies.codesign.question import Question
 from ithaca.studies.peers.explained import search_explained
-from ithaca.studies.peers.hardware import Evaluation, HardwareEvaluator, HardwareTrace
+from ithaca.studies.peers.hardware import HardwareEvaluation, HardwareEvaluator, HardwareTrace
 from ithaca.studies.peers.methods import quiet
 from ithaca.studies.peers.recorder import BudgetUsedError, Ended
 
@@ -42,7 +42,7 @@ def _point(evaluator: HardwareEvaluator, places: Any) -> Configuration:
     )
 
 
-def _values(evaluation: Evaluation, objectives: int) -> list[float]:
+def _values(evaluation: HardwareEvaluation, objectives: int) -> list[float]:
     return (
         [WORST] * objectives
         if evaluation.found is None

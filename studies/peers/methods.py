@@ -19,7 +19,7 @@ from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.studies.peers import chance, exhaustive, libraries, own, policy_gradient
 from ithaca.studies.peers.evaluator import Evaluator, SettledError
-from ithaca.studies.peers.recorder import Budget, BudgetUsedError, Ended, Recorder, Trace
+from ithaca.studies.peers.recorder import BudgetUsedError, Ended, Recorder, SampleBudget, Trace
 
 #: A search: it scores configurations until it is interrupted, or returns why it ended; None if it
 #: may begin again.
@@ -57,7 +57,11 @@ PEERS = {
 
 
 def run_peer(
-    name: str, problem: Problem, budget: Budget, seed: int = 0, starts: Sequence[Configuration] = ()
+    name: str,
+    problem: Problem,
+    budget: SampleBudget,
+    seed: int = 0,
+    starts: Sequence[Configuration] = (),
 ) -> Trace:
     """Run a search method of `PEERS` on a problem; what it found, and when.
 

@@ -71,7 +71,7 @@ def _last(values: list[Fraction]) -> Fraction | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
+class SampleBudget:
     """At most so many samples (configurations scored), seconds, or both; the search ends with
     whichever is used up first."""
 
@@ -92,11 +92,13 @@ class Budget:
         ):
             raise InputError(f"budget.seconds is {self.seconds!r}; allowed: a positive number")
 
-    def within(self, seconds: float | None) -> Budget:
+    def within(self, seconds: float | None) -> SampleBudget:
         """This budget with so many seconds at most; None leaves it as it is."""
         if seconds is None:
             return self
-        return Budget(self.samples, seconds if self.seconds is None else min(self.seconds, seconds))
+        return SampleBudget(
+            self.samples, seconds if self.seconds is None else min(self.seconds, seconds)
+        )
 
 
 class BudgetUsedError(Exception):
@@ -111,7 +113,7 @@ class Recorder:
     """Counts samples, looks at the clock, which starts now, and keeps the improvements and the best
     configuration."""
 
-    def __init__(self, problem: Problem, budget: Budget) -> None:
+    def __init__(self, problem: Problem, budget: SampleBudget) -> None:
         self.problem = problem
         self.budget = budget
         self.samples = 0

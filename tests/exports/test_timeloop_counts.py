@@ -24,7 +24,7 @@ import yaml
 
 from ithaca.exports.configuration import ArrayConfiguration
 from ithaca.exports.timeloop.folder import TIMELOOP
-from ithaca.exports.timeloop.levels import Hierarchy
+from ithaca.exports.timeloop.levels import TimeloopHierarchy
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.systolic.cost_model import Costs, evaluate
 from ithaca.formulations.systolic.data_types import data_type
@@ -199,7 +199,9 @@ def test_any_configuration_counts_the_same(kernel: str) -> None:
         array, costs = configuration.design, modelled(configuration)
         mapped = read_export(TIMELOOP.export(configuration))
         inexact = {
-            tensor for tensor, stated in Hierarchy(configuration).kept_longer.items() if not stated
+            tensor
+            for tensor, stated in TimeloopHierarchy(configuration).kept_longer.items()
+            if not stated
         }
         found = count(mapped)
         words, expected = off_chip(mapped, found), tensor_words(array, costs)

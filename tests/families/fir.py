@@ -20,7 +20,16 @@ from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Design, Metric
 from ithaca.formulations.problem import Limit, Objective, Problem
 from ithaca.formulations.schema import Document, ObjectiveDocument, PlatformDocument
-from ithaca.formulations.space import Axis, Kind, Link, Quantity, Relation, Role, Space, make_space
+from ithaca.formulations.space import (
+    Axis,
+    Link,
+    Quantity,
+    QuantityKind,
+    Relation,
+    Role,
+    Space,
+    make_space,
+)
 
 BLOCKS, FOLD, WORD, BURST = Symbol("blocks"), Symbol("fold"), Symbol("word"), Symbol("burst")
 PORT_BITS, SLICE_BITS = 64, 16
@@ -56,8 +65,8 @@ class Fir(Design):
             (Quantity("blocks", 1, self.taps, role=Role.HARDWARE), Quantity("fold", 1, self.taps)),
             (Link(FOLD, Relation.EQUAL, ceiling_division(Constant(Fraction(self.taps)), BLOCKS)),),
         )
-        words = Axis("words", (Quantity("word", 4, 32, Kind.POWER_OF_TWO),))
-        port = Axis("port", (Quantity("burst", 1, 16, Kind.POWER_OF_TWO, Role.PORT),))
+        words = Axis("words", (Quantity("word", 4, 32, QuantityKind.POWER_OF_TWO),))
+        port = Axis("port", (Quantity("burst", 1, 16, QuantityKind.POWER_OF_TWO, Role.PORT),))
         links = [Link(BURST * WORD, Relation.AT_MOST, Constant(Fraction(PORT_BITS)))]
         if self.transposed:
             links.append(Link(BURST, Relation.DIVIDES, BLOCKS))

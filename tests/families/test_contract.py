@@ -27,8 +27,16 @@ from ithaca.formulations.algebra.number_systems import NumberSystem
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.families import FAMILIES
 from ithaca.formulations.problem import Limit, Problem
-from ithaca.formulations.space import Axis as SpaceAxis
-from ithaca.formulations.space import Kind, Link, Quantity, Relation, Role, Space, make_space
+from ithaca.formulations.space import (
+    Link,
+    Quantity,
+    QuantityKind,
+    Relation,
+    Role,
+    Space,
+    make_space,
+)
+from ithaca.formulations.space import StudyAxis as SpaceAxis
 from ithaca.refine.grid import best_point, exact_grid
 from ithaca.refine.window import window_around
 from ithaca.results.datasets import as_table, result_dataset
@@ -45,9 +53,9 @@ from ithaca.solver.solution import Solution, best_solution
 from ithaca.solver.verification import verify
 from ithaca.studies.best import solve_best
 from ithaca.studies.front import pareto_front
-from ithaca.studies.grid import Axis
+from ithaca.studies.grid import StudyAxis
 from ithaca.studies.peers.methods import PEERS, run_peer
-from ithaca.studies.peers.recorder import Budget
+from ithaca.studies.peers.recorder import SampleBudget
 from ithaca.studies.whatif import run_study
 from tests.families.fir import Fir, FirFamily, every_point, fir_problem
 from tests.families.mapped import front as mapped_front
@@ -272,7 +280,7 @@ def test_searches_compute_what_rules_across_axes_define() -> None:
 
 def test_a_power_of_two_may_have_a_range_that_depends_on_others() -> None:
     axis = SpaceAxis(
-        "loop", (Quantity("n", 3, 12), Quantity("p", 2, Symbol("n"), Kind.POWER_OF_TWO))
+        "loop", (Quantity("n", 3, 12), Quantity("p", 2, Symbol("n"), QuantityKind.POWER_OF_TWO))
     )
     rows = axis.table()
     expected = {(n, p) for n in range(3, 13) for p in (2, 4, 8) if p <= n}
@@ -385,7 +393,7 @@ def test_studies_answer_every_point(sample: Sample) -> None:
         ]
 
     bounds = (int(sample.tight.bound), 4 * int(sample.tight.bound))
-    study = run_study([Axis("limit", bounds)], build, percent=Fraction(50))
+    study = run_study([StudyAxis("limit", bounds)], build, percent=Fraction(50))
     for (index,), point in study.points.items():
         expected = [
             v for p in build({"limit": bounds[index]}) if (v := sample.optimum(p)) is not None
@@ -433,7 +441,9 @@ def test_peers_search_it(solved: tuple[Sample, Result], name: str) -> None:
     sample, result = solved
     problem = result.designs[0].problem
     # samples of the exact search are its boxes
-    trace = run_peer(name, problem, Budget(samples=100_000 if name == "exact" else 60, seconds=20))
+    trace = run_peer(
+        name, problem, SampleBudget(samples=100_000 if name == "exact" else 60, seconds=20)
+    )
     if name == "exact":
         assert trace.value == sample.optimum(problem)
     elif trace.best is not None:

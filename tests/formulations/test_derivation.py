@@ -9,7 +9,7 @@ import pytest
 from ithaca.files.errors import InputError
 from ithaca.formulations.systolic.dataflows import dataflows, find_dataflow, loop_order
 from ithaca.formulations.systolic.derivation import derive, designs
-from ithaca.formulations.systolic.systolic_array import Edition, Role
+from ithaca.formulations.systolic.systolic_array import Edition, GroupRole
 from ithaca.workloads.library import workload
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.statement import parse_statement
@@ -85,7 +85,7 @@ def test_modules_of_mm(dataflow: str, permutation: str, expected: list[str]) -> 
 
 def test_an_untiled_reduction_gives_the_output_two_flow_groups() -> None:
     array = derive(workload("conv2d"), ("o", "i"), "w")
-    flows = [g for g in array.groups if g.role is Role.FLOW]
+    flows = [g for g in array.groups if g.role is GroupRole.FLOW]
     assert [(g.name, g.exterior, bool(g.modules)) for g in flows] == [
         ("cout", False, False),
         ("cout_1", True, True),
@@ -101,10 +101,10 @@ def test_a_halo_is_the_footprint_of_the_window() -> None:
 def test_odyssey_merges_the_drain_into_a_copy_out_of_the_same_shape() -> None:
     nest = workload("mm")
     assert [g.role for g in derive(nest, ("i", "j"), "A", Edition.ODYSSEY).groups].count(
-        Role.DRAIN
+        GroupRole.DRAIN
     ) == 0
     assert [g.role for g in derive(nest, ("i", "j"), "A", Edition.EXACT).groups].count(
-        Role.DRAIN
+        GroupRole.DRAIN
     ) == 1
 
 

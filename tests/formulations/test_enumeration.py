@@ -14,7 +14,7 @@ from ithaca.formulations.systolic.cost_model import Costs, evaluate
 from ithaca.formulations.systolic.data_types import DATA_TYPES
 from ithaca.formulations.systolic.dataflows import dataflows
 from ithaca.formulations.systolic.derivation import derive
-from ithaca.formulations.systolic.systolic_array import Role, SystolicArray
+from ithaca.formulations.systolic.systolic_array import GroupRole, SystolicArray
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.workloads.kernel_files import kernel_nest
 from ithaca.workloads.library import workload, workload_names
@@ -117,7 +117,7 @@ def check_output(run: Run, array: SystolicArray, costs: Costs) -> None:
     for loop in in_space:
         holders //= run.t1[loop] // run.t2[loop]
     assert costs.words[output.tensor] == (2 * runs - finished) * holders * run.box(output)
-    flows = [g for g in array.groups if g.role is Role.FLOW and g.modules]
+    flows = [g for g in array.groups if g.role is GroupRole.FLOW and g.modules]
     assert array.buildable == (runs == finished)
     assert bool(flows) == (bool(in_space) or runs > finished)
     assert (array.pe.accumulators is not None) == (

@@ -15,7 +15,7 @@ from ithaca.formulations.systolic.data_types import DATA_TYPES
 from ithaca.formulations.systolic.dataflows import dataflows
 from ithaca.formulations.systolic.derivation import derive, designs
 from ithaca.formulations.systolic.metrics import metric_values
-from ithaca.formulations.systolic.systolic_array import Direction, Edition, Epilogue, Role
+from ithaca.formulations.systolic.systolic_array import Direction, Edition, Epilogue, GroupRole
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.workloads.kernel_files import kernel_nest
 from ithaca.workloads.library import workload, workload_names
@@ -139,13 +139,13 @@ def test_sums_leave_the_array_between_tiles_of_an_outer_reduction_only() -> None
     through DRAM."""
     array = derive(workload("mttkrp"), ("i", "j"), "B")
     assert array.order == ("j", "k", "i", "l")
-    flow = next(g for g in array.groups if g.role is Role.FLOW)
+    flow = next(g for g in array.groups if g.role is GroupRole.FLOW)
     assert {str(m.tiles) for m in flow.modules} == {"tiles.j·tiles.i·(tiles.k - 1)"}
     assert not array.buildable
     # of a reduction in space, the modules add up the tiles of l themselves, beginning with what
     # they loaded
     chained = derive(workload("mttkrp"), ("i", "k"), "B")
-    (group,) = (g for g in chained.groups if g.role is Role.FLOW and g.modules)
+    (group,) = (g for g in chained.groups if g.role is GroupRole.FLOW and g.modules)
     into = [m for m in group.modules if m.direction is Direction.IN]
     out = [m for m in group.modules if m.direction is Direction.OUT]
     assert group.locally_reducing
@@ -153,7 +153,7 @@ def test_sums_leave_the_array_between_tiles_of_an_outer_reduction_only() -> None
     assert {str(m.tiles) for m in out} == {"tiles.j·tiles.i·tiles.k"}
     assert {m.epilogue for m in out} == {Epilogue.TRANSFER}
     assert [str(m.intra) for m in out if m.buffer] == ["t2.i·t1.j·tiles.l"]
-    assert not any(g.role is Role.DRAIN for g in chained.groups)
+    assert not any(g.role is GroupRole.DRAIN for g in chained.groups)
 
 
 def test_a_vector_needs_one_dimension() -> None:

@@ -19,7 +19,7 @@ from ithaca.formulations.matching import (
     Computation,
     Leaf,
     Match,
-    Rule,
+    MatchingRule,
     computation,
     stages,
     without,
@@ -53,7 +53,7 @@ def test_convolution_on_a_matrix_product_has_nine_leaves_of_which_four_are_chose
 
 def test_convolution_on_a_matrix_product_has_the_six_published_choices() -> None:
     """k; x or y; c, r or s."""
-    found = matches(convolution(), GEMM, Rule.PUBLISHED)
+    found = matches(convolution(), GEMM, MatchingRule.PUBLISHED)
     assert bound(found) == {"".join(sorted(("k", *pair))) for pair in product("xy", "crs")}
 
 
@@ -63,7 +63,7 @@ def test_of_the_six_the_rule_applied_to_sums_too_leaves_four() -> None:
     assert bound(found) == {"ckx", "cky", "ksx", "kry"}
     broken = {
         "".join(sorted(m.loops)): m.broken
-        for m in matches(convolution(), GEMM, Rule.PUBLISHED)
+        for m in matches(convolution(), GEMM, MatchingRule.PUBLISHED)
         if m.broken
     }
     assert broken == {
@@ -281,7 +281,9 @@ def meet(first: Leaf, second: Leaf) -> str:
     return "×"
 
 
-def by_hand(whole: Computation, intrinsic: Computation, rule: Rule) -> Iterator[tuple[str, ...]]:
+def by_hand(
+    whole: Computation, intrinsic: Computation, rule: MatchingRule
+) -> Iterator[tuple[str, ...]]:
     """Every choice of leaves that keeps the rules, as the loops that it binds."""
     ours, theirs = intrinsic.leaves, whole.leaves
     for chosen in permutations(range(len(theirs)), len(ours)):
@@ -298,11 +300,11 @@ def by_hand(whole: Computation, intrinsic: Computation, rule: Rule) -> Iterator[
             for i, t in binding.items()
         ):
             continue
-        alike = {"+": "load"} if rule is Rule.PUBLISHED else {}
+        alike = {"+": "load"} if rule is MatchingRule.PUBLISHED else {}
         ways = [(meet(a, b), meet(x, y), a, x, b, y) for (a, x), (b, y) in combinations(pairs, 2)]
         if any(alike.get(u, u) != alike.get(v, v) for u, v, *_ in ways):
             continue
-        if rule is Rule.CONSISTENT and any(
+        if rule is MatchingRule.CONSISTENT and any(
             u == "+"
             and Fraction(x.coefficient, a.coefficient) != Fraction(y.coefficient, b.coefficient)
             for u, _, a, x, b, y in ways
@@ -315,9 +317,9 @@ def loops_of(access: Access) -> set[str]:
     return {loop for subscript in access for loop in subscript.loops}
 
 
-@given(pairs(), st.sampled_from(Rule))
+@given(pairs(), st.sampled_from(MatchingRule))
 def test_matches_are_those_of_brute_force(
-    pair: tuple[Computation, Computation], rule: Rule
+    pair: tuple[Computation, Computation], rule: MatchingRule
 ) -> None:
     """Over every choice of leaves; those that an exchange of names in the intrinsic makes of one
     are one."""
@@ -325,7 +327,7 @@ def test_matches_are_those_of_brute_force(
     assume(len(whole.leaves) <= 7 and len(intrinsic.leaves) <= 5)
     own = [
         loops
-        for loops in by_hand(intrinsic, intrinsic, Rule.CONSISTENT)
+        for loops in by_hand(intrinsic, intrinsic, MatchingRule.CONSISTENT)
         if all(
             intrinsic.sizes[loop] == n
             for loop, n in zip(loops, intrinsic.sizes.values(), strict=True)

@@ -357,7 +357,7 @@ def test_memory_that_waits_is_simulated_unless_told_otherwise(tmp_path: Path) ->
     platform.write_text(WAITING % "latency: 40")
     technology = load_platform(str(platform)).technology
     shared = int(Fraction("12.8") * Fraction("0.75") * 1000 / technology.clock_mhz)
-    assert technology.memory == machine.Memory(latency=40, bandwidth=shared)
+    assert technology.memory == machine.MemoryTiming(latency=40, bandwidth=shared)
     solve(
         "mm",
         i=12,

@@ -13,7 +13,16 @@ import pytest
 from ithaca.formulations import repair
 from ithaca.formulations.algebra.expression import Constant, Symbol, ceiling_division
 from ithaca.formulations.repair import Repair
-from ithaca.formulations.space import Axis, Kind, Link, Quantity, Relation, Role, Space, make_space
+from ithaca.formulations.space import (
+    Axis,
+    Link,
+    Quantity,
+    QuantityKind,
+    Relation,
+    Role,
+    Space,
+    make_space,
+)
 from ithaca.formulations.systolic.data_types import DATA_TYPES
 from ithaca.formulations.systolic.derivation import designs
 from ithaca.formulations.systolic.design import SpaceOptions, systolic_problem
@@ -133,7 +142,7 @@ def test_any_space_is_repaired() -> None:
             Link(a, Relation.DIVIDES, 20 * b),
         ),
     )
-    power = Axis("power", (Quantity("c", 2, 64, Kind.POWER_OF_TWO),))
+    power = Axis("power", (Quantity("c", 2, 64, QuantityKind.POWER_OF_TWO),))
     alone = Axis("alone", (Quantity("width", 3, 18),))
     space = make_space([loop, power, alone], [Link(width * b, Relation.AT_MOST, a * c + 30)])
     fixes = Repair(space)

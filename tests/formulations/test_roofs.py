@@ -13,7 +13,7 @@ from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.design import Design
-from ithaca.formulations.machine import REGIMES, Memory
+from ithaca.formulations.machine import REGIMES, MemoryTiming
 from ithaca.formulations.problem import Limit, Objective, Problem
 from ithaca.formulations.spatial.design import MappingOptions, SpatialDesign
 from ithaca.formulations.spatial.editions import (
@@ -86,7 +86,7 @@ def systolic_design(random: Random, kernel: str, edition: Edition) -> SystolicDe
         return None
     array, memory = (
         random.choice(found),
-        Memory(bandwidth=Fraction(random.choice((0, 1, 7, 64)), 2)),
+        MemoryTiming(bandwidth=Fraction(random.choice((0, 1, 7, 64)), 2)),
     )
     data, machine = random.choice([*DATA_TYPES.values()]), random.choice([*REGIMES.values()])
     technology = Technology(machine=machine, memory=memory, mac_pj=Fraction(1, 3))

@@ -34,7 +34,7 @@ from ithaca.exports.charts.chart import Chart, LineChart, Series
 from ithaca.files import signals
 from ithaca.files.errors import InputError
 from ithaca.files.writing import check_folder
-from ithaca.studies.peers.recorder import Budget
+from ithaca.studies.peers.recorder import SampleBudget
 from tests.command_line import interrupted, ithaca
 
 #: Its claims are about what is found in so many seconds: on a busy machine they may differ.
@@ -250,14 +250,19 @@ def test_an_interruption_ends_the_searches_of_others_at_once(
     monkeypatch.setattr(methods_compared, "run_peer", interrupted)
     with pytest.raises(KeyboardInterrupt):
         methods_compared.compare(
-            ["random"], [methods_compared.BEST_DESIGN], [0, 1], {"random": Budget(10)}, 16, Run()
+            ["random"],
+            [methods_compared.BEST_DESIGN],
+            [0, 1],
+            {"random": SampleBudget(10)},
+            16,
+            Run(),
         )
     assert len(ran) == 1
     assert signal.getsignal(signal.SIGINT) == before
 
 
 def test_runs_side_by_side_find_the_same(tmp_path: Path) -> None:
-    budget = {"random": Budget(50)}
+    budget = {"random": SampleBudget(50)}
     designs = [methods_compared.BEST_DESIGN, (("i",), "C")]
     one, two = (
         methods_compared.compare(["random"], designs, [0, 1], budget, 16, Run(threads=n))

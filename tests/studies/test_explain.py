@@ -18,12 +18,12 @@ from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.derivation import designs
 from ithaca.formulations.systolic.design import systolic, systolic_problem
-from ithaca.formulations.systolic.insight.cycles import PES, Binding, Contender, LoopPadding
+from ithaca.formulations.systolic.insight.cycles import PES, ArrayBottleneck, Contender, LoopPadding
 from ithaca.formulations.systolic.insight.facts import Facts, _binding, _loop, _times_as_many, facts
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.results.explanation import (
     Change,
-    Kind,
+    ChangeKind,
     first_change,
     limit_uses,
     other_designs,
@@ -271,13 +271,20 @@ def test_raised_limits_are_solved_again() -> None:
 def test_the_largest_proven_gain_comes_first() -> None:
     def change(after: int, proven: bool = True) -> Change:
         return Change(
-            Kind.LIMIT, "dsp", Fraction(100), Fraction(after), proven, 5, Fraction(1), Fraction(2)
+            ChangeKind.LIMIT,
+            "dsp",
+            Fraction(100),
+            Fraction(after),
+            proven,
+            5,
+            Fraction(1),
+            Fraction(2),
         )
 
     assert first_change([change(90), change(80), change(10, proven=False)]) == change(80)
     assert first_change([change(100), change(110)]) is None
     assert other_designs(Fraction(5), [("a", Fraction(5)), ("b", Fraction(4))]) == (
-        Change(Kind.DESIGN, "b", Fraction(5), Fraction(4), True),
+        Change(ChangeKind.DESIGN, "b", Fraction(5), Fraction(4), True),
     )
 
 
@@ -378,10 +385,10 @@ def test_counts_of_one_and_of_none() -> None:
         "for 63; 1 SIMD lane is idle in the last vector."
     )
     assert (
-        _effect(Change(Kind.LIMIT, "dsp", Fraction(9), Fraction(9), False))
+        _effect(Change(ChangeKind.LIMIT, "dsp", Fraction(9), Fraction(9), False))
         == "stays 9 (not decided in time)"
     )
-    swap = Binding(
+    swap = ArrayBottleneck(
         Contender("x", Fraction(8), Fraction(8)), None, "main phase", Fraction(9), Fraction(10)
     )
     assert (

@@ -25,7 +25,7 @@ from ithaca.solver.portfolio import solve_designs
 from ithaca.solver.solution import Solution, best_solution
 from ithaca.studies.best import solve_best
 from ithaca.studies.front import pareto_front
-from ithaca.studies.grid import MAX_POINTS, Axis
+from ithaca.studies.grid import MAX_POINTS, StudyAxis
 from ithaca.studies.marginal import marginal_values
 from ithaca.studies.store import Store, fingerprint
 from ithaca.studies.whatif import Study, run_study
@@ -33,8 +33,8 @@ from tests.problems import mm_problem
 
 DATAFLOWS = (("i", "j"), ("i", "k"))
 AXES = (
-    Axis("i", (32, 16)),
-    Axis("dsp_limit", (Fraction(4), Fraction(400), Fraction(100)), (4, 400, 100)),
+    StudyAxis("i", (32, 16)),
+    StudyAxis("dsp_limit", (Fraction(4), Fraction(400), Fraction(100)), (4, 400, 100)),
 )
 
 
@@ -75,11 +75,11 @@ def test_every_point_is_what_a_separate_solve_finds(study: Study) -> None:
 
 def test_neighbours_warm_start_each_other() -> None:
     alone = [
-        run_study((Axis("i", (i,)),), lambda v: build({**v, "dsp_limit": 400})).points[0,]
+        run_study((StudyAxis("i", (i,)),), lambda v: build({**v, "dsp_limit": 400})).points[0,]
         for i in (16, 32, 48)
     ]
     chain = run_study(
-        (Axis("i", (16, 32, 48)),), lambda v: build({**v, "dsp_limit": 400})
+        (StudyAxis("i", (16, 32, 48)),), lambda v: build({**v, "dsp_limit": 400})
     ).points.values()
     looked = [p.answer.certificate.nodes for p in chain]
     assert [p.answer.value for p in chain] == [p.answer.value for p in alone]
@@ -217,7 +217,7 @@ def test_an_interrupted_study_resumes_to_the_same_dataset(
 
 def one_point(store: Store, options: SolveOptions | None = None, dsp: int = 400) -> Study:
     return run_study(
-        (Axis("i", (32,)),), lambda v: build({**v, "dsp_limit": dsp}), options, store=store
+        (StudyAxis("i", (32,)),), lambda v: build({**v, "dsp_limit": dsp}), options, store=store
     )
 
 
@@ -299,7 +299,7 @@ def test_the_time_limit_is_shared_by_all_searches(monkeypatch: pytest.MonkeyPatc
 def test_a_study_is_resumed_under_its_time_limit_without_solving_again(tmp_path: Path) -> None:
     store = Store(tmp_path / "results")
     hasty = SolveOptions(time_limit=1e-9)
-    axes = (Axis("i", (16, 32)),)
+    axes = (StudyAxis("i", (16, 32)),)
 
     def build_one(values: Mapping[str, Any]) -> Sequence[Problem]:
         return build({**values, "dsp_limit": 400})
@@ -340,7 +340,7 @@ def test_other_engines_agree(method: Method) -> None:
 
 
 def test_threads_share_their_processes_over_a_study() -> None:
-    axes = (Axis("i", (16, 32)),)
+    axes = (StudyAxis("i", (16, 32)),)
     one, two = (
         run_study(axes, lambda v: build({**v, "dsp_limit": 400}), threads=n) for n in (1, 2)
     )
@@ -373,24 +373,24 @@ def test_fingerprints_tell_problems_apart() -> None:
 @pytest.mark.parametrize(
     ("axes", "told"),
     [
-        ((Axis("i", (1,)), Axis("i", (2,))), "given twice"),
+        ((StudyAxis("i", (1,)), StudyAxis("i", (2,))), "given twice"),
         (
-            tuple(Axis(name, tuple(range(40))) for name in "ij"),
+            tuple(StudyAxis(name, tuple(range(40))) for name in "ij"),
             f"1600 points; allowed: at most {MAX_POINTS}",
         ),
     ],
 )
-def test_bad_grids_are_refused(axes: tuple[Axis, ...], told: str) -> None:
+def test_bad_grids_are_refused(axes: tuple[StudyAxis, ...], told: str) -> None:
     with pytest.raises(InputError, match=told):
         run_study(axes, build)
 
 
 def test_bad_axes_are_refused() -> None:
     with pytest.raises(InputError, match="twice"):
-        Axis("i", (1, 2, 1))
+        StudyAxis("i", (1, 2, 1))
     with pytest.raises(InputError, match="no values"):
-        Axis("i", ())
-    study = run_study((Axis("latency", (1,)),), lambda _: build({"i": 16, "dsp_limit": 100}))
+        StudyAxis("i", ())
+    study = run_study((StudyAxis("latency", (1,)),), lambda _: build({"i": 16, "dsp_limit": 100}))
     with pytest.raises(InputError, match="latency_limit"):
         study_dataset(study)
 

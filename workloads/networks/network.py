@@ -71,7 +71,7 @@ class Layer:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class LayerRun:
     """A layer of the network's own, where it runs; several may be one `Layer`."""
 
     source: str
@@ -104,7 +104,7 @@ class Network:
     """Everything else the network computes, arithmetic or not."""
     parameters: tuple[tuple[str, int], ...] = ()
     """Sizes the layers were made for, such as batch and sequence length."""
-    order: tuple[Run, ...] = ()
+    order: tuple[LayerRun, ...] = ()
     """Its own layers in the order they run; empty where that is not known."""
     unordered: str = "it is no network file"
     """Why the order is not known, where it is not."""

@@ -43,10 +43,10 @@ from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted, refuse
 from ithaca.workloads.networks.network import (
     Layer,
+    LayerRun,
     Network,
     Omission,
     OmissionKind,
-    Run,
     chosen_parameters,
     merge,
 )
@@ -341,10 +341,10 @@ def _check_names(steps: Iterable[_Step]) -> None:
 
 def _runs(
     steps: Iterable[_Step], feature_map: FeatureMap | None, *, published: bool
-) -> Iterator[Run]:
+) -> Iterator[LayerRun]:
     """What the operators compute, starting from ``feature_map``; their ``output`` is checked where
     it applies."""
-    last: Run | None = None
+    last: LayerRun | None = None
     fresh = False  # whether the feature map is what the last run wrote, and nothing has read it
     for step in steps:
         operator = step.operator
@@ -360,7 +360,7 @@ def _runs(
                     f"output is {shown}; allowed: {computed}, as kernel, stride and padding make it"
                 )
             if layer is not None:
-                last = Run(
+                last = LayerRun(
                     layer.name, layer.nest, layer.count, _follows(layer, operator, last, fresh)
                 )
                 yield last
@@ -375,7 +375,7 @@ def _runs(
             feature_map = after
 
 
-def _follows(layer: Layer, operator: Document, last: Run | None, fresh: bool) -> bool:
+def _follows(layer: Layer, operator: Document, last: LayerRun | None, fresh: bool) -> bool:
     """Whether a layer reads what the run before it wrote; refused where the file says so and their
     words differ."""
     if not isinstance(operator, KernelDocument):

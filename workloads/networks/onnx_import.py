@@ -18,10 +18,10 @@ from ithaca.files.messages import escaped, quoted, refuse
 from ithaca.files.reading import read_bytes
 from ithaca.workloads.networks.network import (
     Layer,
+    LayerRun,
     Network,
     Omission,
     OmissionKind,
-    Run,
     chosen_parameters,
     merge,
 )
@@ -60,7 +60,7 @@ def import_onnx(path: Path, sizes: Mapping[str, int] | None = None) -> Network:
     none of its symbolic dimensions, or no node becomes a layer.
     """
     model = _read(path, sizes or {})
-    runs: list[Run] = []
+    runs: list[LayerRun] = []
     written: dict[
         str, str
     ] = {}  # what a layer wrote, perhaps element by element changed, by tensor
@@ -78,7 +78,7 @@ def import_onnx(path: Path, sizes: Mapping[str, int] | None = None) -> Network:
         try:
             layer = _kernel_use(model, node).layer(name)
             follows = bool(runs) and written.get(model.only_reads(node)) == runs[-1].source
-            runs.append(Run(name, layer.nest, layer.count, follows))
+            runs.append(LayerRun(name, layer.nest, layer.count, follows))
             written[node.output[0]] = name
         except InputError as error:
             reason = escaped(str(error).removeprefix(f"layer {name}: "))

@@ -1,14 +1,14 @@
 """Lower bounds of the parts of a run: what moves between scratchpad and PEs, and what moves between
 DRAM and scratchpad.
 
-Inner part. In every mapping at most one tensor a is reused at the scratchpad's loops (`Layer`); of
-the others every trip of the loops outside the PEs moves a tile. a's moves at least once for every
-combination of its own loops' trips q = ceil(extent / u): the product of p and d is at least q. A
-skipped output moves once, any other twice. Cycles: with the output not reused, communication and
-computing are added; otherwise the larger counts, and computing waits for write-backs. Whether a is
-skipped makes no difference to the bound: then it moves beside DRAM's loops, as often at least. All
-of it grows with a tile's words, trips and cycles: lower bounds of these give one of the cost. Work
-that all PEs share evenly is another.
+Inner part. In every mapping at most one tensor a is reused at the scratchpad's loops
+(`StoredLayer`); of the others every trip of the loops outside the PEs moves a tile. a's moves at
+least once for every combination of its own loops' trips q = ceil(extent / u): the product of p and
+d is at least q. A skipped output moves once, any other twice. Cycles: with the output not reused,
+communication and computing are added; otherwise the larger counts, and computing waits for
+write-backs. Whether a is skipped makes no difference to the bound: then it moves beside DRAM's
+loops, as often at least. All of it grows with a tile's words, trips and cycles: lower bounds of
+these give one of the cost. Work that all PEs share evenly is another.
 
 Outer part. With b reused at DRAM's loops, latency is at least the cycles of all bursts: it is Σ d ·
 base + (times of b) · (max(first + g, …, base) − base + …) and does not fall with base, which is at
@@ -23,14 +23,19 @@ from ithaca.formulations.algebra.number_systems import NUMPY, NumbersByName
 from ithaca.formulations.spatial.dmazerunner.model import (
     RF_ACCESSES,
     ArrayPass,
-    Layer,
     Machine,
+    StoredLayer,
     Transfers,
 )
 
 
 def inner_parts(
-    layer: Layer, machine: Machine, one_pass: ArrayPass, trips: Any, whole: Any, own: NumbersByName
+    layer: StoredLayer,
+    machine: Machine,
+    one_pass: ArrayPass,
+    trips: Any,
+    whole: Any,
+    own: NumbersByName,
 ) -> list[tuple[Any, Any]]:
     """Energy (pJ, less half a pJ for rounding) and cycles, for each tensor a that may be reused.
 
@@ -61,7 +66,7 @@ def inner_parts(
 
 
 def outer_parts(
-    layer: Layer, machine: Machine, moved: Transfers, trips: Any, own: NumbersByName
+    layer: StoredLayer, machine: Machine, moved: Transfers, trips: Any, own: NumbersByName
 ) -> list[tuple[Any, Any, Any]]:
     """Energy (pJ), cycles and words of transfers, for each tensor b that may be reused; ``trips``,
     ``own`` of DRAM's loops."""

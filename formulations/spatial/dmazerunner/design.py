@@ -35,8 +35,8 @@ from ithaca.formulations.spatial.dmazerunner.model import (
     RF,
     SPATIAL,
     SPM,
-    Layer,
     Pricing,
+    StoredLayer,
     computing_energy,
     factors,
     reuse,
@@ -82,7 +82,7 @@ class DmazerunnerDesign(MappingDesign):
 
     architecture: Architecture
     """The machine."""
-    layer: Layer
+    layer: StoredLayer
     """The work."""
     divisors_only: bool = False
     """Whether factors must multiply to extents; otherwise to at least them, none larger than need

@@ -18,7 +18,14 @@ from ithaca.files.reading import read_text
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.dmazerunner.design import DmazerunnerDesign
-from ithaca.formulations.spatial.dmazerunner.model import DRAM, ORDERED, RF, SPATIAL, SPM, Layer
+from ithaca.formulations.spatial.dmazerunner.model import (
+    DRAM,
+    ORDERED,
+    RF,
+    SPATIAL,
+    SPM,
+    StoredLayer,
+)
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.statement import parse_statement
 
@@ -41,7 +48,7 @@ FACTORS = {"DRAM": DRAM, "SPM": SPM, "RF": RF, "spatial": SPATIAL}
 class Row:
     """A row of a file."""
 
-    layer: Layer
+    layer: StoredLayer
     """What it poses."""
     cells: Mapping[str, str]
     """Its columns."""
@@ -112,7 +119,7 @@ def _row(cells: Mapping[str, str], where: str) -> Row:
                 f"extents: {min(set(extents) - set(loops))} is unknown; allowed: {', '.join(loops)}"
             )
         nest = LoopNest(kind, tuple(extents.items()), output, inputs, simd=simd)
-        return Row(Layer(nest, tuple(tensors.items())), cells, where)
+        return Row(StoredLayer(nest, tuple(tensors.items())), cells, where)
     except InputError as error:
         raise refuse(where, error) from None
 

@@ -8,8 +8,8 @@ cycles of the accelerator's clock, energy is in pJ.
 
 Every loop has a factor at DRAM, at the scratchpad (SPM), at the register files (RF) and over PEs. A
 tile of the PEs is u = RF · PEs, one of the scratchpad w = u · SPM. No loop may be irrelevant to two
-tensors (`Layer`): then at most one tensor is reused at a level, and what the release states case by
-case is a formula.
+tensors (`StoredLayer`): then at most one tensor is reused at a level, and what the release states
+case by case is a formula.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ class Machine(Capacities):
 
 
 @dataclass(frozen=True)
-class Layer:
+class StoredLayer:
     """A nest with the extents of its tensors as they lie in memory: an input may have rows that no
     iteration reads."""
 
@@ -243,7 +243,9 @@ class Reuse:
     """By tensor, how often a tile is changed."""
 
 
-def reuse(layer: Layer, trips: NumbersByName, order: Sequence[str], numbers: NumberSystem) -> Reuse:
+def reuse(
+    layer: StoredLayer, trips: NumbersByName, order: Sequence[str], numbers: NumberSystem
+) -> Reuse:
     """What an order, outermost first, lets stay: the loops inside the innermost one that has trips
     and indexes a tensor."""
     one = _number(1, numbers)
@@ -308,7 +310,7 @@ def reducing(held: Any, pes: Any, sums: Any) -> Any:
 
 
 def array_pass(
-    layer: Layer,
+    layer: StoredLayer,
     machine: Machine,
     trips: Any,
     pes: Any,
@@ -344,7 +346,11 @@ class Transfers:
 
 
 def transfers(
-    layer: Layer, machine: Machine, tile: NumbersByName, whole: NumbersByName, numbers: NumberSystem
+    layer: StoredLayer,
+    machine: Machine,
+    tile: NumbersByName,
+    whole: NumbersByName,
+    numbers: NumberSystem,
 ) -> Transfers:
     """Bursts of tiles: a burst goes on as long as all inner dimensions are complete, compared with
     the tensor in memory."""
@@ -369,7 +375,7 @@ def transfers(
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class RunCosts:
     """The whole run."""
 
     latency: Any
@@ -383,7 +389,7 @@ class Run:
 
 
 def run(
-    layer: Layer,
+    layer: StoredLayer,
     machine: Machine,
     one_pass: ArrayPass,
     moved: Transfers,
@@ -391,7 +397,7 @@ def run(
     dram: Reuse,
     sums: Any,
     numbers: NumberSystem,
-) -> Run:
+) -> RunCosts:
     """The run of a mapping; ``sums`` is the product of the DRAM factors of the output's loops.
 
     A tensor that stays for all trips of the scratchpad's loops and for several of DRAM's is
@@ -454,10 +460,10 @@ def run(
     parts |= {f"{DRAM} {t}": moved.words[t] for t in tensors} | {
         f"{SPM} {t}": one_pass.energy[t] for t in tensors
     }
-    return Run(latency, energy + off_chip, words, parts)
+    return RunCosts(latency, energy + off_chip, words, parts)
 
 
-def words_moved(layer: Layer, words: NumbersByName, dram: Reuse, sums: Any) -> dict[str, Any]:
+def words_moved(layer: StoredLayer, words: NumbersByName, dram: Reuse, sums: Any) -> dict[str, Any]:
     """Words between DRAM and scratchpad, by tensor: outputs leave when they change, and come back
     but for the first time.
 
@@ -470,7 +476,7 @@ def words_moved(layer: Layer, words: NumbersByName, dram: Reuse, sums: Any) -> d
     }
 
 
-def computing_energy(layer: Layer, machine: Machine, whole: NumbersByName) -> Any:
+def computing_energy(layer: StoredLayer, machine: Machine, whole: NumbersByName) -> Any:
     """Energy of the multiply-accumulates and of their register file accesses, of the padded problem
     (1 / grain pJ)."""
     return layer.product(whole) * int((machine.mac + RF_ACCESSES * machine.rf) * machine.grain)
@@ -483,13 +489,13 @@ def whole_energy(machine: Machine, computing: Any, moving: Any, numbers: NumberS
     )
 
 
-def factors(layer: Layer, values: NumbersByName) -> dict[str, dict[str, Any]]:
+def factors(layer: StoredLayer, values: NumbersByName) -> dict[str, dict[str, Any]]:
     """The factors of loops, by slot."""
     return {slot: {loop: values[f"{loop}.{slot}"] for loop in layer.nest.loops} for slot in SLOTS}
 
 
 def reuses(
-    layer: Layer,
+    layer: StoredLayer,
     at: Mapping[str, NumbersByName],
     values: NumbersByName,
     numbers: NumberSystem,
@@ -509,7 +515,7 @@ def reuses(
 
 
 def used(
-    layer: Layer, machine: Capacities, at: Mapping[str, NumbersByName], numbers: NumberSystem
+    layer: StoredLayer, machine: Capacities, at: Mapping[str, NumbersByName], numbers: NumberSystem
 ) -> dict[str, Any]:
     """What a mapping takes of what there is, by metric; of factors by slot."""
     tile = {loop: at[SPM][loop] * at[RF][loop] * at[SPATIAL][loop] for loop in layer.nest.loops}
@@ -529,7 +535,7 @@ Pricing = Callable[[Reuse, Reuse], MetricsAndParts]
 
 
 def pricing(
-    layer: Layer, machine: Machine, at: Mapping[str, NumbersByName], numbers: NumberSystem
+    layer: StoredLayer, machine: Machine, at: Mapping[str, NumbersByName], numbers: NumberSystem
 ) -> Pricing:
     """What mappings of some factors, by slot, cost."""
     tile = {loop: at[SPM][loop] * at[RF][loop] * at[SPATIAL][loop] for loop in layer.nest.loops}

@@ -27,8 +27,8 @@ from ithaca.formulations.spatial.dmazerunner.corners import Corners
 from ithaca.formulations.spatial.dmazerunner.model import DRAM, RF, SPATIAL, SPM, reuse
 from ithaca.formulations.spatial.dmazerunner.tables import (
     AT_ONCE,
-    Columns,
-    Outer,
+    ChoiceColumns,
+    OuterChoices,
     Tables,
     chunks,
     ragged,
@@ -59,16 +59,18 @@ class TilingStage(ABC):
     # -- what editions say -------------------------------------------------------------
 
     @abstractmethod
-    def _tile_bounds(self, tiles: Columns) -> Floats:
+    def _tile_bounds(self, tiles: ChoiceColumns) -> Floats:
         """Bounds of tiles: their register files hold and send no more words than need be, their PEs
         share all work."""
 
     @abstractmethod
-    def _row_bounds(self, rows: Columns, tiles: Columns) -> Floats:
+    def _row_bounds(self, rows: ChoiceColumns, tiles: ChoiceColumns) -> Floats:
         """Bounds of rows."""
 
     @abstractmethod
-    def _pair_bounds(self, outer: Outer, place: Integers, rows: Columns, tiles: Columns) -> Floats:
+    def _pair_bounds(
+        self, outer: OuterChoices, place: Integers, rows: ChoiceColumns, tiles: ChoiceColumns
+    ) -> Floats:
         """Bounds of rows, each with an outer choice."""
 
     @property
@@ -212,7 +214,7 @@ class TilingStage(ABC):
             yield self._best(rows[:, row[picked]], outer, entry[picked], limit)
 
     def _best(
-        self, rows: Integers, outer: Outer, place: Integers, limit: float
+        self, rows: Integers, outer: OuterChoices, place: Integers, limit: float
     ) -> Configuration | None:
         """The best of some mappings, all orders tried; None if none is below the limit."""
         factors: dict[str, dict[str, Floats]] = {DRAM: {}, SPM: {}, RF: {}, SPATIAL: {}}

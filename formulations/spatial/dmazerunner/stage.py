@@ -19,7 +19,7 @@ from ithaca.formulations.spatial.dmazerunner.model import (
     transfers,
 )
 from ithaca.formulations.spatial.dmazerunner.search import TilingStage
-from ithaca.formulations.spatial.dmazerunner.tables import Columns, Outer, Tables
+from ithaca.formulations.spatial.dmazerunner.tables import ChoiceColumns, OuterChoices, Tables
 
 if TYPE_CHECKING:
     from ithaca.formulations.spatial.dmazerunner.design import DmazerunnerDesign
@@ -37,7 +37,7 @@ class DmazerunnerTables(Tables):
         return words * float(self.machine.dram), words * float(self.machine.dma_word), words
 
     def costs(
-        self, tile: Mapping[str, Floats], whole: Mapping[str, Floats], trips: Columns
+        self, tile: Mapping[str, Floats], whole: Mapping[str, Floats], trips: ChoiceColumns
     ) -> list[tuple[Any, ...]]:
         moved = transfers(self.layer, self.machine, tile, whole, NUMPY)
         return outer_parts(
@@ -50,7 +50,7 @@ class DmazerunnerStage(TilingStage):
 
     _design: DmazerunnerDesign
 
-    def _tile_bounds(self, columns: Columns) -> Floats:
+    def _tile_bounds(self, columns: ChoiceColumns) -> Floats:
         """Bounds of tiles: their register files hold and send no more words than need be, their PEs
         share all work."""
         machine, tensors = self._design.machine, self._tables.tensors
@@ -67,7 +67,7 @@ class DmazerunnerStage(TilingStage):
         )
 
     def _bounds(
-        self, one_pass: ArrayPass, tiles: Columns, low: NumbersByName, high: NumbersByName
+        self, one_pass: ArrayPass, tiles: ChoiceColumns, low: NumbersByName, high: NumbersByName
     ) -> Floats:
         """The least objective of any completion of inner choices."""
         energy, cycles, words = self._design.tables.least_outer
@@ -92,7 +92,7 @@ class DmazerunnerStage(TilingStage):
             {**low, "energy": energy, "latency": latency, "edp": energy * latency}, high
         )
 
-    def _row_bounds(self, rows: Columns, tiles: Columns) -> Floats:
+    def _row_bounds(self, rows: ChoiceColumns, tiles: ChoiceColumns) -> Floats:
         exact = {
             "pes": rows["s"],
             "rf_words": sum(rows[f"held.{tensor}"] for tensor in self._tables.tensors),
@@ -104,7 +104,7 @@ class DmazerunnerStage(TilingStage):
         """The column of PEs that hold different outputs."""
         return f"s.{self._design.nest.output.tensor}"
 
-    def _pass(self, rows: Columns, tiles: Columns) -> ArrayPass:
+    def _pass(self, rows: ChoiceColumns, tiles: ChoiceColumns) -> ArrayPass:
         tensors = self._tables.tensors
         held, sent = rows.by_tensor("held", tensors), tiles.by_tensor("sent", tensors)
         return array_pass(
@@ -117,7 +117,9 @@ class DmazerunnerStage(TilingStage):
             sent,
         )
 
-    def _pair_bounds(self, outer: Outer, place: Integers, rows: Columns, tiles: Columns) -> Floats:
+    def _pair_bounds(
+        self, outer: OuterChoices, place: Integers, rows: ChoiceColumns, tiles: ChoiceColumns
+    ) -> Floats:
         """Bounds of rows, each with an outer choice."""
         layer, machine = self._design.layer, self._design.machine
         one_pass, own = self._pass(rows, tiles), tiles.by_tensor("own", self._tables.tensors)

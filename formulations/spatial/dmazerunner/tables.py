@@ -20,7 +20,14 @@ from numpy.typing import NDArray
 
 from ithaca.formulations.algebra.array_types import Floats, Integers, Mask
 from ithaca.formulations.spatial.constraints import NONE, Constraints
-from ithaca.formulations.spatial.dmazerunner.model import DRAM, RF, SPATIAL, SPM, Capacities, Layer
+from ithaca.formulations.spatial.dmazerunner.model import (
+    DRAM,
+    RF,
+    SPATIAL,
+    SPM,
+    Capacities,
+    StoredLayer,
+)
 from ithaca.workloads.nest import MAX_EXTENT
 
 #: Tiles that are counted together.
@@ -34,7 +41,7 @@ MOST_HEADS, MOST_OUTER = 1 << 16, 1 << 22
 AT_ONCE = 1 << 16
 
 
-def groups(layer: Layer) -> tuple[tuple[str, ...], ...]:
+def groups(layer: StoredLayer) -> tuple[tuple[str, ...], ...]:
     """The loops by group, in the order of the nest."""
     found: list[set[str]] = [{loop} for loop in layer.nest.loops]
     for access in layer.nest.accesses:
@@ -85,7 +92,7 @@ def inner_choices(
 
 
 @dataclass(frozen=True)
-class Group:
+class InnerChoices:
     """The inner choices of a group of loops: rows (r, s), sorted by their tile u = r·s."""
 
     loops: tuple[str, ...]
@@ -149,13 +156,13 @@ def asked_of(constraints: Constraints, loop: str, slot: str) -> tuple[int, int]:
 
 
 def make_group(
-    layer: Layer,
+    layer: StoredLayer,
     machine: Capacities,
     loops: tuple[str, ...],
     constraints: Constraints,
     *,
     exact: bool,
-) -> Group:
+) -> InnerChoices:
     """The inner choices of a group."""
     extents = np.array([layer.nest.sizes[loop] for loop in loops], dtype=np.int64)
     choices = []
@@ -174,7 +181,7 @@ def make_group(
     tile_of = tile_of.ravel()[order]
     first = np.searchsorted(tile_of, np.arange(tiles.shape[1] + 1))
     trips = -(-extents[:, None] // tiles)
-    return Group(
+    return InnerChoices(
         loops,
         r[:, keep][:, order],
         s[:, keep][:, order],
@@ -188,7 +195,7 @@ def make_group(
 
 
 @dataclass(frozen=True)
-class Outer:
+class OuterChoices:
     """Outer choices of some tiles."""
 
     tile: Integers
@@ -202,7 +209,7 @@ class Outer:
 
 
 @dataclass(frozen=True)
-class Columns:
+class ChoiceColumns:
     """Equally long columns by name; those of several groups multiply."""
 
     data: dict[str, Floats]
@@ -210,22 +217,26 @@ class Columns:
     def __getitem__(self, name: str) -> Floats:
         return self.data[name]
 
-    def take(self, places: Any) -> Columns:
+    def take(self, places: Any) -> ChoiceColumns:
         """Those entries."""
-        return Columns({name: column[places] for name, column in self.data.items()})
+        return ChoiceColumns({name: column[places] for name, column in self.data.items()})
 
-    def times(self, other: Columns) -> Columns:
+    def times(self, other: ChoiceColumns) -> ChoiceColumns:
         """Entry by entry."""
-        return Columns({name: column * other.data[name] for name, column in self.data.items()})
+        return ChoiceColumns(
+            {name: column * other.data[name] for name, column in self.data.items()}
+        )
 
     def by_tensor(self, name: str, tensors: Sequence[str]) -> dict[str, Floats]:
         """The columns of that name of every tensor."""
         return {tensor: self.data[f"{name}.{tensor}"] for tensor in tensors}
 
     @property
-    def least(self) -> Columns:
+    def least(self) -> ChoiceColumns:
         """The least entry of each, as a column of one."""
-        return Columns({name: column.min(keepdims=True) for name, column in self.data.items()})
+        return ChoiceColumns(
+            {name: column.min(keepdims=True) for name, column in self.data.items()}
+        )
 
 
 class Tables(ABC):
@@ -233,7 +244,12 @@ class Tables(ABC):
     what is asked for."""
 
     def __init__(
-        self, layer: Layer, machine: Capacities, constraints: Constraints = NONE, *, exact: bool
+        self,
+        layer: StoredLayer,
+        machine: Capacities,
+        constraints: Constraints = NONE,
+        *,
+        exact: bool,
     ) -> None:
         self.layer, self.machine, self.exact = layer, machine, exact
         self.least_pes = ceil(constraints.least_used * machine.pes)
@@ -254,7 +270,7 @@ class Tables(ABC):
         return {}
 
     @cached_property
-    def rows(self) -> tuple[Columns, ...]:
+    def rows(self) -> tuple[ChoiceColumns, ...]:
         """Of each group's rows: ``r`` and ``s``, products, ``s.TENSOR`` over its loops only;
         ``held`` words of a PE."""
         found = []
@@ -269,11 +285,11 @@ class Tables(ABC):
                     self.tensors, trips_of(self.layer, group, group.s), strict=True
                 )
             }
-            found.append(Columns(columns | self._words("held", group, group.r)))
+            found.append(ChoiceColumns(columns | self._words("held", group, group.r)))
         return tuple(found)
 
     @cached_property
-    def tiles(self) -> tuple[Columns, ...]:
+    def tiles(self) -> tuple[ChoiceColumns, ...]:
         """Of each group's tiles: ``trips`` outside, all and ``own`` loops', ``whole`` extents, the
         ``tile``, words ``sent``.
 
@@ -289,18 +305,20 @@ class Tables(ABC):
             for tensor in self.tensors:
                 spread = rows[f"held.{tensor}"] * rows[self.counted(tensor)]
                 columns[f"spread.{tensor}"] = np.minimum.reduceat(spread, group.first[:-1])
-            found.append(Columns(columns))
+            found.append(ChoiceColumns(columns))
         return tuple(found)
 
     @cached_property
-    def outer(self) -> tuple[Columns, ...]:
+    def outer(self) -> tuple[ChoiceColumns, ...]:
         """Of each group's outer choices: DRAM's ``trips``, all and by ``own`` loops, and words
         ``moved``."""
         found = []
         for group in self.groups:
             p, d, begins = group.outer
             tile = np.repeat(group.tiles, np.diff(begins), axis=1)
-            found.append(Columns(self._trips(group, d) | self._words("moved", group, tile * p)))
+            found.append(
+                ChoiceColumns(self._trips(group, d) | self._words("moved", group, tile * p))
+            )
         return tuple(found)
 
     @cached_property
@@ -311,7 +329,7 @@ class Tables(ABC):
         complete with them. The choices of the first groups bound what they cost with any of the
         others: best first, few are completed.
         """
-        layer = self.layer if self.exact else Layer(self.layer.nest)
+        layer = self.layer if self.exact else StoredLayer(self.layer.nest)
         free = type(self)(
             layer, replace(self.machine, pes=1, rf_words=1), exact=self.exact
         )  # one tile: all choices are outer
@@ -366,12 +384,12 @@ class Tables(ABC):
 
     @abstractmethod
     def costs(
-        self, tile: Mapping[str, Floats], whole: Mapping[str, Floats], trips: Columns
+        self, tile: Mapping[str, Floats], whole: Mapping[str, Floats], trips: ChoiceColumns
     ) -> list[tuple[Any, ...]]:
         """What transfers of tiles cost, for each tensor that may be reused, by DRAM's ``trips``,
         all and of ``own`` loops."""
 
-    def product(self, tables: Sequence[Columns], places: NDArray[Any]) -> Columns:
+    def product(self, tables: Sequence[ChoiceColumns], places: NDArray[Any]) -> ChoiceColumns:
         """The columns of choices, one of each group."""
         found = tables[0].take(places[0])
         for part, place in zip(tables[1:], places[1:], strict=True):
@@ -382,7 +400,7 @@ class Tables(ABC):
         """All rows of tiles that fit register files and PEs: the tile of each, and its choice of
         each group."""
         owner, found = np.arange(tiles.shape[1]), np.zeros((0, tiles.shape[1]), np.int64)
-        columns: Columns | None = None
+        columns: ChoiceColumns | None = None
         for place, (group, part) in enumerate(zip(self.groups, self.rows, strict=True)):
             tile = tiles[place, owner]
             entry, number = ragged(group.counts[tile])
@@ -426,7 +444,7 @@ class Tables(ABC):
             found = found * np.diff(group.outer[2])[tile]
         return found
 
-    def outer_of(self, tiles: Integers, choices: Integers | None = None) -> Outer:
+    def outer_of(self, tiles: Integers, choices: Integers | None = None) -> OuterChoices:
         """The outer choices of tiles that the scratchpad holds; those of the first groups may be
         made, one of a tile each."""
         most = self.machine.banks * self.machine.bank_words
@@ -473,7 +491,7 @@ class Tables(ABC):
             tuple(np.concatenate(columns) for columns in zip(*part, strict=True))
             for part in zip(*found, strict=True)
         ]
-        return Outer(owner, choices, banks, parts)
+        return OuterChoices(owner, choices, banks, parts)
 
     def _moved(self, tiles: Integers, choices: Integers) -> list[tuple[Any, ...]]:
         """What outer choices cost, one of a tile each."""
@@ -485,25 +503,25 @@ class Tables(ABC):
                 whole[loop] = d[line, choice] * tile[loop]
         return self.costs(tile, whole, self.product(self.outer, choices))
 
-    def _trips(self, group: Group, factors: Integers) -> dict[str, Floats]:
+    def _trips(self, group: InnerChoices, factors: Integers) -> dict[str, Floats]:
         own = trips_of(self.layer, group, factors)
         return {"trips": factors.prod(axis=0).astype(float)} | {
             f"own.{t}": c for t, c in zip(self.tensors, own, strict=True)
         }
 
-    def _words(self, name: str, group: Group, factors: Integers) -> dict[str, Floats]:
+    def _words(self, name: str, group: InnerChoices, factors: Integers) -> dict[str, Floats]:
         words = words_of(self.layer, group, factors)
         return {
             f"{name}.{tensor}": column for tensor, column in zip(self.tensors, words, strict=True)
         }
 
 
-def by_loop(group: Group, factors: Integers) -> dict[str, Floats]:
+def by_loop(group: InnerChoices, factors: Integers) -> dict[str, Floats]:
     """Columns of a group's factors, by loop, as floats: products of them do not overflow."""
     return {loop: column.astype(float) for loop, column in zip(group.loops, factors, strict=True)}
 
 
-def words_of(layer: Layer, group: Group, factors: Integers) -> list[Floats]:
+def words_of(layer: StoredLayer, group: InnerChoices, factors: Integers) -> list[Floats]:
     """A group's part of the words of every tensor, in the order of the nest's accesses."""
     sizes = by_loop(group, factors)
     found = []
@@ -516,7 +534,7 @@ def words_of(layer: Layer, group: Group, factors: Integers) -> list[Floats]:
     return found
 
 
-def trips_of(layer: Layer, group: Group, factors: Integers) -> list[Floats]:
+def trips_of(layer: StoredLayer, group: InnerChoices, factors: Integers) -> list[Floats]:
     """A group's part of the product of factors of the loops that index each tensor, in the order of
     the nest's accesses."""
     found = []

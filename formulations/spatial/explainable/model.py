@@ -22,16 +22,16 @@ from typing import Any
 from ithaca.files.messages import refuse
 from ithaca.formulations.algebra.number_systems import NumbersByName, NumberSystem
 from ithaca.formulations.design import MetricsAndParts
-from ithaca.formulations.spatial.architecture import NETWORKS, Architecture, Network
+from ithaca.formulations.spatial.architecture import NETWORKS, Architecture, OperandNetworks
 from ithaca.formulations.spatial.dmazerunner.model import (
     DRAM,
     RF,
     SPATIAL,
     SPM,
     Capacities,
-    Layer,
     Pricing,
     Reuse,
+    StoredLayer,
     reducing,
     words_moved,
 )
@@ -45,7 +45,7 @@ GROUPS = {"input": "input", "weight": "weight", "output": "write"}
 class Machine(Capacities):
     """What the model knows of an accelerator."""
 
-    network: Network
+    network: OperandNetworks
     """Its networks."""
     word_bits: int
     """Bits of a word."""
@@ -100,7 +100,7 @@ class Machine(Capacities):
         }
 
 
-def networks(layer: Layer) -> dict[str, str]:
+def networks(layer: StoredLayer) -> dict[str, str]:
     """The tensor that each network carries: the nest's first operand is the input, its second the
     weight."""
     output, (first, second) = layer.nest.output.tensor, layer.nest.inputs
@@ -120,7 +120,7 @@ class ArrayTile:
 
 
 def array_tile(
-    layer: Layer,
+    layer: StoredLayer,
     machine: Machine,
     trips: Any,
     pes: Any,
@@ -151,7 +151,7 @@ def changes(spm: Reuse, dram: Reuse, tensor: str, numbers: NumberSystem) -> Any:
 
 
 def cycles(
-    layer: Layer,
+    layer: StoredLayer,
     machine: Machine,
     tile: ArrayTile,
     trips: Any,
@@ -190,7 +190,7 @@ def cycles(
 
 
 def used(
-    layer: Layer, machine: Machine, at: Mapping[str, NumbersByName], numbers: NumberSystem
+    layer: StoredLayer, machine: Machine, at: Mapping[str, NumbersByName], numbers: NumberSystem
 ) -> dict[str, Any]:
     """What a mapping takes of what there is, by metric; of factors by slot."""
     roles = networks(layer)
@@ -205,7 +205,7 @@ def used(
 
 
 def pricing(
-    layer: Layer, machine: Machine, at: Mapping[str, NumbersByName], numbers: NumberSystem
+    layer: StoredLayer, machine: Machine, at: Mapping[str, NumbersByName], numbers: NumberSystem
 ) -> Pricing:
     """What mappings of some factors, by slot, cost (see `dmazerunner.model.pricing`)."""
     nest = layer.nest

@@ -22,9 +22,14 @@ from ithaca.formulations.algebra.array_types import Floats, Integers
 from ithaca.formulations.algebra.number_systems import NUMPY, NumbersByName
 from ithaca.formulations.algebra.rounding import EXACT
 from ithaca.formulations.spatial.dmazerunner.corners import Corners
-from ithaca.formulations.spatial.dmazerunner.model import Capacities, Layer, Reuse, words_moved
+from ithaca.formulations.spatial.dmazerunner.model import (
+    Capacities,
+    Reuse,
+    StoredLayer,
+    words_moved,
+)
 from ithaca.formulations.spatial.dmazerunner.search import TilingStage
-from ithaca.formulations.spatial.dmazerunner.tables import Columns, Outer, Tables
+from ithaca.formulations.spatial.dmazerunner.tables import ChoiceColumns, OuterChoices, Tables
 from ithaca.formulations.spatial.explainable.model import (
     GROUPS,
     ArrayTile,
@@ -42,7 +47,7 @@ WHOLE = replace(NUMPY, ceil_div=lambda a, b: np.ceil(a / b))
 
 
 @lru_cache(maxsize=4096)
-def least_words(layer: Layer, banks: int, bank_words: int, *, exact: bool) -> Fraction | None:
+def least_words(layer: StoredLayer, banks: int, bank_words: int, *, exact: bool) -> Fraction | None:
     """Words that every mapping moves between DRAM and a scratchpad of that size, whatever is inside
     it; None: nothing fits."""
     tables = ExplainableTables(layer, Capacities(1, 1, banks, bank_words), exact=exact)
@@ -60,7 +65,7 @@ class ExplainableTables(Tables):
         return (words,)
 
     def costs(
-        self, tile: Mapping[str, Floats], whole: Mapping[str, Floats], trips: Columns
+        self, tile: Mapping[str, Floats], whole: Mapping[str, Floats], trips: ChoiceColumns
     ) -> list[tuple[Any, ...]]:
         layer, own = self.layer, trips.by_tensor("own", self.tensors)
         words = {access.tensor: layer.words(access, tile) for access in layer.nest.accesses}
@@ -124,7 +129,7 @@ class ExplainableStage(TilingStage):
             self._corners.least({**dict.fromkeys(machine.limits, 1), **least}, machine.limits)
         )
 
-    def _tile_bounds(self, tiles: Columns) -> Floats:
+    def _tile_bounds(self, tiles: ChoiceColumns) -> Floats:
         machine, tensors = self._design.machine, self._tables.tensors
         computing = np.maximum(np.ceil(tiles["tile"] / machine.pes), tiles["r"])
         spread, bits = tiles.by_tensor("spread", tensors), {}
@@ -132,11 +137,13 @@ class ExplainableStage(TilingStage):
             bits[name] = np.ceil(spread[tensor] / machine.network.links(name)) * machine.word_bits
         return self._bounds(ArrayTile(computing, 0.0, bits), tiles, {}, self._design.machine.limits)
 
-    def _row_bounds(self, rows: Columns, tiles: Columns) -> Floats:
+    def _row_bounds(self, rows: ChoiceColumns, tiles: ChoiceColumns) -> Floats:
         known = self._known(rows)
         return self._bounds(self._tile(rows), tiles, known, known)
 
-    def _pair_bounds(self, outer: Outer, place: Integers, rows: Columns, tiles: Columns) -> Floats:
+    def _pair_bounds(
+        self, outer: OuterChoices, place: Integers, rows: ChoiceColumns, tiles: ChoiceColumns
+    ) -> Floats:
         known = {**self._known(rows), "spm_banks": outer.banks[place]}
         words = np.array([part[0][place] for part in outer.parts])
         return self._bounds(self._tile(rows), tiles, known, known, words.min(axis=0))
@@ -144,7 +151,7 @@ class ExplainableStage(TilingStage):
     def _bounds(
         self,
         tile: ArrayTile,
-        tiles: Columns,
+        tiles: ChoiceColumns,
         low: NumbersByName,
         high: NumbersByName,
         words: Any = None,
@@ -188,14 +195,14 @@ class ExplainableStage(TilingStage):
             )
         return found
 
-    def _tile(self, rows: Columns) -> ArrayTile:
+    def _tile(self, rows: ChoiceColumns) -> ArrayTile:
         tensors = self._tables.tensors
         held, groups = rows.by_tensor("held", tensors), rows.by_tensor("s", tensors)
         return array_tile(
             self._design.layer, self._design.machine, rows["r"], rows["s"], groups, held, WHOLE
         )
 
-    def _known(self, rows: Columns) -> dict[str, Any]:
+    def _known(self, rows: ChoiceColumns) -> dict[str, Any]:
         """What rows say of themselves."""
         names, tensors = networks(self._design.layer), self._tables.tensors
         groups = {f"{role}_groups": rows[f"s.{names[network]}"] for role, network in GROUPS.items()}

@@ -14,7 +14,7 @@ from ithaca.formulations.intrinsics import find_intrinsic
 from ithaca.formulations.matching import Computation, computation
 from ithaca.formulations.matching_model import matches
 from ithaca.formulations.spatial.architecture import Architecture, Tensorized
-from ithaca.formulations.spatial.intrinsic.model import PORTS, Operand, Work
+from ithaca.formulations.spatial.intrinsic.model import PORTS, Operand, TensorizedWork
 from ithaca.workloads.nest import LoopNest
 
 #: Loops of an intrinsic with the loops of a nest that run on them; one that is left out runs once,
@@ -109,7 +109,7 @@ class IntrinsicArray:
         """
         return _bindings(self.computes, self.sides, nest)
 
-    def work(self, nest: LoopNest, binding: Binding) -> Work:
+    def work(self, nest: LoopNest, binding: Binding) -> TensorizedWork:
         """All that costs of a nest follow from."""
         compute, (_, scratchpad, local) = self.architecture.compute, self.architecture.levels
         assert scratchpad.words is not None
@@ -133,7 +133,7 @@ def array_of(architecture: Architecture) -> IntrinsicArray:
 def _bindings(computes: Computation, sides: tuple[str, ...], nest: LoopNest) -> tuple[Binding, ...]:
     # sides are never exchanged with loops that run in time: what the array holds depends on them
     told_apart = tuple((loop, 2 * size + (loop not in sides)) for loop, size in computes.extents)
-    found: dict[Work, Binding] = {}
+    found: dict[TensorizedWork, Binding] = {}
     whole = computation(nest)
     for match in matches(whole, replace(computes, extents=told_apart), partial=True):
         if match.computation != whole:
@@ -150,14 +150,16 @@ def _bindings(computes: Computation, sides: tuple[str, ...], nest: LoopNest) -> 
     return tuple(found.values())
 
 
-def _work(computes: Computation, sides: tuple[str, ...], nest: LoopNest, binding: Binding) -> Work:
+def _work(
+    computes: Computation, sides: tuple[str, ...], nest: LoopNest, binding: Binding
+) -> TensorizedWork:
     """What costs follow from, but for the figures of the hardware."""
     sizes, extents, image = computes.sizes, nest.sizes, dict(binding)
     accesses = (*computes.inputs, computes.output)
     holders = [
         access for access in accesses if access.loops >= set(sides)
     ]  # of several, such as a dot product's, none stays
-    return Work(
+    return TensorizedWork(
         extents=tuple((p, extents[q]) for p, q in binding),
         sizes=computes.extents,
         sides=sides,

@@ -24,7 +24,7 @@ from ithaca.formulations.space import Axis, Link, Quantity, Relation, Space, mak
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.constraints import NONE
 from ithaca.formulations.spatial.intrinsic.array import Binding, array_of
-from ithaca.formulations.spatial.intrinsic.model import Work
+from ithaca.formulations.spatial.intrinsic.model import TensorizedWork
 from ithaca.formulations.spatial.intrinsic.stage import IntrinsicStage
 from ithaca.formulations.spatial.mapping import Mapping as Laid
 from ithaca.formulations.spatial.mapping import Order, Slot
@@ -71,7 +71,7 @@ class IntrinsicDesign(MappingDesign):
     vocabulary = VOCABULARY
 
     @cached_property
-    def work(self) -> Work:
+    def work(self) -> TensorizedWork:
         """What costs follow from."""
         return array_of(self.architecture).work(self.nest, self.binding)
 

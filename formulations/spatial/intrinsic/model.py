@@ -64,7 +64,7 @@ class Operand:
 
 
 @dataclass(frozen=True)
-class Work:
+class TensorizedWork:
     """A layer on an array: all that its costs follow from."""
 
     extents: Sizes

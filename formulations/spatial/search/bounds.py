@@ -5,7 +5,7 @@ much in the end. The next temporal loop with more than one trip closes every ten
 so only tensors that some one loop leaves alone may go on for nothing: for each such *group* of open
 tensors, those in it are multiplied with the loops that move them at least, all others with Q (less
 what tiles share along the loop that closes them). What levels further out take is bounded by the
-least over all tiles that fit them (`Outer`), whatever the tiles of the others are.
+least over all tiles that fit them (`OuterLevels`), whatever the tiles of the others are.
 """
 
 from __future__ import annotations
@@ -36,20 +36,20 @@ MORE = 1 + ROUNDING
 
 
 @dataclass(frozen=True)
-class Group:
+class OpenTensors:
     """Tensors that may stay open together, and the loops that leave all of them alone."""
 
     tensors: frozenset[int]
     loops: tuple[int, ...]
 
 
-def groups(hierarchy: Hierarchy) -> tuple[Group, ...]:
+def groups(hierarchy: Hierarchy) -> tuple[OpenTensors, ...]:
     """One group for every set of tensors that some loop leaves alone."""
     found: dict[frozenset[int], list[int]] = {}
     for loop in range(len(hierarchy.loops)):
         still = frozenset(v for v, tensor in enumerate(hierarchy.tensors) if not tensor.moved[loop])
         found.setdefault(still, []).append(loop)
-    return tuple(Group(still, tuple(loops)) for still, loops in found.items())
+    return tuple(OpenTensors(still, tuple(loops)) for still, loops in found.items())
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Bounds:
     ) -> None:
         self.hierarchy, self.layouts = hierarchy, layouts
         self.groups = groups(hierarchy)
-        self.outer = Outer(hierarchy, self.groups, values, tiles, divisors=divisors)
+        self.outer = OuterLevels(hierarchy, self.groups, values, tiles, divisors=divisors)
 
     def least(self, labels: Labels, at: Position) -> tuple[Vector, Vector, list[list[Vector]]]:
         """Least cycles of the multipliers; runs of what is covered; and by group the least of every
@@ -150,7 +150,7 @@ class Bounds:
         self,
         labels: Labels,
         number: int,
-        group: Group,
+        group: OpenTensors,
         times: Mapping[Item, Vector],
         runs: Vector,
         moving: Vector,
@@ -183,7 +183,9 @@ class Bounds:
         found: Vector = total + plain
         return found
 
-    def _share(self, labels: Labels, item: Item, group: Group, left: Matrix) -> Vector | float:
+    def _share(
+        self, labels: Labels, item: Item, group: OpenTensors, left: Matrix
+    ) -> Vector | float:
         """What filling an open tensor anew in each trip costs at least, relative to tiles that
         share nothing."""
         tensor, extents = self.hierarchy.tensors[item[0]], labels.rows("extent")
@@ -280,7 +282,7 @@ def _trips_left(hierarchy: Hierarchy, extents: Matrix) -> Matrix:
     return found
 
 
-class Outer:
+class OuterLevels:
     """What levels take at least that labels have not entered, by what labels cover: the least over
     all tiles that fit.
 
@@ -291,7 +293,7 @@ class Outer:
     def __init__(
         self,
         hierarchy: Hierarchy,
-        found: Sequence[Group],
+        found: Sequence[OpenTensors],
         values: Sequence[Vector],
         tiles: int,
         *,

@@ -32,7 +32,7 @@ Item = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class Layout:
+class LabelLayout:
     """Which row of the matrix holds what."""
 
     hierarchy: Hierarchy
@@ -102,7 +102,7 @@ class Layout:
 class Labels:
     """Some labels, all decided up to the same point."""
 
-    layout: Layout
+    layout: LabelLayout
     data: Matrix
     """A column each."""
     meshes: int = 0
@@ -133,7 +133,7 @@ class Labels:
         """Some of them."""
         return replace(self, data=self.data[:, which])
 
-    def relaid(self, layout: Layout) -> Labels:
+    def relaid(self, layout: LabelLayout) -> Labels:
         """The same in another layout; what is new there is 0."""
         if layout == self.layout:
             return self
@@ -160,7 +160,7 @@ def joined(parts: Sequence[Labels]) -> Labels:
         return parts[0]
     counts = tuple(sorted({number for part in parts for number in part.layout.counts}))
     items = tuple(sorted({item for part in parts for item in part.layout.items}))
-    layout = Layout(parts[0].hierarchy, counts, items)
+    layout = LabelLayout(parts[0].hierarchy, counts, items)
     return replace(
         parts[0],
         layout=layout,
@@ -172,7 +172,7 @@ def beginning(hierarchy: Hierarchy) -> Labels:
     """The one label of nothing decided: a multiplier does one step, for which it wants a word of
     every tensor."""
     counts = tuple(number for number, count in enumerate(hierarchy.counts) if count.step)
-    layout = Layout(hierarchy, counts, ())
+    layout = LabelLayout(hierarchy, counts, ())
     data = np.zeros((layout.size, 1), hierarchy.dtype)
     for name in ("extent", "widest", "lanes", "steps", "wanted", "closed"):
         data[layout.rows(name)] = 1
@@ -311,7 +311,7 @@ def enter(labels: Labels, level: int) -> Labels:
     for v in kept:
         if level != hierarchy.top(v):
             items.add((v, labels.meshes if hierarchy.tensors[v].windows else 0))
-    found = labels.relaid(Layout(hierarchy, counts, tuple(sorted(items))))
+    found = labels.relaid(LabelLayout(hierarchy, counts, tuple(sorted(items))))
     if found is labels:
         found = replace(labels, data=labels.data.copy())
     for leaking, weights in zip(found.rows("leak"), hierarchy.leaks, strict=True):
@@ -370,4 +370,4 @@ def trimmed(labels: Labels) -> Labels:
         for item in layout.items
         if labels.held[item[0]] == item[1] or (labels.rows(item) > 0).any()
     )
-    return labels.relaid(Layout(hierarchy, tuple(counts), items))
+    return labels.relaid(LabelLayout(hierarchy, tuple(counts), items))

@@ -68,7 +68,7 @@ MIDWAY, MOST_MIDWAY = 100, 1 << 18
 
 
 @dataclass(frozen=True)
-class Step:
+class MappingStep:
     """A part of a mapping: the lanes inside a level, or its temporal loops in some order."""
 
     level: int
@@ -87,7 +87,7 @@ class Pauses:
 
 
 @dataclass(frozen=True)
-class Trace:
+class LabelTrace:
     """What labels at a boundary were extended from, and what they cover."""
 
     origin: Integers
@@ -114,17 +114,17 @@ class TimeloopStage:
         #: Rough ones until those that the proof asks for are made.
         self.bounds = Bounds(hierarchy, self.layouts, values, divisors=divisors, tiles=ROUGH)
         self._proving = Bounds(hierarchy, self.layouts, values, divisors=divisors, tiles=TILES)
-        self._rows: list[tuple[Labels, list[Trace]]] = []
+        self._rows: list[tuple[Labels, list[LabelTrace]]] = []
         self.dropped: Fraction | float = inf  #: No mapping that was left out is below this
 
     @cached_property
-    def steps(self) -> tuple[Step, ...]:
+    def steps(self) -> tuple[MappingStep, ...]:
         """All steps, innermost first."""
         meshes = {mesh.level for mesh in self.hierarchy.meshes}
         found = []
         for level in reversed(range(len(self.hierarchy.levels))):
-            found += [Step(level, True)] if level in meshes else []
-            found.append(Step(level, False))
+            found += [MappingStep(level, True)] if level in meshes else []
+            found.append(MappingStep(level, False))
         return tuple(found)
 
     @cached_property
@@ -138,7 +138,7 @@ class TimeloopStage:
             return np.array([n for n in range(1, extent + 1) if extent % n == 0], float)
         return np.array(sorted({-(-extent // trips) for trips in range(1, extent + 1)}), float)
 
-    def _choices(self, left: int, loop: int, step: Step) -> Vector:
+    def _choices(self, left: int, loop: int, step: MappingStep) -> Vector:
         """The factors that a step may give a loop of which so many trips are left."""
         level = self.hierarchy.levels[step.level].name
         asked = self.design.constraints.factor(
@@ -191,7 +191,9 @@ class TimeloopStage:
 
     # -- extensions ----------------------------------------------------------------------
 
-    def _widened(self, found: Labels, loop: int, step: Step) -> tuple[NDArray[np.intp], Vector]:
+    def _widened(
+        self, found: Labels, loop: int, step: MappingStep
+    ) -> tuple[NDArray[np.intp], Vector]:
         """Every label with every factor of a loop."""
         extent = self.hierarchy.extents[loop]
         left = -(-extent // found.row("extent", loop)).astype(np.int64)
@@ -205,7 +207,7 @@ class TimeloopStage:
         offset = np.arange(origin.size) - np.repeat(np.cumsum(counts) - counts, counts)
         return origin, np.concatenate(choices)[np.repeat(begins, counts) + offset]
 
-    def _along(self, step: Step, loop: int) -> str:
+    def _along(self, step: MappingStep, loop: int) -> str:
         """The directions along which lanes of a loop may lie."""
         level, name = self.hierarchy.levels[step.level].name, self.hierarchy.loops[loop]
         return "".join(way for way in "xy" if self.design.constraints.lies_along(level, name, way))
@@ -222,7 +224,7 @@ class TimeloopStage:
     def _extended(
         self,
         found: Labels,
-        step: Step,
+        step: MappingStep,
         order: Sequence[int],
         cutoff: Fraction | None,
         most: int | None,
@@ -268,7 +270,7 @@ class TimeloopStage:
         self,
         found: Labels,
         loop: int,
-        step: Step,
+        step: MappingStep,
         which: NDArray[np.intp],
         factor: Vector,
         inner: Matrix,
@@ -314,7 +316,7 @@ class TimeloopStage:
             found, meshes_left=meshes_left, timed=timed, lanes=self.goal.uses_lanes
         )
 
-    def _orders(self, step: Step) -> tuple[tuple[int, ...], ...]:
+    def _orders(self, step: MappingStep) -> tuple[tuple[int, ...], ...]:
         everything = tuple(range(len(self.hierarchy.loops)))
         return (everything,) if step.lanes else self.hierarchy.orders[step.level]
 
@@ -425,7 +427,7 @@ class TimeloopStage:
             for _ in self._proving.outer.made():
                 yield Block.empty(self.least)
             self.bounds = self._proving
-        found, traces = beginning(self.hierarchy), list[Trace]()
+        found, traces = beginning(self.hierarchy), list[LabelTrace]()
         bounds = self.bound(found, Position(self.steps[0].level), cutoff())
         least = float(bounds.min())
         yield Block.empty(least)
@@ -468,7 +470,7 @@ class TimeloopStage:
             yield from self._finished(found.take(places), self.inner, [*traces], places, cutoff)
 
     def _finished(
-        self, found: Labels, number: int, traces: list[Trace], places: Integers, cutoff: Cutoff
+        self, found: Labels, number: int, traces: list[LabelTrace], places: Integers, cutoff: Cutoff
     ) -> Candidates:
         """The best mappings that extend labels, which are the ``places`` of the last trace."""
         if number == len(self.steps):
@@ -485,7 +487,7 @@ class TimeloopStage:
                 )
 
     def _evaluated(
-        self, found: Labels, traces: Sequence[Trace], places: Integers, cutoff: Cutoff
+        self, found: Labels, traces: Sequence[LabelTrace], places: Integers, cutoff: Cutoff
     ) -> Iterator[Configuration]:
         """The best of complete mappings, if it is below the cutoff."""
         vector = self._final(found)
@@ -525,16 +527,16 @@ class TimeloopStage:
             )
         return found
 
-    def _configuration(self, traces: Sequence[Trace], place: int) -> Configuration:
+    def _configuration(self, traces: Sequence[LabelTrace], place: int) -> Configuration:
         """The mapping of a label of the last trace."""
         hierarchy = self.hierarchy
-        steps: list[tuple[Step, NDArray[np.int32], int]] = []
+        steps: list[tuple[MappingStep, NDArray[np.int32], int]] = []
         for step, trace in zip(reversed(self.steps), reversed(traces), strict=True):
             steps.append((step, trace.extents[:, place], int(trace.order[place])))
             place = int(trace.origin[place])
         inner = np.ones(len(hierarchy.loops), np.int64)
         values: dict[str, int] = {}
-        lanes: list[tuple[Step, list[int]]] = []
+        lanes: list[tuple[MappingStep, list[int]]] = []
         for step, extents, order in reversed(steps):
             name = hierarchy.levels[step.level].name
             chosen = (extents // inner).tolist()
@@ -563,8 +565,8 @@ class TimeloopStage:
         )
 
 
-def _trace(found: Labels) -> Trace:
-    return Trace(
+def _trace(found: Labels) -> LabelTrace:
+    return LabelTrace(
         found.row("origin").astype(np.int64),
         found.rows("extent").astype(np.int32),
         found.row("order").astype(np.int16),

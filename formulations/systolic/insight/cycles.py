@@ -10,7 +10,7 @@ from math import prod
 
 from ithaca.formulations.systolic import quantities
 from ithaca.formulations.systolic.cost_model import Costs, ModuleCost
-from ithaca.formulations.systolic.systolic_array import Edition, IOGroup, Module, Role
+from ithaca.formulations.systolic.systolic_array import Edition, GroupRole, IOGroup, Module
 from ithaca.workloads.nest import LoopNest
 
 #: Name of the PEs beside those of the I/O modules.
@@ -31,7 +31,7 @@ class Contender:
 
 
 @dataclass(frozen=True, slots=True)
-class Binding:
+class ArrayBottleneck:
     """What sets how long an array takes."""
 
     first: Contender
@@ -68,7 +68,7 @@ class Binding:
         return self.first.cycles / self.latency
 
 
-def binding(costs: Costs) -> Binding:
+def binding(costs: Costs) -> ArrayBottleneck:
     """Rank the PEs and the I/O modules of exact costs.
 
     A buffer that waits for the PEs it feeds takes as long as they do, and a cycle a tile to swap.
@@ -87,18 +87,18 @@ def binding(costs: Costs) -> Binding:
     )
     second = ranked[1] if len(ranked) > 1 else None
     if costs.point.array.edition is Edition.CYCLE:  # modules work beyond their tiles' phase
-        return Binding(ranked[0], second, "run", costs.latency, costs.latency)
-    return Binding(ranked[0], second, "main phase", costs.main, costs.latency)
+        return ArrayBottleneck(ranked[0], second, "run", costs.latency, costs.latency)
+    return ArrayBottleneck(ranked[0], second, "main phase", costs.main, costs.latency)
 
 
 def _waits(group: IOGroup, module: Module, cost: ModuleCost) -> bool:
     """Whether a buffer is filled before the PEs have used up the one they work on."""
-    feeds = group.role is Role.READ and module.buffer and group.double_buffered
+    feeds = group.role is GroupRole.READ and module.buffer and group.double_buffered
     return bool(feeds and cost.per_tile - 1 > cost.transfer)
 
 
 @dataclass(frozen=True, slots=True)
-class Cycles:
+class CycleShares:
     """The latency in parts that add up to it (cycles)."""
 
     useful: Fraction
@@ -129,12 +129,12 @@ class Cycles:
         return {name: getattr(self, name) / self.latency for name in self.__slots__}
 
 
-def cycles(nest: LoopNest, costs: Costs) -> Cycles:
+def cycles(nest: LoopNest, costs: Costs) -> CycleShares:
     """Split the latency of exact costs into its parts."""
     point = costs.point
     moves: Fraction = point.array.pe.moves.evaluate(point.values, point.numbers)
     useful = Fraction(nest.operations) / costs.comp
-    return Cycles(
+    return CycleShares(
         useful,
         costs.pe - moves - useful,
         moves,

@@ -14,9 +14,9 @@ from ithaca.formulations.problem import Limit
 from ithaca.formulations.systolic.cost_model import Costs
 from ithaca.formulations.systolic.insight.cycles import (
     PES,
-    Binding,
+    ArrayBottleneck,
     Contender,
-    Cycles,
+    CycleShares,
     LoopPadding,
     Padding,
     binding,
@@ -31,9 +31,9 @@ from ithaca.workloads.nest import LoopNest
 class Facts:
     """What is known of a configuration."""
 
-    binding: Binding
+    binding: ArrayBottleneck
     """What the main phase lasts for."""
-    cycles: Cycles
+    cycles: CycleShares
     """Where the cycles go."""
     padding: Padding
     """Iterations beyond the nest's."""
@@ -63,7 +63,7 @@ def _statements(known: Facts, reservation: str) -> Iterator[str]:
     yield from _roofs(known.roofs)
 
 
-def _binding(binding: Binding) -> Iterator[str]:
+def _binding(binding: ArrayBottleneck) -> Iterator[str]:
     first = binding.first
     subject, verb = ("the PEs", "work") if first.name == PES else (first.name, "works")
     yield (
@@ -89,7 +89,7 @@ def _who(contender: Contender) -> str:
     return "the work of the PEs" if contender.name == PES else contender.name
 
 
-def _cycles(cycles: Cycles) -> Iterator[str]:
+def _cycles(cycles: CycleShares) -> Iterator[str]:
     shares = cycles.shares
     parts = {
         "useful": "the nest's own operations on all MAC units",

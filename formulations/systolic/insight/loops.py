@@ -13,9 +13,9 @@ from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.systolic.quantities import extent, lanes, t1, t2, tiles
 from ithaca.formulations.systolic.systolic_array import (
     Direction,
+    GroupRole,
     IOGroup,
     Module,
-    Role,
     SystolicArray,
 )
 from ithaca.workloads.nest import LoopNest
@@ -88,7 +88,7 @@ def loop_lines(nest: LoopNest, array: SystolicArray, values: Mapping[str, int]) 
 
 def _times(group: IOGroup, module: Module, carried: list[str]) -> list[str]:
     """How often a module moves tiles, where that is not in every trip of the loops around it."""
-    if group.role is Role.FLOW and not (
+    if group.role is GroupRole.FLOW and not (
         group.locally_reducing and module.direction is Direction.OUT
     ):
         return [

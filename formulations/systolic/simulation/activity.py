@@ -11,14 +11,14 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from ithaca.files.errors import InputError
-from ithaca.formulations.systolic.simulation.network import Meet, Network, steps_of
+from ithaca.formulations.systolic.simulation.network import Meet, ProcessNetwork, steps_of
 
 if TYPE_CHECKING:
-    from ithaca.formulations.systolic.simulation.engine import Counts
+    from ithaca.formulations.systolic.simulation.engine import RunCounts
 
 
 @dataclass(frozen=True, slots=True)
-class Wait:
+class FifoWait:
     """Cycles that a process waited at a FIFO."""
 
     fifo: str
@@ -53,7 +53,7 @@ class Activity:
     """At barriers: waiting for the other process of a buffer, and swapping."""
     refreshing: int
     """Standing still while the memory refreshes."""
-    waits: tuple[Wait, ...]
+    waits: tuple[FifoWait, ...]
     """Waiting at FIFOs, the longest first; only where it did."""
 
     @property
@@ -93,7 +93,7 @@ class ModuleShare:
     """At barriers."""
     idle: float
     """Before it began, after it ended, or while memory refreshed."""
-    chain: tuple[Wait, ...]
+    chain: tuple[FifoWait, ...]
     """The longest wait of any of its processes, then that of the process it waits for, and so on
     (at a barrier: of the other one there): to a process that is busy longer than it waits, or that
     was met before."""
@@ -101,22 +101,22 @@ class ModuleShare:
     """That process."""
 
     @property
-    def cause(self) -> Wait | None:
+    def cause(self) -> FifoWait | None:
         """The longest wait of any of its processes."""
         return self.chain[0] if self.chain else None
 
 
 @dataclass(frozen=True)
-class Run:
+class SimulatedRun:
     """A run of a network."""
 
-    network: Network
+    network: ProcessNetwork
     """What ran."""
     cycles: int
     """Until the last process ended."""
     activities: tuple[Activity, ...]
     """What each process did."""
-    hanging: tuple[Wait, ...]
+    hanging: tuple[FifoWait, ...]
     """The FIFOs at which processes wait for ever."""
     skipped: int
     """Cycles that repeat others and were added at once."""
@@ -150,7 +150,7 @@ class Run:
                 met.setdefault(name, []).append(process.name)
         return {one: other for pair in met.values() for one, other in (pair, pair[::-1])}
 
-    def _chain(self, wait: Wait) -> tuple[tuple[Wait, ...], str]:
+    def _chain(self, wait: FifoWait) -> tuple[tuple[FifoWait, ...], str]:
         found, root, seen = [wait], wait.neighbour, set[str]()
         while root not in seen:
             seen.add(root)
@@ -191,7 +191,9 @@ class Run:
         )
 
 
-def simulate_network(network: Network, checkpoint: Callable[[], None] | None = None) -> Run:
+def simulate_network(
+    network: ProcessNetwork, checkpoint: Callable[[], None] | None = None
+) -> SimulatedRun:
     """Run a network to the end, or to where it hangs.
 
     Parameters
@@ -226,16 +228,16 @@ def engine() -> Any:
     return engine
 
 
-def run_of(network: Network, counts: Counts) -> Run:
+def run_of(network: ProcessNetwork, counts: RunCounts) -> SimulatedRun:
     """What was counted, in words of the network."""
     waited: dict[int, dict[tuple[int, bool], int]] = {}
     for (place, fifo, reads), cycles in zip(counts.ports, counts.waits.tolist(), strict=False):
         own = waited.setdefault(place, {})
         own[fifo, reads] = own.get((fifo, reads), 0) + cycles
 
-    def wait(fifo: int, reads: bool, cycles: int) -> Wait:
+    def wait(fifo: int, reads: bool, cycles: int) -> FifoWait:
         name = network.fifos[fifo].name
-        return Wait(name, (network.writers if reads else network.readers)[name], reads, cycles)
+        return FifoWait(name, (network.writers if reads else network.readers)[name], reads, cycles)
 
     activities = []
     ends, finishes = counts.ends.tolist(), counts.finished.tolist()
@@ -264,4 +266,6 @@ def run_of(network: Network, counts: Counts) -> Run:
         if not finished and counts.blocked[number] >= 0:
             _, fifo, reads = counts.ports[counts.blocked[number]]
             hanging.append(wait(fifo, reads, 0))
-    return Run(network, max(ends, default=0), tuple(activities), tuple(hanging), counts.skipped)
+    return SimulatedRun(
+        network, max(ends, default=0), tuple(activities), tuple(hanging), counts.skipped
+    )

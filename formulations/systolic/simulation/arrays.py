@@ -15,20 +15,20 @@ from itertools import product
 from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.algebra.number_systems import FRACTION
-from ithaca.formulations.machine import IDEAL, Machine, Memory, Sums
+from ithaca.formulations.machine import IDEAL, Machine, MemoryTiming, Sums
 from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.formulations.systolic.quantities import lanes, t2
 from ithaca.formulations.systolic.simulation.network import (
     Fifo,
     Loop,
     Meet,
-    Network,
     Process,
+    ProcessNetwork,
     Refresh,
     Repeat,
     Step,
 )
-from ithaca.formulations.systolic.systolic_array import Direction, IOGroup, Module, Role
+from ithaca.formulations.systolic.systolic_array import Direction, GroupRole, IOGroup, Module
 
 #: More PEs and modules than this are refused: their words alone would not fit.
 MOST_PROCESSES = 200_000
@@ -41,8 +41,8 @@ def array_network(
     design: SystolicDesign,
     configuration: Mapping[str, int],
     machine: Machine,
-    memory: Memory = IDEAL,
-) -> Network:
+    memory: MemoryTiming = IDEAL,
+) -> ProcessNetwork:
     """The network that a configuration of a design becomes on a machine.
 
     Raises `InputError` where the array cannot be built, or its model says nothing of cycles.
@@ -75,7 +75,7 @@ class _Builder:
         design: SystolicDesign,
         configuration: Mapping[str, int],
         machine: Machine,
-        memory: Memory,
+        memory: MemoryTiming,
     ) -> None:
         check_buildable(design)
         self.design, self.array, self.machine, self.memory = design, design.array, machine, memory
@@ -99,17 +99,17 @@ class _Builder:
             else {}
         )
 
-    def network(self) -> Network:
+    def network(self) -> ProcessNetwork:
         """All of it."""
         for group in self.array.packed_groups:
-            if group.role is Role.READ:
+            if group.role is GroupRole.READ:
                 self._read(group)
-        (out,) = (group for group in self.array.packed_groups if group.role is not Role.READ)
-        (self._drain if out.role is Role.DRAIN else self._collect)(out)
+        (out,) = (group for group in self.array.packed_groups if group.role is not GroupRole.READ)
+        (self._drain if out.role is GroupRole.DRAIN else self._collect)(out)
         self._pes(out)
         memory = self.memory
         refresh = Refresh(memory.refresh_period, memory.refresh) if memory.refresh else None
-        return Network(tuple(self._fifos), tuple(self._processes), refresh)
+        return ProcessNetwork(tuple(self._fifos), tuple(self._processes), refresh)
 
     # -- what it is made of ------------------------------------------------------------
 
@@ -377,7 +377,7 @@ class _Builder:
         rounds = self._value(out.modules[0].tiles)
         for place, ports in self.pes.items():
             steps: tuple[Step, ...]
-            if out.role is Role.DRAIN:
+            if out.role is GroupRole.DRAIN:
                 # sums leave in the last of the tiles that add to them
                 whole = self._pe_loop(ports, self.trips)
                 last = self._blocks(ports, blocks, visits, inner)

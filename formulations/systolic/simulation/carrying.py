@@ -17,7 +17,7 @@ from ithaca.files.errors import InputError
 from ithaca.formulations.systolic.simulation.network import (
     Loop,
     Meet,
-    Network,
+    ProcessNetwork,
     Repeat,
     Step,
     steps_of,
@@ -55,7 +55,7 @@ def turns_of(steps: Sequence[Step]) -> int:
     return sum(count for count in counts if isinstance(count, int))
 
 
-def carry(network: Network, actors: Mapping[str, Actor]) -> None:
+def carry(network: ProcessNetwork, actors: Mapping[str, Actor]) -> None:
     """Run a network to the end with the actor of each process.
 
     Raises `InputError` if processes wait for words for ever, are given too many, or give other
@@ -80,7 +80,7 @@ def carry(network: Network, actors: Mapping[str, Actor]) -> None:
 class _Carrier:
     """A run in the making."""
 
-    def __init__(self, network: Network) -> None:
+    def __init__(self, network: ProcessNetwork) -> None:
         self.fifos: dict[str, deque[NDArray[Any]]] = {fifo.name: deque() for fifo in network.fifos}
         self.done = 0  #: Steps that were done
         self._waiting: dict[str, list[Actor]] = {}

@@ -10,10 +10,14 @@ from typing import Any
 from ithaca.files.errors import InputError
 from ithaca.files.json_numbers import SCHEMA, json_number
 from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.machine import IDEAL, Machine, Memory
+from ithaca.formulations.machine import IDEAL, Machine, MemoryTiming
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.design import SystolicDesign
-from ithaca.formulations.systolic.simulation.activity import Run, Wait, simulate_network
+from ithaca.formulations.systolic.simulation.activity import (
+    FifoWait,
+    SimulatedRun,
+    simulate_network,
+)
 from ithaca.formulations.systolic.simulation.arrays import array_network, check_buildable
 from ithaca.formulations.systolic.simulation.values import Values, check_moves
 from ithaca.formulations.systolic.simulation.values import check_values as carry_values
@@ -30,9 +34,9 @@ class Simulation:
     """The configuration."""
     machine: Machine
     """On what machine."""
-    memory: Memory
+    memory: MemoryTiming
     """With what memory."""
-    run: Run
+    run: SimulatedRun
     """What happened."""
     models: Mapping[str, Fraction]
     """The latency by each model edition that has the design's packs (cycles)."""
@@ -77,7 +81,7 @@ class Simulation:
         }
 
 
-def _wait_document(wait: Wait) -> dict[str, Any]:
+def _wait_document(wait: FifoWait) -> dict[str, Any]:
     return {
         "fifo": wait.fifo,
         "for": "a word" if wait.starved else "room",
@@ -90,7 +94,7 @@ def simulate_configuration(
     design: SystolicDesign,
     configuration: Configuration,
     machine: Machine,
-    memory: Memory = IDEAL,
+    memory: MemoryTiming = IDEAL,
     checkpoint: Callable[[], None] | None = None,
     *,
     check_values: bool = False,

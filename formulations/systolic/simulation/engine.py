@@ -15,7 +15,7 @@ import numpy as np
 from numba import njit
 
 from ithaca.formulations.algebra.array_types import Integers, Mask
-from ithaca.formulations.systolic.simulation.network import DEEPEST, Network
+from ithaca.formulations.systolic.simulation.network import DEEPEST, ProcessNetwork
 from ithaca.formulations.systolic.simulation.program import (
     COUNT,
     END,
@@ -30,7 +30,7 @@ from ithaca.formulations.systolic.simulation.program import (
     REPEAT,
     WORDS,
     WRITES,
-    Program,
+    ProcessProgram,
 )
 
 #: Turns between looks at whether to stop: a fraction of a second.
@@ -51,7 +51,7 @@ _DONE_ALL, _GO_ON, _HANGS, _FULL = range(4)
 
 
 @dataclass(frozen=True)
-class Counts:
+class RunCounts:
     """What a run counted; cycles unless said otherwise."""
 
     ends: Integers
@@ -80,14 +80,14 @@ class Counts:
 
 
 def run_network(
-    network: Network,
+    network: ProcessNetwork,
     *,
     phases: bool = False,
     words: bool = False,
     stretch: int = 0,
     cycles: int = 0,
     checkpoint: Callable[[], None] | None = None,
-) -> Counts | None:
+) -> RunCounts | None:
     """Run a network until every process has ended, or none can go on; None if it has more events
     than are kept.
 
@@ -103,7 +103,7 @@ def run_network(
     checkpoint : callable, optional
         Called every now and then; what it raises ends the run.
     """
-    program = Program(network)
+    program = ProcessProgram(network)
     state = _State(program, kept=MOST_EVENTS if phases or words else 0)
     tally = np.zeros((len(network.processes), cycles // stretch + 1 if stretch else 1), np.int64)
     periodic = program.periodic and not (phases or words or stretch)
@@ -117,7 +117,7 @@ def run_network(
             checkpoint()
     events = int(state.totals[0])
     log = state.log[:events]
-    return Counts(
+    return RunCounts(
         ends=state.process[:, _CLOCK],
         finished=state.process[:, _DONE] == 1,
         processes=state.counts,
@@ -135,7 +135,7 @@ def run_network(
 class _State:
     """What changes during a run."""
 
-    def __init__(self, program: Program, kept: int) -> None:
+    def __init__(self, program: ProcessProgram, kept: int) -> None:
         code, ports, _, capacity, offsets, *_ = program.arrays
         count = program.starts.size
         self.process = np.zeros((count, 9), np.int64)

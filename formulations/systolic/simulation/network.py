@@ -111,7 +111,7 @@ class Refresh:
 
 
 @dataclass(frozen=True)
-class Network:
+class ProcessNetwork:
     """Processes and the FIFOs between them.
 
     Raises `InputError` if a FIFO does not connect exactly one writer and one reader, or a barrier

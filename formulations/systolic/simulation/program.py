@@ -11,7 +11,7 @@ import numpy as np
 from ithaca.formulations.systolic.simulation.network import (
     Loop,
     Meet,
-    Network,
+    ProcessNetwork,
     Repeat,
     Step,
     steps_of,
@@ -22,11 +22,11 @@ LOOP, REPEAT, END, MEET, STOP = range(5)
 OP, COUNT, ENTRY, PORTS, READS, WRITES, WORDS, INTERVALS, INTERVAL = range(9)
 
 
-class Program:
+class ProcessProgram:
     """A network as arrays: instructions of all processes one after the other, ports and FIFOs by
     number."""
 
-    def __init__(self, network: Network) -> None:
+    def __init__(self, network: ProcessNetwork) -> None:
         self._fifo = {fifo.name: number for number, fifo in enumerate(network.fifos)}
         self._barrier: dict[str, int] = {}
         self._scale = _common_scale(network)
@@ -120,7 +120,7 @@ def _label(loop: Loop) -> str:
     return f"{does} {words}"
 
 
-def _common_scale(network: Network) -> int:
+def _common_scale(network: ProcessNetwork) -> int:
     """Parts of a cycle in which all intervals are whole."""
     loops = (
         step

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ithaca.formulations.algebra.array_types import Floats, Integers
-from ithaca.formulations.systolic.simulation.activity import Run, engine
+from ithaca.formulations.systolic.simulation.activity import SimulatedRun, engine
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +24,9 @@ class Timeline:
     """Share of a module's processes at work, of shape (module, stretch)."""
 
 
-def timeline(run: Run, stretches: int, checkpoint: Callable[[], None] | None = None) -> Timeline:
+def timeline(
+    run: SimulatedRun, stretches: int, checkpoint: Callable[[], None] | None = None
+) -> Timeline:
     """Run a network again, every turn of it, and say when its modules work."""
     length = -(-max(run.cycles, 1) // stretches)
     counts = engine().run_network(

@@ -11,10 +11,12 @@ import numpy as np
 
 from ithaca.files.errors import InputError
 from ithaca.formulations.systolic.simulation.activity import engine
-from ithaca.formulations.systolic.simulation.network import Network
+from ithaca.formulations.systolic.simulation.network import ProcessNetwork
 
 
-def phase_trace(network: Network, checkpoint: Callable[[], None] | None = None) -> dict[str, Any]:
+def phase_trace(
+    network: ProcessNetwork, checkpoint: Callable[[], None] | None = None
+) -> dict[str, Any]:
     """Every loop of every process as an event, in the Trace Event Format; a cycle is shown as a
     microsecond.
 
@@ -67,7 +69,7 @@ def phase_trace(network: Network, checkpoint: Callable[[], None] | None = None) 
     }
 
 
-def word_dump(network: Network, checkpoint: Callable[[], None] | None = None) -> str:
+def word_dump(network: ProcessNetwork, checkpoint: Callable[[], None] | None = None) -> str:
     """How many words every FIFO holds, cycle by cycle, as a value change dump; a cycle is shown as
     a nanosecond.
 

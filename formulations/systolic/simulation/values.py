@@ -32,8 +32,8 @@ from ithaca.formulations.systolic.simulation.carrying import (
     carry,
     turns_of,
 )
-from ithaca.formulations.systolic.simulation.network import Loop, Network
-from ithaca.formulations.systolic.systolic_array import IOGroup, Role
+from ithaca.formulations.systolic.simulation.network import Loop, ProcessNetwork
+from ithaca.formulations.systolic.systolic_array import GroupRole, IOGroup
 from ithaca.workloads.affine import Access, Affine
 from ithaca.workloads.nest import LoopNest
 
@@ -84,7 +84,7 @@ class Values:
         }
 
 
-def check_moves(design: SystolicDesign, network: Network) -> None:
+def check_moves(design: SystolicDesign, network: ProcessNetwork) -> None:
     """Raise `InputError` if so many values move that checking them would take long."""
     moves = design.nest.operations + sum(turns_of(process.steps) for process in network.processes)
     if moves > MOST_MOVES:
@@ -94,7 +94,7 @@ def check_moves(design: SystolicDesign, network: Network) -> None:
 
 
 def check_values(
-    design: SystolicDesign, configuration: Mapping[str, int], network: Network, sums: Sums
+    design: SystolicDesign, configuration: Mapping[str, int], network: ProcessNetwork, sums: Sums
 ) -> Values:
     """Run a configuration's network with random data.
 
@@ -309,7 +309,7 @@ class _Array:
         if module == "PE":
             return _Pe(self)
         group, stated = self.modules[module]
-        if group.role is Role.READ:
+        if group.role is GroupRole.READ:
             words = self.words(group) if stated.dram else iter(())
             return (
                 _Buffer(words, self.addresses(self.accesses[group.tensor]))
@@ -365,7 +365,7 @@ class _Pe(Actor):
             name.partition(" ")[0]: words for name, words in zip(loop.reads, taken, strict=True)
         }
         factors = [
-            named.pop(group.name) for group in array.groups.values() if group.role is Role.READ
+            named.pop(group.name) for group in array.groups.values() if group.role is GroupRole.READ
         ]
         products = prod(factors[1:], start=factors[0])
         if array.outputs == 1:
@@ -379,7 +379,7 @@ class _Pe(Actor):
         given = []
         for name in loop.writes:
             group = name.partition(" ")[0]
-            if array.groups[group].role is Role.READ:
+            if array.groups[group].role is GroupRole.READ:
                 given.append(taken[[name.partition(" ")[0] for name in loop.reads].index(group)])
             else:
                 given.append(self._sums[at])

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from ithaca.formulations.systolic.simulation.network import Loop, Meet, Network, Repeat, Step
+from ithaca.formulations.systolic.simulation.network import Loop, Meet, ProcessNetwork, Repeat, Step
 
 #: Cycles after which nothing happens any more if nothing happened: longer than any latency, entry
 #: or interval of a test.
@@ -48,7 +48,7 @@ def _actions(steps: Sequence[Step], runs: dict[int, int]) -> Iterator[tuple]:  #
                 yield ("turn", step)
 
 
-def run_stepping(network: Network) -> tuple[int, bool]:
+def run_stepping(network: ProcessNetwork) -> tuple[int, bool]:
     """The last cycle of any process, and whether all ended."""
     held: dict[str, list[int]] = {
         fifo.name: [] for fifo in network.fifos

@@ -13,7 +13,7 @@ import pytest
 
 from ithaca import simulate, solve
 from ithaca.files.errors import InputError
-from ithaca.formulations.machine import IDEAL, REGIMES, Machine, Memory, Sums
+from ithaca.formulations.machine import IDEAL, REGIMES, Machine, MemoryTiming, Sums
 from ithaca.formulations.systolic.data_types import data_type
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.design import SystolicDesign
@@ -59,7 +59,7 @@ SMALL = design("mm", ("i", "j"), "C", i=8, j=8, k=8)
 TILING = Tiling({"i": 4, "j": 4, "k": 4}, {"i": 2, "j": 2}, 2, {"A": 2, "B": 2, "C_drain": 2})
 
 
-def cycles(machine: Machine, memory: Memory = IDEAL) -> int:
+def cycles(machine: Machine, memory: MemoryTiming = IDEAL) -> int:
     run = simulate_network(array_network(SMALL, SMALL.configuration(TILING), machine, memory))
     assert run.finished
     return run.cycles
@@ -78,16 +78,20 @@ def test_what_slows_a_machine_makes_runs_longer() -> None:
     assert all(
         cycles(machine) > ideal for machine in (REGIMES["hls"], Machine(hop=4), Machine(mac=30))
     )
-    slower = (Memory(latency=50), Memory(refresh=20, refresh_period=100), Memory(bandwidth=2))
+    slower = (
+        MemoryTiming(latency=50),
+        MemoryTiming(refresh=20, refresh_period=100),
+        MemoryTiming(bandwidth=2),
+    )
     assert all(cycles(Machine(), memory) > ideal for memory in slower)
-    assert cycles(Machine(), Memory(bandwidth=10**6)) == ideal
+    assert cycles(Machine(), MemoryTiming(bandwidth=10**6)) == ideal
 
 
 def test_shared_bandwidth_bounds_a_run_by_the_bytes_it_moves() -> None:
     words = SMALL.costs(SMALL.configuration(TILING)).off_chip_words
     moved = 4 * int(words)
     for bandwidth in (1, 2, 3):
-        found = cycles(Machine(), Memory(bandwidth=bandwidth))
+        found = cycles(Machine(), MemoryTiming(bandwidth=bandwidth))
         assert moved / bandwidth - 1 <= found <= moved / bandwidth * 1.6
 
 
@@ -284,7 +288,7 @@ def test_traces_to_unwritable_places_are_refused_before_anything_runs(
 
 def test_waits_are_followed_to_what_causes_them() -> None:
     run = simulate_network(
-        array_network(SMALL, SMALL.configuration(TILING), REGIMES["rtl"], Memory(bandwidth=1))
+        array_network(SMALL, SMALL.configuration(TILING), REGIMES["rtl"], MemoryTiming(bandwidth=1))
     )
     roots = {module.module: module.root for module in run.modules}
     # memory that moves a byte a cycle holds everything up, by way of buffers, their barriers and

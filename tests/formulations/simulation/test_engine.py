@@ -17,8 +17,8 @@ from ithaca.formulations.systolic.simulation.network import (
     Fifo,
     Loop,
     Meet,
-    Network,
     Process,
+    ProcessNetwork,
     Refresh,
     Repeat,
 )
@@ -26,7 +26,7 @@ from tests.formulations.simulation.stepping import run_stepping
 
 
 @st.composite
-def networks(draw: st.DrawFn) -> Network:
+def networks(draw: st.DrawFn) -> ProcessNetwork:
     """Processes that exchange words in rounds, in any order, so that some networks hang."""
     count, rounds = draw(st.integers(2, 4)), draw(st.integers(1, 40))
     steps: list[list[Loop | Meet]] = [[] for _ in range(count)]
@@ -46,7 +46,7 @@ def networks(draw: st.DrawFn) -> Network:
             steps[process].insert(draw(st.integers(0, len(steps[process]))), meet)
     refresh = draw(st.sampled_from([None, Refresh(7, 2), Refresh(20, 5)]))
     begins = draw(st.lists(st.integers(0, 5), min_size=count, max_size=count))
-    return Network(
+    return ProcessNetwork(
         tuple(fifos),
         tuple(
             Process(f"p{n}", (Repeat(rounds, tuple(own)),), begin, memory=n == 0)
@@ -57,7 +57,7 @@ def networks(draw: st.DrawFn) -> Network:
 
 
 @given(networks())
-def test_times_are_those_of_a_run_cycle_by_cycle(network: Network) -> None:
+def test_times_are_those_of_a_run_cycle_by_cycle(network: ProcessNetwork) -> None:
     run = simulate_network(network)
     cycles, ended = run_stepping(network)
     assert all(activity.finished for activity in run.activities) == ended
@@ -66,7 +66,7 @@ def test_times_are_those_of_a_run_cycle_by_cycle(network: Network) -> None:
 
 
 @given(networks())
-def test_skipped_periods_change_nothing(network: Network) -> None:
+def test_skipped_periods_change_nothing(network: ProcessNetwork) -> None:
     whole, skipped = run_network(network, phases=True), run_network(network)
     assert whole is not None
     assert skipped is not None
@@ -79,7 +79,7 @@ def test_skipped_periods_change_nothing(network: Network) -> None:
 
 
 @given(networks())
-def test_every_cycle_of_a_process_is_accounted_for(network: Network) -> None:
+def test_every_cycle_of_a_process_is_accounted_for(network: ProcessNetwork) -> None:
     run = simulate_network(network)
     for process, activity in zip(network.processes, run.activities, strict=True):
         spent = activity.working + activity.entering + activity.meeting + activity.refreshing
@@ -93,8 +93,8 @@ def pipe(
     latency: int = 2,
     capacity: int = 3,
     sink: int | Fraction = 1,
-) -> Network:
-    return Network(
+) -> ProcessNetwork:
+    return ProcessNetwork(
         (Fifo("pipe", latency, capacity),),
         (
             Process("source", (Loop(words, writes=("pipe",), interval=interval),)),
@@ -119,7 +119,7 @@ def test_intervals_may_be_fractions_of_cycles() -> None:
 
 def test_rates_may_depend_on_data() -> None:
     rates = [3, 1, 4, 1, 5]
-    network = Network(
+    network = ProcessNetwork(
         (Fifo("pipe", 1, 8),),
         (
             Process("source", (Loop(5, writes=("pipe",)),)),
@@ -142,7 +142,7 @@ def test_who_waits_for_whom_is_told() -> None:
 
 
 def test_a_circle_that_needs_what_it_makes_hangs_and_is_named() -> None:
-    network = Network(
+    network = ProcessNetwork(
         (Fifo("there"), Fifo("back")),
         (
             Process("one", (Loop(4, reads=("back",)), Loop(4, writes=("there",)))),
@@ -157,7 +157,7 @@ def test_a_circle_that_needs_what_it_makes_hangs_and_is_named() -> None:
 
 
 def test_long_runs_take_no_longer_than_their_periods() -> None:
-    run = simulate_network(Network(
+    run = simulate_network(ProcessNetwork(
         (Fifo("pipe"),),
         (
             Process("source", (Repeat(10**9, (Loop(7, writes=("pipe",), entry=2),)),)),
@@ -172,31 +172,33 @@ def test_long_runs_take_no_longer_than_their_periods() -> None:
     ("network", "line"),
     [
         (
-            lambda: Network((Fifo("a"), Fifo("a")), ()),
+            lambda: ProcessNetwork((Fifo("a"), Fifo("a")), ()),
             "two FIFOs are named 'a'; allowed: each name once",
         ),
         (
-            lambda: Network((Fifo("a", capacity=0),), ()),
+            lambda: ProcessNetwork((Fifo("a", capacity=0),), ()),
             "capacity of FIFO 'a' is 0; allowed: at least 1",
         ),
         (
-            lambda: Network((Fifo("a"),), ()),
+            lambda: ProcessNetwork((Fifo("a"),), ()),
             "FIFO 'a' has no reader; allowed: a reader and a writer",
         ),
         (
-            lambda: Network((), (Process("p", (Loop(1, reads=("a",)),)),)),
+            lambda: ProcessNetwork((), (Process("p", (Loop(1, reads=("a",)),)),)),
             "process 'p' reads 'a'; allowed: a FIFO of the network",
         ),
         (
-            lambda: Network((), (Process("p", (Meet("m"),)),)),
+            lambda: ProcessNetwork((), (Process("p", (Meet("m"),)),)),
             "barrier 'm' has 1 processes; allowed: two",
         ),
         (
-            lambda: Network((), (Process("p", (Meet("m", 1),)), Process("q", (Meet("m", 2),)))),
+            lambda: ProcessNetwork(
+                (), (Process("p", (Meet("m", 1),)), Process("q", (Meet("m", 2),)))
+            ),
             "barrier 'm' costs 1 and 2 cycles; allowed: one cost",
         ),
         (
-            lambda: Network((), (Process("p", (Loop(1, interval=0),)),)),
+            lambda: ProcessNetwork((), (Process("p", (Loop(1, interval=0),)),)),
             "interval of a loop of 'p' is 0; allowed: at least 1",
         ),
     ],

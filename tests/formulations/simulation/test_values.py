@@ -20,7 +20,13 @@ from ithaca.formulations.systolic.data_types import data_type
 from ithaca.formulations.systolic.derivation import choose_designs, derive
 from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.formulations.systolic.simulation.arrays import array_network
-from ithaca.formulations.systolic.simulation.network import Loop, Network, Process, Repeat, Step
+from ithaca.formulations.systolic.simulation.network import (
+    Loop,
+    Process,
+    ProcessNetwork,
+    Repeat,
+    Step,
+)
 from ithaca.formulations.systolic.simulation.values import Values, check_values
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.formulations.systolic.tiling import Tiling
@@ -117,11 +123,11 @@ CONFIGURATION = DESIGN.configuration(TILING)
 NETWORK = array_network(DESIGN, CONFIGURATION, Machine())
 
 
-def wrong(network: Network) -> int:
+def wrong(network: ProcessNetwork) -> int:
     return check_values(DESIGN, CONFIGURATION, network, Sums.FIRST).wrong
 
 
-def rewired(name: str, change: Callable[[tuple[Step, ...]], tuple[Step, ...]]) -> Network:
+def rewired(name: str, change: Callable[[tuple[Step, ...]], tuple[Step, ...]]) -> ProcessNetwork:
     """The network with the steps of some processes changed: those whose names begin so."""
 
     def changed(process: Process) -> Process:

@@ -13,7 +13,7 @@ from ithaca.formulations.spatial.mapping import Slot
 from ithaca.formulations.spatial.problem_files import read_problem
 from ithaca.solver.staged.engine import solve_staged
 from ithaca.studies.peers.methods import run_peer
-from ithaca.studies.peers.recorder import Budget
+from ithaca.studies.peers.recorder import SampleBudget
 from tests.formulations.spatial.cases import golden, nest_of
 
 #: What each dataflow spreads over the mesh of a convolution.
@@ -42,7 +42,7 @@ def problem(workload: str, objective: str) -> Problem:
 @pytest.mark.parametrize("objective", ["energy", "edp"])
 def test_dataflows_keep_to_their_loops_and_lose(method: str, objective: str) -> None:
     asked = problem("resnet18_l1", objective)
-    found = run_peer(method, asked, Budget(seconds=600))
+    found = run_peer(method, asked, SampleBudget(seconds=600))
     optimum = solve_staged(asked).value
     assert found.value is not None
     assert optimum is not None
@@ -58,7 +58,7 @@ def test_dataflows_keep_to_their_loops_and_lose(method: str, objective: str) -> 
 
 def test_the_program_finds_a_mapping_that_fits_and_is_not_the_best() -> None:
     asked = problem("depthwise", "edp")
-    found, again = (run_peer("cosa", asked, Budget(seconds=600)) for _ in range(2))
+    found, again = (run_peer("cosa", asked, SampleBudget(seconds=600)) for _ in range(2))
     assert found.best is not None
     assert found.best == again.best
     assert asked.feasible_value(found.best) == found.value

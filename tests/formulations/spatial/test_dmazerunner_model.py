@@ -19,7 +19,7 @@ from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.architecture_files import read_architecture
 from ithaca.formulations.spatial.dmazerunner.design import DmazerunnerDesign
 from ithaca.formulations.spatial.dmazerunner.layers import evaluate_points, read_layers
-from ithaca.formulations.spatial.dmazerunner.model import DRAM, SLOTS, Layer
+from ithaca.formulations.spatial.dmazerunner.model import DRAM, SLOTS, StoredLayer
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.statement import parse_statement
 from tests.reference import golden_text
@@ -53,7 +53,7 @@ def golden(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def random_values(layer: Layer, random: Random) -> dict[str, int]:
+def random_values(layer: StoredLayer, random: Random) -> dict[str, int]:
     """A random padded mapping with random orders."""
     values = {}
     for loop, extent in layer.nest.extents:
@@ -120,7 +120,7 @@ def test_nests_with_a_loop_that_two_tensors_lack_are_refused() -> None:
     output, inputs = parse_statement("D[i][j] += A[i][k][l] * B[k][j] * C[l][j]")
     nest = LoopNest("mttkrp", (("i", 4), ("j", 4), ("k", 4), ("l", 4)), output, inputs, simd="l")
     with pytest.raises(InputError, match="loop 'i' indexes neither B nor C"):
-        Layer(nest)
+        StoredLayer(nest)
 
 
 @pytest.mark.parametrize(

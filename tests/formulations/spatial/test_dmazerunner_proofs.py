@@ -23,14 +23,14 @@ from ithaca.formulations.spatial.constraints import NONE, Asked, Constraints
 from ithaca.formulations.spatial.dmazerunner import tables
 from ithaca.formulations.spatial.dmazerunner.design import VOCABULARY, DmazerunnerDesign
 from ithaca.formulations.spatial.dmazerunner.layers import KINDS
-from ithaca.formulations.spatial.dmazerunner.model import DRAM, RF, SPATIAL, SPM, Layer
+from ithaca.formulations.spatial.dmazerunner.model import DRAM, RF, SPATIAL, SPM, StoredLayer
 from ithaca.formulations.spatial.library import find_architecture
 from ithaca.formulations.spatial.mapping import Slot
 from ithaca.solver.certificate import Status
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.staged.engine import solve_staged
 from ithaca.studies.peers.methods import run_peer
-from ithaca.studies.peers.recorder import Budget, Ended
+from ithaca.studies.peers.recorder import Ended, SampleBudget
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.statement import parse_statement
 
@@ -47,18 +47,22 @@ RESNET = {
 }
 
 
-def make_layer(kind: str, extents: dict[str, int], stride: int = 1, surplus: int = 0) -> Layer:
+def make_layer(
+    kind: str, extents: dict[str, int], stride: int = 1, surplus: int = 0
+) -> StoredLayer:
     """A layer, with rows and columns of its input that nothing reads."""
     statement, simd = KINDS[kind]
     output, inputs = parse_statement(statement, {"S": stride} if kind != "gemm" else {})
     nest = LoopNest(kind, tuple(extents.items()), output, inputs, simd=simd)
-    stored = {access.tensor: Layer(nest).extents_of(access, extents) for access in nest.accesses}
+    stored = {
+        access.tensor: StoredLayer(nest).extents_of(access, extents) for access in nest.accesses
+    }
     if kind != "gemm":
         stored["I"][2:] = [extent + surplus for extent in stored["I"][2:]]
-    return Layer(nest, tuple((tensor, tuple(sizes)) for tensor, sizes in stored.items()))
+    return StoredLayer(nest, tuple((tensor, tuple(sizes)) for tensor, sizes in stored.items()))
 
 
-def resnet(name: str) -> Layer:
+def resnet(name: str) -> StoredLayer:
     n, m, c, o, f, stride, x = RESNET[name]
     extents = {"N": n, "M": m, "C": c, "Ox": o, "Oy": o, "Fx": f, "Fy": f}
     return make_layer("conv", extents, stride, x - ((o - 1) * stride + f))
@@ -94,7 +98,7 @@ def small_machine(random: Random) -> Architecture:
     return replace(MACHINE, levels=levels, compute=compute, bursts=bursts)
 
 
-def random_layer(random: Random, *, surplus: bool, most: int) -> Layer:
+def random_layer(random: Random, *, surplus: bool, most: int) -> StoredLayer:
     """A layer of few iterations, most of whose loops have one trip."""
     kind = random.choice(("conv", "conv", "dw", "gemm"))
     loops = {"conv": "N M C Ox Oy Fx Fy", "dw": "N C Ox Oy Fx Fy", "gemm": "X Y K"}[kind].split()
@@ -188,7 +192,7 @@ OBJECTIVES = (
 )
 
 
-def some_constraints(random: Random, layer: Layer) -> Constraints:
+def some_constraints(random: Random, layer: StoredLayer) -> Constraints:
     """No constraints, or one on a factor, or on the PEs that work."""
     at, kind = random.choice(
         ((DRAM, "temporal"), (SPM, "temporal"), (RF, "temporal"), (SPM, "spatial"))
@@ -300,7 +304,7 @@ def test_tilings_are_counted_exactly(seed: int) -> None:
 
 def test_the_published_search_finds_what_is_published() -> None:
     problem = make_problem(DmazerunnerDesign(MACHINE, resnet("conv2_2"), divisors_only=True))
-    trace = run_peer("pruned", problem, Budget(seconds=60))
+    trace = run_peer("pruned", problem, SampleBudget(seconds=60))
     assert trace.ended is Ended.EXHAUSTED
     assert float(trace.value or 0) == pytest.approx(7.196508e15, rel=1e-7)
 
@@ -311,7 +315,9 @@ def test_the_published_search_finds_what_is_published() -> None:
 def test_baselines_are_no_better_than_the_optimum(method: str) -> None:
     problem = make_problem(DmazerunnerDesign(MACHINE, resnet("conv5_2"), divisors_only=True))
     trace = run_peer(
-        method, problem, Budget(seconds=60) if method != "random" else Budget(samples=3000)
+        method,
+        problem,
+        SampleBudget(seconds=60) if method != "random" else SampleBudget(samples=3000),
     )
     assert trace.value is not None
     assert trace.value > 6.844957e15
@@ -352,7 +358,7 @@ def test_transfers_that_no_mapping_is_below(
     for _ in range(12):
         layer = random_layer(random, surplus=True, most=12)
         design = DmazerunnerDesign(small_machine(random), layer, exact)
-        unchanged = layer if exact else Layer(layer.nest)
+        unchanged = layer if exact else StoredLayer(layer.nest)
         whole = type(design.tables)(
             unchanged, replace(design.machine, pes=1, rf_words=1), exact=exact
         )
@@ -371,7 +377,7 @@ def test_transfers_of_large_layers_are_counted_in_parts(monkeypatch: pytest.Monk
     look at the clock."""
     sizes, outer_of = [], tables.Tables.outer_of
 
-    def counted(self: tables.Tables, *arguments: Any) -> tables.Outer:
+    def counted(self: tables.Tables, *arguments: Any) -> tables.OuterChoices:
         found = outer_of(self, *arguments)
         sizes.append(found.tile.size)
         return found

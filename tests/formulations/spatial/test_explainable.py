@@ -20,8 +20,8 @@ from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.hardware.accelerator import Trend
 from ithaca.formulations.hardware.files import find_space
 from ithaca.formulations.problem import Limit, Objective, Problem
-from ithaca.formulations.spatial.architecture import Architecture, Network
-from ithaca.formulations.spatial.dmazerunner.model import DRAM, RF, SPATIAL, SPM, Layer
+from ithaca.formulations.spatial.architecture import Architecture, OperandNetworks
+from ithaca.formulations.spatial.dmazerunner.model import DRAM, RF, SPATIAL, SPM, StoredLayer
 from ithaca.formulations.spatial.editions import EDITIONS, EXPLAINABLE
 from ithaca.formulations.spatial.explainable.design import VOCABULARY, ExplainableDesign
 from ithaca.formulations.spatial.library import find_architecture
@@ -52,7 +52,7 @@ def small_machine(random: Random) -> Architecture:
     turns = {
         f"{name}_virtual": random.choice((1, 3, 8)) for name in ("input", "weight", "read", "write")
     }
-    network = Network(width=random.choice((4, 16, 48)), bank_words=bank, **links, **turns)
+    network = OperandNetworks(width=random.choice((4, 16, 48)), bank_words=bank, **links, **turns)
     compute = replace(MACHINE.compute, instances=pes, mesh_x=pes, mesh_y=1)
     return replace(MACHINE, levels=levels, compute=compute, network=network)
 
@@ -288,7 +288,7 @@ def test_more_of_any_figure_never_hurts(seed: int) -> None:
     assert before is None or best < before
 
 
-def vars_of(network: Network) -> dict[str, int]:
+def vars_of(network: OperandNetworks) -> dict[str, int]:
     return {name: getattr(network, name) for name in network.__slots__}
 
 
@@ -299,7 +299,7 @@ def test_layers_of_networks_are_proven(name: str) -> None:
         for layer in sorted(find_network(name).layers, key=lambda layer: -layer.operations)
     }
     for layer in kinds.values():
-        solution = solve_staged(pose(ExplainableDesign(MACHINE, Layer(layer.nest))))
+        solution = solve_staged(pose(ExplainableDesign(MACHINE, StoredLayer(layer.nest))))
         assert solution.certificate.status is Status.OPTIMAL
         assert solution.value is not None
         assert solution.value >= Fraction(layer.nest.operations, 256)

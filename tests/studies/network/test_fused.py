@@ -36,14 +36,14 @@ from ithaca.studies.network.problems import layer_problems, only_layers
 from ithaca.studies.network.runner import RunOptions
 from ithaca.workloads.library import workload
 from ithaca.workloads.networks.find import find_network
-from ithaca.workloads.networks.network import Layer, Network, Run, merge
+from ithaca.workloads.networks.network import Layer, LayerRun, Network, merge
 from tests.command_line import ithaca
 from tests.studies.network.tiny import TINY, tiny_request
 
 DIVISORS = SpaceOptions(divisors_only=True)
 
 
-def chain_of(runs: list[Run]) -> Network:
+def chain_of(runs: list[LayerRun]) -> Network:
     layers = merge(Layer(run.source, run.nest, run.count, (run.source,)) for run in runs)
     return Network("chain", layers, order=tuple(runs), unordered="")
 
@@ -126,11 +126,11 @@ def chains(draw: st.DrawFn) -> Network:
     nests = [
         workload("mm", {"i": draw(SIZES), "j": draw(SIZES), "k": draw(SIZES)}) for _ in range(2)
     ]
-    runs: list[Run] = []
+    runs: list[LayerRun] = []
     for number in range(draw(st.integers(1, 4))):
         follows = number > 0 and draw(st.booleans())
         runs.append(
-            Run(f"l{number}", draw(st.sampled_from(nests)), draw(st.integers(1, 2)), follows)
+            LayerRun(f"l{number}", draw(st.sampled_from(nests)), draw(st.integers(1, 2)), follows)
         )
     return chain_of(runs)
 
@@ -205,7 +205,12 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_equal_layers_of_which_one_follows_are_apart() -> None:
     nest = workload("mm", {"i": 4, "j": 4, "k": 4})
     network = chain_of(
-        [Run("a", nest, 1), Run("b", nest, 1, True), Run("c", nest, 2), Run("d", nest, 1, True)]
+        [
+            LayerRun("a", nest, 1),
+            LayerRun("b", nest, 1, True),
+            LayerRun("c", nest, 2),
+            LayerRun("d", nest, 1, True),
+        ]
     )
     (merged,) = network.layers
     assert (merged.count, merged.sources) == (5, ("a", "b", "c", "d"))
@@ -230,7 +235,9 @@ def test_equal_layers_of_which_one_follows_are_apart() -> None:
 def test_layers_left_out_are_followed_by_none() -> None:
     nest = workload("mm", {"i": 4, "j": 4, "k": 4})
     other = workload("mm", {"i": 4, "j": 2, "k": 4})
-    network = chain_of([Run("a", nest, 1), Run("b", other, 1, True), Run("c", nest, 1, True)])
+    network = chain_of(
+        [LayerRun("a", nest, 1), LayerRun("b", other, 1, True), LayerRun("c", nest, 1, True)]
+    )
     result = solve_fused(only_layers(network, ["a"]), asked("off_chip_words", 400), RunOptions())
     assert result.fusing is not None
     assert not result.fusing.edges
@@ -290,7 +297,7 @@ def test_what_is_claimed_is_proven_again(file: Path) -> None:
 
 def test_a_run_without_time_says_what_it_knows() -> None:
     nest = workload("mm", {"i": 4, "j": 4, "k": 4})
-    network = chain_of([Run("a", nest, 1), Run("b", nest, 1, True)])
+    network = chain_of([LayerRun("a", nest, 1), LayerRun("b", nest, 1, True)])
     result = solve_fused(
         network, asked("off_chip_words", 400), RunOptions(search=SolveOptions(stop=lambda: True))
     )
@@ -308,7 +315,7 @@ def test_a_run_without_time_says_what_it_knows() -> None:
 def test_without_much_time_fusing_loses_nothing(method: Method, part: float) -> None:
     sizes = [(64, 128), (128, 64), (192, 128), (64, 64)]
     nests = [workload("mm", {"i": i, "j": j, "k": 128}) for i, j in sizes]
-    network = chain_of([Run(f"l{n}", nest, 1, n > 0) for n, nest in enumerate(nests)])
+    network = chain_of([LayerRun(f"l{n}", nest, 1, n > 0) for n, nest in enumerate(nests)])
     request = asked("latency", 1000, space=SpaceOptions(), dataflow=None)
 
     def value(solve: Any, seconds: float) -> Fraction:

@@ -16,18 +16,18 @@ from ithaca.formulations.problem import Problem
 from ithaca.studies.peers.coordinates import Coordinates
 from ithaca.studies.peers.evaluator import INFEASIBLE, Evaluator, SettledError
 from ithaca.studies.peers.recorder import (
-    Budget,
     BudgetUsedError,
     Ended,
     Improvement,
     Recorder,
+    SampleBudget,
     Trace,
 )
 from tests.problems import mm_points, mm_problem
 
 
-def evaluator_of(problem: Problem, budget: Budget | None = None) -> Evaluator:
-    return Evaluator(Recorder(problem, budget or Budget(samples=10**6)))
+def evaluator_of(problem: Problem, budget: SampleBudget | None = None) -> Evaluator:
+    return Evaluator(Recorder(problem, budget or SampleBudget(samples=10**6)))
 
 
 @given(point=mm_points())
@@ -98,7 +98,7 @@ def test_the_graded_cost_orders_feasible_ones_by_value_and_others_by_excess() ->
 
 
 def test_what_was_scored_before_is_free_until_nothing_new_comes() -> None:
-    evaluator = evaluator_of(mm_problem((16, 16, 16)), Budget(samples=50))
+    evaluator = evaluator_of(mm_problem((16, 16, 16)), SampleBudget(samples=50))
     points = evaluator.coordinates.of_units(
         np.random.default_rng(1).random((5, evaluator.coordinates.count))
     )
@@ -113,7 +113,7 @@ def test_what_was_scored_before_is_free_until_nothing_new_comes() -> None:
 
 
 def test_a_batch_beyond_the_budget_is_scored_in_part() -> None:
-    evaluator = evaluator_of(mm_problem((64, 64, 64), edition="odyssey"), Budget(samples=37))
+    evaluator = evaluator_of(mm_problem((64, 64, 64), edition="odyssey"), SampleBudget(samples=37))
     units = np.random.default_rng(2).random((100, evaluator.coordinates.count))
     with pytest.raises(BudgetUsedError) as caught:
         evaluator.units(units)
@@ -136,7 +136,7 @@ def test_a_batch_beyond_the_budget_is_scored_in_part() -> None:
 )
 def test_budgets_that_mean_nothing_are_refused(arguments: dict[str, int], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        Budget(**arguments)
+        SampleBudget(**arguments)
 
 
 def test_traces_tell_what_was_known_when() -> None:

@@ -16,7 +16,7 @@ from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.studies.peers import methods
 from ithaca.studies.peers.methods import PEERS, run_peer
-from ithaca.studies.peers.recorder import Budget, Ended, Trace
+from ithaca.studies.peers.recorder import Ended, SampleBudget, Trace
 from tests.problems import mm_problem
 
 SAMPLES = 60
@@ -54,7 +54,7 @@ def optimum(problem: Problem) -> tuple[Fraction, Configuration]:
 @pytest.fixture(scope="module")
 def good(problem: Problem) -> Configuration:
     """A feasible configuration, not the best."""
-    found = run_peer("random", problem, Budget(samples=200), seed=11).best
+    found = run_peer("random", problem, SampleBudget(samples=200), seed=11).best
     assert found is not None
     return found
 
@@ -74,7 +74,7 @@ class TestEveryMethod:
         self, name: str, problem: Problem, optimum: tuple[Fraction, Configuration]
     ) -> None:
         needs(name)
-        trace = run_peer(name, problem, Budget(samples=budget_of(name)), seed=3)
+        trace = run_peer(name, problem, SampleBudget(samples=budget_of(name)), seed=3)
         assert 0 < trace.samples <= budget_of(name)
         values = [found.value for found in trace.improvements]
         assert all(later < earlier for earlier, later in pairwise(values))
@@ -98,20 +98,20 @@ class TestEveryMethod:
     def test_finds_something_feasible(self, name: str, problem: Problem) -> None:
         needs(name)
         assert any(
-            run_peer(name, problem, Budget(samples=2 * budget_of(name)), seed).best
+            run_peer(name, problem, SampleBudget(samples=2 * budget_of(name)), seed).best
             for seed in (0, 1)
         )
 
     def test_is_decided_by_its_seed(self, name: str, problem: Problem) -> None:
         needs(name)
         one, other = (
-            run_peer(name, problem, Budget(samples=budget_of(name)), seed=5) for _ in range(2)
+            run_peer(name, problem, SampleBudget(samples=budget_of(name)), seed=5) for _ in range(2)
         )
         assert exact_parts(one) == exact_parts(other)
 
     def test_ends_by_the_clock(self, name: str) -> None:
         needs(name)
-        trace = run_peer(name, mm_problem((1024, 1024, 1024)), Budget(seconds=0.05), seed=0)
+        trace = run_peer(name, mm_problem((1024, 1024, 1024)), SampleBudget(seconds=0.05), seed=0)
         assert trace.ended is Ended.SECONDS
         assert trace.seconds >= 0.05
 
@@ -119,7 +119,9 @@ class TestEveryMethod:
         self, name: str, problem: Problem, good: Configuration
     ) -> None:
         needs(name)
-        trace = run_peer(name, problem, Budget(samples=budget_of(name)), seed=2, starts=(good,))
+        trace = run_peer(
+            name, problem, SampleBudget(samples=budget_of(name)), seed=2, starts=(good,)
+        )
         assert trace.value is not None
         assert trace.value <= problem.value(good)
 
@@ -127,7 +129,7 @@ class TestEveryMethod:
         self, name: str, problem: Problem, optimum: tuple[Fraction, Configuration]
     ) -> None:
         needs(name)
-        trace = run_peer(name, problem, Budget(samples=12), seed=2, starts=(optimum[1],))
+        trace = run_peer(name, problem, SampleBudget(samples=12), seed=2, starts=(optimum[1],))
         assert trace.value == optimum[0]
 
     def test_refuses_starts_that_are_not_feasible(self, name: str, problem: Problem) -> None:
@@ -137,7 +139,7 @@ class TestEveryMethod:
         )
         wrong = systolic(problem).configuration(tiling)
         with pytest.raises(InputError, match=r"starts\[1\]"):
-            run_peer(name, problem, Budget(samples=5), starts=(wrong,))
+            run_peer(name, problem, SampleBudget(samples=5), starts=(wrong,))
 
     def test_is_silent(
         self, name: str, problem: Problem, capfd: pytest.CaptureFixture[str]
@@ -145,7 +147,7 @@ class TestEveryMethod:
         needs(name)
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            run_peer(name, problem, Budget(samples=12))
+            run_peer(name, problem, SampleBudget(samples=12))
         assert capfd.readouterr() == ("", "")
 
 
@@ -153,7 +155,7 @@ class TestEveryMethod:
 @pytest.mark.parametrize("name", ["exhaustive", "exact"])
 def test_ends_with_the_optimum_of_a_tiny_problem(name: str, edition: str) -> None:
     tiny = mm_problem((3, 2, 4), edition=edition, dsp="80", bram18k="60")
-    trace = run_peer(name, tiny, Budget(samples=10**9))
+    trace = run_peer(name, tiny, SampleBudget(samples=10**9))
     assert trace.ended is Ended.EXHAUSTED
     assert trace.value == solve_exact(tiny).value
 
@@ -169,7 +171,7 @@ def test_other_designs(
     """Packs of their own, inferred packs, exterior groups."""
     needs(name)
     problem = mm_problem((24, 20, 16), dataflow, permutation, edition)
-    trace = run_peer(name, problem, Budget(samples=30))
+    trace = run_peer(name, problem, SampleBudget(samples=30))
     assert trace.samples <= 30
     assert trace.best is None or problem.feasible_value(trace.best) == trace.value
 
@@ -178,7 +180,7 @@ def test_settled_methods_begin_again_and_stop_at_last() -> None:
     """A space of few configurations: all have been asked for long before the samples are used
     up."""
     tiny = mm_problem((2, 2, 2), ("k",), space=SpaceOptions(divisors_only=True))
-    trace = run_peer("annealing", tiny, Budget(samples=10**9))
+    trace = run_peer("annealing", tiny, SampleBudget(samples=10**9))
     assert trace.ended is Ended.STOPPED
     assert trace.value == solve_exact(tiny).value
 
@@ -191,7 +193,7 @@ def test_a_single_configuration_is_found_by_all(name: str) -> None:
     single = mm_problem(
         (1, 1, 1), ("k",), edition="odyssey", space=SpaceOptions(divisors_only=True)
     )
-    trace = run_peer(name, single, Budget(samples=10))
+    trace = run_peer(name, single, SampleBudget(samples=10))
     assert (trace.ended, trace.samples) == (Ended.EXHAUSTED, 1)
     assert trace.value == solve_exact(single).value is not None
 
@@ -199,7 +201,7 @@ def test_a_single_configuration_is_found_by_all(name: str) -> None:
 def test_infeasible_problems_have_no_best() -> None:
     problem = mm_problem((8, 8, 8), dsp="1")
     for name in ("random", "annealing", "exhaustive", "policy-gradient", "exact"):
-        trace = run_peer(name, problem, Budget(samples=50))
+        trace = run_peer(name, problem, SampleBudget(samples=50))
         assert (trace.best, trace.value) == (None, None)
 
 
@@ -207,13 +209,13 @@ def test_unknown_methods_and_missing_libraries_are_refused_in_one_line(
     problem: Problem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(InputError, match="method is 'luck'; allowed: random, exhaustive"):
-        run_peer("luck", problem, Budget(samples=1))
+        run_peer("luck", problem, SampleBudget(samples=1))
     with pytest.raises(InputError, match="seed is -1"):
-        run_peer("random", problem, Budget(samples=1), seed=-1)
+        run_peer("random", problem, SampleBudget(samples=1), seed=-1)
 
     def missing(module: str) -> None:
         raise InputError(f"{module} is not installed; get it with: pip install {module}")
 
     monkeypatch.setattr(methods, "peer", missing)
     with pytest.raises(InputError, match="pip install pymoo"):
-        run_peer("pymoo-ga", problem, Budget(samples=1))
+        run_peer("pymoo-ga", problem, SampleBudget(samples=1))
