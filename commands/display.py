@@ -14,6 +14,7 @@ from rich.text import Text
 from ithaca.files.messages import printable
 from ithaca.files.shown_numbers import counted, is_or_are, number, rounded
 from ithaca.formulations.design import Design
+from ithaca.formulations.families import profile_of
 from ithaca.formulations.problem import Limit
 from ithaca.formulations.systolic.design import SystolicDesign, systolic
 from ithaca.formulations.systolic.insight.cycles import PES, binding
@@ -211,7 +212,7 @@ def _print_best(out: Console, result: Result, best: Solution) -> None:
 def loop_nest(design: Design, configuration: Mapping[str, int] | None, what: str = "") -> str:
     """A configuration as a loop nest, under a heading that may say of what; a line if there is none
     to show."""
-    lines = () if configuration is None else design.loops(configuration)
+    lines = () if configuration is None else profile_of(design).loops(configuration)
     remark = "loops of one iteration are left out" if lines else "nothing to show"
     return "\n".join((f"\n{what}design {design.name} as a loop nest ({remark})", *lines))
 

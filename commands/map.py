@@ -13,7 +13,7 @@ from ithaca.commands.display import table as shown_table
 from ithaca.commands.outcome import say
 from ithaca.commands.typed import calls
 from ithaca.files.shown_numbers import number
-from ithaca.formulations.spatial.family import mapping_design
+from ithaca.formulations.spatial.mapping_design import mapping_design
 
 
 @calls(map_problem)

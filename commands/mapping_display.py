@@ -9,7 +9,8 @@ from rich.table import Table
 from ithaca.commands.display import console, microjoules, proof_text, table
 from ithaca.commands.network_display import gap, proof, shortened
 from ithaca.files.shown_numbers import number, percent
-from ithaca.formulations.spatial.family import mapping_design
+from ithaca.formulations.families import profile_of
+from ithaca.formulations.spatial.mapping_design import mapping_design
 from ithaca.solver.certificate import Status, as_stated
 from ithaca.solver.result import Result
 from ithaca.solver.solution import Solution
@@ -28,7 +29,9 @@ def print_mapping(result: Result) -> None:
     takes, and what binds."""
     out, best, objective = console(), result.best, result.objective.text
     design = result.problem.design if best is None else best.problem.design
-    out.print(escape(f"{design.title}, on {result.platform_name}, minimising {objective}"))
+    out.print(
+        escape(f"{profile_of(design).title}, on {result.platform_name}, minimising {objective}")
+    )
     if best is None or best.configuration is None:
         known = result.designs[0].certificate
         unknown = (
@@ -55,13 +58,13 @@ def print_mapping(result: Result) -> None:
             f"EDP {number(found['edp'])} pJ·cycles",
         ]
     out.print(f"           {'; '.join(told)}\n")
-    for line in design.loops(best.configuration):
+    for line in profile_of(design).loops(best.configuration):
         out.print(escape(line))
     if (levels := _levels(best)).rows:
         out.print(levels)
         for line in WORDS:
             out.print(line)
-    for statement in design.remarks(best.configuration, best.problem.limits).statements:
+    for statement in profile_of(design).remarks(best.configuration, best.problem.limits).statements:
         term, _, said = statement.partition(": ")
         out.print(escape(f"{term.lower():<11}{said}"))
     for limit in best.problem.limits:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ithaca.formulations.algebra.number_systems import NumbersByName, NumberSystem
-from ithaca.formulations.space import Role, Space
-from ithaca.workloads.nest import Sizes
+from ithaca.formulations.space import Space
 
 if TYPE_CHECKING:
     from ithaca.formulations.configuration import Configuration
-    from ithaca.formulations.hardware.remedies import Remedy
     from ithaca.formulations.problem import Limit, Problem
     from ithaca.formulations.stage import Stage
 
@@ -35,16 +33,6 @@ class Metric:
     """One line for users."""
     most: bool = field(default=False, kw_only=True)
     """Whether more of it is better."""
-
-
-@dataclass(frozen=True, slots=True)
-class Remarks:
-    """What a family says of a configuration."""
-
-    statements: tuple[str, ...] = ()
-    """In words, each ``Term: statement.``."""
-    document: Mapping[str, Any] = field(default_factory=dict)
-    """The same ready for JSON."""
 
 
 class Design(ABC):
@@ -109,11 +97,6 @@ class Design(ABC):
         """
         return ""
 
-    def baselines(self) -> Mapping[str, Iterable[tuple[Design, tuple[Limit, ...]]]]:
-        """Parts of its space that published methods keep to, by name: designs and limits, the first
-        that is not empty."""
-        return {}
-
     @property
     def rank(self) -> int:
         """Which of rival designs to look at first where time is short: the least is the most
@@ -146,10 +129,6 @@ class Design(ABC):
         metrics = self.metrics(values, numbers)
         return metrics, metrics
 
-    def remedies(self, configuration: Mapping[str, int]) -> Mapping[str, tuple[Remedy, ...]]:
-        """What of its hardware to raise where a part of its metrics binds, by the part's name."""
-        return {}
-
     def preferences(
         self, values: NumbersByName, numbers: NumberSystem
     ) -> tuple[Any | None, ...] | None:
@@ -162,90 +141,7 @@ class Design(ABC):
         return None
 
     @property
-    @abstractmethod
-    def attributes(self) -> Mapping[str, str | float]:
-        """What it is, for people: recorded beside what was computed of it."""
-
-    def meaning(self, quantity: str) -> tuple[str, str]:
-        """Unit and meaning of a quantity, for people."""
-        return "", quantity
-
-    @property
-    def parameters(self) -> Mapping[str, str]:
-        """The quantities that search tools choose, by their names there; those of an axis in the
-        order they are decided."""
-        return {quantity.name.replace(".", "_"): quantity.name for quantity in self.space.free}
-
-    @property
     def smoother(self) -> Design:
         """A design with this space whose metrics stand for this one's where heuristics need them
         smooth; by default itself."""
         return self
-
-    @property
-    def kept(self) -> Sizes:
-        """The tensors of its work that stay on chip from, or for, what runs before or after it;
-        with the words of each."""
-        return ()
-
-    def keeping(self, kept: Sizes) -> Design | None:
-        """The design with tensors that stay on chip; None if it has no place for them, whatever
-        their size."""
-        return None
-
-    # -- words -------------------------------------------------------------------------
-
-    @property
-    def title(self) -> str:
-        """What work on what kind of design, for people, in one line."""
-        return ", ".join(f"{name} {value}" for name, value in self.attributes.items())
-
-    @property
-    def heading(self) -> tuple[tuple[str, str], ...]:
-        """The same as terms with their values."""
-        return tuple((name, str(value)) for name, value in self.attributes.items())
-
-    @property
-    def obstacle(self) -> str | None:
-        """Why it cannot be built; None where it can."""
-        return None
-
-    def answers_to(self, text: str) -> bool:
-        """Whether what a user wrote names this design."""
-        return text.strip() == self.name
-
-    def remarks(self, configuration: Mapping[str, int], limits: Sequence[Limit]) -> Remarks:
-        """What the family can say of a configuration beside its metrics and its use of limits."""
-        return Remarks()
-
-    @property
-    def enlarged(self) -> Mapping[str, Design]:
-        """The same work on hardware that has more of one thing, by what is changed: ``give GLB
-        twice the words, 2,048``."""
-        return {}
-
-    def loops(self, configuration: Mapping[str, int]) -> tuple[str, ...]:
-        """A configuration as a loop nest for people, in lines; none where the family has nothing to
-        show."""
-        return ()
-
-    @property
-    def relaxable(self) -> str:
-        """The options that may have left no configuration at all."""
-        return ""
-
-    @property
-    def innate(self) -> str:
-        """What allows nothing better where no limit binds."""
-        return "the design space allows"
-
-    @property
-    def landscape(self) -> tuple[str, str] | None:
-        """The two free quantities that a map of the surroundings of a configuration shows best;
-        None where it has fewer."""
-        names = [quantity.name for quantity in self.space.free if quantity.role is not Role.PORT]
-        return (names[0], names[1]) if len(names) > 1 else None
-
-    def tiling(self, configuration: Mapping[str, int]) -> Any:
-        """A configuration in the form its family likes to write; by default as it is."""
-        return configuration

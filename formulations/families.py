@@ -1,23 +1,33 @@
-"""The families that documents may belong to, and those that hardware spaces may be made of."""
+"""The registry of families: those that designs and documents name, and those of hardware spaces."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
-from ithaca.formulations.family import Family
+from ithaca.formulations.design import Design
+from ithaca.formulations.family import Family, Profile
 from ithaca.formulations.hardware.kind import AcceleratorKind
 from ithaca.formulations.spatial.accelerator import HIERARCHIES
-from ithaca.formulations.spatial.family import FAMILY as SPATIAL
+from ithaca.formulations.spatial.family import SpatialFamily
 from ithaca.formulations.systolic.accelerator import ARRAYS
-from ithaca.formulations.systolic.family import FAMILY as SYSTOLIC
+from ithaca.formulations.systolic.family import SystolicFamily
 
 #: By the name that designs and documents give them.
-Families = Mapping[str, Family]
-
-FAMILIES: Families = {"systolic": SYSTOLIC, "spatial": SPATIAL}
+FAMILIES: dict[str, Family[Any]] = {"systolic": SystolicFamily(), "spatial": SpatialFamily()}
 
 #: The family of documents that name none, as those of old.
 UNNAMED = "systolic"
 
 #: Accelerators of hardware spaces by their family; the first is that of spaces that name none.
 ACCELERATORS: Mapping[str, AcceleratorKind] = {"spatial": HIERARCHIES, "systolic": ARRAYS}
+
+
+def family_of(design: Design) -> Family[Any]:
+    """The family that a design belongs to."""
+    return FAMILIES[design.family]
+
+
+def profile_of(design: Design) -> Profile[Any]:
+    """What people and studies ask of a design."""
+    return family_of(design).profile(design)

@@ -1,72 +1,202 @@
-"""A family of accelerators, as far as documents go: how its designs and configurations are written
-and read."""
+"""A family of accelerators: everything that people and files ask of its designs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Design, Metric
+from ithaca.formulations.problem import Limit
+from ithaca.formulations.space import Role
+from ithaca.workloads.nest import Sizes
 
 if TYPE_CHECKING:
+    from ithaca.formulations.hardware.remedies import Remedy
     from ithaca.formulations.schema import Document
 
 
-class Family(Protocol):
-    """What a result needs of the family its designs belong to; a design names it by its ``family``.
+@dataclass(frozen=True, slots=True)
+class Remarks:
+    """What a family says of a configuration."""
 
-    Fields of its models are fields of every result of the family; the configuration is the field
-    ``tiling``.
+    statements: tuple[str, ...] = ()
+    """In words, each ``Term: statement.``."""
+    document: Mapping[str, Any] = field(default_factory=dict)
+    """The same ready for JSON."""
+
+
+#: The designs of a family.
+D = TypeVar("D", bound=Design)
+
+
+#: Figures of hardware to raise, by the part of a metric that binds.
+Remedies = Mapping[str, "tuple[Remedy, ...]"]
+
+#: Designs with limits, by the name of the method that keeps to them.
+Baselines = Mapping[str, Iterable[tuple[Design, tuple[Limit, ...]]]]
+
+
+class Profile(ABC, Generic[D]):
+    """What people and studies ask of a design; everything but `attributes` has a default."""
+
+    def __init__(self, design: D) -> None:
+        self.design = design
+
+    def native(self, configuration: Mapping[str, int]) -> Any:
+        """A configuration as the family's own type; by default as it is."""
+        return configuration
+
+    @property
+    @abstractmethod
+    def attributes(self) -> Mapping[str, str | float]:
+        """What a design is: recorded beside what was computed of it."""
+
+    @property
+    def title(self) -> str:
+        """What work on what kind of design, in one line."""
+        return ", ".join(f"{name} {value}" for name, value in self.attributes.items())
+
+    @property
+    def heading(self) -> tuple[tuple[str, str], ...]:
+        """The same as terms with their values."""
+        return tuple((name, str(value)) for name, value in self.attributes.items())
+
+    @property
+    def obstacle(self) -> str | None:
+        """Why a design cannot be built; None where it can."""
+        return None
+
+    def answers_to(self, text: str) -> bool:
+        """Whether what a user wrote names this design."""
+        return text.strip() == self.design.name
+
+    def remarks(self, configuration: Mapping[str, int], limits: Sequence[Limit]) -> Remarks:
+        """What can be said of a configuration beside its metrics and its use of limits."""
+        return Remarks()
+
+    def loops(self, configuration: Mapping[str, int]) -> tuple[str, ...]:
+        """A configuration as a loop nest, in lines; none where there is nothing to show."""
+        return ()
+
+    def meaning(self, quantity: str) -> tuple[str, str]:
+        """Unit and meaning of a quantity."""
+        return "", quantity
+
+    @property
+    def parameters(self) -> Mapping[str, str]:
+        """The quantities that search tools choose, by their names there; those of an axis in the
+        order they are decided."""
+        return {
+            quantity.name.replace(".", "_"): quantity.name for quantity in self.design.space.free
+        }
+
+    @property
+    def landscape(self) -> tuple[str, str] | None:
+        """The two free quantities that a map of the surroundings of a configuration shows best;
+        None where it has fewer."""
+        names = [
+            quantity.name for quantity in self.design.space.free if quantity.role is not Role.PORT
+        ]
+        return (names[0], names[1]) if len(names) > 1 else None
+
+    @property
+    def relaxable(self) -> str:
+        """The options that may have left no configuration at all."""
+        return ""
+
+    @property
+    def innate(self) -> str:
+        """What allows nothing better where no limit binds."""
+        return "the design space allows"
+
+    # -- other designs -----------------------------------------------------------------
+
+    def remedies(self, configuration: Mapping[str, int]) -> Remedies:
+        """What of its hardware to raise where a part of its metrics binds, by the part's name."""
+        return {}
+
+    @property
+    def enlarged(self) -> Mapping[str, Design]:
+        """The same work on hardware that has more of one thing, by what is changed: ``give GLB
+        twice the words, 2,048``."""
+        return {}
+
+    def baselines(self) -> Baselines:
+        """Parts of a design's space that published methods keep to, by name: designs and limits,
+        the first that is not empty."""
+        return {}
+
+    @property
+    def kept(self) -> Sizes:
+        """The tensors of its work that stay on chip from, or for, what runs before or after it;
+        with the words of each."""
+        return ()
+
+    def keeping(self, kept: Sizes) -> Design | None:
+        """The design with tensors that stay on chip; None if it has no place for them, whatever
+        their size."""
+        return None
+
+
+class Family(ABC, Generic[D]):
+    """How the designs of a family and their configurations are written, read and named.
+
+    A design names its family by its ``family``. Fields of the models are fields of every result of
+    the family; the configuration is the field ``tiling``.
     """
 
-    def __hash__(self) -> int:
-        return id(self)
+    head: Any
+    """Model of what was asked, with the fields ``platform`` and ``objective`` of
+    `ithaca.formulations.schema`."""
+    choice: type[Document]
+    """Model of which design a solution is of."""
+    tiling: Any
+    """Type of a configuration in documents: a model, or what pydantic can validate."""
 
-    @property
-    def head(self) -> type[Document]:
-        """Model of what was asked, with the fields ``platform`` and ``objective`` of
-        `ithaca.formulations.schema`."""
-
-    @property
-    def choice(self) -> type[Document]:
-        """Model of which design a solution is of."""
-
-    @property
-    def tiling(self) -> Any:
-        """Type of a configuration in documents: a model, or what pydantic can validate."""
-
-    def head_fields(self, design: Design) -> Mapping[str, Any]:
+    @abstractmethod
+    def head_fields(self, design: D) -> Mapping[str, Any]:
         """The head's fields beside platform and objective, for any design of a result."""
 
-    def choice_fields(self, design: Design) -> Mapping[str, Any]:
+    def choice_fields(self, design: D) -> Mapping[str, Any]:
         """Which design it is."""
         return {}
 
-    def tiling_fields(self, design: Design, configuration: Configuration) -> Mapping[str, Any]:
+    def tiling_fields(self, design: D, configuration: Configuration) -> Any:
         """A configuration as documents state it."""
+        return dict(configuration)
 
     def detail_fields(
-        self, design: Design, configuration: Configuration
+        self, design: D, configuration: Configuration
     ) -> Mapping[str, Mapping[str, Fraction]]:
         """What documents state beside the metrics, by the exact reference."""
         return {}
 
+    @abstractmethod
     def setting(self, head: Any) -> Any:
         """What all designs of a result share, read from its head; an `InputError` begins with the
         field."""
 
+    @abstractmethod
     def vocabulary(self, setting: Any) -> Mapping[str, Metric]:
         """The metrics that objectives and limits may speak of."""
 
-    def design(self, setting: Any, choice: Any) -> Design:
+    @abstractmethod
+    def design(self, setting: Any, choice: Any) -> D:
         """The design that a document states; an `InputError` if there is none."""
 
-    def configuration(self, design: Design, tiling: Any) -> Configuration:
+    def configuration(self, design: D, tiling: Any) -> Configuration:
         """The configuration that a document states, legal or not; an `InputError` begins with the
         field."""
+        return Configuration(tiling)
 
-    def unmet(self, design: Design) -> str:
-        """What a configuration that breaks the design's own conditions is told."""
+    def unmet(self, design: D) -> str:
+        """What is said of a configuration that breaks the design's own conditions."""
         return ""
+
+    @abstractmethod
+    def profile(self, design: D) -> Profile[D]:
+        """What people and studies ask of a design."""

@@ -26,6 +26,7 @@ from ithaca.files.signals import check, deferred
 from ithaca.formulations.algebra.number_systems import NUMPY
 from ithaca.formulations.algebra.rounding import largest_double
 from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.families import profile_of
 from ithaca.refine.window import Window
 
 if TYPE_CHECKING:
@@ -233,7 +234,7 @@ def _numbers(
 
 
 def _attributes(window: Window, name: str) -> dict[str, str]:
-    unit, meaning = window.problem.design.meaning(name)
+    unit, meaning = profile_of(window.problem.design).meaning(name)
     return {"units": unit, "long_name": meaning}
 
 
@@ -247,11 +248,11 @@ def _provenance(window: Window) -> dict[str, Any]:
     return {
         "title": TITLE,
         "source": f"ithaca {__version__}",
-        "subject": problem.design.title,
-        **problem.design.attributes,
+        "subject": profile_of(problem.design).title,
+        **profile_of(problem.design).attributes,
         "objective": problem.objective.text,
         "limits": json.dumps({limit.metric: str(limit.bound) for limit in problem.limits}),
-        "center": json.dumps(problem.design.tiling(window.center), default=_plain),
+        "center": json.dumps(profile_of(problem.design).native(window.center), default=_plain),
         "center_factors": json.dumps({name: window.center[name] for name in window.free}),
         "window": "full ranges"
         if window.around is None

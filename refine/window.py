@@ -12,6 +12,7 @@ import numpy as np
 from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.array_types import Mask
 from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.families import profile_of
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.space import Axis, Role, Rows, Values
 
@@ -83,7 +84,7 @@ def window_around(
             )
     if not named:
         raise InputError(
-            f"{problem.design.title} has no factors to vary; allowed: a nest "
+            f"{profile_of(problem.design).title} has no factors to vary; allowed: a nest "
             "with a loop of two iterations or more"
         )
     if not wanted:

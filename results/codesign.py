@@ -23,7 +23,7 @@ from ithaca.files.json_numbers import SCHEMA, refuse
 from ithaca.files.messages import quoted
 from ithaca.files.shown_numbers import number
 from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.families import FAMILIES
+from ithaca.formulations.families import FAMILIES, family_of
 from ithaca.formulations.family import Family
 from ithaca.formulations.hardware.accelerator import Work
 from ithaca.formulations.hardware.files import read_space, space_fields
@@ -123,7 +123,7 @@ class CodesignPart(FirstPart):
 
 
 @cache
-def codesign_model(family: Family) -> type[CodesignPart]:
+def codesign_model(family: Family[Any]) -> type[CodesignPart]:
     """The model of results over spaces of a family."""
     bases: Any = (MappedDocument, family.choice)
     layer: Any = create_model("MappedDocument", __base__=bases, tiling=(family.tiling, ...))
@@ -199,9 +199,7 @@ def hardware_fields(space: HardwareSpace, point: Configuration) -> dict[str, int
 
 
 def _mapped(work: Work, answer: Solution) -> dict[str, Any]:
-    own = configuration_fields(
-        FAMILIES[answer.problem.design.family], answer.problem, answer.configuration
-    )
+    own = configuration_fields(answer.problem, answer.configuration)
     named = {
         "layer": work.name,
         "workload": work.workload,
@@ -314,18 +312,14 @@ def _read_accelerator(question: Question, read: Any, at: str) -> HardwarePoint:
         here = f"{at}.layers[{place}]"
         problem = _chosen(posed, mapped, here)
         certificate = read_certificate(mapped.certificate, mapped.value, f"{here}.certificate")
-        layers.append(
-            read_solution(
-                FAMILIES[problem.design.family], problem, mapped.tiling, certificate, here
-            )
-        )
+        layers.append(read_solution(problem, mapped.tiling, certificate, here))
     found = HardwarePoint(point, costs, (), tuple(layers))
     return replace(found, values=tuple(found.total(amount) for amount in question.minimised))
 
 
 def _chosen(problems: Sequence[Problem], read: Any, at: str) -> Problem:
     """The problem of the design that a document states."""
-    model = FAMILIES[problems[0].design.family].choice
+    model = family_of(problems[0].design).choice
     stated = {name: getattr(read, name) for name in model.model_fields}
     for problem in problems:
         if dict(model.model_validate(choice(problem.design), from_attributes=True)) == stated:

@@ -13,7 +13,7 @@ from ithaca.formulations.algebra.expression import Symbol
 from ithaca.formulations.bottleneck import bottleneck
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Design, Metric
-from ithaca.formulations.families import FAMILIES
+from ithaca.formulations.families import family_of
 from ithaca.formulations.hardware.accelerator import Work
 from ithaca.formulations.hardware.space import HardwareSpace
 from ithaca.formulations.spatial.accelerator import HierarchyAccelerator
@@ -42,7 +42,7 @@ def networks(question: Question, found: HardwarePoint) -> tuple[NetworkResult, .
 
 def choice(design: Design) -> Mapping[str, Any]:
     """What tells a design from others that an accelerator may run a layer with."""
-    return FAMILIES[design.family].choice_fields(design)
+    return family_of(design).choice_fields(design)
 
 
 def _network(question: Question, found: HardwarePoint, name: str) -> NetworkResult:

@@ -17,6 +17,7 @@ import numpy as np
 from ithaca import __version__
 from ithaca.files.errors import InputError
 from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.families import profile_of
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.design import SystolicDesign, systolic
 from ithaca.formulations.systolic.metrics import METRICS
@@ -307,7 +308,7 @@ def _design_row(
     metrics = problem.metrics(configuration)
     if columns is not DESIGN:
         known = {name: _float(metrics.get(name)) for name in columns}
-        return known | {"mapping": "\n".join(problem.design.loops(configuration))}
+        return known | {"mapping": "\n".join(profile_of(problem.design).loops(configuration))}
     design = systolic(problem)
     array, tiling = design.array, design.tiling(configuration)
     packs = tiling.module_packs(array)

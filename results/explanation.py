@@ -16,8 +16,8 @@ from ithaca.files.json_numbers import SCHEMA, json_number
 from ithaca.files.messages import quoted
 from ithaca.files.shown_numbers import is_or_are
 from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.design import Remarks
-from ithaca.formulations.families import FAMILIES, Families
+from ithaca.formulations.families import family_of, profile_of
+from ithaca.formulations.family import Remarks
 from ithaca.formulations.problem import Problem
 from ithaca.results.schema import head_fields
 from ithaca.solver.certificate import Certificate, Status
@@ -131,7 +131,7 @@ def enlarged_hardware(answer: Solution, solve: Solve) -> tuple[Change, ...]:
     if answer.value is None:
         return ()
     found = []
-    for what, design in answer.problem.design.enlarged.items():
+    for what, design in profile_of(answer.problem.design).enlarged.items():
         after = solve([replace(answer.problem, design=design)], [answer.configuration])
         if after.value is not None:
             proven = answer.certificate.status is after.certificate.status is Status.OPTIMAL
@@ -233,7 +233,7 @@ def chosen_solutions(result: Result, design: str | None) -> tuple[Solution, ...]
     """
     if design is None:
         return result.solutions
-    same = [s for s in result.solutions if s.problem.design.answers_to(design)]
+    same = [s for s in result.solutions if profile_of(s.problem.design).answers_to(design)]
     if not same:
         held = "; ".join(dict.fromkeys(s.design for s in result.solutions))
         raise InputError(f"--design is {quoted(design)}; allowed: one of the result's, {held}")
@@ -274,7 +274,7 @@ def explain(result: Result, solutions: Sequence[Solution], solve: Solve | None) 
     nearest = min(others, key=lambda other: other[1], default=None)
     limits, remarks = (
         limit_uses(problem, configuration),
-        problem.design.remarks(configuration, problem.limits),
+        profile_of(problem.design).remarks(configuration, problem.limits),
     )
     return Explanation(best, recorded.certificate, limits, remarks, nearest, None, changes)
 
@@ -314,14 +314,12 @@ _CHANGE = {name: name for name in ("kind", "what", "percent")} | {"from": "limit
 _CHANGE |= {name: name for name in ("before", "after", "gain", "proven")}
 
 
-def explanation_document(
-    result: Result, explanation: Explanation, families: Families = FAMILIES
-) -> dict[str, Any]:
+def explanation_document(result: Result, explanation: Explanation) -> dict[str, Any]:
     """The document of ``ithaca explain --json``; exact where JSON numbers can be, else the nearest
     double."""
-    solution, family = explanation.solution, families[result.problem.design.family]
+    solution, family = explanation.solution, family_of(result.problem.design)
     asked = head_fields(
-        family, result.problem, result.platform_name, None if solution is None else solution.value
+        result.problem, result.platform_name, None if solution is None else solution.value
     )
     document: dict[str, Any] = {
         "schema": SCHEMA,

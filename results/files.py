@@ -28,7 +28,7 @@ from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.algebra.number_systems import FRACTION, NUMPY
 from ithaca.formulations.algebra.parsing import quoted
 from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.families import FAMILIES, UNNAMED, Families
+from ithaca.formulations.families import FAMILIES, UNNAMED, family_of
 from ithaca.formulations.family import Family
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.schema import read_objective
@@ -50,21 +50,18 @@ LARGEST = 1e300
 NOTHING = {"lower_bound": None, "gap": None, "method": "none", "nodes": 0, "seconds": 0}
 
 
-def result_document(result: Result, families: Families = FAMILIES) -> dict[str, Any]:
+def result_document(result: Result) -> dict[str, Any]:
     """The document of a result; `json_numbers.document_text` makes it text."""
-    name, free = result.problem.design.family, result.unrestricted
-    family, best = families[name], result.best
+    family, best, free = family_of(result.problem.design), result.best, result.unrestricted
     choices = (
         [] if free is None else [family.choice_fields(problem.design) for problem in free.problems]
     )
     fields = {
         "schema": SCHEMA,
-        "family": name,
-        **head_fields(
-            family, result.problem, result.platform_name, None if best is None else best.value
-        ),
-        "best": None if best is None else solution_fields(family, best),
-        "designs": [solution_fields(family, _founded(solution)) for solution in result.designs],
+        "family": result.problem.design.family,
+        **head_fields(result.problem, result.platform_name, None if best is None else best.value),
+        "best": None if best is None else solution_fields(best),
+        "designs": [solution_fields(_founded(solution)) for solution in result.designs],
         "unrestricted": None
         if free is None
         else {"value": free.value, "certificate": free.certificate, "designs": choices},
@@ -83,38 +80,37 @@ def _founded(solution: Solution) -> Solution:
     return replace(solution, value=None, certificate=bound)
 
 
-def load_result(path: Path, families: Families = FAMILIES) -> Result:
+def load_result(path: Path) -> Result:
     """Read a result file and check it against the model.
 
     Raises `InputError` if it is no result file, or not what the model computes.
     """
-    return read_result(parse_json(read_text(path, MAX_BYTES), path), path, families)
+    return read_result(parse_json(read_text(path, MAX_BYTES), path), path)
 
 
-def read_result(document: Any, path: Path, families: Families = FAMILIES) -> Result:
+def read_result(document: Any, path: Path) -> Result:
     """The result that a document states; what the model says of its question and configurations
     must be that document."""
-    read, result = _read(document, path, families)
+    read, result = _read(document, path)
     try:
-        check_same(read.written(), result_document(result, families), "")
+        check_same(read.written(), result_document(result), "")
     except InputError as error:
         raise refuse(path, error) from None
     return result
 
 
 def read_problems(
-    question: Mapping[str, Any], path: Path, families: Families = FAMILIES
+    question: Mapping[str, Any],
+    path: Path,
 ) -> tuple[Problem, ...]:
     """The problems that a question poses: the head of a result, and its designs."""
     nothing = {"tiling": None, "metrics": None, "certificate": {"status": "unknown", **NOTHING}}
     designs = [{**design, **nothing} for design in question["designs"]]
-    read = _read({"schema": SCHEMA, **question, "best": None, "designs": designs}, path, families)[
-        1
-    ]
+    read = _read({"schema": SCHEMA, **question, "best": None, "designs": designs}, path)[1]
     return tuple(solution.problem for solution in read.designs)
 
 
-def _read(document: Any, path: Path, families: Families) -> tuple[Any, Result]:
+def _read(document: Any, path: Path) -> tuple[Any, Result]:
     name: Any = UNNAMED
     if isinstance(document, dict):
         if "study" in document:
@@ -124,11 +120,11 @@ def _read(document: Any, path: Path, families: Families) -> tuple[Any, Result]:
                 "result as written by ithaca solve -o",
             )
         name = document.get("family", name)
-    if not isinstance(name, str) or name not in families:
-        raise refuse(path, f"family is {quoted(name)}; allowed: {', '.join(families)}")
-    read: Any = validated(result_model(families[name]), document, path)
+    if not isinstance(name, str) or name not in FAMILIES:
+        raise refuse(path, f"family is {quoted(name)}; allowed: {', '.join(FAMILIES)}")
+    read: Any = validated(result_model(FAMILIES[name]), document, path)
     try:
-        result = _Reader(families[name], read).result()
+        result = _Reader(FAMILIES[name], read).result()
         if result.unrestricted is not None:
             space = {
                 part: value for part, value in document.get("space", {}).items() if part != "for"
@@ -139,7 +135,7 @@ def _read(document: Any, path: Path, families: Families) -> tuple[Any, Result]:
                 "unrestricted": None,
                 "designs": document["unrestricted"]["designs"],
             }
-            problems = read_problems(free, Path("unrestricted"), families)
+            problems = read_problems(free, Path("unrestricted"))
             result = replace(result, unrestricted=replace(result.unrestricted, problems=problems))
         return read, result
     except InputError as error:
@@ -149,7 +145,7 @@ def _read(document: Any, path: Path, families: Families) -> tuple[Any, Result]:
 class _Reader:
     """Reads the solutions of one document."""
 
-    def __init__(self, family: Family, read: Any) -> None:
+    def __init__(self, family: Family[Any], read: Any) -> None:
         self.read, self.family = read, family
         self.setting = family.setting(read)
         known = family.vocabulary(self.setting)
@@ -200,14 +196,13 @@ class _Reader:
             self.limits,
             f"{at}.shortfalls",
         )
-        found = read_solution(self.family, problem, read.tiling, certificate, at, falls)
+        found = read_solution(problem, read.tiling, certificate, at, falls)
         check_certificate(certificate, found.value, f"{at}.certificate")
         _check_trace(certificate, found.value, f"{at}.certificate.trace")
         return found
 
 
 def read_solution(
-    family: Family,
     problem: Problem,
     tiling: Any,
     certificate: Certificate,
@@ -219,12 +214,12 @@ def read_solution(
     if tiling is None:
         return Solution(problem, None, None, certificate, falls)
     try:
-        configuration = family.configuration(problem.design, tiling)
+        configuration = family_of(problem.design).configuration(problem.design, tiling)
     except InputError as error:
         raise InputError(f"{at}.tiling.{error}") from None
     check_legal(problem.space, configuration, f"{at}.tiling")
     if not problem.meets_conditions(configuration):
-        raise InputError(f"{at}.tiling: {family.unmet(problem.design)}")
+        raise InputError(f"{at}.tiling: {family_of(problem.design).unmet(problem.design)}")
     metrics = problem.metrics(configuration)
     for limit in problem.limits:
         value = _value(limit.expression, metrics, f"platform.limits: {quoted(limit.metric)}", at)

@@ -12,6 +12,7 @@ from pydantic import Field, create_model
 from ithaca.files.documents import validated
 from ithaca.files.errors import InputError
 from ithaca.files.json_numbers import SCHEMA, refuse
+from ithaca.formulations.families import family_of, profile_of
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.schema import (
     Document,
@@ -30,7 +31,7 @@ from ithaca.formulations.spatial.documents import (
     read_architecture_document,
 )
 from ithaca.formulations.spatial.editions import Setting
-from ithaca.formulations.spatial.family import FAMILY, LevelMappingDocument, MappingSpaceDocument
+from ithaca.formulations.spatial.family import LevelMappingDocument, MappingSpaceDocument
 from ithaca.formulations.spatial.library import fitted
 from ithaca.results.consistency import check_consistent
 from ithaca.results.files import check_same, check_shortfalls, read_solution
@@ -144,16 +145,19 @@ def mapped_network_document(result: NetworkResult, request: MappingRequest) -> d
 
 
 def _layer(result: LayerResult) -> dict[str, Any]:
-    answer, head = result.answer, FAMILY.head_fields(result.answer.problem.design)
+    answer, head = (
+        result.answer,
+        family_of(result.answer.problem.design).head_fields(result.answer.problem.design),
+    )
     best = None
     if answer.configuration is not None:
-        best = configuration_fields(FAMILY, answer.problem, answer.configuration)
+        best = configuration_fields(answer.problem, answer.configuration)
     return {
         "name": result.layer.name,
         "count": result.layer.count,
         "sources": result.layer.sources,
         **{name: head[name] for name in ("problem", "memory", "constraints") if name in head},
-        "kept": dict(answer.problem.design.kept),
+        "kept": dict(profile_of(answer.problem.design).kept),
         "value": answer.value,
         "certificate": answer.certificate,
         "best": best,
@@ -218,7 +222,7 @@ def _read_layer(
 ) -> LayerResult:
     problem, nest = _problem(read, document, architecture, options), read.problem.nest()
     if read.kept:
-        keeping = problem.design.keeping(tuple(read.kept.items()))
+        keeping = profile_of(problem.design).keeping(tuple(read.kept.items()))
         if keeping is None:
             raise InputError(
                 f"kept is {', '.join(read.kept)}; allowed: tensors that a "
@@ -230,5 +234,5 @@ def _read_layer(
         [s.shortfall(problem.design.name) for s in read.shortfalls], problem.limits, "shortfalls"
     )
     tiling = None if read.best is None else read.best.tiling
-    solution = read_solution(FAMILY, problem, tiling, certificate, "best", falls)
+    solution = read_solution(problem, tiling, certificate, "best", falls)
     return LayerResult(Layer(read.name, nest, read.count, read.sources), solution, (solution,))

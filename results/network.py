@@ -24,6 +24,7 @@ from ithaca.files.documents import validated
 from ithaca.files.errors import InputError
 from ithaca.files.json_numbers import SCHEMA, parse_json, read_text, refuse
 from ithaca.files.messages import quoted
+from ithaca.formulations.families import FAMILIES, UNNAMED, family_of, profile_of
 from ithaca.formulations.platform import Platform
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.schema import (
@@ -40,7 +41,6 @@ from ithaca.formulations.systolic.data_types import data_type
 from ithaca.formulations.systolic.dataflows import dataflows
 from ithaca.formulations.systolic.design import Spans, SystolicDesign, fixed, systolic
 from ithaca.formulations.systolic.family import (
-    FAMILY,
     ChoiceDocument,
     Setting,
     SpaceDocument,
@@ -378,7 +378,7 @@ def _layer(result: LayerResult) -> dict[str, Any]:
         "sources": layer.sources,
         "workload": workload_document(layer.nest),
         "folded": layer.folded,
-        "kept": dict(answer.problem.design.kept),
+        "kept": dict(profile_of(answer.problem.design).kept),
         "array": result.array,
         "value": answer.value,
         "certificate": answer.certificate,
@@ -387,7 +387,7 @@ def _layer(result: LayerResult) -> dict[str, Any]:
         "shortfalls": list(answer.shortfalls),
         "designs": [
             {
-                **FAMILY.choice_fields(design.problem.design),
+                **family_of(design.problem.design).choice_fields(design.problem.design),
                 "value": design.value,
                 "certificate": design.certificate,
             }
@@ -405,9 +405,7 @@ def _best(solution: Solution) -> dict[str, Any]:
         else:
             found[kind] = value
     given = {**found, "idle_lanes": max(found["lanes"].values())} if found["lanes"] else None
-    return configuration_fields(FAMILY, solution.problem, solution.configuration) | {
-        "physical": given
-    }
+    return configuration_fields(solution.problem, solution.configuration) | {"physical": given}
 
 
 def _shared(part: SharedDesign | ArrayResult) -> dict[str, Any]:
@@ -489,7 +487,7 @@ def _read_layer(read: LayerDocument, request: NetworkRequest) -> LayerResult:
     )
 
     def problem(choice: ChoiceDocument) -> Problem:
-        return Problem(FAMILY.design(setting, choice), request.limits, request.objective)
+        return Problem(FAMILIES[UNNAMED].design(setting, choice), request.limits, request.objective)
 
     certificate = read_certificate(read.certificate, read.value, "certificate")
     falls = check_shortfalls(
@@ -516,7 +514,7 @@ def _read_layer(read: LayerDocument, request: NetworkRequest) -> LayerResult:
         )
         posed, tiling = designs[0].problem if designs else problem(anything), None
     return LayerResult(
-        layer, read_solution(FAMILY, posed, tiling, certificate, "best", falls), designs, read.array
+        layer, read_solution(posed, tiling, certificate, "best", falls), designs, read.array
     )
 
 

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field, create_model
 
 from ithaca.files.json_numbers import json_number
 from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.families import UNNAMED
+from ithaca.formulations.families import UNNAMED, family_of
 from ithaca.formulations.family import Family
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.schema import Document, Number
@@ -62,7 +62,7 @@ class ResultPart(Document):
 
 
 @cache
-def result_model(family: Family) -> type[ResultPart]:
+def result_model(family: Family[Any]) -> type[ResultPart]:
     """The model of results of a family."""
     # pydantic takes the fields of the last base first
     bases: Any = (SolutionPart, family.choice)
@@ -78,13 +78,11 @@ def result_model(family: Family) -> type[ResultPart]:
     return found
 
 
-def head_fields(
-    family: Family, problem: Problem, platform: str, value: Fraction | None
-) -> dict[str, Any]:
+def head_fields(problem: Problem, platform: str, value: Fraction | None) -> dict[str, Any]:
     """The fields that say what was asked: of a problem of any of the designs, on a platform, with
     the least objective found."""
     return {
-        **family.head_fields(problem.design),
+        **family_of(problem.design).head_fields(problem.design),
         "platform": {"name": platform, "limits": tightest(problem.limits)},
         "objective": {"expression": problem.objective.text, "value": value},
     }
@@ -98,11 +96,9 @@ def tightest(limits: Sequence[Limit]) -> dict[str, Fraction]:
     return found
 
 
-def configuration_fields(
-    family: Family, problem: Problem, found: Configuration | None
-) -> dict[str, Any]:
+def configuration_fields(problem: Problem, found: Configuration | None) -> dict[str, Any]:
     """A configuration: its design, its factors, its metrics."""
-    design = problem.design
+    design, family = problem.design, family_of(problem.design)
     fields: dict[str, Any] = {**family.choice_fields(design), "tiling": None, "metrics": None}
     if found is not None:
         fields["tiling"] = family.tiling_fields(design, found)
@@ -113,10 +109,10 @@ def configuration_fields(
     return fields
 
 
-def solution_fields(family: Family, solution: Solution) -> dict[str, Any]:
+def solution_fields(solution: Solution) -> dict[str, Any]:
     """What came of one design."""
     proof = {"certificate": solution.certificate, "shortfalls": list(solution.shortfalls)}
-    return configuration_fields(family, solution.problem, solution.configuration) | proof
+    return configuration_fields(solution.problem, solution.configuration) | proof
 
 
 def _written(metrics: Mapping[str, Fraction]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field, create_model
 
 from ithaca.files.json_numbers import SCHEMA
-from ithaca.formulations.families import FAMILIES, UNNAMED
+from ithaca.formulations.families import UNNAMED, family_of
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.schema import Document, Number, ObjectiveDocument
 from ithaca.formulations.systolic.target import Target
@@ -168,8 +168,8 @@ def _point(study: Study, index: Index) -> dict[str, Any]:
 
 def question_fields(problems: Sequence[Problem], platform: str) -> dict[str, Any]:
     """What was asked, as results state it, and of which designs."""
-    family = FAMILIES[problems[0].design.family]
-    head = head_fields(family, problems[0], platform, None)
+    family = family_of(problems[0].design)
+    head = head_fields(problems[0], platform, None)
     bases: Any = (family.head, FirstPart)
     choices: Any = list[family.choice]  # type: ignore[name-defined]
     asked: Any = create_model("QuestionDocument", __base__=bases, designs=(choices, ...))
@@ -199,9 +199,7 @@ def configuration_document(found: Solution | FrontPoint) -> dict[str, Any]:
 
 def _configuration(found: Solution | FrontPoint) -> dict[str, Any]:
     assert found.configuration is not None
-    return configuration_fields(
-        FAMILIES[found.problem.design.family], found.problem, found.configuration
-    )
+    return configuration_fields(found.problem, found.configuration)
 
 
 def _marginal(marginal: Marginal) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from ithaca.files.csv_text import csv_text
 from ithaca.files.json_numbers import json_number
+from ithaca.formulations.families import profile_of
 from ithaca.formulations.systolic.design import systolic
 from ithaca.studies.network.problems import NetworkRequest
 from ithaca.studies.network.result import LayerResult, NetworkResult
@@ -61,7 +62,7 @@ def _mapping(
     mapping = (
         ""
         if answer.configuration is None
-        else "; ".join(filter(None, design.loops(answer.configuration)))
+        else "; ".join(filter(None, profile_of(design).loops(answer.configuration)))
     )
     return {"mapping": mapping}, {name: _number(answer.metrics.get(name)) for name in known}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ithaca.formulations.families import profile_of
 from ithaca.formulations.problem import Limit, Objective, Problem
 from ithaca.solver.certificate import Status
 from ithaca.solver.exact.engine import solve_exact
@@ -69,7 +70,7 @@ def why_infeasible(problems: Sequence[Problem], found: Sequence[Shortfall]) -> s
         return "; ".join(explain(found, len(problems)))
     if not all(_is_empty(problem) for problem in problems):
         return CONTRADICTION
-    relax = problems[0].design.relaxable
+    relax = profile_of(problems[0].design).relaxable
     return f"{EMPTY_SPACE}: relax {relax}" if relax else EMPTY_SPACE
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.families import profile_of
 from ithaca.formulations.problem import Problem
 from ithaca.solver.certificate import Certificate
 from ithaca.solver.shortfall import Shortfall, explain
@@ -77,7 +78,9 @@ class Solution:
     def tiling(self) -> Any:
         """The configuration in the form its family likes to write; None where none was found."""
         return (
-            None if self.configuration is None else self.problem.design.tiling(self.configuration)
+            None
+            if self.configuration is None
+            else profile_of(self.problem.design).native(self.configuration)
         )
 
     def rank(self) -> tuple[tuple[bool, Fraction], ...]:

@@ -26,6 +26,7 @@ from ithaca.files.json_numbers import SCHEMA, document_text, parse_json, read_te
 from ithaca.files.writing import write_text_atomically
 from ithaca.formulations.algebra.expression import ONE, Expression
 from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.families import profile_of
 from ithaca.formulations.problem import Objective, Problem
 from ithaca.formulations.schema import Document
 from ithaca.solver.certificate import Certificate, Status, Termination, relative_gap
@@ -250,7 +251,7 @@ def _document(
         "fingerprint": name,
         # for people; what counts is the fingerprint
         "problem": {
-            **first.design.attributes,
+            **profile_of(first.design).attributes,
             "limits": {limit.metric: str(limit.bound) for limit in first.limits},
             "objective": first.objective.text,
             "designs": [p.design.name for p in problems],

@@ -8,6 +8,7 @@ from fractions import Fraction
 from benchmarks.paper.dmazerunner import BATCH, LAYERS, MACHINE, layer_problem
 from benchmarks.paper.experiment import Cell, Outcome, Run, Table, claims
 from ithaca.exports.charts.chart import LineChart
+from ithaca.formulations.families import profile_of
 from ithaca.formulations.problem import Problem
 from ithaca.solver.staged.engine import solve_staged
 from ithaca.studies.peers.methods import run_peer
@@ -35,7 +36,7 @@ def run(how: Run) -> Outcome:
             how.step(f"{name}, {objective}")
             problem = layer_problem(name, objective, divisors_only=True)
             found: dict[str, Fraction] = {PROVEN: _proven(problem, how)}
-            for method in problem.design.baselines():
+            for method in profile_of(problem.design).baselines():
                 best = run_peer(method, problem, SampleBudget(seconds=600)).value
                 assert best is not None  # small tiles fit every one of these
                 found[method] = best

@@ -17,6 +17,7 @@ from ithaca.files.errors import InputError
 from ithaca.files.json_numbers import document_text
 from ithaca.files.shown_numbers import number
 from ithaca.files.writing import write_text_atomically
+from ithaca.formulations.families import profile_of
 from ithaca.results.files import result_document
 from ithaca.results.network import network_document
 from ithaca.results.table import network_table
@@ -191,7 +192,7 @@ class Result(Answer, results.Result):
 
     @property
     def headline(self) -> str:
-        what = f"{self.problem.design.title}, on {self.platform_name}"
+        what = f"{profile_of(self.problem.design).title}, on {self.platform_name}"
         found = "" if self.best is None else f", design {self.best.design}"
         return f"{what}{found}: {_told(self.objective.text, self.value, self.certificate.told)}"
 
@@ -350,7 +351,7 @@ def loop_text(found: Solution) -> str:
     return (
         ""
         if found.configuration is None
-        else "\n".join(found.problem.design.loops(found.configuration))
+        else "\n".join(profile_of(found.problem.design).loops(found.configuration))
     )
 
 

@@ -24,6 +24,7 @@ from ithaca.files.shown_numbers import number, percent
 from ithaca.files.signals import Interrupt
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Metric
+from ithaca.formulations.families import profile_of
 from ithaca.formulations.problem import Problem
 from ithaca.results import codesign_explanation as codesigns
 from ithaca.results.explanation import (
@@ -66,7 +67,8 @@ def statements(result: Result, explanation: Explanation) -> list[str]:
 def _statements(result: Result, explanation: Explanation) -> Iterator[str]:
     objective, solution = result.objective.text, explanation.solution
     yield (
-        f"Result: {result.problem.design.title}, on {result.platform_name}, minimising {objective}."
+        f"Result: {profile_of(result.problem.design).title}, on {result.platform_name}, "
+        f"minimising {objective}."
     )
     if solution is None or solution.value is None or explanation.certificate is None:
         yield f"No configuration: {explanation.failure}{as_stated(result)}."
@@ -88,7 +90,9 @@ def _statements(result: Result, explanation: Explanation) -> Iterator[str]:
         yield _limit(use, solution.problem.design.vocabulary)
     if explanation.next_best is not None:
         yield _rival(objective, solution.value, *explanation.next_best)
-    yield from change_statements(objective, explanation.changes, result.problem.design.innate)
+    yield from change_statements(
+        objective, explanation.changes, profile_of(result.problem.design).innate
+    )
 
 
 def _limit(use: LimitUse, vocabulary: Mapping[str, Metric]) -> str:
@@ -313,7 +317,7 @@ def explain_result(result: Result, design: str | None, options: SolveOptions | N
             len(RAISES) * len(raisable_limits([s.problem for s in result.designs])) + 2,
             0,
         )
-        count += len(result.problem.design.enlarged)
+        count += len(profile_of(result.problem.design).enlarged)
 
         def solve(problems: Sequence[Problem], starts: Sequence[Configuration | None]) -> Solution:
             nonlocal solved

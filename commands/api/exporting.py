@@ -27,7 +27,7 @@ from ithaca.files.shown_numbers import counted
 from ithaca.files.signals import Interrupt
 from ithaca.files.writing import write_folder
 from ithaca.formulations.design import Design
-from ithaca.formulations.spatial.family import mapping_design
+from ithaca.formulations.spatial.mapping_design import mapping_design
 from ithaca.formulations.systolic.derivation import choose_designs
 from ithaca.formulations.systolic.design import SystolicDesign, systolic
 from ithaca.formulations.systolic.target import Target

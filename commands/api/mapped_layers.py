@@ -11,8 +11,8 @@ from ithaca.commands.api.answers import Answer, Result, least
 from ithaca.files.json_numbers import SCHEMA, json_number
 from ithaca.files.shown_numbers import counted
 from ithaca.formulations.spatial.dmazerunner.design import DmazerunnerDesign
-from ithaca.formulations.spatial.family import mapping_design
 from ithaca.formulations.spatial.mapping import Slot
+from ithaca.formulations.spatial.mapping_design import mapping_design
 from ithaca.solver.certificate import Status
 
 if TYPE_CHECKING:

@@ -31,6 +31,7 @@ from ithaca.files.signals import Interrupt
 from ithaca.formulations import problem as problems
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.design import Design, Metric
+from ithaca.formulations.families import profile_of
 from ithaca.formulations.platform import Bound, Share
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.spatial.architecture import Architecture
@@ -38,7 +39,6 @@ from ithaca.formulations.spatial.constraints import NONE, read_constraints
 from ithaca.formulations.spatial.design import MappingOptions
 from ithaca.formulations.spatial.dmazerunner.layers import read_layers
 from ithaca.formulations.spatial.editions import EDITIONS, TIMELOOP, Setting
-from ithaca.formulations.spatial.family import mapping_design
 from ithaca.formulations.spatial.library import (
     architecture_names,
     find_architecture,
@@ -46,6 +46,7 @@ from ithaca.formulations.spatial.library import (
     keeps_of,
     namesake,
 )
+from ithaca.formulations.spatial.mapping_design import mapping_design
 from ithaca.formulations.spatial.problem_files import read_problem
 from ithaca.formulations.systolic.target import Target
 from ithaca.solver.engines import Method as Engine
@@ -170,7 +171,7 @@ class MappedRequest(Question):
     @property
     def title(self) -> str:
         """Workload, edition and architecture in one line."""
-        return f"{self.designs(self.nest)[0].title}, on {self.architecture.name}"
+        return f"{profile_of(self.designs(self.nest)[0]).title}, on {self.architecture.name}"
 
     @property
     def vocabulary(self) -> Mapping[str, Metric]:

@@ -22,6 +22,7 @@ from ithaca.files.errors import InputError
 from ithaca.files.json_numbers import json_number
 from ithaca.files.shown_numbers import number
 from ithaca.formulations.algebra.parsing import quoted
+from ithaca.formulations.families import profile_of
 from ithaca.formulations.machine import IDEAL, Machine, MemoryTiming
 from ithaca.formulations.schema import Document, MachineDocument, Number, WaitsDocument
 from ithaca.formulations.systolic.design import systolic
@@ -154,7 +155,8 @@ def simulate(
     solutions = [
         s
         for s in found.solutions
-        if s.configuration is not None and (design is None or s.problem.design.answers_to(design))
+        if s.configuration is not None
+        and (design is None or profile_of(s.problem.design).answers_to(design))
     ]
     if not solutions:
         names = ", ".join(

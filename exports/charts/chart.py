@@ -14,6 +14,7 @@ from ithaca.files.messages import printable
 from ithaca.files.shown_numbers import number
 from ithaca.formulations.algebra.array_types import Floats, Integers
 from ithaca.formulations.design import Design
+from ithaca.formulations.families import profile_of
 
 #: A ratio of largest to smallest value from which an axis is logarithmic.
 LOGARITHMIC = 30.0
@@ -304,7 +305,10 @@ def other_unit(unit: str, clock_mhz: float | None = None) -> Unit | None:
 
 def metric_unit(text: str, design: Design) -> Unit | None:
     """Another unit of a metric of a design."""
-    metric, clock = design.vocabulary.get(text.strip()), design.attributes.get("clock_mhz")
+    metric, clock = (
+        design.vocabulary.get(text.strip()),
+        profile_of(design).attributes.get("clock_mhz"),
+    )
     return (
         None if metric is None else other_unit(metric.unit, None if clock is None else float(clock))
     )

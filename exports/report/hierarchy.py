@@ -17,9 +17,8 @@ from ithaca.formulations.algebra.expression import Symbol
 from ithaca.formulations.bottleneck import bottleneck, contenders
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.drawing import LevelWait, waits, working
-from ithaca.formulations.spatial.family import mapping_design
 from ithaca.formulations.spatial.mapping import Mapping as Mapped
-from ithaca.formulations.spatial.mapping_design import MappingDesign
+from ithaca.formulations.spatial.mapping_design import MappingDesign, mapping_design
 
 #: The drawing's measures (pixels).
 WIDTH, HEIGHT, GAP, MARGIN = 720, 52, 46, 12

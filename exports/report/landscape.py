@@ -10,6 +10,7 @@ from ithaca.exports.report.answer import BestConfiguration
 from ithaca.exports.report.blocks import Paragraph, Section, Table, chart_figure
 from ithaca.files.errors import InputError
 from ithaca.files.shown_numbers import number
+from ithaca.formulations.families import profile_of
 
 #: Largest distance of a factor from the answer's, unless told.
 AROUND = 10
@@ -29,7 +30,11 @@ def survey(best: BestConfiguration, around: int = AROUND) -> HeatMap:
     from ithaca.refine.grid import exact_grid
     from ithaca.refine.window import window_around
 
-    shown, answer, values = best.problem.design.landscape, float(best.value), best.configuration
+    shown, answer, values = (
+        profile_of(best.problem.design).landscape,
+        float(best.value),
+        best.configuration,
+    )
     if shown is None:
         raise InputError("the design has fewer than two factors to choose")
     x, y = shown
@@ -54,7 +59,11 @@ def survey(best: BestConfiguration, around: int = AROUND) -> HeatMap:
 def _axes(best: BestConfiguration) -> tuple[str, ...]:
     """The axes whose factors vary."""
     axis_of = best.problem.space.axis_of
-    return tuple(dict.fromkeys(axis_of[name].name for name in best.problem.design.landscape or ()))
+    return tuple(
+        dict.fromkeys(
+            axis_of[name].name for name in profile_of(best.problem.design).landscape or ()
+        )
+    )
 
 
 def landscape(best: BestConfiguration, around: int = AROUND) -> Section:

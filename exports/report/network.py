@@ -22,6 +22,7 @@ from ithaca.exports.report.page import rendered
 from ithaca.exports.report.proof import OUTCOME
 from ithaca.exports.report.systolic import array_outline
 from ithaca.files.shown_numbers import counted, number, percent, rounded
+from ithaca.formulations.families import profile_of
 from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.formulations.systolic.metrics import METRICS
 from ithaca.results.explanation import explain
@@ -270,7 +271,7 @@ def layer_folded(result: NetworkResult, layer: LayerResult, index: int) -> Folde
     if best is None:
         blocks.append(Paragraph(f"{explanation.failure or 'Nothing was found'}."))
     else:
-        loops = best.problem.design.loops(best.configuration)
+        loops = profile_of(best.problem.design).loops(best.configuration)
         systolic = isinstance(best.problem.design, SystolicDesign)
         blocks += (
             array_outline(best, f"array-{index}")

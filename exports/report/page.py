@@ -22,6 +22,7 @@ from ithaca.exports.report.answer import (
 from ithaca.exports.report.blocks import Listing, Paragraph, Section
 from ithaca.exports.report.landscape import AROUND, landscape
 from ithaca.exports.report.proof import certificate, designs
+from ithaca.formulations.families import profile_of
 from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.results.explanation import Explanation
 from ithaca.solver.certificate import Status, as_stated
@@ -52,7 +53,7 @@ def report_page(
             _found(best, own, statements, around),
             verdict(best.certificate, best.objective, result),
         )
-    heading = result.problem.design.heading
+    heading = profile_of(result.problem.design).heading
     return rendered(
         f"{heading[0][1].partition(' ')[0]} on {result.platform_name}",
         (*heading, ("platform", result.platform_name), ("minimised", result.objective.text)),
@@ -117,7 +118,7 @@ def _found(
 
 def _loops(best: BestConfiguration) -> tuple[Section, ...]:
     """The mapping as a loop nest, where the family has one to show."""
-    lines = best.problem.design.loops(best.configuration)
+    lines = profile_of(best.problem.design).loops(best.configuration)
     text = Paragraph(
         "What runs in parallel and in which order, and where tiles are loaded and "
         "stored; loops of one iteration are left out."

@@ -33,6 +33,7 @@ import numpy as np
 from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.families import profile_of
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.repair import Repair
 from ithaca.formulations.space import QuantityKind
@@ -126,7 +127,7 @@ def parameter_space(problem: Problem) -> ParameterSpace:
     Raises `InputError` if the design space is empty (min_lanes and divisors_only can leave
     nothing).
     """
-    named, space = problem.design.parameters, problem.space
+    named, space = profile_of(problem.design).parameters, problem.space
     fixes = Repair(space, tuple(named.values()))
     if fixes.empty is not None:
         raise InputError(f"the design space of {problem.design.name} is empty at '{fixes.empty}'")

@@ -3,7 +3,7 @@ the other."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, reduce
@@ -23,20 +23,15 @@ from ithaca.formulations.algebra.expression import (
     multiply,
 )
 from ithaca.formulations.algebra.number_systems import (
-    FRACTION,
     SYMBOLIC,
     NumbersByName,
     NumberSystem,
 )
 from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.design import Design, Metric, MetricsAndParts, Remarks
-from ithaca.formulations.hardware.remedies import Remedy
+from ithaca.formulations.design import Design, Metric, MetricsAndParts
 from ithaca.formulations.space import Axis, Link, Quantity, Relation, Space, make_space
-from ithaca.formulations.spatial.architecture import Architecture, Level
-from ithaca.formulations.spatial.baselines import dataflows
+from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.constraints import NONE, Constraints
-from ithaca.formulations.spatial.cosa import programmed
-from ithaca.formulations.spatial.drawing import costs, loop_lines, statements
 from ithaca.formulations.spatial.mapping import Mapping as LoopMapping
 from ithaca.formulations.spatial.mapping import Order, Slot, keep_quantity, order_quantity, slots
 from ithaca.formulations.spatial.mapping_design import MappingDesign
@@ -46,10 +41,9 @@ from ithaca.formulations.spatial.orders import (
     as_good,
     sufficient_orders,
 )
-from ithaca.formulations.spatial.remedies import remedies
 from ithaca.formulations.spatial.timeloop import Number, Numbers, TimeloopModel, check_supported
 from ithaca.workloads.footprints import footprints
-from ithaca.workloads.nest import LoopNest, Sizes
+from ithaca.workloads.nest import LoopNest
 
 if TYPE_CHECKING:
     from ithaca.formulations.problem import Limit, Problem
@@ -129,51 +123,6 @@ class SpatialDesign(MappingDesign):
                     f"{', '.join(self.nest.loops)} once"
                 )
 
-    @property
-    def relaxable(self) -> str:
-        """What restricts mappings beside capacities and meshes."""
-        return "--constraints, --divisors-only or --fanout"
-
-    @property
-    def enlarged(self) -> Mapping[str, Design]:
-        """Twice the words, or twice the bandwidth, of one level."""
-        found: dict[str, Design] = {}
-        levels = self.architecture.levels
-        for place, level in enumerate(levels):
-            rates = {
-                name: getattr(level, name)
-                for name in ("read_bandwidth", "write_bandwidth", "shared_bandwidth")
-            }
-            wider = {name: 2 * rate for name, rate in rates.items() if rate is not None}
-            more: dict[str, Level] = {}
-            if level.words is not None:
-                words = 2 * level.words
-                more[f"give {level.name} twice the words ({words:,}, energies as they are)"] = (
-                    replace(level, words=words)
-                )
-            if wider:
-                more[f"give {level.name} twice the bandwidth"] = replace(level, **wider)
-            for what, own in more.items():
-                changed = replace(
-                    self.architecture, levels=(*levels[:place], own, *levels[place + 1 :])
-                )
-                found[what] = replace(self, architecture=changed)
-        return found
-
-    def loops(self, configuration: Mapping[str, int]) -> tuple[str, ...]:
-        """The mapping as Timeloop prints it."""
-        metrics = self.metrics(configuration, FRACTION)
-        return tuple(loop_lines(self.nest, self.architecture, self.mapping(configuration), metrics))
-
-    def remarks(self, configuration: Mapping[str, int], limits: Sequence[Limit]) -> Remarks:
-        """What binds, where the energy goes, how many multipliers work, and what is padded."""
-        pes, found = (
-            self.metrics(configuration, FRACTION, ["pes"])["pes"],
-            costs(self, configuration),
-        )
-        said = statements(self.nest, self.architecture, self.mapping(configuration), pes)
-        return replace(found, statements=(*found.statements, *said))
-
     # -- what there is to choose ---------------------------------------------------------
 
     @cached_property
@@ -190,28 +139,6 @@ class SpatialDesign(MappingDesign):
     def tensors(self) -> tuple[str, ...]:
         """The tensors, inputs first."""
         return tuple(access.tensor for access in self.nest.accesses)
-
-    @property
-    def kept(self) -> Sizes:
-        resident = {
-            tensor: words for level in self.architecture.levels for tensor, words in level.resident
-        }
-        return tuple((tensor, resident[tensor]) for tensor in self.tensors if tensor in resident)
-
-    def keeping(self, kept: Sizes) -> SpatialDesign | None:
-        """They stay in the outermost level inside the first one that keeps them, which has one
-        instance."""
-        constrained = {
-            name
-            for level in self.architecture.levels
-            for name in self.constraints.bypassed(level.name)
-        }
-        found = self.architecture.retaining(kept, self.tensors)
-        return (
-            None
-            if found is None or constrained & {t for t, _ in kept}
-            else replace(self, architecture=found)
-        )
 
     def keeps(self, level: int) -> frozenset[str]:
         """The tensors that a level may keep."""
@@ -500,25 +427,6 @@ class SpatialDesign(MappingDesign):
         return {
             name: metric_of(model, self.architecture, name) for name in self.vocabulary
         }, model.parts
-
-    def remedies(self, configuration: Mapping[str, int]) -> Mapping[str, tuple[Remedy, ...]]:
-        return remedies(self.nest, self.architecture, self.mapping(configuration))
-
-    def baselines(self) -> Mapping[str, Iterable[tuple[Design, tuple[Limit, ...]]]]:
-        """CoSA's program and dataflows that are fixed beforehand, where no other constraints are
-        asked for."""
-        if self.constraints != NONE or self.options.free_bypass:
-            return {}
-        fixed = {
-            name: [(replace(self, constraints=constraints), ())]
-            for name, constraints in dataflows(self.nest, self.architecture).items()
-        }
-        return {
-            "cosa": (
-                (replace(self, constraints=constraints), ()) for constraints in programmed(self)
-            ),
-            **fixed,
-        }
 
     @property
     def narrower(self) -> tuple[Design, ...]:

@@ -9,7 +9,8 @@ from fractions import Fraction
 from ithaca.files.shown_numbers import number, percent
 from ithaca.formulations.algebra.expression import Symbol
 from ithaca.formulations.bottleneck import binding_words, bottleneck, shares
-from ithaca.formulations.design import Design, Remarks
+from ithaca.formulations.design import Design
+from ithaca.formulations.family import Remarks
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.mapping import Mapping as Mapped
 from ithaca.formulations.spatial.mapping import Slot

@@ -12,7 +12,7 @@ from pydantic import Field, create_model
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
 from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.design import Design, Metric
+from ithaca.formulations.design import Metric
 from ithaca.formulations.family import Family
 from ithaca.formulations.schema import (
     Count,
@@ -23,6 +23,7 @@ from ithaca.formulations.schema import (
 )
 from ithaca.formulations.spatial.design import MappingOptions
 from ithaca.formulations.spatial.dmazerunner.design import DmazerunnerDesign
+from ithaca.formulations.spatial.dmazerunner.profile import DmazerunnerProfile
 from ithaca.formulations.spatial.documents import (
     ArchitectureDocument,
     ConstraintsDocument,
@@ -32,9 +33,12 @@ from ithaca.formulations.spatial.documents import (
     stated,
 )
 from ithaca.formulations.spatial.editions import INTRINSIC, Setting
+from ithaca.formulations.spatial.explainable.profile import ExplainableProfile
 from ithaca.formulations.spatial.intrinsic.design import IntrinsicDesign
+from ithaca.formulations.spatial.intrinsic.profile import IntrinsicProfile
 from ithaca.formulations.spatial.mapping import Order, Slot
 from ithaca.formulations.spatial.mapping_design import MappingDesign
+from ithaca.formulations.spatial.profile import MappingProfile, TimeloopProfile
 from ithaca.workloads.library import workload_document
 
 
@@ -89,15 +93,24 @@ class ChoiceDocument(Document):
     binding: dict[str, str] = Field(default_factory=dict)
 
 
-class SpatialFamily(Family):
-    """Documents of memory hierarchies (see `ithaca.formulations.family.Family`)."""
+#: What is asked of designs, by their edition.
+PROFILES: Mapping[str, type[MappingProfile[Any]]] = {
+    "timeloop": TimeloopProfile,
+    "dmazerunner": DmazerunnerProfile,
+    "explainable": ExplainableProfile,
+    "intrinsic": IntrinsicProfile,
+}
+
+
+class SpatialFamily(Family[MappingDesign]):
+    """Documents of memory hierarchies."""
 
     head = HeadDocument
     choice = ChoiceDocument
     tiling = list[LevelMappingDocument]
 
-    def head_fields(self, design: Design) -> Mapping[str, Any]:
-        known: Any = design
+    def head_fields(self, design: MappingDesign) -> Mapping[str, Any]:
+        known: Any = design  # of any edition
         shared: dict[str, Any] = {
             "architecture": architecture_fields(known.architecture),
             "problem": workload_document(known.nest),
@@ -111,13 +124,12 @@ class SpatialFamily(Family):
             return shared
         return shared | {"space": stated(known.options)}
 
-    def choice_fields(self, design: Design) -> Mapping[str, Any]:
+    def choice_fields(self, design: MappingDesign) -> Mapping[str, Any]:
         return {"binding": dict(design.binding)} if isinstance(design, IntrinsicDesign) else {}
 
-    def tiling_fields(self, design: Design, configuration: Configuration) -> Any:
-        known = mapping_design(design)
-        mapping, found = known.mapping(configuration), []
-        for level in known.architecture.levels:
+    def tiling_fields(self, design: MappingDesign, configuration: Configuration) -> Any:
+        mapping, found = design.mapping(configuration), []
+        for level in design.architecture.levels:
             own: dict[str, Any] = {"level": level.name, "keeps": sorted(mapping.keeps[level.name])}
             order = mapping.orders[level.name]
             for name, slot in (
@@ -128,7 +140,7 @@ class SpatialFamily(Family):
                 own[name] = [
                     f"{loop}={n}" for loop in order if (n := mapping.factor(slot, loop)) > 1
                 ]
-            offered = known.orders.get(level.name, (order,))
+            offered = design.orders.get(level.name, (order,))
             moving = [loop for loop in order if mapping.factor(Slot(level.name), loop) > 1]
             if (first := _first_order(offered, moving)) != order:
                 assert first is not None
@@ -158,7 +170,7 @@ class SpatialFamily(Family):
     def vocabulary(self, setting: Setting) -> Mapping[str, Metric]:
         return setting.design.vocabulary
 
-    def design(self, setting: Setting, choice: ChoiceDocument) -> Design:
+    def design(self, setting: Setting, choice: ChoiceDocument) -> MappingDesign:
         if setting.edition != INTRINSIC:
             return setting.design
         for design in setting.designs:
@@ -168,9 +180,10 @@ class SpatialFamily(Family):
         shown = " ".join(f"{loop}={image}" for loop, image in choice.binding.items())
         raise InputError(f"binding is {quoted(shown)}; allowed: {known}")
 
-    def configuration(self, design: Design, tiling: list[LevelMappingDocument]) -> Configuration:
-        known = mapping_design(design)
-        names = [level.name for level in known.architecture.levels]
+    def configuration(
+        self, design: MappingDesign, tiling: list[LevelMappingDocument]
+    ) -> Configuration:
+        names = [level.name for level in design.architecture.levels]
         if [part.level for part in tiling] != names:
             raise InputError(
                 f"level is one of {', '.join(part.level for part in tiling)}; "
@@ -180,8 +193,8 @@ class SpatialFamily(Family):
             return self._tiled(design, tiling)
         values: dict[str, int] = {}
         for part in tiling:
-            moving = _read_loops(known, part, values)
-            if (offered := known.orders.get(part.level)) is not None:
+            moving = _read_loops(design, part, values)
+            if (offered := design.orders.get(part.level)) is not None:
                 order = _first_order(offered, moving) if part.order is None else None
                 if part.order is None and order is None:
                     what = " ".join(moving)
@@ -192,10 +205,10 @@ class SpatialFamily(Family):
                 values[f"order.{part.level}"] = (
                     offered.index(order) + 1 if order else int(part.order or 1)
                 )
-            for tensor in (access.tensor for access in known.nest.accesses):
+            for tensor in (access.tensor for access in design.nest.accesses):
                 values[f"keep.{part.level}.{tensor}"] = 2 if tensor in part.keeps else 1
-        found = Configuration({name: values.get(name, 1) for name in known.space.quantities})
-        kept = known.mapping(found).keeps
+        found = Configuration({name: values.get(name, 1) for name in design.space.quantities})
+        kept = design.mapping(found).keeps
         for part in tiling:
             if set(part.keeps) != kept[part.level]:
                 raise InputError(
@@ -208,7 +221,7 @@ class SpatialFamily(Family):
         """The configuration whose tiles are stated, if all else follows from them."""
         values: dict[str, int] = {}
         _read_loops(
-            mapping_design(design),
+            design,
             tiling[1].model_copy(update={"loops": tiling[1].tile, "x": [], "y": []}),
             values,
         )
@@ -230,6 +243,9 @@ class SpatialFamily(Family):
                             f"{right}, as the tiles make it"
                         )
         return found
+
+    def profile(self, design: MappingDesign) -> MappingProfile[Any]:
+        return PROFILES[design.edition](design)
 
 
 def _read_loops(
@@ -260,12 +276,3 @@ def _first_order(offered: tuple[Order, ...], moving: list[str]) -> Order | None:
     return next(
         (order for order in offered if [loop for loop in order if loop in moving] == moving), None
     )
-
-
-def mapping_design(design: Design) -> MappingDesign:
-    """A design of this family."""
-    assert isinstance(design, MappingDesign)
-    return design
-
-
-FAMILY = SpatialFamily()

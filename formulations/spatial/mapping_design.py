@@ -41,19 +41,11 @@ class MappingDesign(Design):
     def name(self) -> str:
         return self.architecture.name
 
-    @property
-    def attributes(self) -> Mapping[str, str | float]:
-        return {
-            "workload": self.nest.name,
-            "sizes": self.nest.shown_sizes,
-            "architecture": self.architecture.name,
-            "design": self.name,
-            "edition": self.edition,
-        }
 
-    @property
-    def title(self) -> str:
-        return f"{self.nest.name} ({self.nest.shown_sizes}), {self.edition} model edition"
+def mapping_design(design: Design) -> MappingDesign:
+    """A design of this family."""
+    assert isinstance(design, MappingDesign)
+    return design
 
 
 def nested_loops(laid: Laid, parts: Iterable[tuple[str, Order, Iterable[Slot]]]) -> tuple[str, ...]:

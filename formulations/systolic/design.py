@@ -3,7 +3,6 @@ and §5.5)."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -11,7 +10,6 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from ithaca.files.errors import InputError
-from ithaca.files.shown_numbers import number
 from ithaca.formulations.algebra.expression import (
     Constant,
     Expression,
@@ -21,7 +19,7 @@ from ithaca.formulations.algebra.expression import (
 )
 from ithaca.formulations.algebra.number_systems import FRACTION, NumbersByName, NumberSystem
 from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.design import Design, Metric, Remarks
+from ithaca.formulations.design import Design, Metric
 from ithaca.formulations.machine import Sums
 from ithaca.formulations.problem import Limit, Objective, Problem
 from ithaca.formulations.space import (
@@ -105,8 +103,10 @@ class SystolicDesign(Design):
     def name(self) -> str:
         return self.array.name
 
-    def keeping(self, kept: Sizes) -> SystolicDesign:
-        return replace(self, kept=kept)
+    @property
+    def obstacle(self) -> str | None:
+        """Why it cannot be built; None where it can."""
+        return self.array.obstacle
 
     @cached_property
     def space(self) -> Space:
@@ -232,110 +232,6 @@ class SystolicDesign(Design):
             array.hanging is None or self.technology.machine.sums is Sums.LAST
         )
         return replace(self, array=array) if same and runs else None
-
-    @property
-    def attributes(self) -> Mapping[str, str | float]:
-        return {
-            "workload": self.nest.name,
-            "statement": str(self.nest),
-            "sizes": json.dumps(dict(self.nest.sizes)),
-            "dtype": self.data.name,
-            "design": self.name,
-            "edition": self.array.edition.value,
-            "clock_mhz": float(self.technology.clock_mhz),
-        }
-
-    @property
-    def title(self) -> str:
-        target = "" if self.options.target is None else f", for {self.options.target.title}"
-        return (
-            f"{self.nest.name} ({self.nest.shown_sizes}) {self.data.name}, "
-            f"{self.array.edition.value} model edition{target}"
-        )
-
-    @property
-    def heading(self) -> tuple[tuple[str, str], ...]:
-        sizes = ", ".join(f"{name} = {number(n)}" for name, n in self.nest.settings.items())
-        return (
-            ("workload", f"{self.nest.name} ({sizes})"),
-            ("statement", str(self.nest)),
-            ("data type", self.data.name),
-            ("edition", self.array.edition.value),
-            *(() if self.options.target is None else (("built by", self.options.target.title),)),
-            *(("kept on chip", f"{tensor}, {number(words)} words") for tensor, words in self.kept),
-        )
-
-    @property
-    def obstacle(self) -> str | None:
-        return self.array.obstacle
-
-    def answers_to(self, text: str) -> bool:
-        """Whether ``i,j C`` or ``[i,j] C`` is this design; the order of the loops does not
-        matter."""
-        words = text.replace("[", " ").replace("]", " ").split()
-        return (
-            len(words) == 2
-            and sorted(words[0].split(",")) == sorted(self.array.dataflow)
-            and words[1] == self.array.permutation
-        )
-
-    def remarks(self, configuration: Mapping[str, int], limits: Sequence[Limit]) -> Remarks:
-        from ithaca.formulations.systolic.insight.facts import remarks
-
-        return remarks(self.nest, self.costs(configuration), limits, self.array.reservation)
-
-    def loops(self, configuration: Mapping[str, int]) -> tuple[str, ...]:
-        from ithaca.formulations.systolic.insight.loops import loop_lines
-
-        return loop_lines(
-            self.nest,
-            self.array,
-            {name: int(n) for name, n in (*self.extents.items(), *configuration.items())},
-        )
-
-    @property
-    def relaxable(self) -> str:
-        return "--min-lanes, --divisors-only or --for"
-
-    @property
-    def innate(self) -> str:
-        target = self.options.target
-        given = [
-            ("--min-lanes", self.options.min_lanes > 1),
-            ("--divisors-only", self.options.divisors_only),
-        ]
-        given += [] if target is None else [(f"--for {target.value}", True)]
-        within = " and ".join(name for name, on in given if on)
-        causes = "the extents and the latency hiding that the accumulators need allow"
-        return f"{causes}{f' (within {within})' if within else ''}"
-
-    @property
-    def landscape(self) -> tuple[str, str] | None:
-        first, *rest = self.array.dataflow
-        return quantities.lanes(first).name, quantities.lanes(
-            rest[0]
-        ).name if rest else quantities.t2(first).name
-
-    def meaning(self, quantity: str) -> tuple[str, str]:
-        kind, _, owner = quantity.partition(".")
-        unit, text = quantities.MEANINGS[kind]
-        return unit, f"{text} ({owner})"
-
-    @property
-    def parameters(self) -> Mapping[str, str]:
-        """t1 and t2 of each band loop, of the SIMD loop the SIMD factor instead, and the packs that
-        may be chosen."""
-        array, free = self.array, {quantity.name for quantity in self.space.free}
-        found: dict[str, str] = {}
-        for loop in array.band:
-            found[f"t1_{loop}"] = quantities.t1(loop).name
-            if loop in array.latency_hiding_loops:
-                found[f"t2_{loop}"] = quantities.t2(loop).name
-        found["simd"] = quantities.t2(array.simd_loop).name
-        packs = {
-            f"pack_{group.name}": quantities.pack(group.name).name for group in array.packed_groups
-        }
-        return found | {name: quantity for name, quantity in packs.items() if quantity in free}
 
     def configuration(self, tiling: Tiling) -> Configuration:
         """The configuration that a tiling states. Raises `InputError` if the tiling does not belong

@@ -15,7 +15,8 @@ from ithaca.files.messages import quoted
 from ithaca.formulations.algebra.expression import ONE
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.design import Design, Metric
+from ithaca.formulations.design import Metric
+from ithaca.formulations.family import Family
 from ithaca.formulations.schema import (
     Count,
     Document,
@@ -32,6 +33,7 @@ from ithaca.formulations.systolic.dataflows import find_dataflow
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.design import SpaceOptions, SystolicDesign
 from ithaca.formulations.systolic.metrics import METRICS
+from ithaca.formulations.systolic.profile import SystolicProfile
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.formulations.systolic.target import Target, design_obstacles
 from ithaca.formulations.systolic.tiling import Tiling, group_packs
@@ -134,37 +136,37 @@ class Setting:
                 )
 
 
-class SystolicFamily:
-    """Documents of systolic arrays (see `ithaca.formulations.family.Family`)."""
+class SystolicFamily(Family[SystolicDesign]):
+    """Documents and words of systolic arrays."""
 
     head = HeadDocument
     choice = ChoiceDocument
     tiling = TilingDocument
 
-    def head_fields(self, design: Design) -> Mapping[str, Any]:
-        known = _systolic(design)
+    def head_fields(self, design: SystolicDesign) -> Mapping[str, Any]:
         return {
-            "workload": workload_document(known.nest) | {"dtype": known.data.name},
-            "edition": known.array.edition.value,
-            "kept": dict(known.kept),
-            **setting_fields(known.options, known.technology),
+            "workload": workload_document(design.nest) | {"dtype": design.data.name},
+            "edition": design.array.edition.value,
+            "kept": dict(design.kept),
+            **setting_fields(design.options, design.technology),
         }
 
-    def choice_fields(self, design: Design) -> Mapping[str, Any]:
-        array = _systolic(design).array
+    def choice_fields(self, design: SystolicDesign) -> Mapping[str, Any]:
+        array = design.array
         return {
             "dataflow": list(array.dataflow),
             "permutation": array.permutation,
             "buildable": array.buildable,
         }
 
-    def tiling_fields(self, design: Design, configuration: Configuration) -> Mapping[str, Any]:
-        known = _systolic(design)
-        tiling = known.tiling(configuration)
-        return asdict(tiling) | {"pack": tiling.module_packs(known.array)}
+    def tiling_fields(
+        self, design: SystolicDesign, configuration: Configuration
+    ) -> Mapping[str, Any]:
+        tiling = design.tiling(configuration)
+        return asdict(tiling) | {"pack": tiling.module_packs(design.array)}
 
     def detail_fields(
-        self, design: Design, configuration: Configuration
+        self, design: SystolicDesign, configuration: Configuration
     ) -> Mapping[str, Mapping[str, Fraction]]:
         return {"off_chip_words_by_array": design.details(configuration, FRACTION)["words"]}
 
@@ -199,22 +201,20 @@ class SystolicFamily:
         design = SystolicDesign(nest, array, setting.data, setting.options, setting.technology)
         return replace(design, kept=tuple(setting.kept.items()))
 
-    def configuration(self, design: Design, tiling: TilingDocument) -> Configuration:
-        known = _systolic(design)
-        packs = group_packs(known.array, tiling.pack)
-        return known.configuration(
+    def configuration(self, design: SystolicDesign, tiling: TilingDocument) -> Configuration:
+        packs = group_packs(design.array, tiling.pack)
+        return design.configuration(
             Tiling(tiling.array_part, tiling.latency_hiding, tiling.simd, packs)
         )
 
-    def unmet(self, design: Design) -> str:
-        known = _systolic(design)
-        needed = f"{known.data.accumulator_factor}" + (
-            " · simd" if known.array.pe.outputs == ONE else ""
+    def unmet(self, design: SystolicDesign) -> str:
+        needed = f"{design.data.accumulator_factor}" + (
+            " · simd" if design.array.pe.outputs == ONE else ""
         )
         return f"Π latency_hiding is too small; allowed: at least {needed}"
 
-
-FAMILY = SystolicFamily()
+    def profile(self, design: SystolicDesign) -> SystolicProfile:
+        return SystolicProfile(design)
 
 
 def setting_fields(options: SpaceOptions, technology: Technology) -> dict[str, Any]:
@@ -222,8 +222,3 @@ def setting_fields(options: SpaceOptions, technology: Technology) -> dict[str, A
     space = asdict(options)
     space["for"] = space.pop("target")
     return {"space": space, "technology": asdict(technology)}
-
-
-def _systolic(design: Design) -> SystolicDesign:
-    assert isinstance(design, SystolicDesign)
-    return design

@@ -17,6 +17,7 @@ import numpy as np
 from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.array_types import Floats, Mask
 from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.families import profile_of
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.space import Values
 from ithaca.refine.evolution.genome import Genes, Genome
@@ -69,7 +70,7 @@ class Coordinates:
             raise InputError(
                 f"the design space of {problem.design.name} is empty at '{fixes.empty}'"
             )
-        shown = {quantity: name for name, quantity in problem.design.parameters.items()}
+        shown = {quantity: name for name, quantity in profile_of(problem.design).parameters.items()}
         bounds = [fixes.bounds(name) for name in self.genome.names]
         self._lowest = np.array([[low] for low, _ in bounds], dtype=np.int64).reshape(-1, 1)
         found = []

@@ -22,6 +22,7 @@ from fractions import Fraction
 from ithaca.files.shown_numbers import number, percent
 from ithaca.formulations.bottleneck import bindings, bottleneck
 from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.families import profile_of
 from ithaca.formulations.hardware.space import HardwareSpace
 from ithaca.studies.peers.hardware import HardwareEvaluation, HardwareEvaluator
 from ithaca.studies.peers.recorder import BudgetUsedError, Ended
@@ -138,7 +139,7 @@ def _predictions(
         solution = incumbent.found.layers[place]
         assert solution.configuration is not None
         design = solution.problem.design
-        remedies = design.remedies(solution.configuration)
+        remedies = profile_of(design).remedies(solution.configuration)
         able = {
             name
             for name, each in remedies.items()

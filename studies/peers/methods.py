@@ -16,6 +16,7 @@ import numpy as np
 from ithaca.files.errors import InputError
 from ithaca.files.peer import peer
 from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.families import profile_of
 from ithaca.formulations.problem import Problem
 from ithaca.studies.peers import chance, exhaustive, libraries, own, policy_gradient
 from ithaca.studies.peers.evaluator import Evaluator, SettledError
@@ -75,7 +76,8 @@ def run_peer(
     feasible, or the design space is empty.
     """
     known = PEERS | {
-        b: Peer(partial(own.search_within, b), boxed=False) for b in problem.design.baselines()
+        b: Peer(partial(own.search_within, b), boxed=False)
+        for b in profile_of(problem.design).baselines()
     }
     if name not in known:
         raise InputError(f"method is '{name}'; allowed: {', '.join(known)}")

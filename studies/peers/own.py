@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.families import profile_of
 from ithaca.refine.evolution.engine import solve_evolve
 from ithaca.solver.certificate import Status
 from ithaca.solver.exact.engine import solve_exact
@@ -46,7 +47,7 @@ def search_within(
     and starts play no part."""
     recorder, problem = evaluator.recorder, evaluator.problem
     check_starts(problem, starts)
-    for design, limits in problem.design.baselines()[baseline]:
+    for design, limits in profile_of(problem.design).baselines()[baseline]:
         asked = replace(problem, design=design, limits=(*problem.limits, *limits))
         solution = solve_exact(asked, SolveOptions(time_limit=recorder.seconds_left))
         if solution.certificate.status is Status.INFEASIBLE:

@@ -16,8 +16,8 @@ from typing import Any
 from ithaca.formulations.algebra.expression import Constant, Symbol, ceiling_division
 from ithaca.formulations.algebra.number_systems import NumberSystem
 from ithaca.formulations.algebra.parsing import parse_expression
-from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Design, Metric
+from ithaca.formulations.family import Family, Profile
 from ithaca.formulations.problem import Limit, Objective, Problem
 from ithaca.formulations.schema import Document, ObjectiveDocument, PlatformDocument
 from ithaca.formulations.space import (
@@ -95,9 +95,14 @@ class Fir(Design):
         """Less energy."""
         return (self.metrics(values, numbers)["energy"],)
 
+
+class FirProfile(Profile[Fir]):
+    """A filter in words."""
+
     @property
     def attributes(self) -> Mapping[str, str | float]:
-        return {"filter": f"{self.taps} taps, {self.samples} samples", "design": self.name}
+        taps, samples = self.design.taps, self.design.samples
+        return {"filter": f"{taps} taps, {samples} samples", "design": self.design.name}
 
 
 class FirHead(Document):
@@ -111,24 +116,16 @@ class FirChoice(Document):
     transposed: bool
 
 
-class FirFamily:
+class FirFamily(Family[Fir]):
     """The documents of filters."""
 
     head, choice, tiling = FirHead, FirChoice, dict[str, int]
 
-    def head_fields(self, design: Any) -> Mapping[str, Any]:
+    def head_fields(self, design: Fir) -> Mapping[str, Any]:
         return {"taps": design.taps, "samples": design.samples}
 
-    def choice_fields(self, design: Any) -> Mapping[str, Any]:
+    def choice_fields(self, design: Fir) -> Mapping[str, Any]:
         return {"transposed": design.transposed}
-
-    def tiling_fields(self, design: Design, configuration: Configuration) -> Mapping[str, Any]:
-        return dict(configuration)
-
-    def detail_fields(
-        self, design: Design, configuration: Configuration
-    ) -> Mapping[str, Mapping[str, Fraction]]:
-        return {}
 
     def setting(self, head: FirHead) -> tuple[int, int]:
         return head.taps, head.samples
@@ -139,11 +136,8 @@ class FirFamily:
     def design(self, setting: tuple[int, int], choice: FirChoice) -> Fir:
         return Fir(*setting, choice.transposed)
 
-    def configuration(self, design: Design, tiling: dict[str, int]) -> Configuration:
-        return Configuration(tiling)
-
-    def unmet(self, design: Design) -> str:
-        return ""
+    def profile(self, design: Fir) -> FirProfile:
+        return FirProfile(design)
 
 
 def fir_problem(

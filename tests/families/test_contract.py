@@ -9,7 +9,7 @@ enumeration without the space, its tables and the solver.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ from ithaca.files.json_numbers import document_text
 from ithaca.formulations.algebra.expression import Symbol
 from ithaca.formulations.algebra.number_systems import NumberSystem
 from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.families import FAMILIES
+from ithaca.formulations.families import profile_of
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.space import (
     Link,
@@ -57,7 +57,7 @@ from ithaca.studies.grid import StudyAxis
 from ithaca.studies.peers.methods import PEERS, run_peer
 from ithaca.studies.peers.recorder import SampleBudget
 from ithaca.studies.whatif import run_study
-from tests.families.fir import Fir, FirFamily, every_point, fir_problem
+from tests.families.fir import Fir, every_point, fir_problem
 from tests.families.mapped import front as mapped_front
 from tests.families.mapped import mapped_problem
 from tests.families.mapped import optimum as mapped_optimum
@@ -79,7 +79,6 @@ class Sample:
     tight: Limit
     """A limit that changes the optimum."""
     impossible: Limit
-    families: Mapping[str, Any] = field(default_factory=lambda: FAMILIES)
     objectives: tuple[str, str] = ("latency", "dsp")
     """What fronts are of."""
     searches: tuple[Method, ...] = SEARCHES
@@ -127,7 +126,6 @@ SAMPLES = (
         fir_front,
         Limit("dsp", Fraction(5)),
         Limit("noise", Fraction(1, 2)),
-        {"fir": FirFamily()},
     ),
     Sample(
         "systolic",
@@ -321,8 +319,8 @@ def test_results_are_read_back_and_proven_again(
 ) -> None:
     sample, result = solved
     path = tmp_path / "result.json"
-    path.write_text(document_text(result_document(result, sample.families)))
-    read = load_result(path, sample.families)
+    path.write_text(document_text(result_document(result)))
+    read = load_result(path)
     assert read.best is not None
     assert read.best.value == sample.least()
     for solution, again in zip(result.designs, read.designs, strict=True):
@@ -332,18 +330,16 @@ def test_results_are_read_back_and_proven_again(
             solution.certificate.status,
         )
         assert verify(again, SolveOptions(), "designs[0]")[1]
-    with pytest.raises(InputError, match=r"allowed"):  # a file of a family that is not registered
-        load_result(path, {"other": next(iter(sample.families.values()))})
 
 
 def test_a_changed_value_is_refused(solved: tuple[Sample, Result], tmp_path: Path) -> None:
-    sample, result = solved
-    document = result_document(result, sample.families)
+    _, result = solved
+    document = result_document(result)
     document["best"]["objective"] = 1
     path = tmp_path / "result.json"
     path.write_text(document_text(document))
     with pytest.raises(InputError):
-        load_result(path, sample.families)
+        load_result(path)
 
 
 def test_results_are_explained_and_reported(solved: tuple[Sample, Result]) -> None:
@@ -357,7 +353,7 @@ def test_results_are_explained_and_reported(solved: tuple[Sample, Result]) -> No
     page = report_page(result, explanation, lines, around=2)
     assert result.best.design in page
     assert result.best.configuration is not None
-    lines = result.best.problem.design.loops(result.best.configuration)
+    lines = profile_of(result.best.problem.design).loops(result.best.configuration)
     assert ("Loop nest" in page) == bool(lines)
     assert "optimal" in page.lower()
 

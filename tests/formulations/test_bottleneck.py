@@ -16,6 +16,7 @@ from ithaca.formulations.algebra.traced import TRACED, How, Traced, given, trace
 from ithaca.formulations.bottleneck import Binding, Part, bindings, bottleneck, contenders
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Design
+from ithaca.formulations.families import profile_of
 from ithaca.formulations.hardware.remedies import Remedy, amdahl
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.staged.engine import solve_staged
@@ -199,7 +200,7 @@ def test_a_mapping_asks_for_room_where_words_bind(tiny: Path) -> None:
     (solution,) = found.solutions
     design, configuration = solution.problem.design, solution.configuration
     assert configuration is not None
-    remedies = design.remedies(configuration)
+    remedies = profile_of(design).remedies(configuration)
     assert remedies["DRAM reads"] == (Remedy("DRAM.read_bandwidth"),)
     (room,) = remedies["DRAM Weights reads"]
     held = {

@@ -12,6 +12,7 @@ from random import Random
 import pytest
 
 from ithaca.formulations.algebra.number_systems import FRACTION
+from ithaca.formulations.families import profile_of
 from ithaca.formulations.systolic.cost_model import evaluate
 from ithaca.formulations.systolic.data_types import data_type
 from ithaca.formulations.systolic.derivation import derive, designs
@@ -99,7 +100,9 @@ def test_the_printed_nest_does_the_work_and_moves_the_words(
     for array in designs(nest):
         tiling = tiled(nest, array, random)
         configuration = tiling.configuration(array, nest.sizes)
-        lines = read(SystolicDesign(nest, array, data_type("fp32")).loops(configuration))
+        lines = read(
+            profile_of(SystolicDesign(nest, array, data_type("fp32"))).loops(configuration)
+        )
         (body,) = (line for line in lines if line.code == str(nest))
         for loop, extent in nest.extents:
             part = tiling.array_part.get(loop, extent)
@@ -117,7 +120,7 @@ def test_a_nest_as_printed() -> None:
     tiling = Tiling(
         {"i": 205, "j": 172, "k": 64}, {"i": 41, "j": 4}, 8, {"A": 16, "B": 16, "C_drain": 4}
     )
-    found = SystolicDesign(nest, array, data_type("fp32")).loops(
+    found = profile_of(SystolicDesign(nest, array, data_type("fp32"))).loops(
         tiling.configuration(array, nest.sizes)
     )
     assert "\n".join(found) == (
@@ -145,7 +148,7 @@ def test_partial_sums_are_loaded_and_stored_but_once_each() -> None:
         {"i": 4, "j": 4, "k": 4}, {"i": 2, "j": 2}, 1, dict.fromkeys(("A", "B", "C", "C_drain"), 1)
     )
     lines = read(
-        SystolicDesign(nest, array, data_type("fp32")).loops(
+        profile_of(SystolicDesign(nest, array, data_type("fp32"))).loops(
             tiling.configuration(array, nest.sizes)
         )
     )

@@ -12,6 +12,7 @@ import pytest
 
 from ithaca.formulations import repair
 from ithaca.formulations.algebra.expression import Constant, Symbol, ceiling_division
+from ithaca.formulations.families import profile_of
 from ithaca.formulations.repair import Repair
 from ithaca.formulations.space import (
     Axis,
@@ -77,7 +78,10 @@ def test_ranges_and_tables_give_what_the_rule_says(
     for number, options in enumerate(RESTRICTIONS):
         problem = mm_problem((12, 10, 7 + number), dataflow, "ABC"[number], edition, space=options)
         assert check(problem.space, None, number) == 25
-        assert check(problem.space, tuple(problem.design.parameters.values()), number) == 25
+        assert (
+            check(problem.space, tuple(profile_of(problem.design).parameters.values()), number)
+            == 25
+        )
 
 
 @pytest.mark.parametrize("edition", [Edition.EXACT, Edition.ODYSSEY])

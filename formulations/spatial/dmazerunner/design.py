@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import cached_property
 from math import ceil
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import refuse
-from ithaca.files.shown_numbers import number
 from ithaca.formulations.algebra.expression import Constant, Expression, Symbol, ceiling_division
 from ithaca.formulations.algebra.number_systems import (
     FRACTION,
@@ -21,14 +20,11 @@ from ithaca.formulations.algebra.number_systems import (
     NumberSystem,
 )
 from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.design import Design, Metric, MetricsAndParts, Remarks
-from ithaca.formulations.hardware.remedies import Remedy
+from ithaca.formulations.design import Design, Metric, MetricsAndParts
 from ithaca.formulations.space import Axis, Link, Quantity, Relation, Space, make_space
 from ithaca.formulations.spatial.architecture import Architecture
-from ithaca.formulations.spatial.baselines import dataflows
 from ithaca.formulations.spatial.constraints import NONE, Constraints
 from ithaca.formulations.spatial.dmazerunner import model
-from ithaca.formulations.spatial.dmazerunner.baselines import pruned
 from ithaca.formulations.spatial.dmazerunner.model import (
     DRAM,
     ORDERED,
@@ -46,12 +42,10 @@ from ithaca.formulations.spatial.dmazerunner.model import (
 from ithaca.formulations.spatial.dmazerunner.search import TilingStage
 from ithaca.formulations.spatial.dmazerunner.stage import DmazerunnerStage, DmazerunnerTables
 from ithaca.formulations.spatial.dmazerunner.tables import Tables, asked_of
-from ithaca.formulations.spatial.drawing import costs
 from ithaca.formulations.spatial.mapping import Mapping as Laid
 from ithaca.formulations.spatial.mapping import Order, Slot
-from ithaca.formulations.spatial.mapping_design import MappingDesign, nested_loops
+from ithaca.formulations.spatial.mapping_design import MappingDesign
 from ithaca.formulations.spatial.orders import LEAST_PADDINGS, MOST_REUSE
-from ithaca.formulations.spatial.remedies import capacity, lanes
 from ithaca.workloads.footprints import footprints
 from ithaca.workloads.nest import LoopNest
 
@@ -206,18 +200,6 @@ class DmazerunnerDesign(MappingDesign):
         levels = reuses(self.layer, at, values, numbers, orders)
         return self.pricing(at, numbers)(levels[SPM], levels[DRAM])
 
-    def remedies(self, configuration: Mapping[str, int]) -> Mapping[str, tuple[Remedy, ...]]:
-        """Of bursts and energy off chip more of the scratchpad, of the network and its energy more
-        of the register files."""
-        found = {"computing": lanes(self.architecture)}
-        room = partial(capacity, self.nest, self.architecture, self.mapping(configuration))
-        for tensor in (access.tensor for access in self.nest.accesses):
-            found |= {
-                f"{part} {tensor}": room(tensor, SPM) for part in ("DMA", "waiting for", DRAM)
-            }
-            found |= {f"{part} {tensor}": room(tensor, RF) for part in ("network", SPM)}
-        return found
-
     def least(self, limits: Sequence[Limit]) -> Mapping[str, Fraction]:
         """PEs do all operations, and DRAM moves every word once, one tensor at a time."""
         machine, words = self.machine, footprints(self.nest)
@@ -306,18 +288,6 @@ class DmazerunnerDesign(MappingDesign):
             what for what, may_pay in ((MOST_REUSE, moved), (LEAST_PADDINGS, padded)) if may_pay
         )
 
-    def baselines(self) -> Mapping[str, Iterable[tuple[Design, tuple[Limit, ...]]]]:
-        def within(constraints: Constraints) -> Design:
-            return replace(self, constraints=constraints)
-
-        search = (
-            (within(constraints), limits)
-            for constraints, limits in pruned(self.layer, self.machine)
-        )
-        flows = dataflows(self.nest, self.architecture, -1)
-        fixed = {name: [(within(constraints), ())] for name, constraints in flows.items()}
-        return {"pruned": search, **fixed} if self.constraints == NONE else {}
-
     @property
     def narrower(self) -> tuple[Design, ...]:
         """Factors that divide."""
@@ -332,54 +302,6 @@ class DmazerunnerDesign(MappingDesign):
 
     def stage(self, problem: Problem) -> Stage:
         return self.stage_kind(problem, self)
-
-    def meaning(self, quantity: str) -> tuple[str, str]:
-        loop, _, slot = quantity.partition(".")
-        if loop == "order":
-            stays = " or ".join(
-                f"{k}: {' '.join(order)}" for k, order in enumerate(self.orders[slot], 1)
-            )
-            return "", f"order of {slot}'s loops, outermost first ({stays})"
-        place = {
-            DRAM: "outside the scratchpad",
-            SPM: "inside the scratchpad",
-            RF: "in the register files",
-            SPATIAL: "over PEs",
-        }
-        return "", f"trips of {loop} {place[slot]}"
-
-    def remarks(self, configuration: Mapping[str, int], limits: Sequence[Limit]) -> Remarks:
-        """What binds, how much of the machine is used, what is padded, and what an optimum is then
-        the best of."""
-        taken = self.used(
-            {name: Fraction(value) for name, value in configuration.items()}, FRACTION
-        )
-        shares = (
-            f"{number(taken[name])} of {most} {self.vocabulary[name].unit}"
-            for name, most in self.machine.limits.items()
-        )
-        said = [f"used: {', '.join(shares)}."]
-        laid = self.mapping(configuration).padded(self.nest)
-        if padded := [
-            f"{loop} from {n} to {laid[loop]}" for loop, n in self.nest.extents if laid[loop] != n
-        ]:
-            said.append(f"padding: {', '.join(padded)}.")
-        if self.layer.surplus and not self.divisors_only:
-            said.append(
-                "optimum: of least paddings; rows of an input that nothing "
-                "reads may let larger ones pay."
-            )
-        found = costs(self, configuration)
-        return replace(found, statements=(*found.statements, *said))
-
-    def loops(self, configuration: Mapping[str, int]) -> tuple[str, ...]:
-        """The mapping as a loop nest, outermost first; loops of one trip are left out."""
-        names = {DRAM: DRAM, SPM: SPM, SPATIAL: "PEs", RF: RF}
-        laid = self.mapping(configuration)
-        orders = {**laid.orders, SPATIAL: self.nest.loops}
-        return nested_loops(
-            laid, ((name, orders[slot], (PLACES[slot],)) for slot, name in names.items())
-        )
 
 
 def _constant(value: int) -> Constant:

@@ -6,18 +6,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ithaca.files.errors import InputError
 from ithaca.formulations.design import Metric
-from ithaca.formulations.hardware.remedies import Remedy
 from ithaca.formulations.spatial.dmazerunner.design import DmazerunnerDesign
-from ithaca.formulations.spatial.dmazerunner.model import DRAM, RF, SPATIAL, SPM, factors
 from ithaca.formulations.spatial.explainable import model
-from ithaca.formulations.spatial.explainable.model import networks
 from ithaca.formulations.spatial.explainable.stage import ExplainableStage, ExplainableTables
-from ithaca.formulations.spatial.remedies import capacity, lanes
 from ithaca.workloads.footprints import footprints
 
 if TYPE_CHECKING:
@@ -73,27 +68,3 @@ class ExplainableDesign(DmazerunnerDesign):
             "dma_cycles": dma,
             "dram_words": moved,
         }
-
-    def remedies(self, configuration: Mapping[str, int]) -> Mapping[str, tuple[Remedy, ...]]:
-        """Of a network wider and more links, as far as one sending takes them, or register files
-        that it feeds less often.
-
-        PEs may idle for want of links: where twice as many groups would not fit, more of them, or
-        more turns.
-        """
-        room = partial(capacity, self.nest, self.architecture, self.mapping(configuration))
-        at, found = factors(self.layer, configuration), {"computing": lanes(self.architecture)}
-        for name, tensor in networks(self.layer).items():
-            access = next(access for access in self.nest.accesses if access.tensor == tensor)
-            bits = Fraction(self.layer.words(access, at[RF]) * self.machine.word_bits)
-            width = Remedy("network.width", most=bits)
-            groups, network = self.layer.product(at[SPATIAL], access), self.machine.network
-            links = Remedy(f"network.{name}_links", most=Fraction(groups))
-            if 2 * groups > network.links(name) * network.virtual(name):
-                found["computing"] += (
-                    Remedy(f"network.{name}_links"),
-                    Remedy(f"network.{name}_virtual"),
-                )
-            found[f"network {name}"] = (width, links, *room(tensor, RF))
-            found[f"DMA {tensor}"] = room(tensor, SPM)
-        return found | {"DMA": (Remedy(f"{DRAM}.shared_bandwidth"),)}

@@ -10,7 +10,6 @@ from functools import cached_property
 from math import ceil
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ithaca.files.shown_numbers import number, percent
 from ithaca.formulations.algebra.expression import Constant
 from ithaca.formulations.algebra.number_systems import (
     FRACTION,
@@ -18,8 +17,7 @@ from ithaca.formulations.algebra.number_systems import (
     NumbersByName,
     NumberSystem,
 )
-from ithaca.formulations.design import Metric, Remarks
-from ithaca.formulations.hardware.remedies import Remedy
+from ithaca.formulations.design import Metric
 from ithaca.formulations.space import Axis, Link, Quantity, Relation, Space, make_space
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.constraints import NONE
@@ -28,7 +26,7 @@ from ithaca.formulations.spatial.intrinsic.model import TensorizedWork
 from ithaca.formulations.spatial.intrinsic.stage import IntrinsicStage
 from ithaca.formulations.spatial.mapping import Mapping as Laid
 from ithaca.formulations.spatial.mapping import Order, Slot
-from ithaca.formulations.spatial.mapping_design import MappingDesign, nested_loops
+from ithaca.formulations.spatial.mapping_design import MappingDesign
 from ithaca.workloads.nest import LoopNest
 
 if TYPE_CHECKING:
@@ -79,13 +77,6 @@ class IntrinsicDesign(MappingDesign):
     def name(self) -> str:
         """Its match: ``i=r j=o k=i``."""
         return " ".join(f"{loop}={image}" for loop, image in self.binding)
-
-    @property
-    def title(self) -> str:
-        """Workload, match, edition."""
-        return (
-            f"{self.nest.name} ({self.nest.shown_sizes}), {self.name}, {self.edition} model edition"
-        )
 
     def quantity(self, loop: str) -> str:
         """The tile of a loop of the intrinsic: iterations of the loop that runs on it in a
@@ -146,28 +137,10 @@ class IntrinsicDesign(MappingDesign):
         """Local memory holds what a call reads and writes."""
         return ((numbers.number(Fraction(sum(self.work.call_words))), Fraction(self.work.local)),)
 
-    def remedies(self, configuration: Mapping[str, int]) -> Mapping[str, tuple[Remedy, ...]]:
-        """More PEs, more banks, or a larger scratchpad, of which sub-problems are fewer."""
-        banks, room = (
-            Remedy("tensorized.banks"),
-            Remedy(f"{self.architecture.levels[1].name}.words"),
-        )
-        mesh = (Remedy(f"{self.architecture.compute.name}.{name}") for name in ("mesh_x", "mesh_y"))
-        return {
-            "computing": tuple(mesh),
-            "network": (banks,),
-            "startup": (banks, room),
-            "skew": (room,),
-        }
-
     def stage(self, problem: Problem) -> Stage | None:
         """All tiles that may be best; None for objectives and limits that may fall as metrics
         grow."""
         return None if problem.falling else IntrinsicStage(problem, self)
-
-    def meaning(self, quantity: str) -> tuple[str, str]:
-        """What a tile is."""
-        return "iterations", f"of {quantity.partition('.')[0]} in a sub-problem"
 
     # -- mappings ------------------------------------------------------------------------
 
@@ -212,36 +185,3 @@ class IntrinsicDesign(MappingDesign):
         keeps = frozenset(access.tensor for access in self.nest.accesses)
         orders = {level: order for level, (order,) in self.orders.items()}
         return Laid(factors, orders, dict.fromkeys(orders, keeps))
-
-    def loops(self, configuration: Mapping[str, int]) -> tuple[str, ...]:
-        """Sub-problems, calls and what a call runs, as a loop nest."""
-        laid, what = self.mapping(configuration), ("sub-problems", "calls", "a call")
-        return nested_loops(
-            laid,
-            (
-                (f"{name}: {said}", order, [Slot(name, along) for along in ("", "x", "y")])
-                for said, (name, order) in zip(what, laid.orders.items(), strict=True)
-            ),
-        )
-
-    def remarks(self, configuration: Mapping[str, int], limits: Sequence[Limit]) -> Remarks:
-        """What binds, how much does not overlap, what is padded, and how full the scratchpad is."""
-        values = {name: Fraction(value) for name, value in configuration.items()}
-        found = self.metrics(values, FRACTION)
-        computing, network = found["computing"], found["network"]
-        slower = "computing" if computing >= network else "network"
-        redundant = 1 - self.nest.operations / found["computes"]
-        held, alone = (
-            self.work.held_words(self._tile(values), FRACTION),
-            found["startup"] + found["skew"],
-        )
-        said = [
-            f"Binding: {slower} (computing {number(computing)} cycles, network {number(network)}).",
-            f"Sub-problems: {number(found['subproblems'])}, of whose cycles "
-            f"{number(alone)} do not overlap.",
-            f"Padding: {percent(redundant)} of the work of "
-            f"{number(found['calls'])} calls is redundant.",
-            f"{self.architecture.levels[1].name}: {number(held)} of "
-            f"{self.work.scratchpad:,} words held.",
-        ]
-        return Remarks(tuple(said))

@@ -9,7 +9,7 @@ from typing import Any
 
 from ithaca.files.json_numbers import json_number
 from ithaca.files.shown_numbers import counted, is_or_are, number, percent
-from ithaca.formulations.design import Remarks
+from ithaca.formulations.family import Remarks
 from ithaca.formulations.problem import Limit
 from ithaca.formulations.systolic.cost_model import Costs
 from ithaca.formulations.systolic.insight.cycles import (

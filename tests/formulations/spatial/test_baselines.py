@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ithaca.formulations.algebra.parsing import parse_expression
+from ithaca.formulations.families import profile_of
 from ithaca.formulations.problem import Objective, Problem
 from ithaca.formulations.spatial.architecture_files import read_architecture
 from ithaca.formulations.spatial.design import MappingOptions, SpatialDesign
@@ -71,7 +72,7 @@ def test_the_program_finds_a_mapping_that_fits_and_is_not_the_best() -> None:
 
 
 def test_products_have_no_rows_to_keep_and_machines_without_meshes_no_dataflows() -> None:
-    assert sorted(problem("gemm", "edp").design.baselines()) == [
+    assert sorted(profile_of(problem("gemm", "edp").design).baselines()) == [
         "cosa",
         "output-stationary",
         "weight-stationary",
@@ -79,4 +80,4 @@ def test_products_have_no_rows_to_keep_and_machines_without_meshes_no_dataflows(
     nest = nest_of("O[i][j] += A[i][k] * B[k][j]", {"i": 2, "j": 2, "k": 2})
     folder = read_architecture(golden() / "simple")
     one = type(folder)("one", folder.levels[:1], type(folder.compute)("mac"))
-    assert list(SpatialDesign(nest, one).baselines()) == ["cosa"]
+    assert list(profile_of(SpatialDesign(nest, one)).baselines()) == ["cosa"]

@@ -1,0 +1,107 @@
+"""What people and studies ask of the mappings of the edition ``dmazerunner``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from functools import partial
+from typing import TypeVar
+
+from ithaca.files.shown_numbers import number
+from ithaca.formulations.algebra.number_systems import FRACTION
+from ithaca.formulations.design import Design
+from ithaca.formulations.family import Baselines, Remarks, Remedies
+from ithaca.formulations.problem import Limit
+from ithaca.formulations.spatial.baselines import dataflows
+from ithaca.formulations.spatial.constraints import NONE, Constraints
+from ithaca.formulations.spatial.dmazerunner.baselines import pruned
+from ithaca.formulations.spatial.dmazerunner.design import PLACES, DmazerunnerDesign
+from ithaca.formulations.spatial.dmazerunner.model import DRAM, RF, SPATIAL, SPM
+from ithaca.formulations.spatial.drawing import costs
+from ithaca.formulations.spatial.mapping_design import nested_loops
+from ithaca.formulations.spatial.profile import MappingProfile
+from ithaca.formulations.spatial.remedies import capacity, lanes
+
+#: Designs of tilings.
+T = TypeVar("T", bound=DmazerunnerDesign)
+
+
+class DmazerunnerProfile(MappingProfile[T]):
+    """A layer on a machine with two levels of tiles."""
+
+    def remedies(self, configuration: Mapping[str, int]) -> Remedies:
+        """Of bursts and energy off chip more of the scratchpad, of the network and its energy more
+        of the register files."""
+        found = {"computing": lanes(self.design.architecture)}
+        room = partial(
+            capacity, self.design.nest, self.design.architecture, self.design.mapping(configuration)
+        )
+        for tensor in (access.tensor for access in self.design.nest.accesses):
+            found |= {
+                f"{part} {tensor}": room(tensor, SPM) for part in ("DMA", "waiting for", DRAM)
+            }
+            found |= {f"{part} {tensor}": room(tensor, RF) for part in ("network", SPM)}
+        return found
+
+    def baselines(self) -> Baselines:
+        def within(constraints: Constraints) -> Design:
+            return replace(self.design, constraints=constraints)
+
+        search = (
+            (within(constraints), limits)
+            for constraints, limits in pruned(self.design.layer, self.design.machine)
+        )
+        flows = dataflows(self.design.nest, self.design.architecture, -1)
+        fixed = {name: [(within(constraints), ())] for name, constraints in flows.items()}
+        return {"pruned": search, **fixed} if self.design.constraints == NONE else {}
+
+    def meaning(self, quantity: str) -> tuple[str, str]:
+        loop, _, slot = quantity.partition(".")
+        if loop == "order":
+            stays = " or ".join(
+                f"{k}: {' '.join(order)}" for k, order in enumerate(self.design.orders[slot], 1)
+            )
+            return "", f"order of {slot}'s loops, outermost first ({stays})"
+        place = {
+            DRAM: "outside the scratchpad",
+            SPM: "inside the scratchpad",
+            RF: "in the register files",
+            SPATIAL: "over PEs",
+        }
+        return "", f"trips of {loop} {place[slot]}"
+
+    def remarks(self, configuration: Mapping[str, int], limits: Sequence[Limit]) -> Remarks:
+        """What binds, how much of the machine is used, what is padded, and what an optimum is then
+        the best of."""
+        taken = self.design.used(
+            {name: Fraction(value) for name, value in configuration.items()}, FRACTION
+        )
+        shares = (
+            f"{number(taken[name])} of {most} {self.design.vocabulary[name].unit}"
+            for name, most in self.design.machine.limits.items()
+        )
+        said = [f"used: {', '.join(shares)}."]
+        laid = self.design.mapping(configuration).padded(self.design.nest)
+        if padded := [
+            f"{loop} from {n} to {laid[loop]}"
+            for loop, n in self.design.nest.extents
+            if laid[loop] != n
+        ]:
+            said.append(f"padding: {', '.join(padded)}.")
+        if self.design.layer.surplus and not self.design.divisors_only:
+            said.append(
+                "optimum: of least paddings; rows of an input that nothing "
+                "reads may let larger ones pay."
+            )
+        found = costs(self.design, configuration)
+        return replace(found, statements=(*found.statements, *said))
+
+    def loops(self, configuration: Mapping[str, int]) -> tuple[str, ...]:
+        """The mapping as a loop nest, outermost first; loops of one trip are left out."""
+        names = {DRAM: DRAM, SPM: SPM, SPATIAL: "PEs", RF: RF}
+        laid = self.design.mapping(configuration)
+        orders = {**laid.orders, SPATIAL: self.design.nest.loops}
+        return nested_loops(
+            laid, ((name, orders[slot], (PLACES[slot],)) for slot, name in names.items())
+        )

@@ -1,0 +1,150 @@
+"""What people and studies ask of mappings, whatever the edition; and of those of the edition
+``timeloop``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+from ithaca.formulations.algebra.number_systems import FRACTION
+from ithaca.formulations.design import Design
+from ithaca.formulations.family import Baselines, Profile, Remarks, Remedies
+from ithaca.formulations.problem import Limit
+from ithaca.formulations.spatial.architecture import Level
+from ithaca.formulations.spatial.baselines import dataflows
+from ithaca.formulations.spatial.constraints import NONE
+from ithaca.formulations.spatial.cosa import programmed
+from ithaca.formulations.spatial.design import SpatialDesign
+from ithaca.formulations.spatial.drawing import costs, loop_lines, statements
+from ithaca.formulations.spatial.mapping_design import MappingDesign
+from ithaca.formulations.spatial.remedies import remedies
+from ithaca.workloads.nest import Sizes
+
+#: The designs of an edition.
+M = TypeVar("M", bound=MappingDesign)
+
+
+class MappingProfile(Profile[M]):
+    """A nest that is mapped onto an architecture."""
+
+    @property
+    def attributes(self) -> Mapping[str, str | float]:
+        return {
+            "workload": self.design.nest.name,
+            "sizes": self.design.nest.shown_sizes,
+            "architecture": self.design.architecture.name,
+            "design": self.design.name,
+            "edition": self.design.edition,
+        }
+
+    @property
+    def title(self) -> str:
+        nest = self.design.nest
+        return f"{nest.name} ({nest.shown_sizes}), {self.design.edition} model edition"
+
+
+class TimeloopProfile(MappingProfile[SpatialDesign]):
+    """Mappings as Timeloop prints them."""
+
+    @property
+    def relaxable(self) -> str:
+        """What restricts mappings beside capacities and meshes."""
+        return "--constraints, --divisors-only or --fanout"
+
+    @property
+    def enlarged(self) -> Mapping[str, Design]:
+        """Twice the words, or twice the bandwidth, of one level."""
+        found: dict[str, Design] = {}
+        levels = self.design.architecture.levels
+        for place, level in enumerate(levels):
+            rates = {
+                name: getattr(level, name)
+                for name in ("read_bandwidth", "write_bandwidth", "shared_bandwidth")
+            }
+            wider = {name: 2 * rate for name, rate in rates.items() if rate is not None}
+            more: dict[str, Level] = {}
+            if level.words is not None:
+                words = 2 * level.words
+                more[f"give {level.name} twice the words ({words:,}, energies as they are)"] = (
+                    replace(level, words=words)
+                )
+            if wider:
+                more[f"give {level.name} twice the bandwidth"] = replace(level, **wider)
+            for what, own in more.items():
+                changed = replace(
+                    self.design.architecture, levels=(*levels[:place], own, *levels[place + 1 :])
+                )
+                found[what] = replace(self.design, architecture=changed)
+        return found
+
+    def loops(self, configuration: Mapping[str, int]) -> tuple[str, ...]:
+        """The mapping as Timeloop prints it."""
+        metrics = self.design.metrics(configuration, FRACTION)
+        return tuple(
+            loop_lines(
+                self.design.nest,
+                self.design.architecture,
+                self.design.mapping(configuration),
+                metrics,
+            )
+        )
+
+    def remarks(self, configuration: Mapping[str, int], limits: Sequence[Limit]) -> Remarks:
+        """What binds, where the energy goes, how many multipliers work, and what is padded."""
+        pes, found = (
+            self.design.metrics(configuration, FRACTION, ["pes"])["pes"],
+            costs(self.design, configuration),
+        )
+        said = statements(
+            self.design.nest, self.design.architecture, self.design.mapping(configuration), pes
+        )
+        return replace(found, statements=(*found.statements, *said))
+
+    @property
+    def kept(self) -> Sizes:
+        resident = {
+            tensor: words
+            for level in self.design.architecture.levels
+            for tensor, words in level.resident
+        }
+        return tuple(
+            (tensor, resident[tensor]) for tensor in self.design.tensors if tensor in resident
+        )
+
+    def keeping(self, kept: Sizes) -> SpatialDesign | None:
+        """They stay in the outermost level inside the first one that keeps them, which has one
+        instance."""
+        constrained = {
+            name
+            for level in self.design.architecture.levels
+            for name in self.design.constraints.bypassed(level.name)
+        }
+        found = self.design.architecture.retaining(kept, self.design.tensors)
+        return (
+            None
+            if found is None or constrained & {t for t, _ in kept}
+            else replace(self.design, architecture=found)
+        )
+
+    def remedies(self, configuration: Mapping[str, int]) -> Remedies:
+        return remedies(
+            self.design.nest, self.design.architecture, self.design.mapping(configuration)
+        )
+
+    def baselines(self) -> Baselines:
+        """CoSA's program and dataflows that are fixed beforehand, where no other constraints are
+        asked for."""
+        if self.design.constraints != NONE or self.design.options.free_bypass:
+            return {}
+        fixed = {
+            name: [(replace(self.design, constraints=constraints), ())]
+            for name, constraints in dataflows(self.design.nest, self.design.architecture).items()
+        }
+        return {
+            "cosa": (
+                (replace(self.design, constraints=constraints), ())
+                for constraints in programmed(self.design)
+            ),
+            **fixed,
+        }

@@ -1,0 +1,147 @@
+"""What people and studies ask of a systolic array."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from ithaca.files.shown_numbers import number
+from ithaca.formulations.family import Profile, Remarks
+from ithaca.formulations.problem import Limit
+from ithaca.formulations.systolic import quantities
+from ithaca.formulations.systolic.design import SystolicDesign
+from ithaca.formulations.systolic.insight.facts import remarks
+from ithaca.formulations.systolic.insight.loops import loop_lines
+from ithaca.formulations.systolic.tiling import Tiling
+from ithaca.workloads.nest import Sizes
+
+
+class SystolicProfile(Profile[SystolicDesign]):
+    """A derived array in words, with what may be kept on chip."""
+
+    def native(self, configuration: Mapping[str, int]) -> Tiling:
+        return self.design.tiling(configuration)
+
+    @property
+    def kept(self) -> Sizes:
+        return self.design.kept
+
+    def keeping(self, kept: Sizes) -> SystolicDesign:
+        return replace(self.design, kept=kept)
+
+    @property
+    def attributes(self) -> Mapping[str, str | float]:
+        return {
+            "workload": self.design.nest.name,
+            "statement": str(self.design.nest),
+            "sizes": json.dumps(dict(self.design.nest.sizes)),
+            "dtype": self.design.data.name,
+            "design": self.design.name,
+            "edition": self.design.array.edition.value,
+            "clock_mhz": float(self.design.technology.clock_mhz),
+        }
+
+    @property
+    def title(self) -> str:
+        target = (
+            ""
+            if self.design.options.target is None
+            else f", for {self.design.options.target.title}"
+        )
+        return (
+            f"{self.design.nest.name} ({self.design.nest.shown_sizes}) {self.design.data.name}, "
+            f"{self.design.array.edition.value} model edition{target}"
+        )
+
+    @property
+    def heading(self) -> tuple[tuple[str, str], ...]:
+        sizes = ", ".join(f"{name} = {number(n)}" for name, n in self.design.nest.settings.items())
+        return (
+            ("workload", f"{self.design.nest.name} ({sizes})"),
+            ("statement", str(self.design.nest)),
+            ("data type", self.design.data.name),
+            ("edition", self.design.array.edition.value),
+            *(
+                ()
+                if self.design.options.target is None
+                else (("built by", self.design.options.target.title),)
+            ),
+            *(
+                ("kept on chip", f"{tensor}, {number(words)} words")
+                for tensor, words in self.design.kept
+            ),
+        )
+
+    @property
+    def obstacle(self) -> str | None:
+        return self.design.obstacle
+
+    def answers_to(self, text: str) -> bool:
+        """Whether ``i,j C`` or ``[i,j] C`` is this design; the order of the loops does not
+        matter."""
+        words = text.replace("[", " ").replace("]", " ").split()
+        return (
+            len(words) == 2
+            and sorted(words[0].split(",")) == sorted(self.design.array.dataflow)
+            and words[1] == self.design.array.permutation
+        )
+
+    def remarks(self, configuration: Mapping[str, int], limits: Sequence[Limit]) -> Remarks:
+        return remarks(
+            self.design.nest,
+            self.design.costs(configuration),
+            limits,
+            self.design.array.reservation,
+        )
+
+    def loops(self, configuration: Mapping[str, int]) -> tuple[str, ...]:
+        return loop_lines(
+            self.design.nest,
+            self.design.array,
+            {name: int(n) for name, n in (*self.design.extents.items(), *configuration.items())},
+        )
+
+    @property
+    def relaxable(self) -> str:
+        return "--min-lanes, --divisors-only or --for"
+
+    @property
+    def innate(self) -> str:
+        target = self.design.options.target
+        given = [
+            ("--min-lanes", self.design.options.min_lanes > 1),
+            ("--divisors-only", self.design.options.divisors_only),
+        ]
+        given += [] if target is None else [(f"--for {target.value}", True)]
+        within = " and ".join(name for name, on in given if on)
+        causes = "the extents and the latency hiding that the accumulators need allow"
+        return f"{causes}{f' (within {within})' if within else ''}"
+
+    @property
+    def landscape(self) -> tuple[str, str] | None:
+        first, *rest = self.design.array.dataflow
+        return quantities.lanes(first).name, quantities.lanes(
+            rest[0]
+        ).name if rest else quantities.t2(first).name
+
+    def meaning(self, quantity: str) -> tuple[str, str]:
+        kind, _, owner = quantity.partition(".")
+        unit, text = quantities.MEANINGS[kind]
+        return unit, f"{text} ({owner})"
+
+    @property
+    def parameters(self) -> Mapping[str, str]:
+        """t1 and t2 of each band loop, of the SIMD loop the SIMD factor instead, and the packs that
+        may be chosen."""
+        array, free = self.design.array, {quantity.name for quantity in self.design.space.free}
+        found: dict[str, str] = {}
+        for loop in array.band:
+            found[f"t1_{loop}"] = quantities.t1(loop).name
+            if loop in array.latency_hiding_loops:
+                found[f"t2_{loop}"] = quantities.t2(loop).name
+        found["simd"] = quantities.t2(array.simd_loop).name
+        packs = {
+            f"pack_{group.name}": quantities.pack(group.name).name for group in array.packed_groups
+        }
+        return found | {name: quantity for name, quantity in packs.items() if quantity in free}

@@ -1,0 +1,17 @@
+"""The toy family is one of the registry here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from ithaca.formulations.families import FAMILIES
+from tests.families.fir import FirFamily
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _registered() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(FAMILIES, "fir", FirFamily())
+        yield
