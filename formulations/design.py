@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ithaca.formulations.algebra.number_systems import NumbersByName, NumberSystem
 from ithaca.formulations.space import Space
+from ithaca.workloads.nest import Sizes
 
 if TYPE_CHECKING:
     from ithaca.formulations.configuration import Configuration
@@ -145,3 +146,14 @@ class Design(ABC):
         """A design with this space whose metrics stand for this one's where heuristics need them
         smooth; by default itself."""
         return self
+
+    @property
+    def kept(self) -> Sizes:
+        """The tensors of its work that stay on chip from, or for, what runs before or after it;
+        with the words of each."""
+        return ()
+
+    def keeping(self, kept: Sizes) -> Design | None:
+        """The design with tensors that stay on chip; None if it has no place for them, whatever
+        their size."""
+        return None

@@ -12,7 +12,6 @@ from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Design, Metric
 from ithaca.formulations.problem import Limit
 from ithaca.formulations.space import Role
-from ithaca.workloads.nest import Sizes
 
 if TYPE_CHECKING:
     from ithaca.formulations.hardware.remedies import Remedy
@@ -129,17 +128,6 @@ class Profile(ABC, Generic[D]):
         """Parts of a design's space that published methods keep to, by name: designs and limits,
         the first that is not empty."""
         return {}
-
-    @property
-    def kept(self) -> Sizes:
-        """The tensors of its work that stay on chip from, or for, what runs before or after it;
-        with the words of each."""
-        return ()
-
-    def keeping(self, kept: Sizes) -> Design | None:
-        """The design with tensors that stay on chip; None if it has no place for them, whatever
-        their size."""
-        return None
 
 
 class Family(ABC, Generic[D]):

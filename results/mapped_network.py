@@ -12,7 +12,7 @@ from pydantic import Field, create_model
 from ithaca.files.documents import validated
 from ithaca.files.errors import InputError
 from ithaca.files.json_numbers import SCHEMA, refuse
-from ithaca.formulations.families import family_of, profile_of
+from ithaca.formulations.families import family_of
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.schema import (
     Document,
@@ -157,7 +157,7 @@ def _layer(result: LayerResult) -> dict[str, Any]:
         "count": result.layer.count,
         "sources": result.layer.sources,
         **{name: head[name] for name in ("problem", "memory", "constraints") if name in head},
-        "kept": dict(profile_of(answer.problem.design).kept),
+        "kept": dict(answer.problem.design.kept),
         "value": answer.value,
         "certificate": answer.certificate,
         "best": best,
@@ -222,7 +222,7 @@ def _read_layer(
 ) -> LayerResult:
     problem, nest = _problem(read, document, architecture, options), read.problem.nest()
     if read.kept:
-        keeping = profile_of(problem.design).keeping(tuple(read.kept.items()))
+        keeping = problem.design.keeping(tuple(read.kept.items()))
         if keeping is None:
             raise InputError(
                 f"kept is {', '.join(read.kept)}; allowed: tensors that a "

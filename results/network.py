@@ -24,7 +24,7 @@ from ithaca.files.documents import validated
 from ithaca.files.errors import InputError
 from ithaca.files.json_numbers import SCHEMA, parse_json, read_text, refuse
 from ithaca.files.messages import quoted
-from ithaca.formulations.families import FAMILIES, UNNAMED, family_of, profile_of
+from ithaca.formulations.families import FAMILIES, UNNAMED, family_of
 from ithaca.formulations.platform import Platform
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.schema import (
@@ -378,7 +378,7 @@ def _layer(result: LayerResult) -> dict[str, Any]:
         "sources": layer.sources,
         "workload": workload_document(layer.nest),
         "folded": layer.folded,
-        "kept": dict(profile_of(answer.problem.design).kept),
+        "kept": dict(answer.problem.design.kept),
         "array": result.array,
         "value": answer.value,
         "certificate": answer.certificate,

@@ -43,7 +43,7 @@ from ithaca.formulations.spatial.orders import (
 )
 from ithaca.formulations.spatial.timeloop import Number, Numbers, TimeloopModel, check_supported
 from ithaca.workloads.footprints import footprints
-from ithaca.workloads.nest import LoopNest
+from ithaca.workloads.nest import LoopNest, Sizes
 
 if TYPE_CHECKING:
     from ithaca.formulations.problem import Limit, Problem
@@ -139,6 +139,28 @@ class SpatialDesign(MappingDesign):
     def tensors(self) -> tuple[str, ...]:
         """The tensors, inputs first."""
         return tuple(access.tensor for access in self.nest.accesses)
+
+    @property
+    def kept(self) -> Sizes:
+        resident = {
+            tensor: words for level in self.architecture.levels for tensor, words in level.resident
+        }
+        return tuple((tensor, resident[tensor]) for tensor in self.tensors if tensor in resident)
+
+    def keeping(self, kept: Sizes) -> SpatialDesign | None:
+        """They stay in the outermost level inside the first one that keeps them, which has one
+        instance."""
+        constrained = {
+            name
+            for level in self.architecture.levels
+            for name in self.constraints.bypassed(level.name)
+        }
+        found = self.architecture.retaining(kept, self.tensors)
+        return (
+            None
+            if found is None or constrained & {t for t, _ in kept}
+            else replace(self, architecture=found)
+        )
 
     def keeps(self, level: int) -> frozenset[str]:
         """The tensors that a level may keep."""

@@ -19,7 +19,6 @@ from ithaca.formulations.spatial.design import SpatialDesign
 from ithaca.formulations.spatial.drawing import costs, loop_lines, statements
 from ithaca.formulations.spatial.mapping_design import MappingDesign
 from ithaca.formulations.spatial.remedies import remedies
-from ithaca.workloads.nest import Sizes
 
 #: The designs of an edition.
 M = TypeVar("M", bound=MappingDesign)
@@ -100,32 +99,6 @@ class TimeloopProfile(MappingProfile[SpatialDesign]):
             self.design.nest, self.design.architecture, self.design.mapping(configuration), pes
         )
         return replace(found, statements=(*found.statements, *said))
-
-    @property
-    def kept(self) -> Sizes:
-        resident = {
-            tensor: words
-            for level in self.design.architecture.levels
-            for tensor, words in level.resident
-        }
-        return tuple(
-            (tensor, resident[tensor]) for tensor in self.design.tensors if tensor in resident
-        )
-
-    def keeping(self, kept: Sizes) -> SpatialDesign | None:
-        """They stay in the outermost level inside the first one that keeps them, which has one
-        instance."""
-        constrained = {
-            name
-            for level in self.design.architecture.levels
-            for name in self.design.constraints.bypassed(level.name)
-        }
-        found = self.design.architecture.retaining(kept, self.design.tensors)
-        return (
-            None
-            if found is None or constrained & {t for t, _ in kept}
-            else replace(self.design, architecture=found)
-        )
 
     def remedies(self, configuration: Mapping[str, int]) -> Remedies:
         return remedies(

@@ -103,6 +103,9 @@ class SystolicDesign(Design):
     def name(self) -> str:
         return self.array.name
 
+    def keeping(self, kept: Sizes) -> SystolicDesign:
+        return replace(self, kept=kept)
+
     @property
     def obstacle(self) -> str | None:
         """Why it cannot be built; None where it can."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from ithaca.files.shown_numbers import number
 from ithaca.formulations.family import Profile, Remarks
@@ -14,7 +13,6 @@ from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.formulations.systolic.insight.facts import remarks
 from ithaca.formulations.systolic.insight.loops import loop_lines
 from ithaca.formulations.systolic.tiling import Tiling
-from ithaca.workloads.nest import Sizes
 
 
 class SystolicProfile(Profile[SystolicDesign]):
@@ -22,13 +20,6 @@ class SystolicProfile(Profile[SystolicDesign]):
 
     def native(self, configuration: Mapping[str, int]) -> Tiling:
         return self.design.tiling(configuration)
-
-    @property
-    def kept(self) -> Sizes:
-        return self.design.kept
-
-    def keeping(self, kept: Sizes) -> SystolicDesign:
-        return replace(self.design, kept=kept)
 
     @property
     def attributes(self) -> Mapping[str, str | float]:

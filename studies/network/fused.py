@@ -17,7 +17,6 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from ithaca.files.errors import InputError
-from ithaca.formulations.families import profile_of
 from ithaca.formulations.problem import Problem
 from ithaca.solver.certificate import among_all
 from ithaca.solver.conclusion import conclude
@@ -153,9 +152,7 @@ def solve_fused(
     chain = chained(network)
     posed = {part.layer.nest: part.problems for part in request.pose(network)}
     chain = chain.where(
-        lambda variant: all(
-            profile_of(p.design).keeping(variant[1]) is not None for p in posed[variant[0]]
-        )
+        lambda variant: all(p.design.keeping(variant[1]) is not None for p in posed[variant[0]])
     )
     places: dict[Variant, str] = {}
     for number, found, left in chain.choices:
@@ -231,11 +228,11 @@ def chained(network: Network) -> Chain:
 def variant_of(problem: Problem) -> Variant:
     """Which variant a problem is of."""
     design: Any = problem.design
-    return design.nest, profile_of(problem.design).kept
+    return design.nest, problem.design.kept
 
 
 def _keeping(problem: Problem, kept: Sizes) -> Problem:
-    design = profile_of(problem.design).keeping(kept) if kept else problem.design
+    design = problem.design.keeping(kept) if kept else problem.design
     assert design is not None  # `Chain.where`
     return replace(problem, design=design)
 

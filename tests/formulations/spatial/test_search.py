@@ -20,7 +20,6 @@ import pytest
 import ithaca.formulations.spatial.search.stage as search
 from ithaca.formulations.algebra.number_systems import NUMPY
 from ithaca.formulations.algebra.parsing import parse_expression
-from ithaca.formulations.families import profile_of
 from ithaca.formulations.problem import Limit, Objective, Problem
 from ithaca.formulations.spatial.architecture import Architecture, Compute, Level
 from ithaca.formulations.spatial.architecture_files import read_architecture
@@ -248,7 +247,7 @@ def retained(seed: int) -> tuple[Problem, Problem] | None:
             list(design.tensors[:: len(design.tensors) - 1]),
         )
     )
-    keeping = profile_of(design).keeping(tuple((name, rng.choice((1, 2, 4, 8))) for name in names))
+    keeping = design.keeping(tuple((name, rng.choice((1, 2, 4, 8))) for name in names))
     return None if keeping is None else (problem, replace(problem, design=keeping))
 
 
@@ -284,7 +283,7 @@ def test_what_stays_on_chip_saves_what_is_moved_off_chip_and_nothing_else() -> N
     design = SpatialDesign(nest, fitted(find_architecture("simple"), nest))
     solution = solve_staged(posed(design, "energy"))
     assert solution.configuration is not None
-    keeping = profile_of(design).keeping((("cin", 100), ("cout", 200)))
+    keeping = design.keeping((("cin", 100), ("cout", 200)))
     assert keeping is not None
     assert keeping.kept == (("cin", 100), ("cout", 200))
     mapping = design.mapping(solution.configuration)

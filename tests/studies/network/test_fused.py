@@ -20,7 +20,6 @@ from hypothesis import strategies as st
 from ithaca.files.errors import InputError
 from ithaca.files.json_numbers import document_text
 from ithaca.formulations.algebra.number_systems import FRACTION
-from ithaca.formulations.families import profile_of
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.systolic.design import SpaceOptions, systolic
 from ithaca.formulations.systolic.metrics import parse_objective
@@ -389,7 +388,7 @@ def test_on_a_memory_hierarchy_too(tmp_path: Path) -> None:
         chosen = (one, tuple(ends[0])), (other, tuple(ends[1])), (one, tuple(ends[2]))
         values = []
         for problem, kept in chosen:
-            design = profile_of(problem.design).keeping(kept)
+            design = problem.design.keeping(kept)
             assert design is not None
             values.append(solve_staged(replace(problem, design=design)).value or Fraction(0))
         totals.append(sum(values, Fraction(0)))
