@@ -20,7 +20,7 @@ from ithaca.formulations.algebra.expression import (
     power,
 )
 from ithaca.formulations.algebra.interval import Interval
-from ithaca.formulations.algebra.polarity import bounds
+from ithaca.formulations.algebra.monotonicity import bounds
 from ithaca.formulations.algebra.posynomial import as_product
 from ithaca.formulations.space import Link, Relation, Space
 

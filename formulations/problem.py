@@ -20,9 +20,9 @@ from ithaca.formulations.algebra.expression import (
     walk,
 )
 from ithaca.formulations.algebra.interval import Interval, as_interval
+from ithaca.formulations.algebra.monotonicity import bounds, falling
 from ithaca.formulations.algebra.number_systems import FRACTION, INTERVAL, SYMBOLIC, NumbersByName
 from ithaca.formulations.algebra.parsing import parse_expression, quoted
-from ithaca.formulations.algebra.polarity import bounds, falling
 from ithaca.formulations.algebra.rounding import magnitude
 from ithaca.formulations.design import Design
 from ithaca.formulations.space import Space

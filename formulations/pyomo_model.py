@@ -30,8 +30,8 @@ from ithaca.formulations.algebra.expression import (
     gains_and_losses,
 )
 from ithaca.formulations.algebra.interval import Interval
+from ithaca.formulations.algebra.monotonicity import bounds, misplaced, trends
 from ithaca.formulations.algebra.number_systems import INTERVAL, NumberSystem
-from ithaca.formulations.algebra.polarity import bounds, misplaced, trends
 from ithaca.formulations.continuous_rules import continuous_rules, definitions, products
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.space import Relation

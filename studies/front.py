@@ -25,8 +25,8 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from ithaca.files.errors import InputError
+from ithaca.formulations.algebra.monotonicity import falling
 from ithaca.formulations.algebra.parsing import parse_expression
-from ithaca.formulations.algebra.polarity import falling
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Objective, Problem
 from ithaca.solver.engines import Method

@@ -12,8 +12,8 @@ from math import prod
 
 from ithaca.formulations.algebra.expression import Expression, Symbol
 from ithaca.formulations.algebra.interval import Interval, as_interval
+from ithaca.formulations.algebra.monotonicity import trends
 from ithaca.formulations.algebra.number_systems import FRACTION, INTERVAL
-from ithaca.formulations.algebra.polarity import trends
 from ithaca.formulations.configuration import Configuration
 
 #: Combinations of values over which a figure's range is found by trying all of them; beyond, by

@@ -15,7 +15,7 @@ import numpy as np
 
 from ithaca.formulations.algebra.expression import Expression, Symbol
 from ithaca.formulations.algebra.interval import Interval
-from ithaca.formulations.algebra.polarity import bounds
+from ithaca.formulations.algebra.monotonicity import bounds
 from ithaca.formulations.algebra.posynomial import as_product
 from ithaca.formulations.algebra.rounding import (
     exceeds,

@@ -11,8 +11,8 @@ from functools import cached_property
 from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.expression import Expression, Symbol
 from ithaca.formulations.algebra.interval import Interval
+from ithaca.formulations.algebra.monotonicity import trends
 from ithaca.formulations.algebra.parsing import parse_expression
-from ithaca.formulations.algebra.polarity import trends
 from ithaca.formulations.hardware.accelerator import Trend, Work
 from ithaca.formulations.hardware.quantities import Box
 from ithaca.formulations.hardware.space import HardwareSpace

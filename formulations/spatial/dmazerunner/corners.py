@@ -11,8 +11,8 @@ import numpy as np
 from ithaca.formulations.algebra.array_types import Floats
 from ithaca.formulations.algebra.expression import Expression, Symbol
 from ithaca.formulations.algebra.interval import Interval, as_interval
+from ithaca.formulations.algebra.monotonicity import trends
 from ithaca.formulations.algebra.number_systems import INTERVAL, NUMPY, NumbersByName, NumberSystem
-from ithaca.formulations.algebra.polarity import trends
 from ithaca.formulations.algebra.rounding import ROUNDING as MARGIN
 from ithaca.formulations.algebra.rounding import all_below, loosened, magnitude, subtracts
 from ithaca.formulations.problem import Problem

@@ -20,8 +20,16 @@ from numpy.typing import NDArray
 
 from ithaca.formulations.algebra.rounding import ROUNDING
 from ithaca.formulations.spatial.search.hierarchy import Count, Hierarchy, Mesh
-from ithaca.formulations.spatial.search.labels import Item, Labels, Matrix, Vector, box, fits, width
 from ithaca.formulations.spatial.search.meshes import Layouts
+from ithaca.formulations.spatial.search.partial_mappings import (
+    Item,
+    Matrix,
+    PartialMappings,
+    Vector,
+    box,
+    fits,
+    width,
+)
 
 #: Bytes of tables beyond which those that were made are forgotten.
 KEPT = 96 << 20
@@ -80,7 +88,9 @@ class Bounds:
         self.groups = groups(hierarchy)
         self.outer = OuterLevels(hierarchy, self.groups, values, tiles, divisors=divisors)
 
-    def least(self, labels: Labels, at: Position) -> tuple[Vector, Vector, list[list[Vector]]]:
+    def least(
+        self, labels: PartialMappings, at: Position
+    ) -> tuple[Vector, Vector, list[list[Vector]]]:
         """Least cycles of the multipliers; runs of what is covered; and by group the least of every
         count."""
         hierarchy = self.hierarchy
@@ -128,7 +138,7 @@ class Bounds:
             found.append(counts)
         return labels.row("steps") * -(-runs // free), runs, found
 
-    def _free(self, labels: Labels, at: Position) -> Vector:
+    def _free(self, labels: PartialMappings, at: Position) -> Vector:
         """At least the lanes that may still be added."""
         meshes, seen = self.hierarchy.meshes, labels.meshes + at.lanes_open
         free = self.layouts.room(labels.row("mesh")) if seen else np.full(labels.count, inf)
@@ -140,7 +150,9 @@ class Bounds:
             return np.minimum(free, later[0].x * later[0].y)
         return free if at.lanes_open else np.ones(labels.count)
 
-    def _settled(self, labels: Labels, number: int, runs: Vector, free: Vector) -> Vector | float:
+    def _settled(
+        self, labels: PartialMappings, number: int, runs: Vector, free: Vector
+    ) -> Vector | float:
         if number not in labels.layout.counts:
             return 0.0
         found: Vector = labels.rows("settled")[labels.layout.counts.index(number)] * runs
@@ -148,7 +160,7 @@ class Bounds:
 
     def _open(
         self,
-        labels: Labels,
+        labels: PartialMappings,
         number: int,
         group: OpenTensors,
         times: Mapping[Item, Vector],
@@ -184,7 +196,7 @@ class Bounds:
         return found
 
     def _share(
-        self, labels: Labels, item: Item, group: OpenTensors, left: Matrix
+        self, labels: PartialMappings, item: Item, group: OpenTensors, left: Matrix
     ) -> Vector | float:
         """What filling an open tensor anew in each trip costs at least, relative to tiles that
         share nothing."""
@@ -204,7 +216,7 @@ class Bounds:
 
     def _given(
         self,
-        labels: Labels,
+        labels: PartialMappings,
         v: int,
         at: Position,
         left: Matrix,
@@ -230,7 +242,9 @@ class Bounds:
         words = words * _told_apart(self.hierarchy, v, between, most)
         return words * np.maximum(runs / free, moving), words * moving
 
-    def _first(self, labels: Labels, at: Position, runs: Vector, moving: Vector) -> Vector | float:
+    def _first(
+        self, labels: PartialMappings, at: Position, runs: Vector, moving: Vector
+    ) -> Vector | float:
         """At most the words of the output that the next level around takes for the first time, by
         all its instances."""
         output = self.hierarchy.output

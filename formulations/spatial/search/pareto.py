@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ithaca.formulations.algebra.array_types import Floats, Integers
-from ithaca.formulations.spatial.search.labels import Labels, Matrix
+from ithaca.formulations.spatial.search.partial_mappings import Matrix, PartialMappings
 
 #: Rounds at most, each of which compares all labels of a group with one of them; and the share that
 #: the last one has removed.
@@ -55,7 +55,7 @@ def _number(keys: Matrix) -> Floats | Integers:
 
 
 def undominated_labels(
-    labels: Labels, *, meshes_left: bool, timed: bool, lanes: bool
+    labels: PartialMappings, *, meshes_left: bool, timed: bool, lanes: bool
 ) -> NDArray[np.intp]:
     """Labels without those that others of the same extents are at least as good as in all that
     matters outside."""

@@ -20,12 +20,14 @@ from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.mapping import Slot, order_quantity
+from ithaca.formulations.spatial.search.bounded_objective import BoundedObjective
 from ithaca.formulations.spatial.search.bounds import ROUGH, TILES, Bounds, Position
-from ithaca.formulations.spatial.search.goal import Goal
 from ithaca.formulations.spatial.search.hierarchy import Hierarchy
-from ithaca.formulations.spatial.search.labels import (
-    Labels,
+from ithaca.formulations.spatial.search.meshes import Layouts
+from ithaca.formulations.spatial.search.pareto import undominated_labels
+from ithaca.formulations.spatial.search.partial_mappings import (
     Matrix,
+    PartialMappings,
     Vector,
     beginning,
     enter,
@@ -34,8 +36,6 @@ from ithaca.formulations.spatial.search.labels import (
     repeat,
     spread,
 )
-from ithaca.formulations.spatial.search.meshes import Layouts
-from ithaca.formulations.spatial.search.pareto import undominated_labels
 from ithaca.formulations.stage import Block, Candidates, Cutoff
 
 if TYPE_CHECKING:
@@ -78,9 +78,9 @@ class MappingStep:
 class Pauses:
     """Iterates the pauses of a computation, and has its result in the end."""
 
-    def __init__(self, steps: Generator[None, None, Labels]) -> None:
+    def __init__(self, steps: Generator[None, None, PartialMappings]) -> None:
         self._steps = steps
-        self.result: Labels
+        self.result: PartialMappings
 
     def __iter__(self) -> Iterator[None]:
         self.result = yield from self._steps
@@ -104,7 +104,7 @@ class TimeloopStage:
             design.nest, architecture, design.orders, divides=design.options.divisors_only
         )
         self.divisors = divisors = design.options.divisors_only
-        self.goal = Goal(problem, hierarchy)
+        self.goal = BoundedObjective(problem, hierarchy)
         #: Whether what is compared differs from the truth: where accesses are of several words,
         #: each counts its share of one; and numbers may be too large for floats.
         self.rounds = any(level.share < 1 for level in hierarchy.levels) or not hierarchy.exact
@@ -114,7 +114,7 @@ class TimeloopStage:
         #: Rough ones until those that the proof asks for are made.
         self.bounds = Bounds(hierarchy, self.layouts, values, divisors=divisors, tiles=ROUGH)
         self._proving = Bounds(hierarchy, self.layouts, values, divisors=divisors, tiles=TILES)
-        self._rows: list[tuple[Labels, list[LabelTrace]]] = []
+        self._rows: list[tuple[PartialMappings, list[LabelTrace]]] = []
         self.dropped: Fraction | float = inf  #: No mapping that was left out is below this
 
     @cached_property
@@ -158,7 +158,7 @@ class TimeloopStage:
 
     # -- bounds --------------------------------------------------------------------------
 
-    def bound(self, found: Labels, at: Position, cutoff: Fraction | None = None) -> Vector:
+    def bound(self, found: PartialMappings, at: Position, cutoff: Fraction | None = None) -> Vector:
         """The least objective of all mappings that extend labels; infinite where it is not below a
         cutoff."""
         if not found.count:
@@ -176,7 +176,7 @@ class TimeloopStage:
             )
         return least
 
-    def _final(self, found: Labels) -> Floats:
+    def _final(self, found: PartialMappings) -> Floats:
         """Whole numbers of complete mappings."""
         layout = found.layout
         vector = np.zeros((self.goal.size, found.count), found.data.dtype)
@@ -192,7 +192,7 @@ class TimeloopStage:
     # -- extensions ----------------------------------------------------------------------
 
     def _widened(
-        self, found: Labels, loop: int, step: MappingStep
+        self, found: PartialMappings, loop: int, step: MappingStep
     ) -> tuple[NDArray[np.intp], Vector]:
         """Every label with every factor of a loop."""
         extent = self.hierarchy.extents[loop]
@@ -223,12 +223,12 @@ class TimeloopStage:
 
     def _extended(
         self,
-        found: Labels,
+        found: PartialMappings,
         step: MappingStep,
         order: Sequence[int],
         cutoff: Fraction | None,
         most: int | None,
-    ) -> Generator[None, None, Labels]:
+    ) -> Generator[None, None, PartialMappings]:
         """Labels with the loops of a step, one after the other, as far as they may be of interest;
         pauses now and then."""
         inner = found.rows("extent").copy()
@@ -268,13 +268,13 @@ class TimeloopStage:
 
     def _with_loop(
         self,
-        found: Labels,
+        found: PartialMappings,
         loop: int,
         step: MappingStep,
         which: NDArray[np.intp],
         factor: Vector,
         inner: Matrix,
-    ) -> tuple[Labels, Matrix]:
+    ) -> tuple[PartialMappings, Matrix]:
         """Labels with one more loop, those of them that fit; and what their lanes in the present
         mesh cover each."""
         extents = found.rows("extent")[:, which]
@@ -299,7 +299,9 @@ class TimeloopStage:
         want."""
         return any(tensor.windows for tensor in self.hierarchy.tensors)
 
-    def _held(self, found: Labels, at: Position, cutoff: Fraction | None) -> NDArray[np.intp]:
+    def _held(
+        self, found: PartialMappings, at: Position, cutoff: Fraction | None
+    ) -> NDArray[np.intp]:
         """As many labels as memory holds, those of least bounds; what the others may hold is
         remembered."""
         bounds = self.bound(found, at, cutoff)
@@ -308,7 +310,7 @@ class TimeloopStage:
         self.dropped = min(self.dropped, float(bounds[order[count]]))
         return order[:count]
 
-    def _better(self, found: Labels, *, decided: bool) -> NDArray[np.intp]:
+    def _better(self, found: PartialMappings, *, decided: bool) -> NDArray[np.intp]:
         """Which labels none of the others is better than, in the midst of a step or after it."""
         meshes_left = not decided or found.meshes < len(self.hierarchy.meshes)
         timed = self.goal.timed or self.least_lanes > 0
@@ -321,8 +323,8 @@ class TimeloopStage:
         return (everything,) if step.lanes else self.hierarchy.orders[step.level]
 
     def _step(
-        self, found: Labels, number: int, cutoff: Fraction | None, most: int | None = None
-    ) -> Generator[None, None, Labels]:
+        self, found: PartialMappings, number: int, cutoff: Fraction | None, most: int | None = None
+    ) -> Generator[None, None, PartialMappings]:
         """Labels extended by a step, those of them that may be of interest; ``origin`` is the place
         of what they are from."""
         step = self.steps[number]
@@ -348,7 +350,9 @@ class TimeloopStage:
         )
         return self._sifted(together, number, cutoff)
 
-    def _sifted(self, found: Labels, number: int, cutoff: Fraction | None) -> Labels:
+    def _sifted(
+        self, found: PartialMappings, number: int, cutoff: Fraction | None
+    ) -> PartialMappings:
         """Labels after a step without those that others are better than, or that are of no
         interest."""
         meshes_left = found.meshes < len(self.hierarchy.meshes)
@@ -363,7 +367,9 @@ class TimeloopStage:
     def _after(self, number: int) -> Position:
         return Position(self.steps[number + 1].level if number + 1 < len(self.steps) else -1)
 
-    def _through(self, found: Labels, number: int, cutoff: Cutoff) -> Generator[None, None, Labels]:
+    def _through(
+        self, found: PartialMappings, number: int, cutoff: Cutoff
+    ) -> Generator[None, None, PartialMappings]:
         """`_step` in parts, so that memory suffices."""
         parts = []
         for begin in range(0, found.count, CHUNK):
@@ -470,7 +476,12 @@ class TimeloopStage:
             yield from self._finished(found.take(places), self.inner, [*traces], places, cutoff)
 
     def _finished(
-        self, found: Labels, number: int, traces: list[LabelTrace], places: Integers, cutoff: Cutoff
+        self,
+        found: PartialMappings,
+        number: int,
+        traces: list[LabelTrace],
+        places: Integers,
+        cutoff: Cutoff,
     ) -> Candidates:
         """The best mappings that extend labels, which are the ``places`` of the last trace."""
         if number == len(self.steps):
@@ -487,7 +498,7 @@ class TimeloopStage:
                 )
 
     def _evaluated(
-        self, found: Labels, traces: Sequence[LabelTrace], places: Integers, cutoff: Cutoff
+        self, found: PartialMappings, traces: Sequence[LabelTrace], places: Integers, cutoff: Cutoff
     ) -> Iterator[Configuration]:
         """The best of complete mappings, if it is below the cutoff."""
         vector = self._final(found)
@@ -565,7 +576,7 @@ class TimeloopStage:
         )
 
 
-def _trace(found: Labels) -> LabelTrace:
+def _trace(found: PartialMappings) -> LabelTrace:
     return LabelTrace(
         found.row("origin").astype(np.int64),
         found.rows("extent").astype(np.int32),

@@ -29,7 +29,13 @@ from ithaca.formulations.spatial.library import find_architecture, fitted
 from ithaca.formulations.spatial.mapping import Slot, order_quantity
 from ithaca.formulations.spatial.problem_files import read_problem
 from ithaca.formulations.spatial.search.bounds import ROUGH, TILES, Bounds, Position
-from ithaca.formulations.spatial.search.labels import Labels, beginning, enter, repeat, spread
+from ithaca.formulations.spatial.search.partial_mappings import (
+    PartialMappings,
+    beginning,
+    enter,
+    repeat,
+    spread,
+)
 from ithaca.formulations.spatial.search.stage import TimeloopStage
 from ithaca.solver.auto import solve_auto
 from ithaca.solver.certificate import Status, Termination
@@ -501,7 +507,9 @@ def bounds_towards(stage: TimeloopStage, values: Mapping[str, int]) -> list[floa
     ]
 
 
-def passed(stage: TimeloopStage, values: Mapping[str, int]) -> Iterator[tuple[Labels, Position]]:
+def passed(
+    stage: TimeloopStage, values: Mapping[str, int]
+) -> Iterator[tuple[PartialMappings, Position]]:
     """The labels that a configuration passes, and how far they are decided; the last one is of all
     its loops."""
     hierarchy, found = stage.hierarchy, beginning(stage.hierarchy)

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ithaca.formulations.algebra.interval import Interval
+from ithaca.formulations.algebra.monotonicity import misplaced, trends
 from ithaca.formulations.algebra.number_systems import NUMPY
 from ithaca.formulations.algebra.parsing import parse_expression
-from ithaca.formulations.algebra.polarity import misplaced, trends
 
 NAMES = ("x", "y", "z")
 RANGES = {name: Interval(1.0, 9.0) for name in NAMES}

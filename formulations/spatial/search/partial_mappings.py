@@ -1,4 +1,4 @@
-"""Labels: partial mappings, decided from the multipliers outwards, thousands at a time.
+"""Partial mappings ("labels"), decided from the multipliers outwards, thousands at a time.
 
 A label knows what its loops cover so far, and what that costs *a run*: one pass over what is
 covered. Everything it knows is a row of one matrix, a label is a column. All are whole numbers,
@@ -99,7 +99,7 @@ class LabelLayout:
 
 
 @dataclass(frozen=True)
-class Labels:
+class PartialMappings:
     """Some labels, all decided up to the same point."""
 
     layout: LabelLayout
@@ -129,11 +129,11 @@ class Labels:
         found: Vector = self.rows(name)[place]
         return found
 
-    def take(self, which: Places | Mask) -> Labels:
+    def take(self, which: Places | Mask) -> PartialMappings:
         """Some of them."""
         return replace(self, data=self.data[:, which])
 
-    def relaid(self, layout: LabelLayout) -> Labels:
+    def relaid(self, layout: LabelLayout) -> PartialMappings:
         """The same in another layout; what is new there is 0."""
         if layout == self.layout:
             return self
@@ -154,7 +154,7 @@ class Labels:
         return replace(self, layout=layout, data=data)
 
 
-def joined(parts: Sequence[Labels]) -> Labels:
+def joined(parts: Sequence[PartialMappings]) -> PartialMappings:
     """All labels of several sets that are decided up to the same point."""
     if len(parts) == 1:
         return parts[0]
@@ -168,7 +168,7 @@ def joined(parts: Sequence[Labels]) -> Labels:
     )
 
 
-def beginning(hierarchy: Hierarchy) -> Labels:
+def beginning(hierarchy: Hierarchy) -> PartialMappings:
     """The one label of nothing decided: a multiplier does one step, for which it wants a word of
     every tensor."""
     counts = tuple(number for number, count in enumerate(hierarchy.counts) if count.step)
@@ -177,7 +177,7 @@ def beginning(hierarchy: Hierarchy) -> Labels:
     for name in ("extent", "widest", "lanes", "steps", "wanted", "closed"):
         data[layout.rows(name)] = 1
     data[layout.rows("settled"), 0] = [hierarchy.counts[number].step for number in counts]
-    return Labels(layout, data, 0, (0,) * len(hierarchy.tensors))
+    return PartialMappings(layout, data, 0, (0,) * len(hierarchy.tensors))
 
 
 def box(hierarchy: Hierarchy, extents: Matrix, tensor: int) -> Vector:
@@ -213,7 +213,7 @@ def fits(hierarchy: Hierarchy, extents: Matrix, level: int) -> Mask:
 # -- extensions ------------------------------------------------------------------------
 
 
-def repeat(labels: Labels, loop: int, which: Places, trips: Vector) -> Labels:
+def repeat(labels: PartialMappings, loop: int, which: Places, trips: Vector) -> PartialMappings:
     """Labels with a temporal loop outside all so far: those that ``which`` numbers, with so many
     trips."""
     found = labels.take(which)
@@ -262,13 +262,15 @@ def _sliding(words: Matrix, trips: Vector, width: Vector, step: Vector) -> Matri
     return found
 
 
-def _cover(labels: Labels, loop: int, factor: Vector) -> None:
+def _cover(labels: PartialMappings, loop: int, factor: Vector) -> None:
     labels.row("extent", loop)[:] *= factor
     widest = labels.row("widest", loop)
     np.maximum(widest, factor, out=widest)
 
 
-def spread(labels: Labels, loop: int, which: Places, lanes: Vector, inner: Matrix) -> Labels:
+def spread(
+    labels: PartialMappings, loop: int, which: Places, lanes: Vector, inner: Matrix
+) -> PartialMappings:
     """Labels with lanes of a loop in the present mesh; ``inner`` is what their lanes cover each, of
     every loop."""
     found = labels.take(which)
@@ -301,7 +303,7 @@ def _alike(m: Vector, step: Vector, n: Vector, other: Vector) -> Vector:
     return np.maximum(m - other // common, 0) * np.maximum(n - step // common, 0)
 
 
-def enter(labels: Labels, level: int) -> Labels:
+def enter(labels: PartialMappings, level: int) -> PartialMappings:
     """Labels whose loops up to a level's temporal ones are decided: what is wanted is read there,
     and the level is filled."""
     hierarchy = labels.hierarchy
@@ -349,7 +351,7 @@ def enter(labels: Labels, level: int) -> Labels:
     return trimmed(replace(found, held=tuple(held)))
 
 
-def trimmed(labels: Labels) -> Labels:
+def trimmed(labels: PartialMappings) -> PartialMappings:
     """Labels without rows that can no longer matter: bandwidths that make no label wait, and
     tensors open in none."""
     layout, hierarchy = labels.layout, labels.hierarchy

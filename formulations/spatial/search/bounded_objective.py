@@ -14,13 +14,13 @@ from ithaca.formulations.algebra.number_systems import NUMPY
 from ithaca.formulations.algebra.rounding import ROUNDING, all_below, least_double, loosened
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.spatial.search.hierarchy import Count, Hierarchy
-from ithaca.formulations.spatial.search.labels import Labels, Matrix, Vector
+from ithaca.formulations.spatial.search.partial_mappings import Matrix, PartialMappings, Vector
 
 #: Bounds that floats cannot tell from the cutoff are computed exactly, of so many at most.
 MOST_TIED = 4096
 
 
-class Goal:
+class BoundedObjective:
     """What is minimised and limited.
 
     Rows of its vectors: cycles of the multipliers, computes, lanes, and the counts. Where leaks
@@ -73,7 +73,9 @@ class Goal:
             1 + 2 * len(self.leaks) if self.leaks else 0
         )  #: How many rows vectors have
 
-    def add_leaks(self, vector: Matrix, labels: Labels, runs: Vector | int, entered: int) -> None:
+    def add_leaks(
+        self, vector: Matrix, labels: PartialMappings, runs: Vector | int, entered: int
+    ) -> None:
         """Fill the rows of vectors about leaks; ``entered`` is the outermost level that labels have
         entered."""
         if self.leaks:
