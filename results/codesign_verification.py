@@ -14,8 +14,8 @@ from ithaca.results.network_verification import Check
 from ithaca.solver.certificate import Status
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.verification import BOUND_WITHIN, Claim, agree, claimed, repeat, verify
-from ithaca.studies.codesign.bank import LayerBank
 from ithaca.studies.codesign.codesign import CodesignOptions, codesign
+from ithaca.studies.codesign.layer_cache import LayerCache
 from ithaca.studies.codesign.question import Question
 from ithaca.studies.codesign.result import CodesignResult
 from ithaca.studies.codesign.search import BoxSearch
@@ -84,7 +84,7 @@ def _check_bound(question: Question, bound: Fraction, options: SolveOptions, at:
         proven = search.lower_bound
         return proven is not None and float(proven) >= float(bound)
 
-    bank = LayerBank(question.space.accelerator)
+    bank = LayerCache(question.space.accelerator)
     search = BoxSearch(question, bank, replace(options, gap=0.0, stop=lambda: stop() or reached()))
     found = search.run()
     return agree(Claim(None, bound), Claim.of(found)._replace(bound=search.lower_bound), at)

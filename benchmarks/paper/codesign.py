@@ -9,7 +9,7 @@ from fractions import Fraction
 from benchmarks.paper.experiment import Cell, Run
 from ithaca.exports.charts.chart import LineChart, Series
 from ithaca.formulations.hardware.files import find_space
-from ithaca.studies.codesign.bank import LayerBank
+from ithaca.studies.codesign.layer_cache import LayerCache
 from ithaca.studies.codesign.question import Question, make_question
 from ithaca.studies.codesign.workloads import find_workloads
 from ithaca.studies.peers.hardware import HardwareTrace
@@ -35,7 +35,7 @@ def ask(
 
 
 def searches(
-    question: Question, bank: LayerBank, trials: int, how: Run, often: int = SEEDS
+    question: Question, bank: LayerCache, trials: int, how: Run, often: int = SEEDS
 ) -> list[HardwareTrace]:
     """Every method with every seed; explained search, in which chance plays no part, once, and only
     for one objective."""

@@ -13,8 +13,8 @@ from ithaca.exports.charts.chart import LineChart
 from ithaca.files.errors import InputError
 from ithaca.solver.certificate import Certificate
 from ithaca.solver.progress import Progress
-from ithaca.studies.codesign.bank import LayerBank
 from ithaca.studies.codesign.codesign import CodesignOptions, codesign
+from ithaca.studies.codesign.layer_cache import LayerCache
 from ithaca.studies.codesign.question import Question
 
 #: 40 frames a second at 500 MHz (cycles), 75 mm², 4 W.
@@ -52,7 +52,7 @@ def run(how: Run) -> Outcome:
         }
         rows.append(known | {"over the bound": float(value / bound)})
         traces = searches(
-            question, LayerBank(question.space.accelerator), TRIALS[not how.full], how, SEEDS
+            question, LayerCache(question.space.accelerator), TRIALS[not how.full], how, SEEDS
         )
         for trace in traces:
             found = row(trace, bound)

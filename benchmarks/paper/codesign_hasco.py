@@ -9,8 +9,8 @@ from fractions import Fraction
 from benchmarks.paper.codesign import TRIALS, ask, searches
 from benchmarks.paper.experiment import Cell, Measured, Outcome, Run, Table, claims
 from ithaca.exports.charts.chart import LineChart
-from ithaca.studies.codesign.bank import LayerBank
 from ithaca.studies.codesign.codesign import CodesignOptions, codesign
+from ithaca.studies.codesign.layer_cache import LayerCache
 from ithaca.studies.hypervolume import hypervolume
 from ithaca.studies.peers.hardware import HardwareTrace
 
@@ -40,7 +40,7 @@ def run(how: Run) -> Outcome:
             SPACE, network, OBJECTIVES, LIMITS[network], () if how.full else QUICK_LAYERS
         )
         how.step(f"proven front of {network}")
-        bank = LayerBank(question.space.accelerator)
+        bank = LayerCache(question.space.accelerator)
         proof = codesign(question, CodesignOptions(search=how.search), bank)
         how.check()
         assert proof.complete

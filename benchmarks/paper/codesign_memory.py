@@ -6,8 +6,8 @@ from __future__ import annotations
 from benchmarks.paper.codesign import TRIALS, ask, progress, row, searches
 from benchmarks.paper.experiment import Cell, Measured, Outcome, Run, Table, claims
 from ithaca.formulations.configuration import Configuration
-from ithaca.studies.codesign.bank import LayerBank
 from ithaca.studies.codesign.codesign import CodesignOptions, codesign
+from ithaca.studies.codesign.layer_cache import LayerCache
 from ithaca.studies.peers.hardware import HardwareEvaluator
 
 SPACE, WORKLOAD, QUICK = "dmazerunner-memory", "resnet-dmazerunner", ("conv5_1", "conv5_2")
@@ -19,7 +19,7 @@ PUBLISHED = Configuration({"rf_bytes": 256, "spm_kb": 512})
 def run(how: Run) -> Outcome:
     """Prove the best sizes for six layers, or two in quick mode, and search for them."""
     question = ask(SPACE, WORKLOAD, ["edp"], {}, () if how.full else QUICK)
-    bank = LayerBank(question.space.accelerator)
+    bank = LayerCache(question.space.accelerator)
     how.step("proof")
     proof = codesign(question, CodesignOptions(search=how.search), bank)
     how.check()

@@ -52,8 +52,8 @@ from ithaca.solver.progress import Progress
 from ithaca.solver.result import Result
 from ithaca.solver.solution import Solution
 from ithaca.studies.best import solve_best
-from ithaca.studies.codesign.bank import LayerBank
 from ithaca.studies.codesign.codesign import CodesignOptions, codesign
+from ithaca.studies.codesign.layer_cache import LayerCache
 from ithaca.studies.codesign.question import Question
 from ithaca.studies.marginal import raisable_limits
 from ithaca.studies.network.result import NetworkResult
@@ -268,7 +268,7 @@ def explain_codesign(
     to change."""
     tried = None
     if options is not None and result.best is not None and len(result.front) == 1:
-        bank = LayerBank(result.question.space.accelerator)
+        bank = LayerCache(result.question.space.accelerator)
         with Interrupt() as interrupt, LiveLine("searching accelerators") as line:
             budget = Budget(replace(options, stop=interrupt))
 

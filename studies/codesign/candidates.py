@@ -14,8 +14,8 @@ from ithaca.formulations.problem import Objective
 from ithaca.solver.executor import Executor
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.solution import Solution
-from ithaca.studies.codesign.bank import Ask, Bound, LayerBank, total
 from ithaca.studies.codesign.boxes import HardwareBounds
+from ithaca.studies.codesign.layer_cache import Ask, Bound, LayerCache, total
 from ithaca.studies.codesign.question import Question
 from ithaca.studies.codesign.result import HardwarePoint
 
@@ -29,7 +29,7 @@ class Candidates:
     might be."""
 
     question: Question
-    bank: LayerBank
+    bank: LayerCache
     hardware: HardwareBounds
     budget: Budget
     executor: Executor

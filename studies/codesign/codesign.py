@@ -11,8 +11,8 @@ from ithaca.solver.engines import Method
 from ithaca.solver.executor import open_executor
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.progress import Report
-from ithaca.studies.codesign.bank import LayerBank
 from ithaca.studies.codesign.infeasible import shortfalls
+from ithaca.studies.codesign.layer_cache import LayerCache
 from ithaca.studies.codesign.question import Question
 from ithaca.studies.codesign.result import CodesignResult
 from ithaca.studies.codesign.search import BoxSearch
@@ -41,14 +41,14 @@ class CodesignOptions:
     """Told of files of the results folder that cannot be used."""
 
 
-def make_bank(question: Question, options: CodesignOptions) -> LayerBank:
+def make_bank(question: Question, options: CodesignOptions) -> LayerCache:
     """Where layers' optima are kept, as options ask for it."""
     store = None if options.results is None else Store(options.results, options.note)
-    return LayerBank(question.space.accelerator, options.method, store)
+    return LayerCache(question.space.accelerator, options.method, store)
 
 
 def codesign(
-    question: Question, options: CodesignOptions | None = None, bank: LayerBank | None = None
+    question: Question, options: CodesignOptions | None = None, bank: LayerCache | None = None
 ) -> CodesignResult:
     """The best accelerator for some layers, or the front of several objectives, with a proof over
     the whole space.

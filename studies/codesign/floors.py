@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from ithaca.formulations.hardware.quantities import Box
-from ithaca.studies.codesign.bank import Bound, LayerBank, total
 from ithaca.studies.codesign.boxes import slab
+from ithaca.studies.codesign.layer_cache import Bound, LayerCache, total
 from ithaca.studies.codesign.question import Question
 
 
@@ -19,7 +19,7 @@ class Floors:
     of runs."""
 
     question: Question
-    bank: LayerBank
+    bank: LayerCache
 
     def over(self, box: Box, bounds: Sequence[Bound]) -> Bound:
         """A bound over a box, of layers with these bounds already."""

@@ -9,7 +9,7 @@ from math import inf
 
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.hardware.quantities import HardwareQuantity
-from ithaca.studies.codesign.bank import Bound
+from ithaca.studies.codesign.layer_cache import Bound
 
 #: Steps from where known mappings see no better one that are looked at with new mappings.
 LOOKED = 24

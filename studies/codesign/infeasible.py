@@ -11,13 +11,13 @@ from ithaca.solver.certificate import Status
 from ithaca.solver.executor import Executor
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.shortfall import Shortfall
-from ithaca.studies.codesign.bank import LayerBank
+from ithaca.studies.codesign.layer_cache import LayerCache
 from ithaca.studies.codesign.question import Question
 from ithaca.studies.codesign.search import BoxSearch
 
 
 def shortfalls(
-    question: Question, bank: LayerBank, options: SolveOptions, executor: Executor
+    question: Question, bank: LayerCache, options: SolveOptions, executor: Executor
 ) -> tuple[Shortfall, ...]:
     """The limits of a question that no accelerator answers, and what each would have to be.
 

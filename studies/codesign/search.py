@@ -23,11 +23,11 @@ from ithaca.solver.conclusion import conclude
 from ithaca.solver.executor import Executor, InProcess
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.progress import Progress, Report
-from ithaca.studies.codesign.bank import Ask, Bound, LayerAnswer, LayerBank, total
 from ithaca.studies.codesign.boxes import HardwareBounds, Kept
 from ithaca.studies.codesign.candidates import Candidates
 from ithaca.studies.codesign.floors import Floors
 from ithaca.studies.codesign.incumbents import climb
+from ithaca.studies.codesign.layer_cache import Ask, Bound, LayerAnswer, LayerCache, total
 from ithaca.studies.codesign.narrowing import narrowed
 from ithaca.studies.codesign.points import certified, combined
 from ithaca.studies.codesign.question import Amount, Question
@@ -62,7 +62,7 @@ class BoxSearch:
     def __init__(
         self,
         question: Question,
-        bank: LayerBank,
+        bank: LayerCache,
         options: SolveOptions | None = None,
         report: Report | None = None,
         executor: Executor | None = None,

@@ -12,7 +12,7 @@ from ithaca.files.errors import InputError
 from ithaca.formulations.configuration import Configuration
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.solution import Solution
-from ithaca.studies.codesign.bank import Ask, LayerBank
+from ithaca.studies.codesign.layer_cache import Ask, LayerCache
 from ithaca.studies.codesign.question import Question
 from ithaca.studies.codesign.result import HardwarePoint
 from ithaca.studies.hypervolume import nondominated
@@ -69,7 +69,7 @@ class HardwareEvaluator:
     def __init__(
         self,
         question: Question,
-        bank: LayerBank,
+        bank: LayerCache,
         trials: int,
         stop: Callable[[], bool] | None = None,
         seed: int = 0,

@@ -20,7 +20,7 @@ import numpy as np
 from ithaca.files.errors import InputError
 from ithaca.files.peer import peer
 from ithaca.formulations.configuration import Configuration
-from ithaca.studies.codesign.bank import LayerBank
+from ithaca.studies.codesign.layer_cache import LayerCache
 from ithaca.studies.codesign.question import Question
 from ithaca.studies.peers.explained import search_explained
 from ithaca.studies.peers.hardware import HardwareEvaluation, HardwareEvaluator, HardwareTrace
@@ -134,7 +134,7 @@ HARDWARE_PEERS: dict[
 def run_hardware_peer(
     name: str,
     question: Question,
-    bank: LayerBank,
+    bank: LayerCache,
     trials: int,
     seed: int = 0,
     stop: Callable[[], bool] | None = None,

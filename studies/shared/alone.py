@@ -9,7 +9,7 @@ import numpy as np
 from ithaca.formulations.algebra.rounding import below, sum_below
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.design import systolic
-from ithaca.studies.shared.bank import HardwareBank, most_lanes
+from ithaca.studies.shared.hardware_bounds import HardwareBounds, most_lanes
 from ithaca.studies.shared.layer import Layer, build_layer, group_rows
 
 
@@ -51,10 +51,10 @@ class LayersAlone:
         ]
         return float(sum_below(np.array(terms)[:, None])[0])
 
-    def bank(self, checkpoint: Callable[[], None], *, common: bool) -> HardwareBank:
+    def bank(self, checkpoint: Callable[[], None], *, common: bool) -> HardwareBounds:
         """The layers, all of them prepared, on shared hardware: on which each can run (``common``),
         or any."""
-        return HardwareBank(
+        return HardwareBounds(
             tuple(self.layers[number] for number in range(len(self.problems))), common, checkpoint
         )
 

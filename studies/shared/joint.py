@@ -10,7 +10,7 @@ from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.systolic.design import fixed
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions
-from ithaca.studies.shared.bank import Optimum
+from ithaca.studies.shared.hardware_bounds import Optimum
 from ithaca.studies.shared.layer import Layer, buffer_words, total
 
 

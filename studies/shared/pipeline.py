@@ -22,7 +22,7 @@ from ithaca.formulations.algebra.rounding import below, cutoff, on_grid, sum_bel
 from ithaca.formulations.systolic.design import fixed
 from ithaca.solver.options import StoppedError
 from ithaca.solver.progress import Progress
-from ithaca.studies.shared.bank import Node
+from ithaca.studies.shared.hardware_bounds import Node
 from ithaca.studies.shared.joint import Joint, fit
 from ithaca.studies.shared.plans import Minimise, Options, Part, Plan, best_plan
 from ithaca.studies.shared.search import SharedSearch

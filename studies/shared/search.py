@@ -27,7 +27,7 @@ from ithaca.formulations.problem import Problem
 from ithaca.solver.options import SolveOptions, StoppedError
 from ithaca.solver.progress import Progress
 from ithaca.studies.shared.alone import LayersAlone
-from ithaca.studies.shared.bank import HardwareBank, Node, Optimum, check_limits
+from ithaca.studies.shared.hardware_bounds import HardwareBounds, Node, Optimum, check_limits
 from ithaca.studies.shared.joint import Joint, fit
 from ithaca.studies.shared.layer import objective_step, total
 
@@ -121,7 +121,7 @@ class SharedSearch:
         # every total is a multiple of the coarsest grid that all objectives share
         self._step = objective_step([problem for layers in self.designs for problem, _ in layers])
         self.alone = [LayersAlone(layers) for layers in self.designs]
-        self._banks: dict[int, HardwareBank] = {}
+        self._banks: dict[int, HardwareBounds] = {}
         # by design: the best total, the least bound of what cannot improve on the best of all, the
         # least of hardware whose layers could not be fitted together at no loss, and how many
         # arrays were examined
@@ -327,7 +327,7 @@ class SharedSearch:
         return None if bound == -np.inf else on_grid(bound, self._step)
 
 
-def _totals(bank: HardwareBank, bounds: Floats) -> Floats:
+def _totals(bank: HardwareBounds, bounds: Floats) -> Floats:
     """Lower bounds of the sum over layers."""
     counts = np.array([layer.count for layer in bank.layers], np.float64)
     return sum_below(counts[:, None] * bounds)

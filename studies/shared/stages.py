@@ -17,7 +17,7 @@ from ithaca.formulations.algebra.rounding import below, largest_double, sum_belo
 from ithaca.formulations.problem import Problem
 from ithaca.solver.options import SolveOptions
 from ithaca.studies.shared.alone import LayersAlone
-from ithaca.studies.shared.bank import HardwareBank, Node
+from ithaca.studies.shared.hardware_bounds import HardwareBounds, Node
 from ithaca.studies.shared.layer import Room, objective_step
 from ithaca.studies.shared.plans import Budget, Minimise
 
@@ -107,7 +107,7 @@ class Stages:
         layers, counts = np.unique(self.sequence[first:end], return_counts=True)
         return layers, counts * np.array([count for _, count in self.designs[0]])[layers]
 
-    def _hardware(self, choice: int) -> tuple[HardwareBank, Node]:
+    def _hardware(self, choice: int) -> tuple[HardwareBounds, Node]:
         """The lanes and SIMD factor of a choice, among those of its design."""
         bank = self._banks[self._design[choice]]
         return bank, tuple(int(n) for n in bank.nodes[:, self._column[choice]])

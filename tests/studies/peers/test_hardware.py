@@ -13,8 +13,8 @@ from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.hardware.accelerator import Work
 from ithaca.formulations.hardware.files import find_space
 from ithaca.formulations.hardware.space import HardwareSpace
-from ithaca.studies.codesign.bank import LayerBank
 from ithaca.studies.codesign.codesign import codesign
+from ithaca.studies.codesign.layer_cache import LayerCache
 from ithaca.studies.codesign.question import Question, make_question
 from ithaca.studies.peers.explained import LAYERS
 from ithaca.studies.peers.hardware import HardwareEvaluator
@@ -99,9 +99,9 @@ def test_what_methods_find_is_what_enumeration_says(name: str, seed: int) -> Non
         with pytest.raises(
             InputError, match="allowed with a search method: one that depends on mappings"
         ):
-            run_hardware_peer(name, question, LayerBank(question.space.accelerator), 5)
+            run_hardware_peer(name, question, LayerCache(question.space.accelerator), 5)
         return
-    bank, best = LayerBank(question.space.accelerator), sorted(brute_force(question))
+    bank, best = LayerCache(question.space.accelerator), sorted(brute_force(question))
     short, long = (run_hardware_peer(name, question, bank, trials, seed=3) for trials in (4, 80))
     assert len(short.evaluations) <= 4
     assert [e.point for e in short.evaluations] == [
@@ -129,7 +129,7 @@ def test_explained_search_relieves_what_binds_step_by_step(space: HardwareSpace)
     """
     question, bank = (
         asked(space, product_of(8, 8, 16), area=80, latency=300),
-        LayerBank(space.accelerator),
+        LayerCache(space.accelerator),
     )
     trace = run_hardware_peer("explained", question, bank, 40)
     assert list(trace.trail) == TRAIL.strip().splitlines()
@@ -146,7 +146,7 @@ def test_explained_search_relieves_what_binds_step_by_step(space: HardwareSpace)
 def test_the_incumbent_weighs_the_objective_with_the_use_of_budgets(space: HardwareSpace) -> None:
     """Half the latency for more than twice the mean share of the budgets is no progress; without
     budgets it is."""
-    work, bank = product_of(8, 8, 16), LayerBank(space.accelerator)
+    work, bank = product_of(8, 8, 16), LayerCache(space.accelerator)
     bounded = run_hardware_peer("explained", asked(space, work, area=80), bank, 40)
     assert bounded.trail[-1] == "step 1: nothing tried is better; the search ends"
     assert bounded.evaluations[-1].value == 512
@@ -158,14 +158,14 @@ def test_the_incumbent_weighs_the_objective_with_the_use_of_budgets(space: Hardw
 def test_only_the_layers_that_count_are_relieved(space: HardwareSpace) -> None:
     """Of seven layers the small ones are below half a seventh each; of the others, five."""
     works = [product_of(8, 8, 16, f"large{n}") for n in range(6)] + [product_of(2, 2, 2, "small")]
-    trace = run_hardware_peer("explained", asked(space, *works), LayerBank(space.accelerator), 3)
+    trace = run_hardware_peer("explained", asked(space, *works), LayerCache(space.accelerator), 3)
     named = {line.split(": ")[1].split(" ")[0] for line in trace.trail if " binds" in line}
     assert named == {f"large{n}" for n in range(LAYERS)}
 
 
 def test_the_trials_are_never_exceeded(space: HardwareSpace) -> None:
     question = asked(space, product_of(4, 4, 4))
-    evaluator = HardwareEvaluator(question, LayerBank(space.accelerator), 2)
+    evaluator = HardwareEvaluator(question, LayerCache(space.accelerator), 2)
     first, second, third = (
         Configuration({"buffer": 8, "bandwidth": b, "lanes": 1}) for b in (1, 2, 4)
     )
@@ -187,6 +187,6 @@ def test_what_is_no_search_is_refused(
 ) -> None:
     with pytest.raises(InputError) as refused:
         run_hardware_peer(
-            name, asked(space, product_of(4, 4, 4)), LayerBank(space.accelerator), trials
+            name, asked(space, product_of(4, 4, 4)), LayerCache(space.accelerator), trials
         )
     assert str(refused.value) == line

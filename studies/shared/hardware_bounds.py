@@ -193,7 +193,7 @@ Node = tuple[int, ...]
 
 
 @dataclass
-class HardwareBank:
+class HardwareBounds:
     """Layers of one design, with bounds for all hardware and optima for the hardware that was asked
     for.
 

@@ -143,7 +143,7 @@ def _bound(found: Solution) -> Bound:
     return -inf if proof.lower_bound is None else proof.lower_bound
 
 
-class LayerBank:
+class LayerCache:
     """Answers for the layers of an accelerator, by content; kept in a store, if one is given, and
     found there."""
 
