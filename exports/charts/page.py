@@ -12,9 +12,9 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ithaca.exports.charts.cells import CELLS
 from ithaca.exports.charts.chart import Chart, HeatMap, LineChart
-from ithaca.exports.charts.picture import CELLS
-from ithaca.exports.charts.svg import drawings
+from ithaca.exports.charts.svg import inline_svg
 from ithaca.files.messages import printable
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def chart_page(chart: Chart) -> str:
         .render(
             title=chart.title,
             description=chart.description,
-            drawings=drawings(chart, "chart"),
+            drawing=inline_svg(chart, "chart"),
             series=[series.name for series in chart.series] if isinstance(chart, LineChart) else [],
             columns=columns,
             rows=rows if len(columns) * len(rows) <= MOST_FIGURES else (),

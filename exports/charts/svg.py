@@ -7,29 +7,24 @@ import re
 from collections.abc import Iterator, Mapping
 from xml.etree import ElementTree as ET
 
+from ithaca.exports.charts.axes import Tips
 from ithaca.exports.charts.chart import Chart, printable_chart
 from ithaca.exports.charts.palette import ROLES
-from ithaca.exports.charts.picture import BROAD, PHONE, Tips, drawn
+from ithaca.exports.charts.picture import drawn
 
 
-def drawings(chart: Chart, name: str) -> str:
-    """A chart as two SVG elements, of which the style sheet (`chart.css`) shows the one for the
-    width of the page."""
-    return inline_svg(chart, name) + inline_svg(chart, f"{name}-narrow", PHONE)
-
-
-def inline_svg(chart: Chart, name: str, width: float = BROAD) -> str:
+def inline_svg(chart: Chart, name: str) -> str:
     """A chart as an SVG element for a page: named and described, without scripts, links and styles
     of its own.
 
     The title is for those who do not see it: a page has captions. Identifiers start with the name,
-    unique on the page. The width is in inches.
+    unique on the page. The style sheet (`chart.css`) gives it the width that the page has for it.
     """
     from matplotlib import rc_context
 
     stream, chart = io.StringIO(), printable_chart(chart)
     with (
-        drawn(chart, width) as (figure, tips),
+        drawn(chart) as (figure, tips),
         rc_context({"svg.fonttype": "none"}),
     ):  # text stays text
         figure.savefig(
@@ -38,7 +33,7 @@ def inline_svg(chart: Chart, name: str, width: float = BROAD) -> str:
             transparent=True,
             metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")),
         )
-    return _for_page(stream.getvalue(), name, chart, tips, "narrow" if width < BROAD else "broad")
+    return _for_page(stream.getvalue(), name, chart, tips)
 
 
 #: Colours of the page, where it has them.
@@ -47,7 +42,7 @@ _VARIABLES = {colour: f"var(--{role},{colour})" for role, colour in ROLES.items(
 _LONG_DECIMALS = re.compile(r"-?\d+\.\d{3,}")
 
 
-def _for_page(text: str, name: str, chart: Chart, tips: Tips, kind: str) -> str:
+def _for_page(text: str, name: str, chart: Chart, tips: Tips) -> str:
     """What matplotlib wrote as a part of a page: with the page's colours and fonts, and identifiers
     of its own."""
     root = ET.fromstring(text)
@@ -55,7 +50,7 @@ def _for_page(text: str, name: str, chart: Chart, tips: Tips, kind: str) -> str:
     names = {old: f"{name}-{at}" for at, old in enumerate(linked)}
     _, _, width, height = map(float, root.attrib["viewBox"].split())
     pixels = {"width": f"{width * 4 / 3:g}", "height": f"{height * 4 / 3:g}"}  # of points
-    words = {"class": kind, "role": "img", "aria-labelledby": f"{name}-title {name}-desc"}
+    words = {"class": "both", "role": "img", "aria-labelledby": f"{name}-title {name}-desc"}
     made = ET.Element(
         "svg", {"viewBox": root.attrib["viewBox"], **pixels, **words, "stroke-linejoin": "round"}
     )
@@ -105,7 +100,7 @@ def _attributes(element: ET.Element, names: Mapping[str, str]) -> dict[str, str]
     if given.get("transform", "").startswith("rotate(-0 "):
         del given["transform"]
     if "id" in given:
-        if given["id"].startswith(("series-", "answer", "ground")):
+        if given["id"].startswith(("series-", "answer", "ground")) or given["id"] == "cell":
             given["class"] = given["id"].partition(" ")[0]
         if given["id"] == "cells":
             given["shape-rendering"] = "crispEdges"  # no seams between cells

@@ -8,7 +8,7 @@ from typing import ClassVar
 from markupsafe import Markup
 
 from ithaca.exports.charts.chart import Chart
-from ithaca.exports.charts.svg import drawings
+from ithaca.exports.charts.svg import inline_svg
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +56,14 @@ class ChartFigure:
     """A chart."""
 
     svg: Markup
-    """The drawings, for broad and narrow pages, with title and description."""
+    """One drawing, or one for broad pages and one for narrow; with title and description."""
     caption: str
     kind: ClassVar[str] = "figure"
 
 
 def chart_figure(name: str, chart: Chart) -> ChartFigure:
     """A chart as a figure under its title; of a name that is unique on the page."""
-    return ChartFigure(Markup(drawings(chart, name)), chart.title)
+    return ChartFigure(Markup(inline_svg(chart, name)), chart.title)
 
 
 @dataclass(frozen=True, slots=True)
