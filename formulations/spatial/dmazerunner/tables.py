@@ -8,10 +8,12 @@ are functions of few such products.
 
 from __future__ import annotations
 
+import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from heapq import heappop, heappush
 from math import ceil, inf, prod
 from typing import Any
 
@@ -33,9 +35,8 @@ from ithaca.workloads.nest import MAX_EXTENT
 #: Tiles that are counted together.
 COUNTED = 1 << 9
 
-#: Outer choices of the first groups that the least of all are looked for from, and all that are
-#: looked at for it at most.
-MOST_HEADS, MOST_OUTER = 1 << 16, 1 << 22
+#: Outer choices, of all groups or of the first ones, that are looked at for the least of all.
+MOST_OUTER = 1 << 22
 
 #: Entries that are looked at together: bounds memory.
 AT_ONCE = 1 << 16
@@ -327,52 +328,63 @@ class Tables(ABC):
 
         With padding, of tensors without surplus rows: a tile may grow beyond those it needs to be
         complete with them. The choices of the first groups bound what they cost with any of the
-        others: best first, few are completed.
+        others: those of least bound go on to the next group first.
         """
         layer = self.layer if self.exact else StoredLayer(self.layer.nest)
         free = type(self)(
             layer, replace(self.machine, pes=1, rf_words=1), exact=self.exact
         )  # one tile: all choices are outer
-        sizes = [part["trips"].size for part in free.outer]
-        first = max(
-            1, *(place for place in range(len(sizes) + 1) if prod(sizes[:place]) <= MOST_HEADS)
-        )
-        places = np.array(np.unravel_index(np.arange(prod(sizes[:first])), sizes[:first]))
-        heads, rest, each = (
-            free.product(free.outer[:first], places),
-            free.outer[first:],
-            prod(sizes[first:]),
-        )
-
-        def words(reused: str) -> Floats:
-            """Words that heads move at least where one tensor is reused, whether they fit or
-            not."""
-            times = {t: f"own.{t}" if t == reused else "trips" for t in self.tensors}
-            least = {
-                t: prod(float((part[f"moved.{t}"] * part[times[t]]).min()) for part in rest)
-                for t in self.tensors
-            }
-            found: Floats = np.sum(
-                [heads[f"moved.{t}"] * heads[times[t]] * least[t] for t in self.tensors], axis=0
-            )
-            return found
-
-        bounds = np.min([words(tensor) for tensor in self.tensors], axis=0)
-        order = np.argsort(bounds, kind="stable")
-        costs, completed = tuple(inf for _ in self.least_of_words(0.0)), 0
-        for part in chunks(order.size, 1, max(AT_ONCE // each, 1)):
-            least = tuple(map(min, costs, self.least_of_words(float(bounds[order[part.start]]))))
-            if completed > MOST_OUTER or least == costs:
+        costs, looked, number = tuple(inf for _ in self.least_of_words(0.0)), 0, itertools.count()
+        open_ = [(0.0, next(number), np.zeros(1), np.zeros((0, 1), np.int64))]
+        while open_:
+            bound, _, bounds, made = heappop(open_)
+            least = tuple(map(min, costs, self.least_of_words(bound)))
+            if looked > MOST_OUTER or least == costs:
                 return least
-            outer = free.outer_of(
-                np.zeros((len(sizes), order[part].size), np.int64), places[:, order[part]]
-            )
-            completed += outer.tile.size
+            size = free.outer[len(made)]["trips"].size
+            now = max(AT_ONCE // size, 1)
+            if bounds.size > now:
+                rest = bounds[now:], made[:, now:]
+                heappush(open_, (float(rest[0][0]), next(number), *rest))
+            made = made[:, :now]
+            own = np.tile(np.arange(size), made.shape[1])[None]
+            made = np.concatenate([np.repeat(made, size, axis=1), own])
+            looked += made.shape[1]
+            if len(made) < len(free.groups):
+                bounds, fits = free._least_words(made)
+                order = np.flatnonzero(fits)[np.argsort(bounds[fits], kind="stable")]
+                if order.size:
+                    least_bound = float(bounds[order[0]])
+                    heappush(open_, (least_bound, next(number), bounds[order], made[:, order]))
+                continue
+            outer = free.outer_of(np.zeros(made.shape, np.int64), made)
             costs = tuple(
                 min(cost, *(float(column.min(initial=inf)) for column in columns))
                 for cost, *columns in zip(costs, *outer.parts, strict=True)
             )
         return costs
+
+    def _least_words(self, made: Integers) -> tuple[Floats, Mask]:
+        """Words that choices of the first groups, where there is one tile, move at least, whatever
+        tensor is reused; and whether the scratchpad may hold their tiles."""
+        place = len(made)
+        columns = self.product(self.outer[:place], made)
+        rest, tiles = self.outer[place:], self.tiles[place:]
+
+        def words(reused: str) -> Floats:
+            found: Floats = np.zeros(made.shape[1])
+            for tensor in self.tensors:
+                times = f"own.{tensor}" if tensor == reused else "trips"
+                least = (float((part[f"moved.{tensor}"] * part[times]).min()) for part in rest)
+                found = found + columns[f"moved.{tensor}"] * columns[times] * prod(least)
+            return found
+
+        held: Floats = np.zeros(made.shape[1])
+        for tensor in self.tensors:
+            sent = (float(part[f"sent.{tensor}"][0]) for part in tiles)
+            held = held + columns[f"moved.{tensor}"] * prod(sent)
+        fits: Mask = held <= self.machine.banks * self.machine.bank_words
+        return np.min([words(tensor) for tensor in self.tensors], axis=0), fits
 
     @abstractmethod
     def counted(self, tensor: str) -> str:

@@ -31,6 +31,7 @@ from ithaca.solver.options import SolveOptions
 from ithaca.solver.staged.engine import solve_staged
 from ithaca.studies.peers.methods import run_peer
 from ithaca.studies.peers.recorder import Ended, SampleBudget
+from ithaca.workloads.library import workload
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.statement import parse_statement
 
@@ -350,10 +351,10 @@ def test_all_published_layers_are_proven_with_padding(name: str) -> None:
 def test_transfers_that_no_mapping_is_below(
     exact: bool, most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Best first, and only some of the first groups at once, they are those of all outer choices,
-    or less."""
+    """Best first, group by group, and only some at once, they are those of all outer choices, or
+    less."""
     monkeypatch.setattr(tables, "MOST_OUTER", most)
-    monkeypatch.setattr(tables, "MOST_HEADS", 16)
+    monkeypatch.setattr(tables, "AT_ONCE", 16)
     random = Random(11)
     for _ in range(12):
         layer = random_layer(random, surplus=True, most=12)
@@ -372,18 +373,30 @@ def test_transfers_that_no_mapping_is_below(
         assert found == least or most < 1 << 30
 
 
-def test_transfers_of_large_layers_are_counted_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The outer choices of all groups would take most of a gibibyte, and seconds before the first
-    look at the clock."""
-    sizes, outer_of = [], tables.Tables.outer_of
+LARGE = make_layer("conv", {"N": 1, "M": 512, "C": 512, "Ox": 56, "Oy": 56, "Fx": 3, "Fy": 3})
 
-    def counted(self: tables.Tables, *arguments: Any) -> tables.OuterChoices:
-        found = outer_of(self, *arguments)
-        sizes.append(found.tile.size)
+
+@pytest.mark.parametrize("layer", [LARGE, Layer(workload("ttm", dict.fromkeys("ijkl", 1 << 16)))])
+def test_transfers_of_large_layers_are_counted_in_parts(
+    layer: Layer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The outer choices of all groups would take gibibytes, and seconds before the first look at
+    the clock; of four loops of 65,536 even those of one choice of the first group would."""
+    sizes, outer_of = [], tables.Tables.outer_of
+    least_words = tables.Tables._least_words
+
+    def least(self: tables.Tables, made: Any) -> Any:
+        sizes.append(made.shape[1])
+        return least_words(self, made)
+
+    def counted(self: tables.Tables, tiles: Any, choices: Any) -> tables.OuterChoices:
+        sizes.append(choices.shape[1])
+        found = outer_of(self, tiles, choices)
+        assert found.tile.size <= choices.shape[1]
         return found
 
+    monkeypatch.setattr(tables.Tables, "_least_words", least)
     monkeypatch.setattr(tables.Tables, "outer_of", counted)
-    layer = make_layer("conv", {"N": 1, "M": 512, "C": 512, "Ox": 56, "Oy": 56, "Fx": 3, "Fy": 3})
     assert min(DmazerunnerDesign(MACHINE, layer).tables.least_outer) > 0
-    assert max(sizes) <= 2 * tables.AT_ONCE
+    assert max(sizes) <= tables.AT_ONCE
     assert sum(sizes) <= 2 * tables.MOST_OUTER
