@@ -376,9 +376,11 @@ def test_transfers_that_no_mapping_is_below(
 LARGE = make_layer("conv", {"N": 1, "M": 512, "C": 512, "Ox": 56, "Oy": 56, "Fx": 3, "Fy": 3})
 
 
-@pytest.mark.parametrize("layer", [LARGE, Layer(workload("ttm", dict.fromkeys("ijkl", 1 << 16)))])
+@pytest.mark.parametrize(
+    "layer", [LARGE, StoredLayer(workload("ttm", dict.fromkeys("ijkl", 1 << 16)))]
+)
 def test_transfers_of_large_layers_are_counted_in_parts(
-    layer: Layer, monkeypatch: pytest.MonkeyPatch
+    layer: StoredLayer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The outer choices of all groups would take gibibytes, and seconds before the first look at
     the clock; of four loops of 65,536 even those of one choice of the first group would."""
