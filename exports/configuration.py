@@ -1,4 +1,4 @@
-"""What is exported, a configuration of a design, and the tools that it is exported to."""
+"""Configurations of designs as they are exported, and the tools that they are exported to."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class ArrayConfiguration:
 
     @property
     def name(self) -> str:
-        """What results call the design."""
+        """The name of the design in results."""
         return self.design.name
 
     @property
@@ -51,8 +51,7 @@ class ArrayConfiguration:
 
     @property
     def padded(self) -> dict[str, int]:
-        """Extent of each loop padded to whole tiles, tiles · t1, which is what a design computes;
-        untiled ones are not."""
+        """Extent of each loop padded to whole tiles (tiles · t1); untiled loops are not padded."""
         parts = self.tiling.array_part
         return {
             x: -(-extent // parts[x]) * parts[x] if x in parts else extent
@@ -69,7 +68,7 @@ class ArrayConfiguration:
 
     @property
     def metrics(self) -> dict[str, Fraction]:
-        """What the cost model says of it, by name, at its technology."""
+        """The metrics of the cost model by name, at the configuration's technology."""
         return metric_values(
             evaluate(self.design, self.quantities, self.data, FRACTION, self.technology)
         )
@@ -79,8 +78,7 @@ class ArrayConfiguration:
         return int(expression.evaluate(self.quantities, FRACTION))
 
     def moved_group(self, tensor: str) -> IOGroup:
-        """The I/O group that moves a tensor: a read-only one, or what takes the finished output
-        out.
+        """The I/O group that reads a tensor, or writes the finished output.
 
         That is the drain, or without one the flow group that accumulates in its own buffers.
         """
@@ -116,8 +114,7 @@ class Tool:
     command: str = ""
 
     def export(self, configuration: Any) -> Mapping[str, str]:
-        """All that the tool needs: content by file name (`ithaca.files.writing.write_folder` writes
-        it).
+        """Content by file name, to be written by `ithaca.files.writing.write_folder`.
 
         Raises `InputError` if it cannot take the configuration; it names all the reasons.
         """

@@ -1,5 +1,4 @@
-"""The layers of a network for another tool: a folder for each that differs, a table of which is
-where, and figures."""
+"""The layers of a network for another tool: a folder for each, a table, and their figures."""
 
 from __future__ import annotations
 
@@ -41,8 +40,7 @@ class ExportedLayer:
 
 
 def export_layers(tool: Tool, layers: Sequence[ExportedLayer]) -> Mapping[str, str]:
-    """All that a tool needs for some layers: content by path in a folder. Layers that are run alike
-    share a folder."""
+    """Content by path in a folder; layers that are run alike share a folder."""
     folders: list[tuple[str, ArrayConfiguration | MappedNest]] = []
     files: dict[str, str] = {}
     rows = []

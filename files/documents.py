@@ -23,10 +23,28 @@ class Document(BaseModel):
 
 
 def validated(model: type[_Model], document: Any, where: object, context: Any = None) -> _Model:
-    """A document, checked; ``context`` is for its validators.
+    """A document, checked by a model of its fields.
 
-    Raises `InputError`: ``where``, the field, its value and what is allowed, if it is no such
-    document.
+    Parameters
+    ----------
+    model : type
+        The model.
+    document : object
+        The document, as YAML or JSON decodes it.
+    where : object
+        A path or name, with which error lines start.
+    context : object, optional
+        Passed to the model's validators.
+
+    Returns
+    -------
+    object
+        An instance of the model.
+
+    Raises
+    ------
+    InputError
+        With ``where``, the field, its value and what is allowed, if it is no such document.
     """
     try:
         return model.model_validate(document, context=context)
@@ -83,12 +101,34 @@ def find_document(
     tags: Collection[str] = (),
     depth: int = MAX_DEPTH,
 ) -> tuple[Any, object]:
-    """The YAML document that comes with Ithaca in a package, or a user's own file; and what error
-    lines about it start with.
+    """The YAML document of a name that comes with Ithaca, or of a user's own file.
 
-    A path contains a separator or ends in .yaml, .yml or .json. Mappings may have the given
-    ``tags``, nested so deep. Raises `InputError` if there is no such document; ``files`` says what
-    else it could be.
+    Parameters
+    ----------
+    what : str
+        The kind of document, for error lines.
+    name_or_path : str
+        A name, or a path, which contains a separator or ends in .yaml, .yml or .json.
+    package : str
+        The package of the documents that come with Ithaca.
+    max_bytes : int
+        The largest file to read.
+    files : str, optional
+        What else it could be, for error lines.
+    tags : collection of str, optional
+        Tags that mappings may have.
+    depth : int, optional
+        How deep mappings and lists may be nested.
+
+    Returns
+    -------
+    tuple
+        The document, and the name or path with which error lines about it start.
+
+    Raises
+    ------
+    InputError
+        If there is no such document.
     """
     known = packaged_names(package)
     if name_or_path in known:

@@ -29,8 +29,7 @@ class DisagreementError(RuntimeError):
 
 
 class NothingFoundError(RuntimeError):
-    """There is no answer to go on with: nothing is feasible, or nothing was found in time; the
-    message says why."""
+    """There is no answer to go on with; the message says why."""
 
 
 EDITED = "the file was edited or comes from another version"

@@ -35,8 +35,7 @@ def escaped(text: str) -> str:
 
 
 def printable(text: str) -> str:
-    """Lines of text with their control characters escaped: names in files may hold sequences that
-    drive a terminal."""
+    """Text with control characters escaped, since names in files may hold them."""
     return "\n".join(map(escaped, text.split("\n")))
 
 

@@ -28,7 +28,7 @@ def packaged_names(package: str) -> tuple[str, ...]:
 
 
 def packaged_text(package: str, name: str) -> str:
-    """One of them."""
+    """The text of a document that comes with Ithaca."""
     return files(package).joinpath(f"{name}.yaml").read_text(encoding="utf-8")
 
 

@@ -1,4 +1,4 @@
-"""What SIGINT and SIGTERM do, the same in every command.
+"""The reaction to SIGINT and SIGTERM, the same in every command.
 
 The first one raises `KeyboardInterrupt`, except where somebody looks for it: a search asks its
 `Interrupt` and ends with what it has; libraries with locks of their own (xarray, HDF5, Dask) are
@@ -34,7 +34,7 @@ _CLEAR = b"\r\x1b[2K\x1b[?25h"
 
 
 class _State:
-    """What is known of signals."""
+    """The signals that came, the searches that ask for them, and the regions that defer them."""
 
     def __init__(self) -> None:
         #: Whether one came, and another; whether the process is not the program's own.
@@ -49,8 +49,7 @@ _state = _State()
 
 
 def install() -> None:
-    """Handle signals from now on, except those that whoever started the process wants ignored, as
-    nohup and shells do."""
+    """Handle signals from now on, except those ignored from outside (nohup, shells)."""
     _state.came = _state.again = False
     for number in SIGNALS:
         if signal.getsignal(number) is not signal.SIG_IGN:
@@ -58,8 +57,7 @@ def install() -> None:
 
 
 def settle() -> None:
-    """Let Ctrl-C come too late from now on: what there is to say is said, and Python's own end
-    would answer with a kill."""
+    """Ignore Ctrl-C from now on: the answer is out, and Python would end with a kill."""
     if signal.getsignal(signal.SIGINT) is _handle:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 
@@ -207,8 +205,7 @@ def _end() -> NoReturn:
 
 
 def _unlink_semaphores() -> None:
-    """Leave no semaphore to the process that `multiprocessing` keeps for that: it names each on
-    stderr."""
+    """Unlink semaphores here: the process of `multiprocessing` names each on stderr."""
     util, synchronize = (
         sys.modules.get(f"multiprocessing.{name}") for name in ("util", "synchronize")
     )

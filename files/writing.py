@@ -42,8 +42,7 @@ def write_text_atomically(path: Path | str, text: str) -> None:
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
-    """A temporary sibling of a file for a library to write: renamed to it on success and removed
-    otherwise.
+    """A temporary sibling for a library to write, renamed to the file on success.
 
     The sibling ends like the file, since libraries choose the format by that. A signal waits until
     they are done. Raises `InputError` if the file cannot be written.
@@ -66,8 +65,7 @@ def whole_file(path: Path) -> Iterator[Path]:
 
 
 def check_writable(path: Path | str) -> None:
-    """Refuse a path that `write_text_atomically` could not write, before any work is done for
-    it."""
+    """Refuse, before any work, a path that `write_text_atomically` could not write."""
     with _one_line_errors(path):
         target = _file(path)
         if not _is_device(target):
@@ -75,8 +73,7 @@ def check_writable(path: Path | str) -> None:
 
 
 def check_folder(folder: Path | str, names: Iterable[str]) -> None:
-    """Refuse a folder of files of some names that `write_folder` could not write, before any work
-    is done for it."""
+    """Refuse, before any work, a folder of such names that `write_folder` could not write."""
     with _one_line_errors(folder):
         target = Path(folder).resolve()
         if target.exists() and not target.is_dir():
@@ -89,8 +86,7 @@ def check_folder(folder: Path | str, names: Iterable[str]) -> None:
 
 
 def write_folder(folder: Path | str, files: Mapping[str, str | bytes]) -> None:
-    """Write a folder of files, content by name (``folder/name`` inside another): all of them or
-    none.
+    """Write a folder, content by name (``folder/name`` inside another): all files or none.
 
     A new folder is built beside its place, in a folder that must exist, and renamed. In an existing
     one the files replace those of the same names, and are put back should that fail half-way; other
@@ -161,8 +157,7 @@ def _sync_folder(folder: Path) -> None:
 
 @contextmanager
 def _temporary(path: Path, suffix: str = "") -> Iterator[Path]:
-    """A path beside another one; what is written there and not renamed is removed on every way
-    out."""
+    """A path beside another; what is not renamed from there is removed on every way out."""
     # Its own short name: one derived from the target's could exceed the longest name allowed.
     temporary = path.with_name(f".ithaca-{secrets.token_hex(6)}.tmp{suffix}")
 

@@ -33,7 +33,26 @@ _WORDS |= {
 def parse_yaml(text: str, where: object, tags: Collection[str] = (), depth: int = MAX_DEPTH) -> Any:
     """Build the document from YAML's nodes: nothing is constructed, nothing expanded.
 
-    Mappings may have the given ``tags``, such as ``!Container``; they come as their field ``!``.
+    Parameters
+    ----------
+    text : str
+        The YAML text.
+    where : object
+        A path or name, with which error lines start.
+    tags : collection of str, optional
+        Tags that mappings may have, such as ``!Container``; they come as their field ``!``.
+    depth : int, optional
+        How deep mappings and lists may be nested.
+
+    Returns
+    -------
+    object
+        Mappings, lists, text, numbers, booleans and None.
+
+    Raises
+    ------
+    InputError
+        If the text is no YAML, or has aliases, other tags or deeper nesting.
     """
 
     class Loader(yaml.SafeLoader):

@@ -21,7 +21,7 @@ from ithaca.workloads.nest import LoopNest
 
 
 class DependenceKind(Enum):
-    """What two dependent iterations do with the element they share."""
+    """The use that two dependent iterations make of the element they share."""
 
     READ = "read"
     """Both read it: data reuse."""
@@ -33,7 +33,7 @@ class DependenceKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Dependence:
-    """A uniform dependence."""
+    """A dependence between iterations at a constant distance."""
 
     kind: DependenceKind
     tensor: str
@@ -118,8 +118,7 @@ def _kernel(form: list[int], vectors: list[list[int]]) -> list[list[int]]:
 
 
 def _shortened(vectors: list[list[int]]) -> list[list[int]]:
-    """The same lattice with shorter vectors: each is reduced by each other until none gets
-    shorter."""
+    """The same lattice with vectors reduced by each other until none gets shorter."""
     vectors = list(vectors)
     shorter = True
     while shorter:

@@ -58,8 +58,7 @@ class KernelDocument(Document):
 
 
 def kernel_nest(document: Any, where: object) -> LoopNest:
-    """The loop nest of a kernel document, as YAML or JSON decodes it; error lines start with
-    ``where``."""
+    """The loop nest of a decoded kernel document; error lines start with ``where``."""
     read = validated(KernelDocument, document, where)
     try:
         return _nest(read)
@@ -68,8 +67,7 @@ def kernel_nest(document: Any, where: object) -> LoopNest:
 
 
 def statement_nest(text: str, sizes: Mapping[str, int], **more: Any) -> LoopNest:
-    """The loop nest of a statement or an einsum: loops in the order of their first subscripts, the
-    output's first.
+    """The loop nest of a statement or an einsum, loops in order of their first subscripts.
 
     Names that only multiply others are parameters. ``more`` has further fields of a kernel
     document, such as ``untiled``.
@@ -113,8 +111,21 @@ def default_simd(band: tuple[str, ...], output: Access, inputs: tuple[Access, ..
     """The loop that is vectorised unless a file says which.
 
     The innermost tiled reduction that can be; if there is none, the innermost tiled loop that is
-    the last subscript of every array it indexes. Empty if there is none either: systolic arrays
-    need one, others do not.
+    the last subscript of every array it indexes.
+
+    Parameters
+    ----------
+    band : tuple of str
+        The tiled loops, outermost first.
+    output : Access
+        The access that is written.
+    inputs : tuple of Access
+        The accesses that are read.
+
+    Returns
+    -------
+    str
+        The loop, or an empty string: systolic arrays need one, others do not.
     """
     accesses = (output, *inputs)
     able = [
@@ -211,8 +222,7 @@ def _check_names(loops: list[str], arrays: list[str], parameters: list[str]) -> 
 
 
 def check_simd(nest: LoopNest) -> None:
-    """Raise `InputError` unless the SIMD loop of a nest can be vectorised; a parameter may decide
-    that."""
+    """Raise `InputError` if the SIMD loop cannot be vectorised (parameters may decide that)."""
     for access in nest.accesses:
         if not _vectorises(access, nest.simd):
             raise InputError(
@@ -222,8 +232,7 @@ def check_simd(nest: LoopNest) -> None:
 
 
 def _vectorises(access: Access, loop: str) -> bool:
-    """Whether neighbouring iterations of a loop use the same element of an array, or neighbours
-    along one dimension.
+    """Whether neighbouring iterations use one element of an array, or two along a dimension.
 
     Each of a vector's words then belongs to one lane, wherever in the tile the vector begins
     (AutoSA asks for the same: stride-one or stride-zero references).

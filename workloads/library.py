@@ -33,8 +33,7 @@ _packaged = cache(_read)
 
 
 def workload(name_or_path: str, sizes: Mapping[str, int] | None = None) -> LoopNest:
-    """Look up a workload by name, or read it from a kernel file (`ithaca.workloads.kernel_files`),
-    and set its extents.
+    """Look up a workload by name, or read its kernel file, and set its extents.
 
     The sizes replace its own extents (iterations) and parameters. Raises `InputError` if there is
     no such workload, its file is no kernel file, a name is neither a loop nor a parameter, or a
@@ -49,7 +48,7 @@ def workload(name_or_path: str, sizes: Mapping[str, int] | None = None) -> LoopN
 
 
 def workload_document(nest: LoopNest) -> dict[str, Any]:
-    """What a result says of its workload: enough for `documented_workload` to build it again.
+    """The workload as results state it, for `documented_workload` to build again.
 
     That is its name, extents and parameters, and of a nest that is not the library's the whole
     kernel, so that a result can be read without the file its workload came from.
@@ -75,7 +74,26 @@ def documented_workload(
 ) -> LoopNest:
     """The nest that the parts of a `workload_document` state.
 
-    Raises `InputError` if they state none, or an extent or parameter is missing.
+    Parameters
+    ----------
+    name : str
+        Name of the workload.
+    sizes : mapping of str to int
+        Extent of each loop.
+    parameters : mapping of str to int
+        Parameters of the subscripts, such as strides.
+    kernel : mapping, optional
+        Statement and other fields of a kernel that is not the library's.
+
+    Returns
+    -------
+    LoopNest
+        The nest.
+
+    Raises
+    ------
+    InputError
+        If the parts state no nest, or an extent or parameter is missing.
     """
     if kernel is not None:
         from ithaca.workloads.kernel_files import kernel_nest

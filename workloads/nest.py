@@ -144,8 +144,7 @@ class LoopNest:
 
     @property
     def short_sizes(self) -> str:
-        """The same where there is little room: ``o64 r56 s2``, without parameters, such as strides,
-        that are 1."""
+        """The sizes in short, as ``o64 r56 s2``, without parameters that are 1, such as strides."""
         parts = [*self.extents, *((name, value) for name, value in self.parameters if value != 1)]
         equals = "=" if any(name[-1].isdigit() for name, _ in parts) else ""
         return " ".join(f"{name}{equals}{value}" for name, value in parts)
@@ -189,8 +188,7 @@ class LoopNest:
 
     @property
     def operations(self) -> int:
-        """Multiply-accumulate operations of the nest (one per iteration, whatever the number of
-        factors)."""
+        """Multiply-accumulate operations: one per iteration, whatever the number of factors."""
         return prod(self.sizes.values())
 
     def with_sizes(self, sizes: Mapping[str, int]) -> LoopNest:

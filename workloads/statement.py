@@ -37,8 +37,7 @@ def is_statement(text: str) -> bool:
 
 
 def factors_in(text: str) -> frozenset[str]:
-    """The names that stand in subscripts only as factors of other names: parameters, such as a
-    stride."""
+    """The names that only multiply others in subscripts: parameters, such as strides."""
     names, alone = set(), set()
     for side in _sides(text):
         for node in ast.walk(side):

@@ -1,5 +1,4 @@
-"""The exported folder: the program, AutoSA's options for a configuration, and what is said about
-them.
+"""The exported folder: the program, AutoSA's options for a configuration, and a README.
 
 What the options mean was established by running the compiler (public sources:
 github.com/UCLA-VAST/AutoSA, README and docs).

@@ -34,8 +34,7 @@ def own_identifiers(nest: LoopNest) -> frozenset[str]:
 
 
 def c_program(configuration: ArrayConfiguration) -> str:
-    """The self-contained C program of a configuration that has no
-    `ithaca.exports.autosa.requirements.obstacles`.
+    """The self-contained C program of a configuration that has no obstacles (`requirements`).
 
     It fills the inputs, runs the nest on padded extents, and compares with a plain loop; it
     prints ``Passed`` and returns 0, or the number of wrong outputs and returns 1.

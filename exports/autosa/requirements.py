@@ -1,4 +1,4 @@
-"""What AutoSA cannot build, and why.
+"""The reasons why AutoSA cannot build a configuration.
 
 The compiler checks little of this itself: most violations compile and compute wrong results, so a
 configuration is exported only if nothing here speaks against it. What restricts the spaces of
@@ -141,7 +141,7 @@ def _of_accesses(nest: LoopNest) -> Iterator[str]:
 
 
 def _of_windows(nest: LoopNest, access: Access, subscript: Affine) -> Iterator[str]:
-    """What speaks against a subscript in which windows move, such as ``2*r+p``."""
+    """Obstacles in a subscript in which windows move, such as ``2*r+p``."""
     steps = [c for loop, c in subscript.terms if loop not in nest.untiled]
     window = [(c, nest.sizes[loop]) for loop, c in subscript.terms if loop in nest.untiled]
     if not steps or not window:

@@ -1,5 +1,4 @@
-"""A nest as AutoSA's polyhedral front end sees it: which loops it tiles, reuses data along and may
-vectorise.
+"""A nest as AutoSA's front end sees it: the loops it tiles, reuses data along, may vectorise.
 
 AutoSA takes factors and choices by position, so the positions have to be known. The rules follow
 its source (github.com/UCLA-VAST/AutoSA: ``src/ppcg.c`` for reuse, ``src/autosa_trans.cpp`` for the
@@ -23,8 +22,7 @@ FIRST_INPUT_REFERENCE = 3
 
 
 def visible(nest: LoopNest, extents: Mapping[str, int] | None = None) -> LoopNest:
-    """The nest without loops of one iteration, which the scheduler drops, and for which it reorders
-    the others.
+    """The nest without loops of one iteration, which the scheduler drops (and reorders for).
 
     The SIMD loop stays. Without extents padded to tiles, only untiled loops are known to have one
     iteration.
@@ -101,8 +99,7 @@ def handed_along(design: SystolicArray, access: Access) -> str | None:
 
 
 def reuse_choices(nest: LoopNest, design: SystolicArray) -> dict[str, int]:
-    """The number of the reuse to choose by name of the reference, where AutoSA's own choice is
-    another.
+    """The number of the reuse to choose, by reference, where AutoSA would choose another.
 
     Its own is the outermost loop.
     """
@@ -171,8 +168,7 @@ def touches_space(nest: LoopNest, design: SystolicArray) -> bool:
 
 
 def _vectorisable(nest: LoopNest, configuration: ArrayConfiguration, loop: str) -> bool:
-    """Whether each step of a loop leaves every tensor where it is, or moves on by one in one
-    dimension.
+    """Whether each step of a loop moves every tensor by 0, or by 1 in one dimension.
 
     So AutoSA takes a dimension, too, in which no two accessed elements lie side by side: nothing
     there is not one step on.

@@ -41,7 +41,7 @@ _DATAFLOWS = {
 
 @dataclass(frozen=True, slots=True)
 class ScalesimArray:
-    """SCALE-Sim's array."""
+    """The array, buffers and bandwidth of SCALE-Sim's configuration file."""
 
     dataflow: str
     """``os``, ``ws`` or ``is``."""

@@ -18,7 +18,7 @@ from ithaca.workloads.nest import LoopNest
 
 
 class LoopKind(Enum):
-    """What a loop runs over."""
+    """The role of a loop in SCALE-Sim's layer."""
 
     PIXELS = "pixels"
     """Output pixels (M)."""
@@ -46,7 +46,7 @@ class Dimension:
 
 @dataclass(frozen=True, slots=True)
 class ScalesimLayer:
-    """A layer."""
+    """A layer as SCALE-Sim's topology file states it."""
 
     ifmap: Access
     filters: Access
@@ -133,7 +133,7 @@ def _unlike(ifmap: Access, nest: LoopNest) -> Iterator[str]:
 
 
 def _shapeless(ifmap: Access, nest: LoopNest) -> Iterator[str]:
-    """What keeps a windowed input from being a feature map of height, width and channels."""
+    """The obstacle to reading a windowed input as a map of height, width and channels."""
     spatial = [subscript for subscript in ifmap if _spatial(subscript, nest)]
     if len(spatial) != 2:
         yield f"{ifmap} has {len(spatial)} spatial dimensions; SCALE-Sim has height and width"

@@ -1,5 +1,4 @@
-"""Start populations: diverse, feasible configurations of a design in the formats of other search
-tools.
+"""Start populations: diverse, feasible configurations in the formats of other search tools.
 
 Every tool sees the same integer parameters (`parameters`), the same exact score (`scoring`) and the
 same seeds (`diverse`); a module ``for_<tool>`` writes them in that tool's format and holds the one

@@ -55,13 +55,31 @@ def diverse_configurations(
     options: SolveOptions | None = None,
     known: Sequence[Configuration] = (),
 ) -> tuple[Configuration, ...]:
-    """Distinct feasible configurations of a design, of good quality and spread; ``seed`` is that of
-    the random numbers.
+    """Distinct feasible configurations of a design, of good quality and spread.
 
-    First those ``known``, which must be feasible, as given; without them the optimum, searched for
-    as far as the options say. The others follow by objective, best first: fewer than ``count``
-    where no more were found, none at all only where the search found no feasible configuration.
-    Raises `InputError` if a known configuration is not feasible, or the design space is empty.
+    Parameters
+    ----------
+    problem : Problem
+        The design, its objective and limits.
+    count : int
+        How many configurations to return at most.
+    seed : int, optional
+        Seed of the random numbers.
+    options : SolveOptions, optional
+        How far to search for the optimum, where no configuration is known.
+    known : sequence of Configuration, optional
+        Configurations to begin with, in this order. They must be feasible.
+
+    Returns
+    -------
+    tuple of Configuration
+        The known ones, or else the optimum, then others by objective, best first; fewer than
+        ``count`` where no more were found, none only where no feasible one was.
+
+    Raises
+    ------
+    InputError
+        If a known configuration is not feasible, or the design space is empty.
     """
     options = options or SolveOptions()
     pool = _Pool(parameter_space(problem))
@@ -96,7 +114,7 @@ class _Pool:
         self.values: dict[_Key, Fraction] = {}
 
     def key(self, configuration: Configuration) -> _Key:
-        """What tells configurations apart."""
+        """The values by which configurations are told apart."""
         return tuple(self.space.vector(configuration))
 
     def offer(self, configuration: Configuration) -> bool:
@@ -110,8 +128,7 @@ class _Pool:
         return True
 
     def place(self, key: _Key) -> Floats:
-        """Where a configuration lies: the logarithms of its factors (a doubling is a step
-        anywhere), ports aside."""
+        """The logarithms of a configuration's factors, ports aside: a doubling is one step."""
         quantities = self.space.problem.space.quantities
         pairs = zip(self.space.parameters, key, strict=True)
         factors = [(p, value) for p, value in pairs if quantities[p.quantity].role is not Role.PORT]
@@ -154,8 +171,7 @@ def _add_local_optima(
 
 
 def _variants(problem: Problem, optimum: Configuration) -> list[Problem]:
-    """The problem, and the problem with a limit on a metric tightened to part of what its optimum
-    uses."""
+    """The problem, and ones with a limit tightened to part of what the optimum uses."""
     metrics = problem.metrics(optimum)
     used = [
         (limit.metric, limit.used(metrics))
@@ -167,8 +183,7 @@ def _variants(problem: Problem, optimum: Configuration) -> list[Problem]:
 
 
 def _add_neighbours(pool: _Pool, count: int, stopped: Callable[[], bool]) -> None:
-    """While too few are known, add configurations that differ from one of them in one axis, best
-    ones first."""
+    """Fill up with configurations that differ from known ones in one axis, best ones first."""
     queue = [(pool.values[key], key) for key in pool.best_first()]
     expanded = set()
     while queue and len(pool.found) < count and not stopped():

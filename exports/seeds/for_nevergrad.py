@@ -43,8 +43,7 @@ def nevergrad_parametrization(space: ParameterSpace) -> Any:
 
 
 def seed_nevergrad(optimizer: Any, parameters: Iterable[Mapping[str, int]]) -> None:
-    """Suggest seeds (of `Seeds.parameters`, or read from the file), so that they are asked for
-    first, in order."""
+    """Suggest seeds (`Seeds.parameters`, or a file's), which are then asked for first."""
     # nevergrad asks for the latest suggestion first
     for seed in reversed(list(parameters)):
         optimizer.suggest(**seed)

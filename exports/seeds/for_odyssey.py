@@ -70,8 +70,7 @@ def pack_names(design: SystolicDesign) -> dict[str, str]:
 
 
 def _tunables(design: SystolicDesign, tiling: Tiling) -> dict[str, int]:
-    """The parameters its search chooses, in its order: all t1, space loops first; t2 likewise, SIMD
-    last."""
+    """The parameters of its search in order: all t1, space loops first; then t2, SIMD last."""
     array = design.array
     order = [*array.dataflow, *(loop for loop in array.band if loop not in array.dataflow)]
     outer = {f"{loop}_t1": tiling.array_part[loop] for loop in order}

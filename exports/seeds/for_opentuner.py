@@ -29,8 +29,7 @@ def opentuner_files(seeds: Seeds) -> dict[str, str]:
 
 
 def opentuner_seeds(parameters: Iterable[Mapping[str, int]]) -> list[dict[str, int]]:
-    """Configurations for ``seed_configurations``: last first, since OpenTuner takes them from the
-    end."""
+    """Seeds for ``seed_configurations``, last first: OpenTuner takes them from the end."""
     return [dict(seed) for seed in parameters][::-1]
 
 

@@ -24,8 +24,7 @@ def optuna_text(seeds: Seeds) -> str:
 
 
 def seed_optuna(study: Any, parameters: Iterable[Mapping[str, int]]) -> None:
-    """Enqueue seeds (of `Seeds.parameters`, or read from the file) as the next trials of a
-    study."""
+    """Enqueue seeds (`Seeds.parameters`, or a file's) as the next trials of a study."""
     for seed in parameters:
         study.enqueue_trial(dict(seed))
 

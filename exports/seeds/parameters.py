@@ -1,5 +1,4 @@
-"""A design's space as integer parameters, the same for every search tool, and the exact score of a
-point.
+"""A design's space as integer parameters for every search tool, and the exact score of a point.
 
 A family names the quantities that tools choose (`Design.parameters`); a power of two is given by
 its exponent. Any integers decode to a legal configuration, by the rule of
@@ -75,14 +74,12 @@ class ParameterSpace:
         return tuple(p.name for p in self.parameters)
 
     def encode(self, configuration: Mapping[str, int]) -> dict[str, int]:
-        """The parameters of a configuration: ``decode(encode(configuration)) == configuration`` for
-        every legal one."""
+        """The parameters of a configuration, of which `decode` makes it again."""
         values = ((p, configuration[p.quantity]) for p in self.parameters)
         return {p.name: value.bit_length() - 1 if p.exponent else value for p, value in values}
 
     def decode(self, parameters: Mapping[str, int]) -> Configuration:
-        """The legal configuration that parameters stand for, repaired where needed: those out of
-        range are, too.
+        """The legal configuration for parameters, repaired also where they are out of range.
 
         Every parameter is a whole number, of any type. Raises `InputError` if one is missing,
         unknown or no whole number.
@@ -183,8 +180,7 @@ def score_configuration(
 
 
 def penalised(space: ParameterSpace, parameters: Mapping[str, int]) -> float:
-    """One number to minimise: the objective where feasible, else `INFEASIBLE` times 1 +
-    violation."""
+    """The objective at a feasible point, else `INFEASIBLE` times 1 + violation; to be minimised."""
     value, violation = score(space, parameters)
     return float(value) if not violation else INFEASIBLE * (1 + float(violation))
 

@@ -1,2 +1,1 @@
-"""Export a configuration to Timeloop, the accelerator model (Parashar et al., ISPASS 2019), in its
-format v0.4."""
+"""Export a configuration to Timeloop (Parashar et al., ISPASS 2019), in its format v0.4."""

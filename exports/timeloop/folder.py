@@ -1,5 +1,4 @@
-"""The exported folder: problem, architecture and mapping in YAML, and what Timeloop's format cannot
-state.
+"""The exported folder: problem, architecture, mapping, and obstacles in Timeloop's format.
 
 Keys and tags follow the published front end (github.com/Accelergy-Project/timeloopfe, ``v4``).
 """
@@ -49,7 +48,22 @@ class YamlNode:
 def problem(
     nest: LoopNest, accesses: tuple[Access, ...], extents: Mapping[str, int]
 ) -> dict[str, Any]:
-    """A loop nest on padded extents: the mapping's factors multiply to them exactly."""
+    """The problem file: a loop nest on padded extents, which the mapping's factors multiply to.
+
+    Parameters
+    ----------
+    nest : LoopNest
+        The nest.
+    accesses : tuple of Access
+        Its accesses, without strides that only name elements.
+    extents : mapping of str to int
+        Padded extent of each loop.
+
+    Returns
+    -------
+    dict
+        The document, ready for YAML.
+    """
     coefficients = _coefficients(accesses)
     shape = {
         "name": nest.name,
@@ -126,8 +140,7 @@ def _storage(level: TimeloopLevel, data: DataType) -> dict[str, Any]:
 
 
 def _rate(words: Fraction) -> float:
-    """Words per cycle, rounded up in the twelfth digit: Timeloop rounds cycles up, and shall not
-    count one too many."""
+    """Words per cycle, rounded up in the twelfth digit, since Timeloop rounds cycles up."""
     scale = Fraction(10) ** (12 - len(str(int(words))))
     return float(-(-words * scale // 1) / scale)
 
@@ -136,7 +149,7 @@ def _rate(words: Fraction) -> float:
 
 
 def mapping(hierarchy: TimeloopHierarchy) -> dict[str, Any]:
-    """What every level keeps, and its loops; permutations name the innermost loop first."""
+    """The tensors that every level keeps, and its loops; permutations begin with the innermost."""
     return {
         "mapping": [
             entry
@@ -185,8 +198,7 @@ def _entries(nest: LoopNest, level: TimeloopLevel) -> list[dict[str, Any]]:
 
 
 def nest_obstacles(nest: LoopNest) -> tuple[str, ...]:
-    """Every reason, in plain words, why Timeloop cannot express a nest; designs and tilings are no
-    obstacle."""
+    """Every reason, in plain words, why Timeloop cannot express a nest."""
     return (*_of_names(nest), *_of_subscripts(nest))
 
 

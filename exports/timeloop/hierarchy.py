@@ -1,5 +1,4 @@
-"""A mapping onto a memory hierarchy as files for ``timeloop-model`` (format v0.4): nothing has to
-be translated.
+"""A mapping onto a memory hierarchy as files for ``timeloop-model`` (format v0.4).
 
 What its parser demands: one directive a level for time and, where a mesh lies inside, one for
 space; permutations name single letters, the innermost loop first; of a spatial one the first
@@ -109,8 +108,7 @@ def _parts(architecture: Architecture) -> tuple[Level | Compute, ...]:
 
 
 def architecture_text(architecture: Architecture) -> str:
-    """The architecture alone, with its energies and what its levels keep, as a file that is read
-    back as it is."""
+    """The architecture as a file of its own, with its energies and what its levels keep."""
     nodes: list[YamlNode] = []
     x = y = 1
     for part in _parts(architecture):
@@ -139,7 +137,7 @@ def architecture_text(architecture: Architecture) -> str:
 
 
 def _bursts(architecture: Architecture) -> dict[str, Any]:
-    """What only edition `dmazerunner` reads."""
+    """The fields that only edition `dmazerunner` reads."""
     bursts = architecture.bursts
     if bursts is None:
         return {}
@@ -158,7 +156,7 @@ def _bursts(architecture: Architecture) -> dict[str, Any]:
 
 
 def _tensorized(architecture: Architecture) -> dict[str, Any]:
-    """What only edition `intrinsic` reads."""
+    """The fields that only edition `intrinsic` reads."""
     known = architecture.tensorized
     if known is None:
         return {}

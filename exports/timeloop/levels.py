@@ -49,7 +49,7 @@ from ithaca.workloads.affine import Access, Affine
 
 
 class LevelKind(Enum):
-    """What a level of the hierarchy is."""
+    """The kind of a level of the hierarchy."""
 
     DRAM = "DRAM"
     """Off-chip memory."""
@@ -91,8 +91,10 @@ class TimeloopLevel:
 
 @dataclass(frozen=True)
 class TimeloopHierarchy:
-    """A configuration in Timeloop's terms. Raises `InputError` if the tiling is none of the
-    design's."""
+    """A configuration in Timeloop's terms.
+
+    Raises `InputError` if its tiling is none of the design's.
+    """
 
     configuration: ArrayConfiguration
 
@@ -103,14 +105,13 @@ class TimeloopHierarchy:
 
     @cached_property
     def costs(self) -> Costs:
-        """What Ithaca counts."""
+        """The costs of the configuration by Ithaca's model."""
         chosen = self.configuration
         return evaluate(chosen.design, self.values, chosen.data, FRACTION, chosen.technology)
 
     @cached_property
     def tile(self) -> dict[str, int]:
-        """Iterations of each loop that a buffer covers: t2 of a space loop, t1 of another band
-        loop, all of an untiled one."""
+        """Iterations that a buffer covers: t2 of space loops, t1 of other tiled ones, or all."""
         design = self.configuration.design
         kinds = dict.fromkeys(design.band, quantities.t1) | dict.fromkeys(
             design.dataflow, quantities.t2
@@ -122,8 +123,7 @@ class TimeloopHierarchy:
 
     @cached_property
     def accesses(self) -> tuple[Access, ...]:
-        """The nest's accesses, without strides that only name elements: no tile has the elements in
-        between."""
+        """The accesses, without strides that only name elements (no tile has those between)."""
         nest = self.configuration.nest
 
         def named(subscript: Affine) -> Affine:
@@ -142,8 +142,7 @@ class TimeloopHierarchy:
 
     @cached_property
     def kept_longer(self) -> Mapping[str, bool]:
-        """Tensors of which Timeloop would keep more than Ithaca, a whole tile or what two
-        neighbours share.
+        """Tensors of which Timeloop would keep more: a whole tile, or what neighbours share.
 
         And whether ``no_reuse`` says so: Ithaca loads every tile. It cannot where Ithaca keeps a
         tile in inner loops.
@@ -207,8 +206,7 @@ class TimeloopHierarchy:
         return tuple((loop, int(self.values[quantity(loop).name])) for loop in loops)
 
     def _chained(self, access: Access) -> str:
-        """The loop along which the buffers of an exterior group are chained; of a 1-D array the
-        only one."""
+        """The loop along which the buffers of an exterior group are chained."""
         direction = next(
             loop for loop in self.configuration.design.dataflow if not access.indexed_by(loop)
         )
@@ -272,8 +270,7 @@ class TimeloopHierarchy:
         )
 
     def _moved_per_cycle(self, group: IOGroup) -> Fraction:
-        """Words per cycle between the buffers of a group and DRAM: packs along a chain, and the
-        DRAM module's bursts."""
+        """Words per cycle between a group's buffers and DRAM: packs of its chain, and bursts."""
         cycles: Fraction = max(self.costs.modules[module.name].transfer for module in group.modules)
         return self.configuration.whole(group.size * group.count) / cycles
 

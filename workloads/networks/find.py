@@ -22,11 +22,26 @@ def network_names() -> tuple[str, ...]:
 def find_network(text: str, sizes: Mapping[str, int] | None = None, files: str = FILES) -> Network:
     """Find a network, one of `network_names` or a file, and set its sizes.
 
-    Files are network files (.yaml, .yml; see `ithaca.workloads.networks.network_files`) and ONNX
-    models (.onnx). Sizes replace the network's parameters, such as batch and sequence length; of an
-    ONNX model they are values of its symbolic dimensions. Raises `InputError` if there is no such
-    network, its file is none, or a size is no parameter of it; ``files`` says what else it could
-    be.
+    Parameters
+    ----------
+    text : str
+        A name, or the path of a network file (.yaml, .yml; see
+        `ithaca.workloads.networks.network_files`) or of an ONNX model (.onnx).
+    sizes : mapping of str to int, optional
+        Parameters of the network to replace, such as batch and sequence length; of an ONNX model
+        values of its symbolic dimensions.
+    files : str, optional
+        What else ``text`` could be, for the error line.
+
+    Returns
+    -------
+    Network
+        The network.
+
+    Raises
+    ------
+    InputError
+        If there is no such network, its file is none, or a size is no parameter of it.
     """
     if text not in network_names() and Path(text).suffix.lower() == ONNX_ENDING:
         from ithaca.workloads.networks.onnx_import import import_onnx

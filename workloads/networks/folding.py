@@ -37,8 +37,7 @@ _FOLDS: Mapping[str, _Fold] = {
 
 
 def fold(network: Network) -> Network:
-    """The network with layers of one kernel, if its kernels can be folded into one; else the
-    network as it is.
+    """The network with layers of one kernel, or as it is where its kernels do not fold into one.
 
     Layers that are folded say what they were (`Layer.folded`).
     """

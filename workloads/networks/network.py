@@ -151,7 +151,24 @@ def chosen_parameters(
 ) -> dict[str, int]:
     """The parameters of a network: its own values, replaced by those that are asked for.
 
-    Raises `InputError` if a name is no parameter of the network, or a value no positive integer.
+    Parameters
+    ----------
+    where : object
+        The network, for error lines.
+    defaults : mapping of str to int
+        Its own values.
+    sizes : mapping of str to int
+        Values to take instead.
+
+    Returns
+    -------
+    dict of str to int
+        Every parameter of the network.
+
+    Raises
+    ------
+    InputError
+        If a name is no parameter of the network, or a value no positive integer.
     """
     for name, value in sizes.items():
         if name not in defaults:

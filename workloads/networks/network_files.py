@@ -63,10 +63,28 @@ _PRODUCT = re.compile(rf"{_TERM}(?:\s*[*/]\s*{_TERM}){{0,15}}")
 
 
 def quantity(value: Any, parameters: Any, least: int = 1, pair: str = "") -> int:
-    """The number that a network file means, such as ``512``, ``sequence`` or ``hidden/heads``.
+    """The number of a field of a network file, such as ``512``, ``sequence`` or ``hidden/heads``.
 
-    Raises `ValueError` if it is less than ``least`` or none; ``pair`` says what else the field may
-    be.
+    Parameters
+    ----------
+    value : object
+        The field.
+    parameters : mapping of str to int
+        Values of the names in it.
+    least : int, optional
+        The smallest number allowed.
+    pair : str, optional
+        What else the field may be, for the error line.
+
+    Returns
+    -------
+    int
+        The number.
+
+    Raises
+    ------
+    ValueError
+        If the field is no number, or a smaller one.
     """
     if isinstance(value, str):
         value = _product(value, parameters)
@@ -79,8 +97,7 @@ def quantity(value: Any, parameters: Any, least: int = 1, pair: str = "") -> int
 
 
 def _product(value: str, parameters: Mapping[str, int]) -> int:
-    """The value of integers and parameter names joined by ``*`` and ``/``, read from left to
-    right."""
+    """The value of integers and parameters joined by ``*`` and ``/``, from left to right."""
     allowed = f"integers and {', '.join(parameters) or 'no names'}, joined by * and /"
     if not _PRODUCT.fullmatch(value):
         raise InputError(f"'{value[:60]}' is no quantity; allowed: {allowed}")
@@ -142,8 +159,7 @@ class FeatureMapDocument(Document):
 
 
 class NetworkDocument(Document):
-    """A network as a network file describes it; what depends on its parameters is read once they
-    are known."""
+    """A network file; what depends on its parameters is read once they are known."""
 
     name: Name
     description: Annotated[str, Field(max_length=2_000)] = ""
@@ -155,15 +171,14 @@ class NetworkDocument(Document):
 
 
 class SizedDocument(Document):
-    """What of a network file depends on its parameters, besides the layers."""
+    """The fields of a network file, besides its layers, that depend on its parameters."""
 
     input: FeatureMapDocument | None
     elementwise: dict[Name, Size]
 
 
 class PoolDocument(Document):
-    """Pooling: no layer, but it changes the feature map. Without a stride the windows do not
-    overlap."""
+    """Pooling, which changes the feature map only; by default windows do not overlap."""
 
     op: str
     kernel: Pair
@@ -185,8 +200,7 @@ class DepthwiseDocument(Document):
 
 
 class ConvDocument(DepthwiseDocument):
-    """A convolution; ``side`` reads the feature map and leaves it to the next layer (a shortcut's
-    projection)."""
+    """A convolution; with ``side`` the next layer reads the same map (a shortcut's projection)."""
 
     channels: Size
     groups: Size = 1
@@ -208,8 +222,7 @@ class LinearDocument(Document):
 
 
 class KernelDocument(Document):
-    """A kernel of the workload library with the sizes of all its loops; the feature map stays as it
-    is."""
+    """A kernel of the library with all its sizes; the feature map stays as it is."""
 
     op: str
     name: Name
@@ -244,10 +257,26 @@ OPERATORS: dict[str, type[Document]] = {
 
 
 def read_network(document: Any, where: object, sizes: Mapping[str, int]) -> Network:
-    """Read a network document; error lines start with ``where`` (a path, a name), ``sizes`` replace
-    parameters' own values.
+    """Read a network document.
 
-    Raises `InputError` if it is no network document, or ``sizes`` are not its parameters.
+    Parameters
+    ----------
+    document : object
+        The document, as YAML decodes it.
+    where : object
+        A path or name, with which error lines start.
+    sizes : mapping of str to int
+        Values of parameters that replace the document's own.
+
+    Returns
+    -------
+    Network
+        Its layers, merged where they are equal, in order.
+
+    Raises
+    ------
+    InputError
+        If it is no network document, or ``sizes`` are not its parameters.
     """
     read = validated(NetworkDocument, document, where)
     parameters = chosen_parameters(read.name, read.parameters, sizes)
@@ -286,8 +315,7 @@ def read_network(document: Any, where: object, sizes: Mapping[str, int]) -> Netw
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """One operator of a file: its full name, empty where it makes no layer, and where in the file
-    it stands."""
+    """An operator of a file: its full name (empty if it makes no layer), and its place."""
 
     name: str
     where: str
@@ -342,8 +370,7 @@ def _check_names(steps: Iterable[_Step]) -> None:
 def _runs(
     steps: Iterable[_Step], feature_map: FeatureMap | None, *, published: bool
 ) -> Iterator[LayerRun]:
-    """What the operators compute, starting from ``feature_map``; their ``output`` is checked where
-    it applies."""
+    """The runs of the operators from a feature map on, with their ``output`` checked."""
     last: LayerRun | None = None
     fresh = False  # whether the feature map is what the last run wrote, and nothing has read it
     for step in steps:
@@ -376,8 +403,7 @@ def _runs(
 
 
 def _follows(layer: Layer, operator: Document, last: LayerRun | None, fresh: bool) -> bool:
-    """Whether a layer reads what the run before it wrote; refused where the file says so and their
-    words differ."""
+    """Whether a layer reads what the run before it wrote; the words of both must agree."""
     if not isinstance(operator, KernelDocument):
         return fresh
     nest = layer.nest

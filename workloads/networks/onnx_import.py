@@ -49,8 +49,7 @@ BIAS = "Bias"
 
 
 def import_onnx(path: Path, sizes: Mapping[str, int] | None = None) -> Network:
-    """Import an ONNX model, whose weights may lie elsewhere and are not read, as a network named
-    after the file.
+    """Import an ONNX model, named after its file; its weights are not read.
 
     Control characters of names are escaped.
 
@@ -224,7 +223,7 @@ def _summary(omissions: tuple[Omission, ...]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Model:
-    """What the importer needs of a model."""
+    """The parts of a model that the importer needs."""
 
     nodes: tuple[NodeProto, ...]
     """In the order of the graph, functions of the model written out."""
@@ -326,8 +325,7 @@ def _drop_weights(graph: GraphProto) -> None:
 
 
 def _name_dimensions(graph: GraphProto) -> dict[str, bool]:
-    """The symbolic dimensions of the inputs, and whether each is a batch; gives a name to those
-    without."""
+    """Name the inputs' symbolic dimensions; says of each whether it is a batch."""
     symbols: dict[str, bool] = {}
     for value in graph.input:
         for position, dimension in enumerate(value.type.tensor_type.shape.dim):

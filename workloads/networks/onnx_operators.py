@@ -71,7 +71,7 @@ REASONS = {
 
 
 def omission(domain: str, operator: str) -> tuple[OmissionKind, str]:
-    """What kind of omission an operator is, and why it is not supported."""
+    """The kind of omission that an operator is, and why it is not supported."""
     if domain not in ("", "ai.onnx"):
         return OmissionKind.UNSUPPORTED, f"operator of domain {domain}, not of ONNX"
     if operator in MOVEMENT:

@@ -1,4 +1,4 @@
-"""What a network's operators compute: kernels of the workload library, and feature maps."""
+"""Kernels and feature maps of a network's operators."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ Pair = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class KernelUse:
-    """A kernel of the library, its extents, stride and dilation, and how many times a layer runs
-    it."""
+    """A kernel of the library, its extents, stride and dilation, and its runs in a layer."""
 
     kernel: str
     sizes: tuple[tuple[str, int], ...]
@@ -52,7 +51,7 @@ class FeatureMap:
 
     @property
     def size(self) -> Pair:
-        """Rows and columns."""
+        """Height and width (elements)."""
         return self.height, self.width
 
     @property
@@ -65,9 +64,24 @@ class FeatureMap:
     ) -> FeatureMap:
         """The map that a sliding window makes of this one, with as many channels.
 
-        ``padding`` counts the elements added on both sides together.
+        Parameters
+        ----------
+        window : pair of int
+            Height and width of the window (elements).
+        stride, dilation : pair of int, optional
+            Along height and width (elements).
+        padding : pair of int, optional
+            Elements added on both sides together, along height and width.
 
-        Raises `InputError` if the window does not fit.
+        Returns
+        -------
+        FeatureMap
+            The map.
+
+        Raises
+        ------
+        InputError
+            If the window does not fit.
         """
         height, width = (
             output_extent(*along)
@@ -77,10 +91,32 @@ class FeatureMap:
 
 
 def output_extent(extent: int, window: int, stride: int, dilation: int, padding: int) -> int:
-    """Output extent of a sliding window: ``⌊(extent + padding - dilation·(window - 1) - 1) /
-    stride⌋ + 1``.
+    """Output extent of a sliding window.
 
-    Raises `InputError` if the window does not fit into the input, ``padding`` elements included.
+    It is ``⌊(extent + padding - dilation·(window - 1) - 1) / stride⌋ + 1``.
+
+    Parameters
+    ----------
+    extent : int
+        Elements of the input along the dimension.
+    window : int
+        Elements of the window.
+    stride : int
+        Elements from one window to the next.
+    dilation : int
+        Elements from one element of a window to the next.
+    padding : int
+        Elements added on both sides together.
+
+    Returns
+    -------
+    int
+        The number of windows.
+
+    Raises
+    ------
+    InputError
+        If the window does not fit into the padded input.
     """
     free = extent + padding - dilation * (window - 1) - 1
     if free < 0:
@@ -105,8 +141,27 @@ def convolution(
     ``conv2d`` per group, a 1×1 convolution too: it shares the loops and the design space. The
     images of a batch are separate runs, since the kernels have no loop for them.
 
-    Raises `InputError` if groups do not divide the channels, or rows and columns have different
-    strides or dilations, which the kernels cannot express.
+    Parameters
+    ----------
+    before, after : FeatureMap
+        The maps that it reads and writes.
+    window : pair of int
+        Height and width of the window (elements).
+    stride, dilation : pair of int, optional
+        Along height and width (elements).
+    groups : int, optional
+        Groups of channels.
+
+    Returns
+    -------
+    KernelUse
+        The kernel with its extents, and its number of runs.
+
+    Raises
+    ------
+    InputError
+        If groups do not divide the channels, or rows and columns have different strides or
+        dilations, which the kernels cannot express.
     """
     inputs, outputs = before.channels, after.channels
     if inputs % groups or outputs % groups:

@@ -1,5 +1,4 @@
-"""Where the time of a run went: per process and module, and the FIFO and neighbour that made it
-wait."""
+"""Where the time of a run went: per process, module, FIFO and neighbour that was waited for."""
 
 from __future__ import annotations
 
@@ -33,7 +32,7 @@ class FifoWait:
 
 @dataclass(frozen=True, slots=True)
 class Activity:
-    """What a process did with its time; all in cycles but the turns."""
+    """The time of a process by use, in cycles, and its turns."""
 
     process: str
     """Its name."""
@@ -74,8 +73,7 @@ class Activity:
 
 @dataclass(frozen=True, slots=True)
 class ModuleShare:
-    """A module's processes taken together: shares of the run's cycles, on average over its
-    processes."""
+    """Shares of the run's cycles of a module, on average over its processes."""
 
     module: str
     """Its name."""
@@ -136,7 +134,7 @@ class SimulatedRun:
 
     @cached_property
     def by_name(self) -> Mapping[str, Activity]:
-        """What each process did."""
+        """The activity of each process."""
         return {activity.process: activity for activity in self.activities}
 
     @cached_property
@@ -214,8 +212,7 @@ def simulate_network(
 
 
 def engine() -> Any:
-    """The module that runs networks, imported when it is needed. Raises `InputError` without
-    numba."""
+    """The module that runs networks, imported on demand; `InputError` without numba."""
     try:
         from ithaca.formulations.systolic.simulation import engine
     except ImportError as error:
@@ -229,7 +226,7 @@ def engine() -> Any:
 
 
 def run_of(network: ProcessNetwork, counts: RunCounts) -> SimulatedRun:
-    """What was counted, in words of the network."""
+    """The counts of a run in words of the network."""
     waited: dict[int, dict[tuple[int, bool], int]] = {}
     for (place, fifo, reads), cycles in zip(counts.ports, counts.waits.tolist(), strict=False):
         own = waited.setdefault(place, {})

@@ -45,7 +45,26 @@ def array_network(
 ) -> ProcessNetwork:
     """The network that a configuration of a design becomes on a machine.
 
-    Raises `InputError` where the array cannot be built, or its model says nothing of cycles.
+    Parameters
+    ----------
+    design : SystolicDesign
+        The design.
+    configuration : mapping of str to int
+        Value of each of its quantities.
+    machine : Machine
+        Cycles of swaps, loop entries, hops and the MAC pipeline; depth of FIFOs.
+    memory : MemoryTiming, optional
+        Latency, bandwidth and refresh of DRAM; by default none of them costs anything.
+
+    Returns
+    -------
+    ProcessNetwork
+        A process for every instance of every module, and the FIFOs between them.
+
+    Raises
+    ------
+    InputError
+        If the array cannot be built, or its model says nothing of cycles.
     """
     return _Builder(design, configuration, machine, memory).network()
 
@@ -100,7 +119,7 @@ class _Builder:
         )
 
     def network(self) -> ProcessNetwork:
-        """All of it."""
+        """The whole network."""
         for group in self.array.packed_groups:
             if group.role is GroupRole.READ:
                 self._read(group)
@@ -137,7 +156,7 @@ class _Builder:
         return size // pack
 
     def _bytes(self, group: IOGroup) -> int:
-        """What a group moves to or from DRAM in a run."""
+        """Bytes that a group moves to or from DRAM in a run."""
         return (
             self._value(group.size)
             * self._value(group.count)
@@ -176,8 +195,7 @@ class _Builder:
         return replace(loop, entry=loop.entry + self.memory.latency, interval=own if own > 1 else 1)
 
     def _rest(self, words: int, links: list[str], place: int, *, inwards: bool) -> tuple[Step, ...]:
-        """What a module of a chain passes on for those behind it; links lead to the modules, or
-        from them."""
+        """The words that a module of a chain passes on; links lead to modules, or from them."""
         behind = len(links) - 1 - place
         if not behind:
             return ()
@@ -237,8 +255,7 @@ class _Builder:
         )
 
     def _pes_fed(self, group: IOGroup) -> tuple[str, ...]:
-        """The FIFOs by which buffers feed PEs, and those by which PEs hand on; chain by chain, each
-        in its order."""
+        """FIFOs from buffers to PEs, and from PE to PE, chain by chain in their order."""
         along = self.array.dataflow.index(group.direction) if group.direction else None
         feeds = []
         # the chain of buffers runs along the first space loop but the one the data are handed along
@@ -292,8 +309,7 @@ class _Builder:
         *,
         inwards: bool,
     ) -> None:
-        """What chains take from DRAM, or pass on to it, through modules without buffers: one per
-        chain, if there are any."""
+        """Add the modules without buffers between chains and DRAM, one for each chain."""
         end = heads[0]
         if len(outer) > 1:
             # each takes what is its chain's and passes the rest
@@ -316,8 +332,7 @@ class _Builder:
         self._process(outer[-1].name, outer[-1].name, Repeat(rounds, (dram,)), memory=True)
 
     def _collect(self, group: IOGroup) -> None:
-        """Sums handed from PE to PE, taken from the last of each chain by a buffer that goes on
-        adding."""
+        """Add a buffer that takes sums from the last PE of each chain, and goes on adding."""
         assert group.direction is not None
         along = self.array.dataflow.index(group.direction)
         ends = []
@@ -397,8 +412,7 @@ class _Builder:
         return self._loop(words, reads, ports.hands + (ports.sum_out if gives else ()))
 
     def _blocks(self, ports: _Ports, blocks: int, visits: int, inner: int) -> tuple[Step, ...]:
-        """A tile from which sums leave: per block, its outputs are visited so often; the loop is
-        entered once."""
+        """A tile from which sums leave: per block its outputs are visited ``visits`` times."""
         first = self.machine.sums is Sums.FIRST
         if visits == 1:
             block = [self._pe_loop(ports, inner, takes=True, gives=True)]

@@ -28,12 +28,10 @@ Words = NDArray[Any]
 
 
 class Actor:
-    """What processes do with words; those that meet at a barrier share one. This one passes them
-    on."""
+    """The use that processes make of words; here they are passed on."""
 
     def turn(self, loop: Loop, taken: Sequence[Words]) -> Sequence[Words]:
-        """All turns of a loop: what it puts into each FIFO it writes, from what it took of each it
-        reads."""
+        """All turns of a loop: words for each FIFO it writes, of those from each it reads."""
         return taken
 
     def meet(self) -> None:

@@ -26,7 +26,7 @@ from ithaca.formulations.systolic.systolic_array import Edition
 
 @dataclass(frozen=True, repr=False)
 class Simulation:
-    """What happened when a configuration ran."""
+    """A run of a configuration, beside the cycles of every edition."""
 
     design: SystolicDesign
     """The design, in the exact edition."""
@@ -50,8 +50,7 @@ class Simulation:
 
     @property
     def document(self) -> dict[str, Any]:
-        """Ready for JSON; shares are of the run's cycles, on average over the processes of a
-        module."""
+        """Ready for JSON; shares of cycles are averages over the processes of a module."""
         return {
             "schema": SCHEMA,
             "simulation": {
@@ -99,11 +98,32 @@ def simulate_configuration(
     *,
     check_values: bool = False,
 ) -> Simulation:
-    """Run a configuration of a design, whatever edition that is stated in; with data, too, to check
-    values.
+    """Run a configuration of a design, whatever edition that is stated in.
 
-    Raises `InputError` if the array cannot be built, has too many values to check, or numba is not
-    installed.
+    Parameters
+    ----------
+    design : SystolicDesign
+        The design.
+    configuration : mapping of str to int
+        Value of each of its quantities.
+    machine : Machine
+        Cycles of swaps, loop entries, hops and the MAC pipeline; depth of FIFOs.
+    memory : MemoryTiming, optional
+        Latency, bandwidth and refresh of DRAM; by default none of them costs anything.
+    checkpoint : callable, optional
+        Called now and then; it may raise to end the run.
+    check_values : bool, optional
+        Whether to run with random data, too, and compare with NumPy.
+
+    Returns
+    -------
+    Simulation
+        Cycles, shares of time, and the cycles by every edition of the cost model.
+
+    Raises
+    ------
+    InputError
+        If the array cannot be built, has too many values to check, or numba is not installed.
     """
     check_buildable(design)
     tiling = design.tiling(configuration)

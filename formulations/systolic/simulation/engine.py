@@ -52,7 +52,7 @@ _DONE_ALL, _GO_ON, _HANGS, _FULL = range(4)
 
 @dataclass(frozen=True)
 class RunCounts:
-    """What a run counted; cycles unless said otherwise."""
+    """The counts of a run; cycles unless said otherwise."""
 
     ends: Integers
     """When each process ended, or stands if it hangs."""
@@ -88,13 +88,12 @@ def run_network(
     cycles: int = 0,
     checkpoint: Callable[[], None] | None = None,
 ) -> RunCounts | None:
-    """Run a network until every process has ended, or none can go on; None if it has more events
-    than are kept.
+    """Run a network until every process has ended, or none can go on.
 
     Parameters
     ----------
-    network : Network
-        What to run.
+    network : ProcessNetwork
+        The network to run.
     phases, words : bool
         Keep every loop's times, every word's; then no period is skipped.
     stretch, cycles : int
@@ -102,6 +101,11 @@ def run_network(
         skipped. 0: no tally.
     checkpoint : callable, optional
         Called every now and then; what it raises ends the run.
+
+    Returns
+    -------
+    RunCounts, optional
+        The counts; None if the run has more events than are kept.
     """
     program = ProcessProgram(network)
     state = _State(program, kept=MOST_EVENTS if phases or words else 0)
@@ -133,7 +137,7 @@ def run_network(
 
 
 class _State:
-    """What changes during a run."""
+    """The state of a run, which every turn changes."""
 
     def __init__(self, program: ProcessProgram, kept: int) -> None:
         code, ports, _, capacity, offsets, *_ = program.arrays
@@ -361,8 +365,7 @@ def _skip_periods(  # type: ignore[no-untyped-def]
     latency, capacity, offsets, readers, writers, refresh, scale, process, loops, fifo, rings,
     met, counts, waits, totals, then, looks, rounds, counts_then, waits_then, lead,
 ):  # fmt: skip
-    """Add whole periods if the state is one that was kept; keep states ever more rarely (Brent
-    1980)."""
+    """Add whole periods if the state was met before; states are kept ever more rarely."""
     now = process[lead, _CLOCK]
     same = True
     place = 0
@@ -456,8 +459,7 @@ def _skip_periods(  # type: ignore[no-untyped-def]
 def _add_periods(  # type: ignore[no-untyped-def]
     scale, process, loops, rings, counts, waits, totals, looks, rounds, counts_then, waits_then, now
 ):
-    """Add as many periods as leave every process a round more of its outermost steps than a period
-    takes."""
+    """Add periods, but leave every process a round more of outermost steps than one takes."""
     period = now - looks[0]
     times = np.int64(1 << 62)
     for p in range(process.shape[0]):

@@ -1,5 +1,4 @@
-"""Process networks: processes that move words through FIFOs, in a fixed order (Kahn 1974), with
-times.
+"""Process networks with times: processes move words through FIFOs in a fixed order (Kahn 1974).
 
 A process runs its steps one after the other. A loop moves one word per turn from each FIFO it
 reads, and one into each it writes; a turn waits until every word is there and every FIFO has room,
@@ -179,8 +178,7 @@ class ProcessNetwork:
 
 
 def steps_of(steps: Sequence[Step], depth: int = 0) -> Iterator[Step]:
-    """All steps, those of repetitions included. Raises `InputError` if they are nested too
-    deeply."""
+    """All steps, with those of repetitions; `InputError` if they are nested too deeply."""
     if depth > DEEPEST:
         raise InputError(f"steps are nested {depth} deep; allowed: at most {DEEPEST}")
     for step in steps:

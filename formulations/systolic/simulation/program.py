@@ -23,8 +23,7 @@ OP, COUNT, ENTRY, PORTS, READS, WRITES, WORDS, INTERVALS, INTERVAL = range(9)
 
 
 class ProcessProgram:
-    """A network as arrays: instructions of all processes one after the other, ports and FIFOs by
-    number."""
+    """A network as arrays: the instructions of all processes in a row, FIFOs by number."""
 
     def __init__(self, network: ProcessNetwork) -> None:
         self._fifo = {fifo.name: number for number, fifo in enumerate(network.fifos)}

@@ -1,5 +1,4 @@
-"""When modules work: the share of each module's processes that takes turns, over the time of a
-run."""
+"""When modules work: the share of each module's processes that takes turns, over time."""
 
 from __future__ import annotations
 
@@ -14,7 +13,7 @@ from ithaca.formulations.systolic.simulation.activity import SimulatedRun, engin
 
 @dataclass(frozen=True, eq=False)
 class Timeline:
-    """When modules work."""
+    """The work of modules over the time of a run."""
 
     modules: tuple[str, ...]
     """In the order in which they begin to work; in one stretch the busiest first."""
@@ -27,7 +26,24 @@ class Timeline:
 def timeline(
     run: SimulatedRun, stretches: int, checkpoint: Callable[[], None] | None = None
 ) -> Timeline:
-    """Run a network again, every turn of it, and say when its modules work."""
+    """Run a network again, every turn of it, and say when its modules work.
+
+    Parameters
+    ----------
+    run : SimulatedRun
+        The run, whose cycles are known.
+    stretches : int
+        Into how many stretches of equal length its time is cut.
+    checkpoint : callable, optional
+        Called now and then; it may raise to end the run.
+
+    Returns
+    -------
+    Timeline
+        For every module (rows) and stretch (columns) the share, from 0 to 1, of the module's
+        processes that takes turns; modules in the order in which they begin, in a single stretch
+        the busiest first.
+    """
     length = -(-max(run.cycles, 1) // stretches)
     counts = engine().run_network(
         run.network, stretch=length, cycles=run.cycles, checkpoint=checkpoint

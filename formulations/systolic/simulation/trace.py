@@ -1,5 +1,4 @@
-"""What happened when, for viewers: phases in the format of chrome://tracing and Perfetto, words as
-a value change dump."""
+"""Traces for viewers: phases for chrome://tracing and Perfetto, words as a value change dump."""
 
 from __future__ import annotations
 
@@ -17,8 +16,7 @@ from ithaca.formulations.systolic.simulation.network import ProcessNetwork
 def phase_trace(
     network: ProcessNetwork, checkpoint: Callable[[], None] | None = None
 ) -> dict[str, Any]:
-    """Every loop of every process as an event, in the Trace Event Format; a cycle is shown as a
-    microsecond.
+    """Every loop of every process as an event of the Trace Event Format; a cycle is 1 µs.
 
     Raises `InputError` if there are too many, or numba is not installed.
     """
@@ -70,8 +68,7 @@ def phase_trace(
 
 
 def word_dump(network: ProcessNetwork, checkpoint: Callable[[], None] | None = None) -> str:
-    """How many words every FIFO holds, cycle by cycle, as a value change dump; a cycle is shown as
-    a nanosecond.
+    """Words in every FIFO, cycle by cycle, as a value change dump; a cycle is 1 ns.
 
     Raises `InputError` if there are too many words, or numba or pyvcd is not installed.
     """

@@ -45,7 +45,7 @@ Tensors = Mapping[str, NDArray[Any]]
 
 @dataclass(frozen=True)
 class Values:
-    """What an array computed of random tensors, beside what NumPy does."""
+    """Values that an array computed of random tensors, beside NumPy's."""
 
     tensors: Tensors
     """What it read."""
@@ -75,7 +75,7 @@ class Values:
 
     @property
     def document(self) -> dict[str, Any]:
-        """Ready for JSON."""
+        """The comparison, ready for JSON."""
         return {
             "elements": self.result.size,
             "wrong": self.wrong,
@@ -98,7 +98,26 @@ def check_values(
 ) -> Values:
     """Run a configuration's network with random data.
 
-    Raises `InputError` if that is too much, or words come in other numbers than are waited for.
+    Parameters
+    ----------
+    design : SystolicDesign
+        The design.
+    configuration : mapping of str to int
+        Value of each of its quantities.
+    network : ProcessNetwork
+        The network that `array_network` makes of both.
+    sums : Sums
+        Whether PEs take their neighbour's sum first or last.
+
+    Returns
+    -------
+    Values
+        The tensors, what the drains bring to DRAM, and what NumPy computes.
+
+    Raises
+    ------
+    InputError
+        If that is too much, or words come in other numbers than are waited for.
     """
     check_moves(design, network)
     array = _Array(design, configuration, sums)
@@ -168,7 +187,7 @@ def _before(subscript: Affine, extents: Mapping[str, int]) -> int:
 
 
 class _Array:
-    """What a configuration does with words: addresses in tiles, and tiles in tensors."""
+    """The tensors of a configuration: addresses in tiles, and tiles in tensors."""
 
     def __init__(
         self, design: SystolicDesign, configuration: Mapping[str, int], sums: Sums
@@ -206,8 +225,7 @@ class _Array:
         return int(expression.evaluate(self._values, FRACTION))
 
     def _trips(self) -> tuple[dict[str, Any], Integers]:
-        """The iteration of each loop in every trip of a PE through a tile, within the tile; and its
-        accumulator.
+        """The iteration, within a tile, of each loop in every trip of a PE; its accumulator.
 
         Per block of outputs all reductions, within them the loops that hide latency.
         """
@@ -244,8 +262,7 @@ class _Array:
         return flat
 
     def tiles_of(self, group: IOGroup) -> Iterator[list[tuple[Any, Any]]]:
-        """Tile by tile in the order of a run, for each buffer of a group: what part of the tile
-        lies where in the tensor."""
+        """Tile by tile, for each buffer of a group: which part lies where in the tensor."""
         staying = self.array.staying(group.tensor)
         order, access = self.array.order, self.accesses[group.tensor]
         along = None if group.direction is None else self.array.dataflow.index(group.direction)
@@ -291,8 +308,7 @@ class _Array:
         return [_span(stored, self.inner) for _, stored in self.stored[group.tensor]]
 
     def words(self, group: IOGroup) -> Iterator[Words]:
-        """What DRAM sends of a tensor: per tile the words of all buffers, zeros beyond the tensor's
-        end."""
+        """Words that DRAM sends of a tensor, tile by tile; zeros beyond the tensor's end."""
         tensor, shape, pack = (
             self.tensors[group.tensor],
             self.tile_shape(group),
@@ -305,7 +321,7 @@ class _Array:
             yield sent.reshape(-1, pack)
 
     def actor(self, module: str) -> Actor:
-        """What the processes of a module do."""
+        """The actor of the processes of a module."""
         if module == "PE":
             return _Pe(self)
         group, stated = self.modules[module]

@@ -1,2 +1,1 @@
-"""The networks that come with Ithaca, one YAML file each (see
-`ithaca.workloads.networks.network_files`)."""
+"""The networks that come with Ithaca, one file each (see `network_files`)."""
