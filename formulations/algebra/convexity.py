@@ -52,14 +52,12 @@ def is_posynomial(expression: Expression) -> bool:
 
 
 def is_convex_goal(objective: Expression) -> bool:
-    """Whether minimising an expression is convex: it is posynomial, or minus one over such an
-    expression."""
+    """Whether minimising is convex: a posynomial, or minus one over such an expression."""
     return is_posynomial(objective) or is_posynomial(power(multiply(-1, objective), -1))
 
 
 def is_convex_limit(expression: Expression, bound: Fraction) -> bool:
-    """Whether ``expression ≤ bound`` holds on a convex set: what is subtracted moves to the other
-    side.
+    """Whether ``expression ≤ bound`` holds on a convex set, its losses moved to the right.
 
     There it must be a single product, by which the rest can be divided.
     """

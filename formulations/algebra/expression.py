@@ -67,7 +67,7 @@ class Expression:
 
     @property
     def children(self) -> tuple[Expression, ...]:
-        """Direct subexpressions."""
+        """The direct subexpressions, in order."""
         return ()
 
     @property
@@ -76,8 +76,7 @@ class Expression:
         return frozenset(node.name for node in walk(self) if isinstance(node, Symbol))
 
     def evaluate(self, values: Mapping[str, Any], numbers: NumberSystem) -> Any:
-        """Value of the expression in a number system, given a number of it per symbol; `KeyError`
-        if one is missing."""
+        """Value in a number system, given a number per symbol; `KeyError` if one is missing."""
         return _Evaluation(values, numbers)(self)
 
     def substitute(self, values: Mapping[str, Operand]) -> Expression:
@@ -130,7 +129,7 @@ class Constant(Expression):
 
 @dataclass(frozen=True, slots=True)
 class Symbol(Expression):
-    """A named quantity."""
+    """A quantity, known by its name."""
 
     name: str
 
@@ -400,8 +399,7 @@ def summands(node: Expression) -> list[Expression]:
 
 
 def gains_and_losses(node: Expression) -> tuple[Expression, Expression]:
-    """The terms of a sum that are added, and those that are subtracted: it is the former less the
-    latter."""
+    """The terms of a sum that are added, and those that are subtracted."""
     terms = summands(node)
     gains = add(*(t for t in terms if split_coefficient(t)[0] >= 0))
     return gains, multiply(-1, add(*(t for t in terms if split_coefficient(t)[0] < 0)))

@@ -34,8 +34,7 @@ def bounds(node: Expression, ranges: Mapping[str, Interval]) -> Interval | None:
 
 
 def trends(expression: Expression, ranges: Mapping[str, Interval]) -> dict[Expression, int]:
-    """The direction in which an expression moves when one of its parts grows, for quantities in
-    these ranges.
+    """The direction in which an expression moves as each of its parts grows, in given ranges.
 
     For every part: 1 if the expression never falls, -1 if it never rises, 0 if neither is known.
     """

@@ -56,14 +56,32 @@ def parse_expression(
     allowed: Collection[str] | None,
     functions: Collection[str] = FUNCTIONS,
 ) -> Expression:
-    """Parse an arithmetic expression; `InputError` if the text is none, is unreasonably large or
-    divides by zero.
+    """Parse an arithmetic expression.
 
     Understood are numbers (decimals are exact: ``0.1`` is 1/10), names, also with dots, ``+ - *
     /``, parentheses, ``max(...)``, ``min(...)`` and ``ceil(...)``; ``ceil(a/b)`` is the ceiling
-    division of ``a`` by ``b``. It may use names that are ``allowed`` (None: any) and some of the
-    `FUNCTIONS`; ``where`` says in messages what the text is: an option, or the path inside a
-    document.
+    division of ``a`` by ``b``.
+
+    Parameters
+    ----------
+    text : str
+        The expression.
+    where : str
+        What the text is, for error lines: an option, or the path inside a document.
+    allowed : collection of str, optional
+        Names that it may use; None: any.
+    functions : collection of str, optional
+        Those of `FUNCTIONS` that it may use.
+
+    Returns
+    -------
+    Expression
+        The expression.
+
+    Raises
+    ------
+    InputError
+        If the text is none, is unreasonably large or divides by zero.
     """
     parser = _Parser(text, where, allowed, tuple(f for f in FUNCTIONS if f in functions))
     if len(text) > MAX_TEXT:

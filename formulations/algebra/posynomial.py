@@ -24,8 +24,7 @@ class NotPosynomialError(InputError):
 
 @dataclass(frozen=True)
 class Posynomial:
-    """A sum of monomials by their exponents, with positive coefficients; without terms it is
-    zero."""
+    """A sum of monomials by exponents, with positive coefficients; zero without terms."""
 
     terms: Mapping[Exponents, Fraction]
 
@@ -86,8 +85,7 @@ class Posynomial:
 
 
 def as_product(node: Expression) -> Posynomial | None:
-    """A positive constant times powers of quantities, as a posynomial of one term; None of anything
-    else."""
+    """A constant times powers of quantities, as a posynomial of one term, or None."""
     if isinstance(node, Constant):
         return Posynomial.constant(node.value) if node.value > 0 else None
     if isinstance(node, Symbol):

@@ -1,5 +1,4 @@
-"""Arrays of exact rationals: the reference for many points, and for whole columns of tables, at
-once.
+"""Arrays of exact rationals: the reference for many points, or columns of tables, at once.
 
 Numerators and denominators are NumPy arrays of Python integers, which neither round nor overflow,
 or single integers where all entries agree. Fractions are never reduced on the way: that costs more

@@ -1,5 +1,4 @@
-"""Numbers that remember how they came about: a model run on them at a point says what its costs are
-made of.
+"""Numbers that remember how they came about, so that a model says what its costs are made of.
 
 Unlike expressions, they keep the order in which the model computes, so that a number inside (a
 level's cycles, say) is met again where it was used, as the same object.
@@ -33,8 +32,7 @@ class How(Enum):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Traced:
-    """A number with the numbers that it was made of; one is another one only if it is the same
-    object."""
+    """A number with those it was made of; equal only to itself as an object."""
 
     value: Fraction
     """The number."""

@@ -1,2 +1,1 @@
-"""Hardware as an unknown: spaces of accelerators, what a box of them is at best, and what it
-costs."""
+"""Hardware as an unknown: spaces of accelerators, boxes of them at best, and their costs."""

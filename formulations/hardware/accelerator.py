@@ -1,5 +1,4 @@
-"""What families know of hardware spaces: how figures turn into problems of layers, and which way
-each figure helps."""
+"""Accelerators with free figures: how they pose problems of layers, and how each figure helps."""
 
 from __future__ import annotations
 
@@ -15,8 +14,7 @@ from ithaca.workloads.nest import LoopNest, Stored
 
 
 class Trend(Enum):
-    """What more of a figure does to the least objective of any layer, whichever metrics of layers
-    that is made of."""
+    """The effect of more of a figure on the least objective of any layer, by any metrics."""
 
     HELPS = "never hurts"
     """Capacities, bandwidths, PEs: the best of a box is the largest."""
@@ -47,13 +45,15 @@ class Work:
 
     @property
     def factor(self) -> Fraction:
-        """What one run counts in totals."""
+        """How often a run of the layer counts in totals: count times weight."""
         return self.weight * self.count
 
 
 class Accelerator(Protocol):
-    """A kind of accelerator with free figures, such as capacities of levels. Picklable and
-    comparable."""
+    """A kind of accelerator with free figures, such as capacities of levels.
+
+    It is picklable and comparable.
+    """
 
     @property
     def metrics(self) -> Mapping[str, Metric]:
@@ -68,6 +68,23 @@ class Accelerator(Protocol):
     ) -> tuple[Problem, ...]:
         """The problems of a layer, one for each design that may run it: the best of them counts.
 
-        Figures may be those of no accelerator (a box's largest capacities at its smallest
-        energies). Raises `InputError` if the layer cannot run at all, whatever the figures.
+        Parameters
+        ----------
+        work : Work
+            The layer.
+        figures : mapping of str to Fraction
+            Value of each free figure; they may be those of no accelerator (a box's largest
+            capacities at its smallest energies).
+        objective : Objective
+            What is minimised.
+
+        Returns
+        -------
+        tuple of Problem
+            The problems.
+
+        Raises
+        ------
+        InputError
+            If the layer cannot run at all, whatever the figures.
         """

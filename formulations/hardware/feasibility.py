@@ -11,8 +11,7 @@ LOOKED_AT = 1_000
 
 
 def contradiction(space: HardwareSpace) -> tuple[Rule, ...]:
-    """Rules of which some accelerator breaks one, whichever it is, but that could all be kept
-    without any one of them.
+    """Rules that cannot all be kept, but could without any one of them.
 
     Empty if some accelerator keeps all rules, or none is proven to break one within so many boxes.
     """

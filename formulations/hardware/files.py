@@ -45,7 +45,7 @@ Ends = Annotated[list[Value], Field(min_length=2, max_length=2)]
 
 
 class QuantityDocument(Document):
-    """What a quantity may be, in one of four ways."""
+    """The values of a quantity, in one of four ways."""
 
     values: Annotated[list[Value], Field(min_length=1, max_length=MAX_VALUES)] | None = None
     range: Ends | None = None
@@ -96,7 +96,7 @@ def _text(value: Any) -> Any:
 
 
 def _short(kind: Any, field: str) -> BeforeValidator:
-    """What stands alone for a mapping with one field."""
+    """A value that stands alone for a mapping with one field."""
     return BeforeValidator(lambda value: {field: value} if isinstance(value, kind) else value)
 
 
@@ -105,15 +105,14 @@ Formula = Annotated[str, BeforeValidator(_text), Field(max_length=10_000)]
 
 
 class FigureDocument(Document):
-    """What a number follows from: an expression over quantities, perhaps the key of a table."""
+    """A number that follows from quantities: an expression, perhaps the key of a table."""
 
     of: Formula
     table: dict[str, Number] = Field(default_factory=dict)
 
 
 class AccelergyDocument(Document):
-    """Files of Accelergy's by the value of an expression over quantities: what of some parts they
-    say (default: of all)."""
+    """Files of Accelergy's by values of an expression, and the parts they are read for."""
 
     of: Formula
     ert: dict[str, str] = Field(default_factory=dict)
@@ -136,7 +135,7 @@ TechnologyDocument: Any = create_model(
 
 
 class SpaceDocument(Document):
-    """What spaces of all families say."""
+    """The fields of spaces of all families."""
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
     description: Note = ""
@@ -182,8 +181,7 @@ def find_space(text: str) -> HardwareSpace:
 
 
 def read_space(document: Any, where: object) -> HardwareSpace:
-    """The space that a document states; error lines start with ``where``, from whose folder paths
-    are read, too."""
+    """The space of a document; ``where`` begins error lines, and relative paths."""
     family = (
         document.get("family", next(iter(ACCELERATORS))) if isinstance(document, dict) else None
     )
@@ -315,7 +313,7 @@ def _measured(
     where: object,
     at: str,
 ) -> dict[str, FigureDocument]:
-    """What files say of parts, by the values of an expression that each is for."""
+    """Energies and areas of parts in files, by the values of an expression."""
     found: dict[str, dict[str, Fraction]] = {}
     for key, name in files.items():
         for figure, value in measure(Path(str(where)).parent / name).items():
@@ -410,8 +408,7 @@ def _check(
 
 
 def space_fields(space: HardwareSpace) -> dict[str, Any]:
-    """A space as a document that `read_space` takes back, whole: it names no file and no
-    platform."""
+    """A space as a document that `read_space` takes back, without names of files."""
     family, own = next(
         (name, own)
         for name, kind in ACCELERATORS.items()

@@ -1,5 +1,4 @@
-"""What hardware spaces need of the family that their accelerators are of: how files state one, what
-follows from figures."""
+"""How hardware spaces state the accelerators of a family."""
 
 from __future__ import annotations
 
@@ -35,25 +34,48 @@ class AcceleratorKind(Protocol):
     def completed(
         self, accelerator: Any, figures: Mapping[str, Figure]
     ) -> tuple[Accelerator, Mapping[str, Figure]]:
-        """The accelerator of a space with such figures, and those that follow from them, too:
-        energies from capacities, say."""
+        """The accelerator of a space with its figures, and those that follow from them.
+
+        Energies may follow from capacities, say.
+        """
         return accelerator, figures
 
     def energies(self, accelerator: Any, path: Path) -> Mapping[str, Fraction]:
-        """Figures by an ERT file of Accelergy's. Raises `InputError` if it is none, or says nothing
-        of the accelerator."""
+        """Figures by an ERT file of Accelergy's (pJ).
+
+        Raises `InputError` if it is none, or says nothing of the accelerator.
+        """
 
     def areas(self, accelerator: Any, path: Path) -> Mapping[str, Fraction]:
-        """Areas of an instance by part (µm²), by an ART file of Accelergy's. Raises `InputError`
-        likewise."""
+        """Areas of an instance by part (µm²), by an ART file of Accelergy's.
+
+        Raises `InputError` if it is none, or says nothing of the accelerator.
+        """
 
     def check(self, accelerator: Any, figure: str, value: Fraction) -> None:
-        """Raise `InputError` if a figure cannot have a value."""
+        """Refuse a value that a figure cannot have.
+
+        Parameters
+        ----------
+        accelerator : Accelerator
+            The accelerator, of the family.
+        figure : str
+            Name of the figure.
+        value : Fraction
+            The value.
+
+        Raises
+        ------
+        InputError
+            If the figure cannot have it.
+        """
         return
 
     def sized(
         self, accelerator: Any, figures: Mapping[str, Expression]
     ) -> Mapping[str, Expression]:
-        """What regressions of area and power are functions of, as far as the accelerator says
-        (`silicon.Silicon.of`)."""
+        """Arguments of `silicon.Silicon.of`, as far as the accelerator states them.
+
+        Memory in bytes, bandwidth in words a cycle, by the names of `regressions.PARTS`.
+        """
         return {}

@@ -1,5 +1,4 @@
-"""Hardware quantities, and figures that follow from them: over single accelerators and over boxes
-of them."""
+"""Hardware quantities, and figures that follow from them, of accelerators and boxes of them."""
 
 from __future__ import annotations
 
@@ -23,7 +22,7 @@ TRIED = 256
 
 @dataclass(frozen=True, slots=True)
 class HardwareQuantity:
-    """What a designer may choose."""
+    """A quantity that a designer may choose."""
 
     name: str
     """Its name."""
@@ -41,8 +40,7 @@ class HardwareQuantity:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """The accelerators whose quantities are between two places of the values each; rules may
-    exclude some of them."""
+    """Accelerators with each quantity between two of its values; rules may exclude some."""
 
     quantities: tuple[HardwareQuantity, ...]
     """The quantities of the space."""
@@ -51,11 +49,11 @@ class Box:
 
     @staticmethod
     def whole(quantities: tuple[HardwareQuantity, ...]) -> Box:
-        """All accelerators."""
+        """The box of all accelerators."""
         return Box(quantities, tuple((0, len(quantity.values) - 1) for quantity in quantities))
 
     def values(self, name: str) -> tuple[int, ...]:
-        """What a quantity may be."""
+        """The values that a quantity has in the box."""
         found = (
             (q, span) for q, span in zip(self.quantities, self.spans, strict=True) if q.name == name
         )
@@ -115,8 +113,7 @@ class Box:
 
 @dataclass(frozen=True)
 class Figure:
-    """A number that follows from quantities: an expression, perhaps looked up in a table of
-    steps."""
+    """A number that follows from quantities: an expression, perhaps the key of a table."""
 
     expression: Expression
     """Over quantities and other figures."""
@@ -142,8 +139,7 @@ class Figure:
         return dict(self.table)[found] if self.table else found
 
     def range(self, box: Box) -> Interval:
-        """Bounds of its values over a box: the tightest ones if it depends on few quantities but
-        those that it moves with."""
+        """Bounds over a box, the tightest ones where it depends on few quantities in both ways."""
         known = {} if self.table or self.others else moves(self.expression, box.quantities)
         if (
             options := box.combinations([name for name in self.symbols if not known.get(name)])
@@ -169,7 +165,6 @@ class Figure:
 
 @lru_cache(256)
 def moves(expression: Expression, quantities: tuple[HardwareQuantity, ...]) -> Mapping[str, int]:
-    """Whether an expression never falls (1) or never rises (-1) with quantities, wherever the
-    others are; else 0."""
+    """1 or -1 for quantities with which an expression never falls or never rises, else 0."""
     found = trends(expression, Box.whole(quantities).intervals)
     return {name: found.get(Symbol(name), 0) for name in expression.symbols}

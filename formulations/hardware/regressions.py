@@ -24,12 +24,26 @@ PARTS = ("pes", "lanes", "private_bytes", "shared_bytes", "bandwidth")
 def regressions(
     stated: Any, sized: Mapping[str, Expression], names: Collection[str]
 ) -> dict[str, Expression]:
-    """Area and power by the technology that a file states; what it does not say of the parts is as
-    the accelerator is sized.
+    """Area and power by the technology that a file states.
 
-    Expressions may use ``names``.
+    Parameters
+    ----------
+    stated : TechnologyDocument
+        Name of the platform, and expressions for some of `PARTS`.
+    sized : mapping of str to Expression
+        The other parts, as the accelerator states them.
+    names : collection of str
+        Names that the expressions may use.
 
-    Raises `InputError` if a platform has no regressions, or a part is not known.
+    Returns
+    -------
+    dict of str to Expression
+        ``area`` (mm²) and ``power`` (W); Kwon et al., MICRO 2019.
+
+    Raises
+    ------
+    InputError
+        If a platform has no regressions, or a part is not known.
     """
     platform = load_platform(stated.name)
     if platform.technology.cost_tables is None:

@@ -1,5 +1,4 @@
-"""What to raise of a figure of the hardware where a part of a design's costs binds: the rules of
-guided search.
+"""By how much to raise a figure of the hardware where costs bind: the rules of guided search.
 
 From S. Dave, T. Nowatzki, A. Shrivastava, "Explainable-DSE" (ASPLOS 2023). With s, the binding part
 over the next one: PEs and bandwidths times s; widths and links the same up to what one transfer can
@@ -35,11 +34,24 @@ class Remedy:
     """The largest reuse that is left for the tensor; None: no end."""
 
     def predicted(self, now: Fraction, ratio: Fraction | None, share: Fraction) -> Fraction | None:
-        """What the figure should be for the part to shrink ``ratio`` times (s); None where that has
-        no end.
+        """The value of the figure for which the part shrinks ``ratio`` times.
 
-        ``share`` is f of the tensor that a capacity is for. Where A diverges (nothing that this
-        tensor does suffices) all its reuse is asked for; where f is 1, A is s.
+        Where A diverges (nothing that this tensor does suffices) all its reuse is asked for; where
+        f is 1, A is s.
+
+        Parameters
+        ----------
+        now : Fraction
+            The value of the figure now.
+        ratio : Fraction, optional
+            s, the binding part over the next one; None where there is no next one.
+        share : Fraction
+            f, the share of the tensor that a capacity is for.
+
+        Returns
+        -------
+        Fraction, optional
+            The value; None where it has no end.
         """
         if self.grows is not None:
             target = min(
@@ -52,8 +64,10 @@ class Remedy:
 
 
 def amdahl(ratio: Fraction | None, share: Fraction) -> Fraction | None:
-    """A = s·f / (1 − s + s·f); None where it diverges: the rest alone is more than the whole may
-    be."""
+    """A = s·f / (1 − s + s·f).
+
+    None where it diverges: the rest alone is more than the whole may be.
+    """
     if ratio is None or (left := 1 - ratio + ratio * share) <= 0:
         return None
     return ratio * share / left

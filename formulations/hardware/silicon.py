@@ -22,7 +22,7 @@ L1_BLOCK, L2_BLOCK = 64, 32_768
 
 @dataclass(frozen=True, slots=True)
 class Silicon:
-    """What the regressions are functions of, in any number system."""
+    """Arguments of the regressions of area and power, in any number system."""
 
     numbers: NumberSystem
     """The number system."""
@@ -40,7 +40,24 @@ class Silicon:
     def of(
         numbers: NumberSystem, pes: Any, lanes: Any, private: Any, shared: Any, bandwidth: Any
     ) -> Silicon:
-        """That of memories of so many bytes: private ones of a PE, and those that all share."""
+        """The arguments, of memories in bytes.
+
+        Parameters
+        ----------
+        numbers : NumberSystem
+            The number system of the others.
+        pes, lanes : number
+            PEs, and multipliers of each.
+        private, shared : number
+            Memory of a PE, and memory that all share (bytes).
+        bandwidth : number
+            Words that the bus moves per cycle.
+
+        Returns
+        -------
+        Silicon
+            The arguments, with memories in whole blocks.
+        """
         l1, l2 = (
             numbers.ceil_div(held, numbers.number(Fraction(block)))
             for held, block in ((private, L1_BLOCK), (shared, L2_BLOCK))
@@ -49,7 +66,7 @@ class Silicon:
 
     @property
     def area(self) -> Any:
-        """Area (µm²)."""
+        """Area of the accelerator (µm²)."""
         c = self._decimals
         return (
             self.pes * (c("4470.9") * self.lanes + c("4505.19") * self.l1)
@@ -60,7 +77,7 @@ class Silicon:
 
     @property
     def power(self) -> Any:
-        """Power (mW)."""
+        """Power of the accelerator (mW)."""
         c = self._decimals
         return (
             self.pes * (c("1.2223") * self.lanes + c("0.2208") * self.l1)

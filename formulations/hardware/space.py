@@ -83,13 +83,12 @@ class HardwareSpace:
 
     @property
     def box(self) -> Box:
-        """All of it."""
+        """The box of all accelerators of the space."""
         return Box.whole(self.quantities)
 
     @property
     def mixed(self) -> tuple[str, ...]:
-        """The quantities that some figure of trend `Trend.MIXED` follows from: boxes must have one
-        value of each."""
+        """Quantities that a figure of `Trend.MIXED` follows from: boxes have one value of each."""
         trends = self.accelerator.trends
         found = {
             s
@@ -125,5 +124,5 @@ class HardwareSpace:
         return found
 
     def cost(self, point: Configuration) -> dict[str, Fraction]:
-        """What an accelerator itself costs, by metric."""
+        """The costs of an accelerator itself, by metric."""
         return {name: figure.at(point) for name, figure in self.costs.items()}
