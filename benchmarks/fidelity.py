@@ -302,7 +302,7 @@ def _board(
     )
 
 
-#: DESIGN.md §11. Loops that the compiler left untiled in the PE (l of mttkrp, m of ttmc) have one
+#: Loops that the compiler left untiled in the PE (l of mttkrp, m of ttmc) have one
 #: tile.
 BOARDS = (
     _board(

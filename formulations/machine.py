@@ -1,5 +1,5 @@
-"""The machine that an array becomes: what loops, buffers, FIFOs and memory take, in cycles
-(DESIGN.md §11)."""
+"""The machine that an array becomes: what loops, buffers, FIFOs and memory take, in
+cycles."""
 
 from __future__ import annotations
 
@@ -77,14 +77,13 @@ class Machine:
             _check(name, getattr(self, name), least)
 
 
-#: The parameters by the letters of DESIGN.md §11.
+#: The parameters by their letters in `docs/simulating.md`.
 LETTERS: Mapping[str, str] = MappingProxyType({"d": "swap", "e": "entry", "h": "hop", "m": "mac"})
 
 #: What is assumed unless it is said.
 RTL = Machine()
 
-#: Modules as an RTL designer writes them, and as high-level synthesis schedules them (DESIGN.md
-#: §11).
+#: Modules as an RTL designer writes them, and as high-level synthesis schedules them.
 REGIMES: Mapping[str, Machine] = MappingProxyType(
     {"rtl": RTL, "hls": Machine(swap=2, entry=2, hop=2, mac=10)}
 )

@@ -83,7 +83,7 @@ def exact_grid(window: Window, provenance: Mapping[str, str] | None = None) -> x
     There is one dimension per free factor, with its values as coordinate; fixed factors are scalar
     coordinates. Variables: every metric that the platform knows, ``words.<array>`` (off-chip
     words), ``objective``, ``t1.x`` and ``tiles.x``, inferred packs, ``meets_bounds``, ``legal`` (a
-    point of the design space: DESIGN.md §4 and §5.5) and ``feasible`` (legal, within every limit,
+    point of the design space) and ``feasible`` (legal, within every limit,
     meeting the bounds). Each has the dimensions it depends on, and is NaN where those factors
     belong to no legal design. With more than `IN_MEMORY` points its arrays are Dask's, not
     computed. Raises `InputError` if the grid has more than `LARGEST` points, or more than

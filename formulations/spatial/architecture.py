@@ -1,4 +1,4 @@
-"""An architecture: storage levels above multipliers, as data (DESIGN.md §12)."""
+"""An architecture: storage levels above multipliers, as data."""
 
 from __future__ import annotations
 

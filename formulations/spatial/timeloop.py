@@ -1,5 +1,4 @@
-"""The edition ``timeloop``: what Timeloop's model counts of a mapping, network link transfers off
-(DESIGN.md §12).
+"""The edition ``timeloop``: Timeloop's counts of a mapping (`docs/memory-hierarchies.md`).
 
 Stated once, in plain arithmetic, for every number system. A level's trips of a loop are a number;
 so is whether one temporal loop of a level lies inside another (1 or 0), and whether a level keeps a

@@ -1,4 +1,4 @@
-"""The cost model, stated once: DESIGN.md §6 (after Wang & Cong, Odyssey, §3.3).
+"""The cost model, stated once (`docs/cost-model.md`; after Wang & Cong, Odyssey, §3.3).
 
 `evaluate` is plain arithmetic over the quantities of a design and works in every number system of
 `ithaca.formulations.algebra.number_systems`: on Fractions it is the reference, on NumPy or xarray
@@ -110,7 +110,7 @@ class Costs:
 
     @property
     def meets_bounds(self) -> Any:
-        """Whether PEs that accumulate in place hide the accumulator's latency (DESIGN.md §4)."""
+        """Whether PEs that accumulate in place hide the accumulator's latency."""
         return self.point.array.pe.accumulators is None or self.accumulation >= 0
 
     @property
@@ -180,7 +180,7 @@ def evaluate(
         return transfer + one if module.buffer and group.double_buffered else transfer
 
     def brams(words: Any, pack: Any) -> Any:
-        """b(n, p) of DESIGN.md §6: blocks of a buffer of ``words`` words, ``pack`` wide."""
+        """b(n, p) of `docs/cost-model.md`: blocks of a buffer of ``words`` words, ``pack`` wide."""
         blocks_wide = numbers.ceil_div(data.bits * pack, constant(BRAM_WIDTH))
         return blocks_wide * numbers.ceil_div(words, BRAM_DEPTH * pack)
 

@@ -1,4 +1,4 @@
-"""Cycles of a derived array in closed form: what its modules, word by word, take (DESIGN.md §11).
+"""Cycles of a derived array, word by word, in closed form (`docs/cost-model.md`).
 
 The closed form follows the process network that `ithaca.formulations.systolic.simulation.arrays`
 runs: exact on most arrays, a few per cent off at worst. It is arithmetic in any number system;
@@ -223,7 +223,7 @@ class _Closed:
         until = flow
         if (
             self.flow != self.inner
-        ):  # max(S, T − …) of DESIGN.md §11, with T = red S: what grows with visits stands alone
+        ):  # max(S, T − …) with T = red S: what grows with visits stands alone
             reached = inner * self.numbers.ceil_div(self.constant(self.depth + self.l), inner)
             held = (visits - one) * self.most(flow - reached, zero) - self.constant(self.depth - 2)
             until = flow + self.most(held, zero)

@@ -10,7 +10,7 @@ from ithaca.files.errors import InputError
 from ithaca.formulations.platform import Platform
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
 
-#: Width of a DRAM port, and of the widest SIMD vector (bytes; DESIGN.md §4 and §6).
+#: Width of a DRAM port, and of the widest SIMD vector (bytes).
 DRAM_PORT_BYTES = 64
 MAX_SIMD_BYTES = 32
 
@@ -70,7 +70,7 @@ class DataType:
 
     @property
     def port_words(self) -> int:
-        """Words a DRAM port moves at once (``W`` in DESIGN.md §6)."""
+        """Words a DRAM port moves at once (W in `docs/cost-model.md`)."""
         return DRAM_PORT_BYTES // self.bytes
 
     @property

@@ -1,4 +1,4 @@
-"""Derive the array of a dataflow and permutation: DESIGN.md §5, rule by rule.
+"""Derive the array of a dataflow and permutation (`docs/concepts.md`, `docs/cost-model.md`).
 
 Nothing here knows the names of a nest's loops or tensors, and no design is tabulated.
 
@@ -46,7 +46,7 @@ from ithaca.formulations.systolic.target import Target, design_obstacles
 from ithaca.workloads.affine import Access, Affine
 from ithaca.workloads.nest import LoopNest
 
-#: Widest data pack of a buffer next to the PEs, and of any other (bytes; DESIGN.md §5.5).
+#: Widest data pack of a buffer next to the PEs, and of any other (bytes).
 L1_PACK_BYTES = 16
 OUTER_PACK_BYTES = 64
 
@@ -231,7 +231,7 @@ class _Context:
         return next((loop for loop in self.dataflow if loop in self.nest.reduction_loops), None)
 
     def pe_trips(self) -> Expression:
-        """Cycles of a PE per tile (DESIGN.md §6, `trips`)."""
+        """Cycles of a PE per tile (T in `docs/cost-model.md`)."""
         nest = self.nest
         return _product(
             [*(lanes(loop) for loop in nest.band if loop not in self.dataflow)]

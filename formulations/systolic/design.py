@@ -1,5 +1,4 @@
-"""A systolic array for one nest on one platform: the family's `Design`, and its space (DESIGN.md §4
-and §5.5)."""
+"""A systolic array for one nest on one platform: the family's `Design`, and its space."""
 
 from __future__ import annotations
 
@@ -348,7 +347,7 @@ def systolic_space(design: SystolicDesign) -> Space:
 
 
 def _loop_quantities(design: SystolicDesign, loop: str) -> tuple[Quantity, ...]:
-    """t2, lanes, t1 and tiles of a band loop (DESIGN.md §4)."""
+    """t2, lanes, t1 and tiles of a band loop (`docs/concepts.md`)."""
     array, top = design.array, largest_t1(design.nest.sizes[loop])
     simd, spatial = loop == array.simd_loop, loop in array.dataflow
     t2 = quantities.t2(loop)
@@ -412,8 +411,7 @@ def _pack_quantity(design: SystolicDesign, group: IOGroup) -> Quantity:
 
 
 def pack_links(design: SystolicDesign, group: IOGroup) -> list[Link]:
-    """The rules of a data packing factor (DESIGN.md §5.5, and §6 for what the odyssey model edition
-    infers)."""
+    """The rules of a data packing factor (`docs/cost-model.md`), inferred in edition odyssey."""
     packing = group.packing
     last, multiple = packing.last.substitute(design.extents), packing.multiple_of
     pack = quantities.pack(group.name)

@@ -1,4 +1,4 @@
-"""The derived array (DESIGN.md §5): PEs, I/O groups and I/O modules, in symbols. Data are tensors,
+"""The derived array: PEs, I/O groups and I/O modules, in symbols. Data are tensors,
 never arrays.
 
 This is the model object of a design. `ithaca.formulations.systolic.derivation` builds it from a
@@ -18,15 +18,15 @@ from ithaca.formulations.systolic.quantities import pack, tiles
 
 
 class Edition(Enum):
-    """Which statement of the cost model a design follows (DESIGN.md §6)."""
+    """Which statement of the cost model a design follows."""
 
     EXACT = "exact"
     """The model as derived."""
     ODYSSEY = "odyssey"
     """The published estimator to the digit, with its omissions."""
     CYCLE = "cycle"
-    """Latency by the closed form of what modules and FIFOs do, word by word (DESIGN.md §11); all
-    else as derived."""
+    """Latency by the closed form of what modules and FIFOs do, word by word; all else as
+    derived."""
 
 
 class GroupRole(Enum):
@@ -274,8 +274,7 @@ class SystolicArray:
         none.
 
         PEs hand it along the loop that is reduced in space, and visit each output more than once:
-        the neighbour's sum is wanted before the words are passed that the neighbour needs for it
-        (DESIGN.md §11).
+        the neighbour's sum is wanted before the words are passed that the neighbour needs for it.
         """
         chains = [
             g

@@ -1,4 +1,4 @@
-"""Best-first branch and bound over boxes (DESIGN.md §7, "exact").
+"""Best-first branch and bound over boxes.
 
 A box is one node of each axis' tree. Boxes are bounded thousands at a time; those whose bound
 cannot improve the incumbent, or in which no configuration meets the limits, are dropped; the

@@ -210,7 +210,7 @@ def test_the_array_is_laid_out_by_its_model(result: Callable[[str], Result]) -> 
     t1, t2 = tiling.array_part, tiling.latency_hiding
     assert plan.rows == t1["i"] // t2["i"]
     assert plan.columns == t1["k"] // tiling.simd
-    # A is indexed by both space loops, B by k alone, C by i alone (DESIGN.md §5)
+    # A is indexed by both space loops, B by k alone, C by i alone
     sides = {(s.group.name, s.direction.value): s.side for s in plan.streams}
     assert sides["A", "in"] is Side.TOP
     assert sides["B", "in"] is Side.TOP

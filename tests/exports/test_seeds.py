@@ -78,7 +78,7 @@ def test_decode_undoes_encode(point: tuple[Problem, Configuration]) -> None:
 
 
 def legal(problem: Problem, configuration: Configuration) -> bool:
-    """DESIGN.md §4 and step 5 of §5, stated anew (exact model edition)."""
+    """The rules of legal configurations, stated anew (exact model edition)."""
     design = systolic(problem)
     tiling, array, word = design.tiling(configuration), design.array, design.data.bytes
     if tiling.simd * word > 32 or tiling.simd.bit_count() != 1:

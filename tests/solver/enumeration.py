@@ -1,4 +1,4 @@
-"""Every point of a small problem, enumerated straight from DESIGN.md §4 and §5.5.
+"""Every point of a small problem, enumerated straight from the rules of the space.
 
 It shares the cost model with the solver (which `golden/` verifies) but none of the solver's
 tables, packs, dominance, bounds or search.

@@ -1,5 +1,5 @@
-"""Every way to run layers on one array, or on several that share a budget, enumerated from
-DESIGN.md §4 to §6.
+"""Every way to run layers on one array, or on several that share a budget, enumerated from the
+rules.
 
 It shares the cost model with the search, and nothing else: no classes of hardware, bounds, plans or
 proofs of layers.

@@ -1,5 +1,5 @@
 """The process network of a systolic array: modules, PEs and FIFOs, derived from what the design
-states (DESIGN.md §11).
+states.
 
 Nothing here knows a dataflow. Every module becomes a process per instance, a buffered one two that
 meet at a barrier when they swap buffers; PEs take one word per cycle from every tensor they read.

@@ -78,7 +78,7 @@ def drawn(seed: int, *, pads: bool = True) -> tuple[LoopNest, Architecture, Loop
 def expected(
     nest: LoopNest, architecture: Architecture, mapping: LoopMapping
 ) -> tuple[dict[str, Fraction], Statistics]:
-    """Metrics by the other rules, and energy by DESIGN.md's sum."""
+    """Metrics by the other rules, and energy as a sum."""
     mapped = by_other_rules(nest, architecture, mapping)
     counted = count(mapped)
     metrics: dict[str, Fraction] = {
