@@ -31,6 +31,8 @@ from ithaca.studies.shared.stages import Stages
 #: Steps of the search for one array, to begin with.
 SEED_STEPS = 300
 
+#: Share of a limited time that it has: one array is an answer, to the sum of all a good one.
+SEED_SHARE = {Minimise.TOTAL: 0.75, Minimise.SLOWEST: 0.5}
 
 #: After so many plans the best of what has been solved is followed to the end, up to so many plans,
 #: for a value to go by.
@@ -92,6 +94,7 @@ class PipelineSearch(Stages):
 
     def __post_init__(self) -> None:
         self._began = time.perf_counter()
+        self._seeded = self._began + SEED_SHARE[self.minimise] * (self.options.time_limit or 0.0)
         super().__post_init__()
         self.stages: tuple[Stage, ...] = ()
         self.value: Fraction | None = None
@@ -104,7 +107,8 @@ class PipelineSearch(Stages):
         self._options: dict[tuple[int, int], Options] = {}  # of stages
 
     def _seed(self) -> None:
-        """Begin with the first array for all layers together: one of several that may be."""
+        """Begin with an array for all layers together, one of several that may be: the first that
+        is found, where time is limited the best."""
         counts = [self.sequence.count(number) for number in range(len(self.designs[0]))]
         designs = [
             [(problem, n) for (problem, _), n in zip(layers, counts, strict=True)]
@@ -112,7 +116,8 @@ class PipelineSearch(Stages):
         ]
 
         def stop() -> bool:
-            return seed.best is not None or seed.steps >= SEED_STEPS or self.options.stopped
+            enough = seed.best is not None or seed.steps >= SEED_STEPS
+            return (enough and time.perf_counter() >= self._seeded) or self.options.stopped
 
         seed = SharedSearch(designs, replace(self.options, stop=stop))
         found = seed.run()

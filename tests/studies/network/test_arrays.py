@@ -110,6 +110,26 @@ def test_more_arrays_are_no_slower_than_one(
     assert result.total.value == (max(times) if minimise is Minimise.SLOWEST else sum(times))
 
 
+@pytest.mark.usefixtures("counted_time")
+def test_without_much_time_several_arrays_are_no_worse_than_one() -> None:
+    nests = [
+        workload("mm", {"i": i, "j": j, "k": 128}) for i, j in ((64, 128), (128, 64), (192, 128))
+    ]
+    layers = (Layer(f"l{n}", nest, 1, (f"l{n}",)) for n, nest in enumerate(nests))
+    network = Network("three", tuple(layers))
+    limits = (Limit("dsp", Fraction(400)), Limit("bram18k", Fraction(1000)))
+    request = tiny_request(dataflow=("i", "j"), space=SpaceOptions(divisors_only=True), arrays=2)
+
+    def value(name: str, seconds: float) -> Fraction:
+        options = RunOptions(search=SolveOptions(time_limit=seconds))
+        total = mode(name)(network, replace(request, limits=limits), options).total
+        assert total is not None
+        assert total.value is not None
+        return total.value
+
+    assert value("multi-array", 0.02) <= value("shared-array", 0.01)
+
+
 def test_more_arrays_than_runs_of_layers_are_as_many(products: Network) -> None:
     began = time.process_time()
     many, most = (
