@@ -28,7 +28,7 @@ from ithaca.commands.typed import as_typed
 from ithaca.files.json_numbers import SCHEMA
 from ithaca.files.shown_numbers import counted, number
 from ithaca.formulations.algebra.expression import Symbols
-from ithaca.formulations.algebra.number_systems import SYMBOLIC
+from ithaca.formulations.algebra.expression import SYMBOLIC
 from ithaca.formulations.hardware.quantities import HardwareQuantity
 from ithaca.formulations.platform import Resource
 from ithaca.formulations.spatial.architecture import Level

@@ -14,7 +14,6 @@ from ithaca.workloads.nest import Sizes
 
 if TYPE_CHECKING:
     from ithaca.formulations.configuration import Configuration
-    from ithaca.formulations.problem import Limit, Problem
     from ithaca.formulations.stage import Stage
 
 
@@ -73,7 +72,7 @@ class Design(ABC):
         """A proven upper bound of a metric over all configurations; None where none is known."""
         return None
 
-    def least(self, limits: Sequence[Limit]) -> Mapping[str, Fraction]:
+    def least(self, limits: Sequence[Any]) -> Mapping[str, Fraction]:
         """Roofs: proven lower bounds of metrics over all configurations within limits, at once;
         none of a metric left out."""
         return {}
@@ -85,8 +84,9 @@ class Design(ABC):
         they must not exceed."""
         return ()
 
-    def stage(self, problem: Problem) -> Stage | None:
-        """How a problem of this design is searched in stages; None where bounds of `metrics` do."""
+    def stage(self, problem: Any) -> Stage | None:
+        """How a `Problem` of this design is searched in stages; None where bounds of `metrics`
+        do."""
         return None
 
     def among(self, falling: Collection[str]) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.expression import (
+    SYMBOLIC,
     Expression,
     Product,
     Symbol,
@@ -21,7 +22,7 @@ from ithaca.formulations.algebra.expression import (
 )
 from ithaca.formulations.algebra.interval import Interval, as_interval
 from ithaca.formulations.algebra.monotonicity import bounds, falling
-from ithaca.formulations.algebra.number_systems import FRACTION, INTERVAL, SYMBOLIC, NumbersByName
+from ithaca.formulations.algebra.number_systems import FRACTION, INTERVAL, NumbersByName
 from ithaca.formulations.algebra.parsing import parse_expression, quoted
 from ithaca.formulations.algebra.rounding import magnitude
 from ithaca.formulations.design import Design

@@ -120,19 +120,6 @@ class Executor(ABC):
         self.close()
 
 
-def open_executor(threads: int = 1, scheduler: str | None = None) -> Executor:
-    """What runs so many jobs at a time: beyond 1 in processes of their own, or on a Dask cluster.
-
-    ``scheduler`` is the address of its scheduler, refused if there is none; ``local`` starts one on
-    this machine.
-    """
-    if scheduler is not None:
-        from ithaca.solver.cluster import Cluster
-
-        return Cluster(scheduler, threads)
-    return InProcess() if threads <= 1 else Processes(threads)
-
-
 def attempt(job: Job[T], options: SolveOptions, tell: Report) -> T | Exception:
     """What comes of a job, whatever goes wrong with it."""
     try:

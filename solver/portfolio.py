@@ -12,7 +12,8 @@ from ithaca.formulations.problem import Problem
 from ithaca.solver.certificate import Status, Termination
 from ithaca.solver.conclusion import conclude
 from ithaca.solver.engines import Method, engine
-from ithaca.solver.executor import Executor, Tell, open_executor
+from ithaca.solver.executor import Executor, Tell
+from ithaca.solver.executors import open_executor
 from ithaca.solver.infeasibility import shortfalls
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.progress import Progress, Report

@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from ithaca.formulations.algebra.array_types import Floats, Integers, Mask
 from ithaca.formulations.algebra.expression import (
+    SYMBOLIC,
     Constant,
     Expression,
     Symbols,
@@ -34,7 +35,7 @@ from ithaca.formulations.algebra.expression import (
     maximum,
     multiply,
 )
-from ithaca.formulations.algebra.number_systems import FRACTION, NUMPY, SYMBOLIC
+from ithaca.formulations.algebra.number_systems import FRACTION, NUMPY
 from ithaca.formulations.algebra.rounding import (
     cutoff,
     finer_than_floats,

@@ -30,7 +30,7 @@ from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Objective, Problem
 from ithaca.solver.engines import Method
-from ithaca.solver.executor import open_executor
+from ithaca.solver.executors import open_executor
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.progress import Progress
 from ithaca.solver.shortfall import Shortfall

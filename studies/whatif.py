@@ -15,7 +15,8 @@ from typing import Any
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.solver.engines import Method
-from ithaca.solver.executor import Executor, open_executor
+from ithaca.solver.executor import Executor
+from ithaca.solver.executors import open_executor
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.portfolio import not_solved
 from ithaca.solver.progress import Progress

@@ -18,7 +18,7 @@ from ithaca.files.signals import Interrupt
 from ithaca.refine.evolution.engine import SAMPLES, solve_evolve
 from ithaca.solver import conclusion
 from ithaca.solver.certificate import OWN, Certificate, Termination
-from ithaca.solver.executor import open_executor
+from ithaca.solver.executors import open_executor
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.progress import Report
 from ithaca.solver.solution import Solution, best_solution

@@ -12,10 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
-if TYPE_CHECKING:
-    from ithaca.formulations.algebra.number_systems import NumberSystem
+from ithaca.formulations.algebra.number_systems import NumberSystem
 
 Operand: TypeAlias = "Expression | int | Fraction"
 
@@ -81,8 +80,6 @@ class Expression:
 
     def substitute(self, values: Mapping[str, Operand]) -> Expression:
         """Replace symbols by expressions or numbers."""
-        from ithaca.formulations.algebra.number_systems import SYMBOLIC
-
         table = {
             name: as_expression(values[name]) if name in values else Symbol(name)
             for name in self.symbols
@@ -416,3 +413,7 @@ def walk(node: Expression) -> Iterable[Expression]:
         seen.add(id(current))
         yield current
         stack.extend(current.children)
+
+
+#: Expressions as numbers: the metrics are written down.
+SYMBOLIC = NumberSystem("symbolic", Constant, ceiling_division, maximum, minimum)

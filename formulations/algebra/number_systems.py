@@ -25,9 +25,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ithaca.formulations.algebra.expression import Constant, ceiling_division
-from ithaca.formulations.algebra.expression import maximum as symbolic_maximum
-from ithaca.formulations.algebra.expression import minimum as symbolic_minimum
 from ithaca.formulations.algebra.interval import Interval, as_interval, greatest, least
 
 #: Numbers of one system by name: of quantities or metrics, of loops, of tensors.
@@ -97,4 +94,3 @@ INTERVAL = NumberSystem(
     _interval_extreme(greatest),
     _interval_extreme(least),
 )
-SYMBOLIC = NumberSystem("symbolic", Constant, ceiling_division, symbolic_maximum, symbolic_minimum)

@@ -7,8 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from ithaca.files.errors import InputError
-from ithaca.formulations.algebra.expression import Expression
-from ithaca.formulations.algebra.number_systems import SYMBOLIC
+from ithaca.formulations.algebra.expression import SYMBOLIC, Expression
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.hardware.silicon import Silicon
 from ithaca.formulations.platform_files import load_platform

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.expression import (
     ONE,
+    SYMBOLIC,
     Constant,
     Expression,
     Symbol,
@@ -22,11 +23,7 @@ from ithaca.formulations.algebra.expression import (
     minimum,
     multiply,
 )
-from ithaca.formulations.algebra.number_systems import (
-    SYMBOLIC,
-    NumbersByName,
-    NumberSystem,
-)
+from ithaca.formulations.algebra.number_systems import NumbersByName, NumberSystem
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Design, Metric, MetricsAndParts
 from ithaca.formulations.space import Axis, Link, Quantity, Relation, Space, make_space

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.algebra.number_systems import NumbersByName, NumberSystem
 from ithaca.formulations.systolic.cycles import Cycles, cycles
 from ithaca.formulations.systolic.data_types import DataType
-from ithaca.formulations.systolic.quantities import ACCUMULATORS, buffer, t2
+from ithaca.formulations.systolic.point import Point
+from ithaca.formulations.systolic.quantities import ACCUMULATORS, t2
 from ithaca.formulations.systolic.systolic_array import (
     Edition,
     Epilogue,
@@ -45,38 +45,6 @@ class ModuleCost:
     """Cycles per tile in steady state."""
     total: Any
     """``per_tile`` times the tiles of a run."""
-
-
-@dataclass(frozen=True, slots=True)
-class Point:
-    """Where costs were evaluated: a design, its quantities, and in what terms."""
-
-    array: SystolicArray
-    """The design."""
-    values: NumbersByName
-    """A number per quantity."""
-    data: DataType
-    """Word size and DSP cost."""
-    numbers: NumberSystem
-    """The system the values belong to."""
-    technology: Technology
-    """Clock and energies."""
-    kept: Mapping[str, int]
-    """Tensors that stay on chip, with the words of all of each."""
-
-    def value(self, expression: Expression) -> Any:
-        """Value of an expression over quantities."""
-        return expression.evaluate(self.values, self.numbers)
-
-    def constant(self, number: int | Fraction) -> Any:
-        """A constant."""
-        return self.numbers.number(Fraction(number))
-
-    def held(self, name: str, tile: Expression) -> Any:
-        """Words that a buffer holds: a tile, or more where the buffer is a quantity, as layers
-        share it."""
-        words, given = self.value(tile), buffer(name).name
-        return self.numbers.maximum(words, self.values[given]) if given in self.values else words
 
 
 @dataclass(frozen=True, slots=True)

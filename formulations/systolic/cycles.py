@@ -21,7 +21,7 @@ from ithaca.formulations.systolic.systolic_array import GroupRole, IOGroup, Syst
 
 if TYPE_CHECKING:
     from ithaca.formulations.algebra.number_systems import NumberSystem
-    from ithaca.formulations.systolic.cost_model import Point
+    from ithaca.formulations.systolic.point import Point
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 from ithaca.formulations.configuration import Configuration
 from ithaca.solver.certificate import Status
 from ithaca.solver.engines import Method
-from ithaca.solver.executor import open_executor
+from ithaca.solver.executors import open_executor
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.progress import Report
 from ithaca.studies.codesign.infeasible import shortfalls

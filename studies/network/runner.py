@@ -12,7 +12,8 @@ from ithaca.files.messages import escaped
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.solver.engines import Method
-from ithaca.solver.executor import KilledError, LostError, open_executor
+from ithaca.solver.executor import KilledError, LostError
+from ithaca.solver.executors import open_executor
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.portfolio import not_solved, solve_together
 from ithaca.solver.progress import Progress

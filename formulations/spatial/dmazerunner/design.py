@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import refuse
-from ithaca.formulations.algebra.expression import Constant, Expression, Symbol, ceiling_division
-from ithaca.formulations.algebra.number_systems import (
-    FRACTION,
-    NUMPY,
+from ithaca.formulations.algebra.expression import (
     SYMBOLIC,
-    NumbersByName,
-    NumberSystem,
+    Constant,
+    Expression,
+    Symbol,
+    ceiling_division,
 )
+from ithaca.formulations.algebra.number_systems import FRACTION, NUMPY, NumbersByName, NumberSystem
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Design, Metric, MetricsAndParts
 from ithaca.formulations.space import Axis, Link, Quantity, Relation, Space, make_space

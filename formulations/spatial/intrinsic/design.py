@@ -10,13 +10,8 @@ from functools import cached_property
 from math import ceil
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ithaca.formulations.algebra.expression import Constant
-from ithaca.formulations.algebra.number_systems import (
-    FRACTION,
-    SYMBOLIC,
-    NumbersByName,
-    NumberSystem,
-)
+from ithaca.formulations.algebra.expression import SYMBOLIC, Constant
+from ithaca.formulations.algebra.number_systems import FRACTION, NumbersByName, NumberSystem
 from ithaca.formulations.design import Metric
 from ithaca.formulations.space import Axis, Link, Quantity, Relation, Space, make_space
 from ithaca.formulations.spatial.architecture import Architecture

@@ -13,7 +13,8 @@ import pytest
 
 from ithaca.formulations.algebra.expression import Symbols
 from ithaca.formulations.algebra.interval import Interval, as_interval
-from ithaca.formulations.algebra.number_systems import FRACTION, INTERVAL, NUMPY, SYMBOLIC
+from ithaca.formulations.algebra.number_systems import FRACTION, INTERVAL, NUMPY
+from ithaca.formulations.algebra.expression import SYMBOLIC
 from ithaca.formulations.algebra.rational_arrays import RATIONAL_ARRAYS, Rationals
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.architecture_files import read_architecture
