@@ -27,8 +27,7 @@ from ithaca.commands.outcome import print_document, write_rows
 from ithaca.commands.typed import as_typed
 from ithaca.files.json_numbers import SCHEMA
 from ithaca.files.shown_numbers import counted, number
-from ithaca.formulations.algebra.expression import Symbols
-from ithaca.formulations.algebra.expression import SYMBOLIC
+from ithaca.formulations.algebra.expression import SYMBOLIC, Symbols
 from ithaca.formulations.hardware.quantities import HardwareQuantity
 from ithaca.formulations.platform import Resource
 from ithaca.formulations.spatial.architecture import Level

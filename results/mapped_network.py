@@ -23,7 +23,6 @@ from ithaca.formulations.schema import (
     read_objective,
 )
 from ithaca.formulations.spatial.architecture import Architecture
-from ithaca.formulations.spatial.design import MappingOptions
 from ithaca.formulations.spatial.documents import (
     ArchitectureDocument,
     ConstraintsDocument,
@@ -33,6 +32,7 @@ from ithaca.formulations.spatial.documents import (
 from ithaca.formulations.spatial.editions import Setting
 from ithaca.formulations.spatial.family import LevelMappingDocument, MappingSpaceDocument
 from ithaca.formulations.spatial.library import fitted
+from ithaca.formulations.spatial.mapping_space import MappingOptions
 from ithaca.results.consistency import check_consistent
 from ithaca.results.files import check_same, check_shortfalls, read_solution
 from ithaca.results.network import (

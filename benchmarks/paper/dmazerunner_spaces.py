@@ -9,9 +9,9 @@ from math import factorial, prod
 from benchmarks.paper.dmazerunner import BATCH, LAYERS, MACHINE, layer_problem
 from benchmarks.paper.experiment import Cell, Outcome, Run, Table, claims
 from ithaca.exports.charts.chart import LineChart
-from ithaca.formulations.spatial.dmazerunner.design import DmazerunnerDesign
 from ithaca.formulations.spatial.dmazerunner.model import ORDERED, SLOTS
 from ithaca.formulations.spatial.dmazerunner.tables import divisors
+from ithaca.formulations.spatial.dmazerunner.tilings import TilingDesign
 from ithaca.solver.staged.engine import solve_staged
 
 #: Layers of quick runs: those of the fewest mappings.
@@ -27,7 +27,7 @@ def run(how: Run) -> Outcome:
         how.step(name)
         problem = layer_problem(name, "edp", divisors_only=True)
         design = problem.design
-        assert isinstance(design, DmazerunnerDesign)
+        assert isinstance(design, TilingDesign)
         solution = solve_staged(problem, how.search)
         how.check()
         fit, orders = design.tables.count(), factorial(len(design.nest.loops)) ** len(ORDERED)

@@ -12,6 +12,7 @@ from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+import ithaca
 from ithaca.files.csv_text import csv_text
 from ithaca.files.errors import InputError
 from ithaca.files.json_numbers import document_text
@@ -32,9 +33,6 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-    from ithaca.commands.api.explaining import Words
-    from ithaca.commands.api.grids import Grid
-    from ithaca.commands.api.verifying import Verification
     from ithaca.exports.charts.chart import Chart
 
 
@@ -107,29 +105,23 @@ class Answer(ABC):
         """Write the answer as JSON."""
         write_text_atomically(path, document_text(self.document))
 
-    def explain(self, **options: Any) -> Words:
+    def explain(self, **options: Any) -> ithaca.Words:
         """Explain what limits it, and what to change first: `ithaca.explain`."""
-        from ithaca.commands.api.explaining import explain
+        return ithaca.explain(self, **options)
 
-        return explain(self, **options)
-
-    def verify(self, **options: Any) -> Verification:
+    def verify(self, **options: Any) -> ithaca.Verification:
         """Check its values and its proofs anew: `ithaca.verify`."""
-        from ithaca.commands.api.verifying import verify
-
-        return verify(self, **options)
+        return ithaca.verify(self, **options)
 
     def report(self, path: str | Path, **options: Any) -> str:
         """Write it as one self-contained page: `ithaca.report`."""
-        from ithaca.commands.api.reporting import report
-
-        return report(self, path, **options)
+        text: str = ithaca.report(self, path, **options)
+        return text
 
     def export(self, to: str, folder: str | Path, **options: Any) -> str:
         """Write its configuration for another tool: `ithaca.export`."""
-        from ithaca.commands.api.exporting import export
-
-        return export(self, to, folder, **options)
+        text: str = ithaca.export(self, to, folder, **options)
+        return text
 
     @classmethod
     def of(cls, found: Any, **more: Any) -> Self:
@@ -197,10 +189,10 @@ class Result(Answer, results.Result):
         return f"{what}{found}: {_told(self.objective.text, self.value, self.certificate.told)}"
 
     def _repr_html_(self) -> str:
-        from ithaca.commands.api.explaining import explain_result
         from ithaca.exports.report.cell import result_cell
+        from ithaca.results.explanation import chosen_solutions, explain
 
-        return result_cell(self.headline, self, explain_result(self, None, None))
+        return result_cell(self.headline, self, explain(self, chosen_solutions(self, None), None))
 
     @property
     def loops(self) -> str:
@@ -209,21 +201,17 @@ class Result(Answer, results.Result):
 
     def refine(self, **options: Any) -> Result:
         """Improve the configurations by evolution: `ithaca.refine`."""
-        from ithaca.commands.api.refining import refine
+        refined: Result = ithaca.refine.refine(self, **options)
+        return refined
 
-        return refine(self, **options)
-
-    def grid(self, **options: Any) -> Grid:
+    def grid(self, **options: Any) -> ithaca.Grid:
         """Evaluate the cost model exactly around the best configuration: `ithaca.grid`."""
-        from ithaca.commands.api.grids import grid
-
-        return grid(self, **options)
+        return ithaca.grid(self, **options)
 
     def seed(self, tool: str, path: str | Path, **options: Any) -> str:
         """Write a start population for another search tool: `ithaca.seed`."""
-        from ithaca.commands.api.seeding import seed
-
-        return seed(self, tool, path, **options)
+        text: str = ithaca.seed(self, tool, path, **options)
+        return text
 
     @cached_property
     def certificate(self) -> Certificate:

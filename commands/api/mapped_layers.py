@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ithaca.commands.api.answers import Answer, Result, least
 from ithaca.files.json_numbers import SCHEMA, json_number
 from ithaca.files.shown_numbers import counted
-from ithaca.formulations.spatial.dmazerunner.design import DmazerunnerDesign
+from ithaca.formulations.spatial.dmazerunner.tilings import TilingDesign
 from ithaca.formulations.spatial.mapping import Slot
 from ithaca.formulations.spatial.mapping_design import mapping_design
 from ithaca.solver.certificate import Status
@@ -89,7 +89,7 @@ def _answer(result: Result) -> dict[str, Any]:
         "gap": certificate.gap,
         **(
             {"best_of": known.best_of(result.problem)}
-            if isinstance(known := result.problem.design, DmazerunnerDesign)
+            if isinstance(known := result.problem.design, TilingDesign)
             else {}
         ),
         "mapping": None,
@@ -107,9 +107,7 @@ def _answer(result: Result) -> dict[str, Any]:
             slot = Slot(level.name, direction)
             if slot in mapping.factors:
                 name = (
-                    "spatial"
-                    if isinstance(design, DmazerunnerDesign)
-                    else f"{level.name}.{direction}"
+                    "spatial" if isinstance(design, TilingDesign) else f"{level.name}.{direction}"
                 )
                 stated[name] = {loop: mapping.factor(slot, loop) for loop in design.nest.loops}
     orders = {

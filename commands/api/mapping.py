@@ -36,7 +36,6 @@ from ithaca.formulations.platform import Bound, Share
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.constraints import NONE, read_constraints
-from ithaca.formulations.spatial.design import MappingOptions
 from ithaca.formulations.spatial.dmazerunner.layers import read_layers
 from ithaca.formulations.spatial.editions import EDITIONS, TIMELOOP, Setting
 from ithaca.formulations.spatial.library import (
@@ -47,6 +46,7 @@ from ithaca.formulations.spatial.library import (
     namesake,
 )
 from ithaca.formulations.spatial.mapping_design import mapping_design
+from ithaca.formulations.spatial.mapping_space import MappingOptions
 from ithaca.formulations.spatial.problem_files import read_problem
 from ithaca.formulations.systolic.target import Target
 from ithaca.solver.engines import Method as Engine

@@ -20,7 +20,6 @@ from ithaca.formulations.hardware.quantities import Figure
 from ithaca.formulations.problem import Objective, Problem
 from ithaca.formulations.spatial.architecture import Architecture, Level
 from ithaca.formulations.spatial.architecture_files import TAGS, architecture_of, load
-from ithaca.formulations.spatial.design import MappingOptions
 from ithaca.formulations.spatial.documents import (
     ArchitectureDocument,
     architecture_fields,
@@ -35,6 +34,7 @@ from ithaca.formulations.spatial.energy_files import (
 )
 from ithaca.formulations.spatial.family import MappingSpaceDocument
 from ithaca.formulations.spatial.library import architecture_names, find_architecture, fitted
+from ithaca.formulations.spatial.mapping_space import MappingOptions
 from ithaca.formulations.spatial.variation import WHOLE, WORD_BITS, with_figures
 
 

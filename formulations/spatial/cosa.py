@@ -20,7 +20,7 @@ from ithaca.formulations.spatial.constraints import Asked, Constraints
 from ithaca.formulations.spatial.mapping import Order, Slot
 
 if TYPE_CHECKING:
-    from ithaca.formulations.spatial.design import SpatialDesign
+    from ithaca.formulations.spatial.mapping_space import MappingSpace
 
 #: Parts of a unit of logarithms.
 SCALE = 1 << 12
@@ -32,7 +32,7 @@ HALVINGS = 6
 EFFORT = 3.0
 
 
-def programmed(design: SpatialDesign) -> Iterator[Constraints]:
+def programmed(design: MappingSpace) -> Iterator[Constraints]:
     """The mappings of programs with smaller and smaller shares, as constraints that fix all."""
     for halvings in range(HALVINGS + 1):
         found = _solved(design, 1 / (1 << halvings))
@@ -51,7 +51,7 @@ def _primes(number: int) -> list[int]:
 
 
 def _solved(
-    design: SpatialDesign, share: float
+    design: MappingSpace, share: float
 ) -> tuple[dict[tuple[str, Slot], int], dict[str, Order]] | None:
     """Factors by loop and slot, and the order of every level, of a program."""
     from ortools.sat.python import cp_model
@@ -126,7 +126,7 @@ def _solved(
 
 
 def _fixing(
-    design: SpatialDesign, factors: Mapping[tuple[str, Slot], int], orders: Mapping[str, Order]
+    design: MappingSpace, factors: Mapping[tuple[str, Slot], int], orders: Mapping[str, Order]
 ) -> Constraints:
     """Constraints that allow one mapping alone."""
     asked, directions = [], []

@@ -12,16 +12,18 @@ from ithaca.formulations.design import Metric
 from ithaca.formulations.hardware.accelerator import Trend
 from ithaca.formulations.spatial.architecture import Architecture, Level
 from ithaca.formulations.spatial.constraints import NONE, Constraints
-from ithaca.formulations.spatial.design import MappingOptions, SpatialDesign, common_metrics
+from ithaca.formulations.spatial.design import SpatialDesign
 from ithaca.formulations.spatial.dmazerunner import design as dmazerunner
 from ithaca.formulations.spatial.dmazerunner.design import DmazerunnerDesign
 from ithaca.formulations.spatial.dmazerunner.model import DRAM, RF, SPM, StoredLayer
+from ithaca.formulations.spatial.dmazerunner.tilings import TilingDesign
 from ithaca.formulations.spatial.explainable import design as explainable
 from ithaca.formulations.spatial.explainable.design import ExplainableDesign
 from ithaca.formulations.spatial.intrinsic import design as intrinsic
 from ithaca.formulations.spatial.intrinsic.array import Binding, array_of
 from ithaca.formulations.spatial.intrinsic.design import IntrinsicDesign
 from ithaca.formulations.spatial.mapping_design import MappingDesign
+from ithaca.formulations.spatial.mapping_space import MappingOptions, common_metrics
 from ithaca.formulations.spatial.variation import (
     BURSTS,
     LIFTABLE,
@@ -130,13 +132,13 @@ def _refuse(setting: Setting, **also: bool) -> None:
 
 
 #: The editions of tiles in a scratchpad and register files, by name.
-TILED: Mapping[str, type[DmazerunnerDesign]] = {
+TILED: Mapping[str, type[TilingDesign]] = {
     DMAZERUNNER: DmazerunnerDesign,
     EXPLAINABLE: ExplainableDesign,
 }
 
 
-def _tiled(setting: Setting) -> DmazerunnerDesign:
+def _tiled(setting: Setting) -> TilingDesign:
     _refuse(setting)
     layer = StoredLayer(setting.nest, setting.memory)
     return TILED[setting.edition](

@@ -21,9 +21,8 @@ from ithaca.formulations.schema import (
     ObjectiveDocument,
     PlatformDocument,
 )
-from ithaca.formulations.spatial.design import MappingOptions
-from ithaca.formulations.spatial.dmazerunner.design import DmazerunnerDesign
 from ithaca.formulations.spatial.dmazerunner.profile import DmazerunnerProfile
+from ithaca.formulations.spatial.dmazerunner.tilings import TilingDesign
 from ithaca.formulations.spatial.documents import (
     ArchitectureDocument,
     ConstraintsDocument,
@@ -38,6 +37,7 @@ from ithaca.formulations.spatial.intrinsic.design import IntrinsicDesign
 from ithaca.formulations.spatial.intrinsic.profile import IntrinsicProfile
 from ithaca.formulations.spatial.mapping import Order, Slot
 from ithaca.formulations.spatial.mapping_design import MappingDesign
+from ithaca.formulations.spatial.mapping_space import MappingOptions
 from ithaca.formulations.spatial.profile import MappingProfile, TimeloopProfile
 from ithaca.workloads.library import workload_document
 
@@ -117,7 +117,7 @@ class SpatialFamily(Family[MappingDesign]):
             "edition": known.edition,
             "constraints": constraint_fields(known.constraints),
         }
-        if isinstance(known, DmazerunnerDesign):
+        if isinstance(known, TilingDesign):
             memory = {tensor: list(sizes) for tensor, sizes in known.layer.stored}
             return shared | {"memory": memory, "space": {"divisors_only": known.divisors_only}}
         if known.edition == INTRINSIC:

@@ -29,10 +29,11 @@ from ithaca.files.json_numbers import json_ratio, read_text
 from ithaca.files.messages import quoted, refuse
 from ithaca.formulations.algebra.rational_arrays import RATIONAL_ARRAYS, Rationals
 from ithaca.formulations.spatial.architecture import Architecture
-from ithaca.formulations.spatial.design import SpatialDesign, metric_of
+from ithaca.formulations.spatial.design import SpatialDesign
 from ithaca.formulations.spatial.library import fitted, keeps_of, namesake
 from ithaca.formulations.spatial.mapping import Mapping as LoopMapping
 from ithaca.formulations.spatial.mapping import Slot, slots
+from ithaca.formulations.spatial.mapping_space import metric_of
 from ithaca.formulations.spatial.problem_files import read_problem
 from ithaca.formulations.spatial.timeloop import TimeloopModel
 from ithaca.workloads.nest import LoopNest

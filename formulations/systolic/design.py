@@ -36,6 +36,7 @@ from ithaca.formulations.systolic.cost_model import Costs, accumulation, evaluat
 from ithaca.formulations.systolic.cycles import holds_transfers
 from ithaca.formulations.systolic.data_types import DataType
 from ithaca.formulations.systolic.derivation import derive
+from ithaca.formulations.systolic.insight.roofs import least_metrics
 from ithaca.formulations.systolic.metrics import (
     METRICS,
     metric_values,
@@ -144,9 +145,15 @@ class SystolicDesign(Design):
         return most_bandwidth(self.array, self.data, self.technology)
 
     def least(self, limits: Sequence[Limit]) -> Mapping[str, Fraction]:
-        from ithaca.formulations.systolic.insight.roofs import least_metrics
-
-        return least_metrics(self, limits)
+        return least_metrics(
+            self.nest,
+            self.array,
+            self.data,
+            self.technology,
+            dict(self.kept),
+            self.space.ranges,
+            limits,
+        )
 
     @property
     def given(self) -> dict[str, int]:

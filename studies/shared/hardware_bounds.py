@@ -13,9 +13,8 @@ import numpy as np
 
 from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.array_types import Floats, Integers, Mask
-from ithaca.formulations.algebra.expression import Symbols
+from ithaca.formulations.algebra.expression import SYMBOLIC, Symbols
 from ithaca.formulations.algebra.number_systems import NUMPY
-from ithaca.formulations.algebra.expression import SYMBOLIC
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.design import largest_t1, systolic

@@ -12,7 +12,8 @@ from math import prod
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.problem import Limit, Objective, Problem
 from ithaca.formulations.spatial.architecture import Architecture, Compute, Level
-from ithaca.formulations.spatial.design import MappingOptions, SpatialDesign
+from ithaca.formulations.spatial.design import SpatialDesign
+from ithaca.formulations.spatial.mapping_space import MappingOptions
 from ithaca.workloads.library import workload
 from tests.exports.timeloop_rules import Lanes, Mapped, Storage, Tensor, count
 

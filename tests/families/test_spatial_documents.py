@@ -18,8 +18,9 @@ from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Limit, Objective, Problem
 from ithaca.formulations.spatial.constraints import Asked, Constraints
-from ithaca.formulations.spatial.design import MappingOptions, SpatialDesign
+from ithaca.formulations.spatial.design import SpatialDesign
 from ithaca.formulations.spatial.library import find_architecture, fitted
+from ithaca.formulations.spatial.mapping_space import MappingOptions
 from ithaca.results.files import load_result, result_document
 from ithaca.solver.conclusion import conclude
 from ithaca.solver.result import Result

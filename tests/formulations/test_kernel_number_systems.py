@@ -7,10 +7,9 @@ import random
 import numpy as np
 import pytest
 
-from ithaca.formulations.algebra.expression import Symbols
+from ithaca.formulations.algebra.expression import SYMBOLIC, Symbols
 from ithaca.formulations.algebra.interval import Interval
 from ithaca.formulations.algebra.number_systems import FRACTION, INTERVAL, NUMPY
-from ithaca.formulations.algebra.expression import SYMBOLIC
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.cost_model import evaluate

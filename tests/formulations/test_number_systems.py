@@ -11,10 +11,17 @@ import xarray as xr
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ithaca.formulations.algebra.expression import Symbol, Symbols, add, maximum, multiply, power
+from ithaca.formulations.algebra.expression import (
+    SYMBOLIC,
+    Symbol,
+    Symbols,
+    add,
+    maximum,
+    multiply,
+    power,
+)
 from ithaca.formulations.algebra.interval import Interval
 from ithaca.formulations.algebra.number_systems import FRACTION, INTERVAL, NUMPY
-from ithaca.formulations.algebra.expression import SYMBOLIC
 from ithaca.formulations.algebra.rational_arrays import RATIONAL_ARRAYS, Rationals
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.platform_files import load_platform

@@ -15,7 +15,7 @@ from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.design import Design
 from ithaca.formulations.machine import REGIMES, MemoryTiming
 from ithaca.formulations.problem import Limit, Objective, Problem
-from ithaca.formulations.spatial.design import MappingOptions, SpatialDesign
+from ithaca.formulations.spatial.design import SpatialDesign
 from ithaca.formulations.spatial.editions import (
     DMAZERUNNER,
     EXPLAINABLE,
@@ -24,6 +24,7 @@ from ithaca.formulations.spatial.editions import (
     Setting,
 )
 from ithaca.formulations.spatial.library import find_architecture
+from ithaca.formulations.spatial.mapping_space import MappingOptions
 from ithaca.formulations.systolic.data_types import DATA_TYPES
 from ithaca.formulations.systolic.derivation import designs
 from ithaca.formulations.systolic.design import SpaceOptions, SystolicDesign

@@ -10,8 +10,9 @@ import pytest
 
 import ithaca
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.spatial.design import MappingOptions, SpatialDesign
+from ithaca.formulations.spatial.design import SpatialDesign
 from ithaca.formulations.spatial.library import find_architecture, fitted
+from ithaca.formulations.spatial.mapping_space import MappingOptions
 from ithaca.solver.auto import Course
 from ithaca.solver.certificate import Status
 from ithaca.solver.engines import Method

@@ -1,60 +1,16 @@
-"""A layer on dMazeRunner's machine: the space of its mappings and their metrics."""
+"""The design of the edition ``dmazerunner``."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
-from fractions import Fraction
-from functools import cached_property
-from math import ceil
-from typing import TYPE_CHECKING, Any, ClassVar
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
-from ithaca.files.errors import InputError
-from ithaca.files.messages import refuse
-from ithaca.formulations.algebra.expression import (
-    SYMBOLIC,
-    Constant,
-    Expression,
-    Symbol,
-    ceiling_division,
-)
-from ithaca.formulations.algebra.number_systems import FRACTION, NUMPY, NumbersByName, NumberSystem
-from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.design import Design, Metric, MetricsAndParts
-from ithaca.formulations.space import Axis, Link, Quantity, Relation, Space, make_space
-from ithaca.formulations.spatial.architecture import Architecture
-from ithaca.formulations.spatial.constraints import NONE, Constraints
+from ithaca.formulations.design import Metric
+from ithaca.formulations.problem import Problem
 from ithaca.formulations.spatial.dmazerunner import model
-from ithaca.formulations.spatial.dmazerunner.model import (
-    DRAM,
-    ORDERED,
-    RF,
-    SPATIAL,
-    SPM,
-    Pricing,
-    StoredLayer,
-    computing_energy,
-    factors,
-    reuse,
-    reuses,
-    whole_energy,
-)
-from ithaca.formulations.spatial.dmazerunner.search import TilingStage
 from ithaca.formulations.spatial.dmazerunner.stage import DmazerunnerStage, DmazerunnerTables
-from ithaca.formulations.spatial.dmazerunner.tables import Tables, asked_of
-from ithaca.formulations.spatial.mapping import Mapping as Laid
-from ithaca.formulations.spatial.mapping import Order, Slot
-from ithaca.formulations.spatial.mapping_design import MappingDesign
-from ithaca.formulations.spatial.orders import LEAST_PADDINGS, MOST_REUSE
-from ithaca.workloads.footprints import footprints
-from ithaca.workloads.nest import LoopNest
-
-if TYPE_CHECKING:
-    from ithaca.formulations.problem import Limit, Problem
-    from ithaca.formulations.stage import Stage
-
-#: Slots of mappings, by their names in quantities.
-PLACES = {DRAM: Slot(DRAM), SPM: Slot(SPM), SPATIAL: Slot(SPM, "x"), RF: Slot(RF)}
+from ithaca.formulations.spatial.dmazerunner.tilings import TilingDesign
+from ithaca.formulations.stage import Stage
 
 VOCABULARY = {
     metric.name: metric
@@ -71,238 +27,13 @@ VOCABULARY = {
 
 
 @dataclass(frozen=True)
-class DmazerunnerDesign(MappingDesign):
+class DmazerunnerDesign(TilingDesign):
     """A layer on a machine of the edition `dmazerunner`."""
 
-    architecture: Architecture
-    """The machine."""
-    layer: StoredLayer
-    """The work."""
-    divisors_only: bool = False
-    """Whether factors must multiply to extents; otherwise to at least them, none larger than need
-    be."""
-    constraints: Constraints = NONE
-    """What mappings are restricted to."""
     edition = "dmazerunner"
     vocabulary = VOCABULARY
     model: ClassVar[Any] = model
-    """What the edition states: what it reads of machines, what mappings take and cost."""
-    tables_kind: ClassVar[type[Tables]] = DmazerunnerTables
-    """What its searches are made of."""
-    stage_kind: ClassVar[type[TilingStage]] = DmazerunnerStage
-    """How they bound."""
-
-    def __post_init__(self) -> None:
-        self.constraints.check(self.nest, self.architecture)
-        if self.constraints.bypass:
-            raise refuse(
-                self.constraints.where,
-                f"has bypasses; allowed in edition {self.edition}: levels that keep every tensor",
-            )
-
-    @cached_property
-    def machine(self) -> Any:
-        """What the model reads of the architecture."""
-        return self.model.Machine.of(self.architecture)
-
-    @cached_property
-    def tables(self) -> Tables:
-        """What searches of this space are made of, whatever they ask for."""
-        return self.tables_kind(
-            self.layer, self.machine, self.constraints, exact=self.divisors_only
-        )
-
-    @property
-    def nest(self) -> LoopNest:  # type: ignore[override]
-        """The work as a loop nest."""
-        return self.layer.nest
-
-    @cached_property
-    def orders(self) -> Mapping[str, tuple[Order, ...]]:
-        """The loop orders that each level offers, outermost first: those that suffice, with the
-        loops asked for innermost."""
-        found = {}
-        for level in ORDERED:
-            last = self.constraints.innermost(level)
-            ends = (
-                (*(loop for loop in order if loop not in last), *last)
-                for order in self.layer.orders
-            )
-            found[level] = tuple(dict.fromkeys(ends))
-        return found
-
-    def mapping(self, configuration: Mapping[str, int]) -> Laid:
-        """A configuration as a mapping onto the architecture; where PEs lie on their mesh the model
-        does not say."""
-        factors = {
-            slot: {loop: configuration[f"{loop}.{name}"] for loop in self.nest.loops}
-            for name, slot in PLACES.items()
-        }
-        orders = {
-            level: self.orders[level][configuration[f"order.{level}"] - 1] for level in ORDERED
-        }
-        keeps = frozenset(access.tensor for access in self.nest.accesses)
-        return Laid(factors, {**orders, RF: self.nest.loops}, dict.fromkeys((DRAM, SPM, RF), keeps))
-
-    def configuration(self, laid: Laid) -> Configuration:
-        """The configuration of a mapping; an `InputError` if a level's order is none that the space
-        offers."""
-        found = {
-            f"{loop}.{name}": laid.factor(slot, loop)
-            for name, slot in PLACES.items()
-            for loop in self.nest.loops
-        }
-        for level in ORDERED:
-            trips = {loop: found[f"{loop}.{level}"] for loop in self.nest.loops}
-            given, *offered = (
-                reuse(self.layer, trips, order, NUMPY)
-                for order in (laid.orders[level], *self.orders[level])
-            )
-            if given not in offered:
-                known = "; ".join(map(" ".join, self.orders[level]))
-                raise InputError(
-                    f"order of {level} is {' '.join(laid.orders[level])}; allowed: "
-                    f"orders that reuse as {known} do"
-                )
-            found[f"order.{level}"] = 1 + offered.index(given)
-        return Configuration(found)
-
-    def metrics(
-        self, values: NumbersByName, numbers: NumberSystem, names: Collection[str] | None = None
-    ) -> dict[str, Any]:
-        found, _ = self.priced(values, numbers, self.orders)
-        return {name: found[name] for name in self.vocabulary if names is None or name in names}
-
-    def parts(self, values: NumbersByName, numbers: NumberSystem) -> MetricsAndParts:
-        return self.priced(values, numbers, self.orders)
-
-    def used(self, values: NumbersByName, numbers: NumberSystem) -> dict[str, Any]:
-        """What a mapping takes of what there is (`Capacities.limits`)."""
-        found: dict[str, Any] = self.model.used(
-            self.layer, self.machine, factors(self.layer, values), numbers
-        )
-        return found
-
-    def pricing(self, at: Mapping[str, NumbersByName], numbers: NumberSystem) -> Pricing:
-        """What mappings of some factors, by slot, cost."""
-        found: Pricing = self.model.pricing(self.layer, self.machine, at, numbers)
-        return found
-
-    def priced(
-        self,
-        values: NumbersByName,
-        numbers: NumberSystem,
-        orders: Mapping[str, Sequence[Sequence[str]]],
-    ) -> MetricsAndParts:
-        """What the model says of a mapping where levels have these orders, and the parts of it by
-        name."""
-        at = factors(self.layer, values)
-        levels = reuses(self.layer, at, values, numbers, orders)
-        return self.pricing(at, numbers)(levels[SPM], levels[DRAM])
-
-    def least(self, limits: Sequence[Limit]) -> Mapping[str, Fraction]:
-        """PEs do all operations, and DRAM moves every word once, one tensor at a time."""
-        machine, words = self.machine, footprints(self.nest)
-        moved, computing = (
-            Fraction(sum(words.values())),
-            computing_energy(self.layer, machine, self.nest.sizes),
-        )
-        latency = max(
-            Fraction(self.nest.operations, machine.pes), max(words.values()) * machine.dma_word
-        )
-        energy = whole_energy(
-            machine, computing, moved * int(machine.dram * machine.grain), FRACTION
-        )
-        return {"latency": latency, "energy": energy, "edp": energy * latency, "dram_words": moved}
-
-    @cached_property
-    def space(self) -> Space:
-        """Factors of every loop, and the orders that differ in what stays.
-
-        Register files hold a tile of every tensor, half of the scratchpad's banks the tiles there,
-        and there are so many PEs. Padded factors are least: none can be lowered with the others
-        fixed but for DRAM's growing.
-        """
-        axes = [self._factors(loop, extent) for loop, extent in self.layer.nest.extents]
-        axes += [
-            Axis(f"order.{level}", (Quantity(f"order.{level}", 1, len(self.orders[level])),))
-            for level in ORDERED
-        ]
-        symbols = {quantity.name: quantity.symbol for axis in axes for quantity in axis.quantities}
-        taken = self.used(symbols, SYMBOLIC)
-        links = [
-            Link(taken[name], Relation.AT_MOST, _constant(most))
-            for name, most in self.machine.limits.items()
-        ]
-        if (least := ceil(self.constraints.least_used * self.machine.pes)) > 1:
-            links.append(Link(_constant(least), Relation.AT_MOST, taken["pes"]))
-        return make_space(axes, links)
-
-    def _factors(self, loop: str, extent: int) -> Axis:
-        """The factors of a loop, those inside first, and DRAM's from them."""
-        s, r, p, d = (Symbol(f"{loop}.{slot}") for slot in (SPATIAL, RF, SPM, DRAM))
-        n = _constant(extent)
-        inside: Expression = ceiling_division(n, s * r)
-        most: dict[str, int | Expression] = {
-            SPATIAL: min(extent, self.machine.pes),
-            RF: min(extent, self.machine.rf_words),
-        }
-        most |= {SPM: inside, DRAM: extent}
-        quantities, rules = [], []
-        for symbol, (slot, high) in zip((s, r, p, d), most.items(), strict=True):
-            low, top = asked_of(self.constraints, loop, slot)
-            quantities.append(Quantity(symbol.name, low, high))
-            if top < extent:
-                rules.append(Link(symbol, Relation.AT_MOST, _constant(top)))
-        if self.divisors_only:
-            outside = ceiling_division(n, s * r * p)
-            rules += [Link(product, Relation.DIVIDES, n) for product in (s, s * r, s * r * p)]
-        else:  # one less of s, r or p would be one more trip outside
-            outside = ceiling_division(inside, p)
-            rules += [
-                Link(product + 1, Relation.AT_MOST, n)
-                for product in ((s - 1) * r * inside, s * (r - 1) * inside)
-            ]
-            rules.append(Link((p - 1) * outside + 1, Relation.AT_MOST, inside))
-        return Axis(loop, tuple(quantities), (Link(d, Relation.EQUAL, outside), *rules))
-
-    def best_of(self, problem: Problem) -> str:
-        """Among what mappings an optimum of the space is proven to be the best."""
-        if self.divisors_only:
-            return " and ".join(filter(None, ("factors that divide extents", problem.among)))
-        return problem.among or "all paddings"
-
-    def among(self, falling: Collection[str]) -> str:
-        """Orders decide on words that move, and so on cycles and energy; what tiles and PEs take
-        does not depend on them.
-
-        Padded factors are least. Larger ones are never better, unless inputs have rows that nothing
-        reads (tiles may be whole with them), something asked for falls with a metric, or
-        constraints ask for the use of PEs or words.
-        """
-        moved = any(name not in self.machine.limits for name in falling)
-        padded = not self.divisors_only and (
-            falling or self.layer.surplus or self.constraints.asks_for_more
-        )
-        return " and ".join(
-            what for what, may_pay in ((MOST_REUSE, moved), (LEAST_PADDINGS, padded)) if may_pay
-        )
-
-    @property
-    def narrower(self) -> tuple[Design, ...]:
-        """Factors that divide."""
-        return () if self.divisors_only else (replace(self, divisors_only=True),)
-
-    def translated(self, design: Design, configuration: Configuration) -> Configuration | None:
-        return (
-            self.configuration(design.mapping(configuration))
-            if isinstance(design, DmazerunnerDesign)
-            else None
-        )
+    tables_kind = DmazerunnerTables
 
     def stage(self, problem: Problem) -> Stage:
-        return self.stage_kind(problem, self)
-
-
-def _constant(value: int) -> Constant:
-    return Constant(Fraction(value))
+        return DmazerunnerStage(problem, self)

@@ -26,6 +26,7 @@ from ithaca.formulations.spatial.dmazerunner.model import (
     SPM,
     StoredLayer,
 )
+from ithaca.formulations.spatial.dmazerunner.tilings import TilingDesign
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.statement import parse_statement
 
@@ -143,7 +144,7 @@ def _integers(cells: Mapping[str, str], column: str, where: str) -> dict[str, in
 
 
 def evaluate_points(
-    path: str | Path, architecture: Architecture, kind: type[DmazerunnerDesign] = DmazerunnerDesign
+    path: str | Path, architecture: Architecture, kind: type[TilingDesign] = DmazerunnerDesign
 ) -> dict[str, Any]:
     """What the mappings of a file cost, by the exact reference: ``{"points": [{"valid", "reason",
     "metrics"}]}``, for JSON.
@@ -157,7 +158,7 @@ def evaluate_points(
     return {"points": [_evaluated(row, kind(architecture, row.layer)) for row in read_layers(path)]}
 
 
-def _evaluated(row: Row, design: DmazerunnerDesign) -> dict[str, Any]:
+def _evaluated(row: Row, design: TilingDesign) -> dict[str, Any]:
     loops = row.layer.nest.loops
     values, orders = {}, {}
     for column, slot in FACTORS.items():
@@ -181,7 +182,7 @@ def _evaluated(row: Row, design: DmazerunnerDesign) -> dict[str, Any]:
 
 
 def _complaints(
-    design: DmazerunnerDesign, values: Mapping[str, Any], found: Mapping[str, Any]
+    design: TilingDesign, values: Mapping[str, Any], found: Mapping[str, Any]
 ) -> Iterator[str]:
     for loop, extent in design.nest.extents:
         runs = (

@@ -16,15 +16,15 @@ from ithaca.formulations.problem import Limit
 from ithaca.formulations.spatial.baselines import dataflows
 from ithaca.formulations.spatial.constraints import NONE, Constraints
 from ithaca.formulations.spatial.dmazerunner.baselines import pruned
-from ithaca.formulations.spatial.dmazerunner.design import PLACES, DmazerunnerDesign
 from ithaca.formulations.spatial.dmazerunner.model import DRAM, RF, SPATIAL, SPM
+from ithaca.formulations.spatial.dmazerunner.tilings import PLACES, TilingDesign
 from ithaca.formulations.spatial.drawing import costs
 from ithaca.formulations.spatial.mapping_design import nested_loops
 from ithaca.formulations.spatial.profile import MappingProfile
 from ithaca.formulations.spatial.remedies import capacity, lanes
 
 #: Designs of tilings.
-T = TypeVar("T", bound=DmazerunnerDesign)
+T = TypeVar("T", bound=TilingDesign)
 
 
 class DmazerunnerProfile(MappingProfile[T]):

@@ -37,7 +37,7 @@ from ithaca.formulations.stage import Block, Candidates, Cutoff
 
 if TYPE_CHECKING:
     from ithaca.formulations.problem import Problem
-    from ithaca.formulations.spatial.dmazerunner.design import DmazerunnerDesign
+    from ithaca.formulations.spatial.dmazerunner.tilings import TilingDesign
 
 #: Tiles whose rows are one block, at first and at most; mappings evaluated at first.
 FIRST_TILES, MOST_TILES, FIRST_MAPPINGS = 64, 1 << 13, 1 << 10
@@ -52,7 +52,7 @@ class TilingStage(ABC):
     """In which mappings are priced."""
 
     def __init__(
-        self, problem: Problem, design: DmazerunnerDesign, corners: Corners | None = None
+        self, problem: Problem, design: TilingDesign, corners: Corners | None = None
     ) -> None:
         self._problem, self._design, self._corners = problem, design, corners or Corners(problem)
 

@@ -22,7 +22,7 @@ from ithaca.formulations.spatial.dmazerunner.search import TilingStage
 from ithaca.formulations.spatial.dmazerunner.tables import ChoiceColumns, OuterChoices, Tables
 
 if TYPE_CHECKING:
-    from ithaca.formulations.spatial.dmazerunner.design import DmazerunnerDesign
+    from ithaca.formulations.spatial.dmazerunner.tilings import TilingDesign
 
 
 class DmazerunnerTables(Tables):
@@ -48,7 +48,7 @@ class DmazerunnerTables(Tables):
 class DmazerunnerStage(TilingStage):
     """One problem on one layer, in stages."""
 
-    _design: DmazerunnerDesign
+    _design: TilingDesign
 
     def _tile_bounds(self, columns: ChoiceColumns) -> Floats:
         """Bounds of tiles: their register files hold and send no more words than need be, their PEs

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ithaca.files.errors import InputError
 from ithaca.formulations.design import Metric
-from ithaca.formulations.spatial.dmazerunner.design import DmazerunnerDesign
+from ithaca.formulations.problem import Problem
+from ithaca.formulations.spatial.dmazerunner.tilings import TilingDesign
 from ithaca.formulations.spatial.explainable import model
 from ithaca.formulations.spatial.explainable.stage import ExplainableStage, ExplainableTables
+from ithaca.formulations.stage import Stage
 from ithaca.workloads.footprints import footprints
 
 if TYPE_CHECKING:
@@ -37,14 +39,17 @@ VOCABULARY = {
 
 
 @dataclass(frozen=True)
-class ExplainableDesign(DmazerunnerDesign):
+class ExplainableDesign(TilingDesign):
     """A layer on a machine of the edition `explainable`; how tensors lie in memory does not
     matter."""
 
     edition = "explainable"
     vocabulary = VOCABULARY
     model: ClassVar[Any] = model
-    tables_kind, stage_kind = ExplainableTables, ExplainableStage
+    tables_kind = ExplainableTables
+
+    def stage(self, problem: Problem) -> Stage:
+        return ExplainableStage(problem, self)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -40,7 +40,7 @@ from ithaca.formulations.spatial.explainable.model import (
 
 if TYPE_CHECKING:
     from ithaca.formulations.problem import Problem
-    from ithaca.formulations.spatial.explainable.design import ExplainableDesign
+    from ithaca.formulations.spatial.dmazerunner.tilings import TilingDesign
 
 #: Whole numbers in floats: a quotient that is none is further from the next one than it is rounded.
 WHOLE = replace(NUMPY, ceil_div=lambda a, b: np.ceil(a / b))
@@ -99,10 +99,10 @@ class ExplainableTables(Tables):
 class ExplainableStage(TilingStage):
     """One problem on one layer, in stages."""
 
-    _design: ExplainableDesign
+    _design: TilingDesign
     _numbers = WHOLE
 
-    def __init__(self, problem: Problem, design: ExplainableDesign) -> None:
+    def __init__(self, problem: Problem, design: TilingDesign) -> None:
         machine = design.machine  # what is divided has fewer digits than a double
         whole = EXACT / (2 * max(machine.network.width, machine.bandwidth.numerator))
         super().__init__(problem, design, Corners(problem, whole))

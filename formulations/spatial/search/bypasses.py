@@ -16,14 +16,14 @@ from ithaca.formulations.problem import Problem
 from ithaca.formulations.stage import Block, Candidates, Cutoff, Stage
 
 if TYPE_CHECKING:
-    from ithaca.formulations.spatial.design import SpatialDesign
+    from ithaca.formulations.spatial.mapping_space import MappingSpace
 
 
 class BypassStage:
     """A problem whose levels choose which of their tensors pass by; rows are those of the choices'
     stages, with its number."""
 
-    def __init__(self, design: SpatialDesign, problem: Problem) -> None:
+    def __init__(self, design: MappingSpace, problem: Problem) -> None:
         self.design = design
         self.choices = [replace(problem, design=fixed) for fixed in _choices(design)]
         self._bits = len(_open(design))
@@ -51,7 +51,7 @@ class BypassStage:
         """A configuration of a choice as one of the whole design."""
         if found is None:
             return None
-        fixed = cast("SpatialDesign", self.choices[choice].design)
+        fixed = cast("MappingSpace", self.choices[choice].design)
         return self.design.configuration(fixed.mapping(found))
 
     def incumbents(self, cutoff: Cutoff, *, hurried: bool = False) -> Candidates:
@@ -113,7 +113,7 @@ def _numbered(choice: int, rows: NDArray[Any]) -> NDArray[Any]:
     return np.column_stack([np.full(len(rows), choice), rows])
 
 
-def _choices(design: SpatialDesign) -> Iterator[SpatialDesign]:
+def _choices(design: MappingSpace) -> Iterator[MappingSpace]:
     """The designs that keep what may be kept, and less of it: a number has a bit for every tensor
     that passes by a level."""
     levels = design.architecture.levels
@@ -128,7 +128,7 @@ def _choices(design: SpatialDesign) -> Iterator[SpatialDesign]:
         yield replace(design, architecture=design.architecture.keeping(fixed), options=options)
 
 
-def _open(design: SpatialDesign) -> list[tuple[int, str]]:
+def _open(design: MappingSpace) -> list[tuple[int, str]]:
     """The tensors that levels choose about."""
     return [
         (k, tensor)

@@ -12,13 +12,13 @@ from ithaca.formulations.spatial.search.stage import TimeloopStage
 from ithaca.formulations.stage import Stage
 
 if TYPE_CHECKING:
-    from ithaca.formulations.spatial.design import SpatialDesign
+    from ithaca.formulations.spatial.mapping_space import MappingSpace
 
 #: How metrics end that say what a level holds of a tensor.
 HELD = ".capacity"
 
 
-def stage_of(design: SpatialDesign, problem: Problem) -> Stage | None:
+def stage_of(design: MappingSpace, problem: Problem) -> Stage | None:
     """The stage of a problem; None where objective or limits may fall as a metric grows, or count
     what the search does not."""
     if problem.falling:

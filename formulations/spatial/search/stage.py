@@ -39,7 +39,7 @@ from ithaca.formulations.spatial.search.partial_mappings import (
 from ithaca.formulations.stage import Block, Candidates, Cutoff
 
 if TYPE_CHECKING:
-    from ithaca.formulations.spatial.design import SpatialDesign
+    from ithaca.formulations.spatial.mapping_space import MappingSpace
 
 #: Labels that are extended together.
 CHUNK, COMPLETED = 1 << 17, 1 << 11
@@ -98,7 +98,7 @@ class LabelTrace:
 class TimeloopStage:
     """A problem on a hierarchy, from the multipliers outwards."""
 
-    def __init__(self, design: SpatialDesign, problem: Problem, architecture: Architecture) -> None:
+    def __init__(self, design: MappingSpace, problem: Problem, architecture: Architecture) -> None:
         self.design, self.problem = design, problem
         self.hierarchy = hierarchy = Hierarchy(
             design.nest, architecture, design.orders, divides=design.options.divisors_only

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import floor
-from typing import TYPE_CHECKING
 
 from ithaca.formulations.algebra.interval import Interval, as_interval
 from ithaca.formulations.algebra.number_systems import INTERVAL
@@ -15,12 +14,10 @@ from ithaca.formulations.systolic.cost_model import Costs
 from ithaca.formulations.systolic.cycles import holds_transfers
 from ithaca.formulations.systolic.data_types import DataType
 from ithaca.formulations.systolic.metrics import tensor_words
-from ithaca.formulations.systolic.systolic_array import Edition
+from ithaca.formulations.systolic.systolic_array import Edition, SystolicArray
+from ithaca.formulations.technology import Technology
 from ithaca.workloads.footprints import footprints
 from ithaca.workloads.nest import LoopNest
-
-if TYPE_CHECKING:
-    from ithaca.formulations.systolic.design import SystolicDesign
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,24 +114,30 @@ def roofs(nest: LoopNest, costs: Costs, limits: Sequence[Limit]) -> Roofs:
     )
 
 
-def least_metrics(design: SystolicDesign, limits: Sequence[Limit]) -> dict[str, Fraction]:
-    """What no configuration of a design is below within limits: the roofs of every one of them.
+def least_metrics(
+    nest: LoopNest,
+    array: SystolicArray,
+    data: DataType,
+    technology: Technology,
+    kept: Mapping[str, int],
+    ranges: Mapping[str, tuple[int, int]],
+    limits: Sequence[Limit],
+) -> dict[str, Fraction]:
+    """What no configuration of an array is below within limits: the roofs of every one of them.
 
     Words off chip are those of every tensor once, but of those kept there. DRAM modules move no
     more than a port's width per cycle; in the cycle edition results are held to that where
     `holds_transfers`, and all words to the memory's bandwidth. What a limit allows off chip per
     second holds for the run. Energy is that of all operations and of these words.
     """
-    nest, array, data, technology = design.nest, design.array, design.data, design.technology
     words, cycle = footprints(nest), array.edition is Edition.CYCLE
     units: Fraction | int | None = _allowed_units(data, array.factors, limits)
     if units is None:
-        ranges = {
-            name: Interval(Fraction(low), Fraction(high))
-            for name, (low, high) in design.space.ranges.items()
+        spans = {
+            name: Interval(Fraction(low), Fraction(high)) for name, (low, high) in ranges.items()
         }
-        units = as_interval((array.pe.count * array.pe.simd).evaluate(ranges, INTERVAL)).high
-    off_chip = Fraction(sum(n for tensor, n in words.items() if tensor not in dict(design.kept)))
+        units = as_interval((array.pe.count * array.pe.simd).evaluate(spans, INTERVAL)).high
+    off_chip = Fraction(sum(n for tensor, n in words.items() if tensor not in kept))
     moved, per_second = (
         off_chip * data.bytes,
         [limit.bound for limit in limits if limit.metric == "bandwidth" and limit.bound > 0],

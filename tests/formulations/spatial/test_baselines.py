@@ -8,9 +8,10 @@ from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.families import profile_of
 from ithaca.formulations.problem import Objective, Problem
 from ithaca.formulations.spatial.architecture_files import read_architecture
-from ithaca.formulations.spatial.design import MappingOptions, SpatialDesign
+from ithaca.formulations.spatial.design import SpatialDesign
 from ithaca.formulations.spatial.library import find_architecture, fitted
 from ithaca.formulations.spatial.mapping import Slot
+from ithaca.formulations.spatial.mapping_space import MappingOptions
 from ithaca.formulations.spatial.problem_files import read_problem
 from ithaca.solver.staged.engine import solve_staged
 from ithaca.studies.peers.methods import run_peer

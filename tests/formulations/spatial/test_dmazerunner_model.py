@@ -12,10 +12,9 @@ import numpy as np
 import pytest
 
 from ithaca.files.errors import InputError
-from ithaca.formulations.algebra.expression import Symbol
+from ithaca.formulations.algebra.expression import SYMBOLIC, Symbol
 from ithaca.formulations.algebra.interval import Interval, as_interval
 from ithaca.formulations.algebra.number_systems import FRACTION, INTERVAL, NUMPY
-from ithaca.formulations.algebra.expression import SYMBOLIC
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.architecture_files import read_architecture
 from ithaca.formulations.spatial.dmazerunner.design import DmazerunnerDesign

@@ -27,11 +27,11 @@ from ithaca.formulations.matching_model import matches
 from ithaca.formulations.problem import Limit, Objective, Problem
 from ithaca.formulations.spatial.accelerator import HierarchyAccelerator
 from ithaca.formulations.spatial.architecture import Architecture, Tensorized
-from ithaca.formulations.spatial.design import MappingOptions
 from ithaca.formulations.spatial.editions import EDITIONS, Setting
 from ithaca.formulations.spatial.intrinsic.array import IntrinsicArray
 from ithaca.formulations.spatial.intrinsic.design import VOCABULARY, IntrinsicDesign
 from ithaca.formulations.spatial.library import find_architecture
+from ithaca.formulations.spatial.mapping_space import MappingOptions
 from ithaca.formulations.spatial.variation import with_figures
 from ithaca.results.files import load_result, result_document
 from ithaca.solver.certificate import Status

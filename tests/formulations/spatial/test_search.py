@@ -24,9 +24,10 @@ from ithaca.formulations.problem import Limit, Objective, Problem
 from ithaca.formulations.spatial.architecture import Architecture, Compute, Level
 from ithaca.formulations.spatial.architecture_files import read_architecture
 from ithaca.formulations.spatial.constraints import NONE, Asked, Constraints
-from ithaca.formulations.spatial.design import MappingOptions, SpatialDesign
+from ithaca.formulations.spatial.design import SpatialDesign
 from ithaca.formulations.spatial.library import find_architecture, fitted
 from ithaca.formulations.spatial.mapping import Slot, order_quantity
+from ithaca.formulations.spatial.mapping_space import MappingOptions
 from ithaca.formulations.spatial.problem_files import read_problem
 from ithaca.formulations.spatial.search.bounds import ROUGH, TILES, Bounds, Position
 from ithaca.formulations.spatial.search.partial_mappings import (

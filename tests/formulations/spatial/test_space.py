@@ -14,8 +14,9 @@ from ithaca.formulations.algebra.number_systems import NUMPY
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.problem import Objective, Problem
 from ithaca.formulations.spatial.architecture import Architecture
-from ithaca.formulations.spatial.design import MappingOptions, SpatialDesign
+from ithaca.formulations.spatial.design import SpatialDesign
 from ithaca.formulations.spatial.mapping import slots
+from ithaca.formulations.spatial.mapping_space import MappingOptions
 from ithaca.solver.certificate import Status
 from ithaca.solver.staged.engine import solve_staged
 from ithaca.workloads.nest import LoopNest

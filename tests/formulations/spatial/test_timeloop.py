@@ -11,15 +11,15 @@ from math import ceil, prod
 import numpy as np
 import pytest
 
-from ithaca.formulations.algebra.expression import Symbols
+from ithaca.formulations.algebra.expression import SYMBOLIC, Symbols
 from ithaca.formulations.algebra.interval import Interval, as_interval
 from ithaca.formulations.algebra.number_systems import FRACTION, INTERVAL, NUMPY
-from ithaca.formulations.algebra.expression import SYMBOLIC
 from ithaca.formulations.algebra.rational_arrays import RATIONAL_ARRAYS, Rationals
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.architecture_files import read_architecture
-from ithaca.formulations.spatial.design import MappingOptions, SpatialDesign
+from ithaca.formulations.spatial.design import SpatialDesign
 from ithaca.formulations.spatial.mapping import Mapping as LoopMapping
+from ithaca.formulations.spatial.mapping_space import MappingOptions
 from ithaca.formulations.spatial.points import SpatialPoint, evaluate_points, load_points
 from ithaca.workloads.nest import LoopNest
 from tests.exports.timeloop_rules import Statistics, count

@@ -21,9 +21,9 @@ from ithaca.formulations.hardware.quantities import Figure, HardwareQuantity
 from ithaca.formulations.hardware.space import HardwareSpace
 from ithaca.formulations.problem import Objective, Problem
 from ithaca.formulations.spatial.accelerator import HIERARCHIES, HierarchyAccelerator
-from ithaca.formulations.spatial.design import MappingOptions
 from ithaca.formulations.spatial.editions import DMAZERUNNER, EDITIONS, TIMELOOP, Setting
 from ithaca.formulations.spatial.library import find_architecture
+from ithaca.formulations.spatial.mapping_space import MappingOptions
 from ithaca.formulations.spatial.variation import MESHES
 from ithaca.solver.certificate import Status
 from ithaca.solver.options import SolveOptions

@@ -12,8 +12,9 @@ import pytest
 
 import ithaca.formulations.spatial.search.stage as search
 from ithaca.formulations.spatial.architecture import Architecture, Compute, Level
-from ithaca.formulations.spatial.design import MappingOptions, SpatialDesign
+from ithaca.formulations.spatial.design import SpatialDesign
 from ithaca.formulations.spatial.library import find_architecture, fitted
+from ithaca.formulations.spatial.mapping_space import MappingOptions
 from ithaca.formulations.spatial.search.stage import TimeloopStage
 from ithaca.solver.staged.engine import solve_staged
 from ithaca.workloads.nest import LoopNest

@@ -1,0 +1,596 @@
+"""The mappings of the edition ``timeloop``: of a nest onto an architecture, and their metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property, reduce
+from math import ceil, factorial
+from operator import mul
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ithaca.files.errors import InputError
+from ithaca.formulations.algebra.expression import (
+    ONE,
+    SYMBOLIC,
+    Constant,
+    Expression,
+    Symbol,
+    Symbols,
+    ceiling_division,
+    minimum,
+    multiply,
+)
+from ithaca.formulations.algebra.number_systems import NumbersByName, NumberSystem
+from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.design import Design, Metric, MetricsAndParts
+from ithaca.formulations.space import Axis, Link, Quantity, Relation, Space, make_space
+from ithaca.formulations.spatial.architecture import Architecture
+from ithaca.formulations.spatial.constraints import NONE, Constraints
+from ithaca.formulations.spatial.mapping import Mapping as LoopMapping
+from ithaca.formulations.spatial.mapping import Order, Slot, keep_quantity, order_quantity, slots
+from ithaca.formulations.spatial.mapping_design import MappingDesign
+from ithaca.formulations.spatial.orders import (
+    LEAST_PADDINGS,
+    MOST_REUSE,
+    as_good,
+    sufficient_orders,
+)
+from ithaca.formulations.spatial.timeloop import Number, Numbers, TimeloopModel, check_supported
+from ithaca.workloads.footprints import footprints
+from ithaca.workloads.nest import LoopNest, Sizes
+
+if TYPE_CHECKING:
+    from ithaca.formulations.problem import Limit
+
+#: What a level counts of every tensor (words of an instance).
+COUNTS = {
+    "reads": "read",
+    "fills": "taken from the level around it",
+    "updates": "of results taken from inside",
+    "capacity": "held at once",
+}
+
+
+def common_metrics(architecture: Architecture) -> tuple[Metric, ...]:
+    """The metrics of every nest on an architecture: whole costs, then those of levels."""
+    found = [
+        Metric(
+            "latency",
+            "cycles",
+            "the multipliers' cycles, or those of the level whose words take longest",
+        ),
+        Metric("energy", "pJ", "all accesses and multiply-accumulates"),
+        Metric("edp", "pJ·cycles", "energy times latency"),
+        Metric("computes", "MACs", "multiply-accumulates, padding included"),
+        Metric("pes", "PEs", "multipliers that work", most=True),
+    ]
+    for level in architecture.levels:
+        found.append(
+            Metric(f"{level.name}.cycles", "cycles", f"that {level.name} needs, or the multipliers")
+        )
+        found.append(
+            Metric(f"{level.name}.energy", "pJ", f"accesses of all instances of {level.name}")
+        )
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class MappingOptions:
+    """Which mappings are allowed."""
+
+    divisors_only: bool = False
+    """Whether factors multiply to the extents exactly; else loops may be padded."""
+    free_bypass: bool = False
+    """Whether each level but the outermost chooses which of its tensors it keeps."""
+    within_parent: bool = False
+    """Whether the lanes inside an instance fit the instances inside it; the tool holds only all to
+    all."""
+
+
+@dataclass(frozen=True)
+class MappingSpace(MappingDesign):
+    """Mappings of a nest onto an architecture, whatever searches them."""
+
+    nest: LoopNest
+    """The nest."""
+    architecture: Architecture
+    """The architecture."""
+    options: MappingOptions = MappingOptions()
+    """Which mappings are allowed."""
+    constraints: Constraints = NONE
+    """What a constraints file asks for besides."""
+    fixed_orders: tuple[tuple[str, Order], ...] = field(default=())
+    """Orders of levels' temporal loops, outermost first, where they are given; other levels choose
+    among those that suffice."""
+
+    edition: ClassVar[str] = "timeloop"
+
+    def __post_init__(self) -> None:
+        self.architecture.check_tensors(self.nest)
+        self.constraints.check(self.nest, self.architecture)
+        check_supported(self.nest)
+        for level, order in self.fixed_orders:
+            if sorted(order) != sorted(self.nest.loops):
+                raise InputError(
+                    f"order of {level} is {' '.join(order)}; allowed: every one of "
+                    f"{', '.join(self.nest.loops)} once"
+                )
+
+    # -- what there is to choose ---------------------------------------------------------
+
+    @cached_property
+    def slots(self) -> tuple[Slot, ...]:
+        """Places for factors, outermost first."""
+        return slots(self.architecture)
+
+    @cached_property
+    def moving(self) -> tuple[str, ...]:
+        """The loops with anything to choose: those with an extent above 1."""
+        return tuple(loop for loop, extent in self.nest.extents if extent > 1)
+
+    @cached_property
+    def tensors(self) -> tuple[str, ...]:
+        """The tensors, inputs first."""
+        return tuple(access.tensor for access in self.nest.accesses)
+
+    @property
+    def kept(self) -> Sizes:
+        resident = {
+            tensor: words for level in self.architecture.levels for tensor, words in level.resident
+        }
+        return tuple((tensor, resident[tensor]) for tensor in self.tensors if tensor in resident)
+
+    def keeping(self, kept: Sizes) -> MappingSpace | None:
+        """They stay in the outermost level inside the first one that keeps them, which has one
+        instance."""
+        constrained = {
+            name
+            for level in self.architecture.levels
+            for name in self.constraints.bypassed(level.name)
+        }
+        found = self.architecture.retaining(kept, self.tensors)
+        return (
+            None
+            if found is None or constrained & {t for t, _ in kept}
+            else replace(self, architecture=found)
+        )
+
+    def keeps(self, level: int) -> frozenset[str]:
+        """The tensors that a level may keep."""
+        kept = self.architecture.levels[level].kept(self.tensors)
+        return kept - self.constraints.bypassed(self.architecture.levels[level].name)
+
+    def may_bypass(self, level: int) -> frozenset[str]:
+        """The tensors that a level chooses whether to keep."""
+        if not self.options.free_bypass or not level:
+            return frozenset()
+        own = self.architecture.levels[level]
+        return (
+            self.keeps(level)
+            - self.constraints.kept(own.name)
+            - {tensor for tensor, _ in own.resident}
+        )
+
+    @cached_property
+    def orders(self) -> Mapping[str, tuple[Order, ...]]:
+        """The orders that each level offers, outermost loop first."""
+        fixed, found = dict(self.fixed_orders), {}
+        for place, level in enumerate(self.architecture.levels):
+            inside, innermost = self._inside(place), self.constraints.innermost(level.name)
+            found[level.name] = (
+                (fixed[level.name],)
+                if level.name in fixed
+                else sufficient_orders(self.nest, inside, innermost)
+            )
+        return found
+
+    def _inside(self, level: int) -> frozenset[str]:
+        """The tensors that levels inside may keep."""
+        return frozenset().union(
+            *(self.keeps(k) for k in range(level + 1, len(self.architecture.levels)))
+        )
+
+    def among(self, falling: Collection[str]) -> str:
+        """Orders decide on words alone; words of tiles, lanes and multiply-accumulates do not
+        depend on them."""
+        words = any(
+            name not in ("pes", "computes") and not name.endswith(".capacity") for name in falling
+        )
+        padded = not self.options.divisors_only and (falling or self.constraints.asks_for_more)
+        left_out = ((MOST_REUSE, words and not self._offers_all), (LEAST_PADDINGS, padded))
+        return " and ".join(what for what, may_pay in left_out if may_pay)
+
+    @property
+    def _offers_all(self) -> bool:
+        """Whether levels have all orders that make a difference."""
+        inner = [
+            level.name
+            for place, level in enumerate(self.architecture.levels[:-1])
+            if self._inside(place)
+        ]
+        free = {
+            name: len(set(self.moving) - set(self.constraints.innermost(name))) for name in inner
+        }
+        return all(
+            name in dict(self.fixed_orders) or len(self.orders[name]) == factorial(free[name])
+            for name in inner
+        )
+
+    def _highest(self, slot: Slot, loop: str) -> int | None:
+        """The largest factor of a loop that a slot allows; None: any."""
+        if slot.temporal:
+            return None
+        if not self.constraints.lies_along(slot.level, loop, slot.direction):
+            return 1
+        place = [level.name for level in self.architecture.levels].index(slot.level)
+        outer, mesh = self.architecture.levels[place], self.architecture.inner_mesh(place)
+        assert mesh is not None  # slots lie where there is one
+        along = "xy".index(slot.direction)
+        parent = (outer.mesh_x, outer.mesh_y)[along] if self.options.within_parent else 1
+        return mesh[along] // parent
+
+    @cached_property
+    def space(self) -> Space:
+        """Factors of every loop, an order for every level with several, and what levels keep where
+        they may choose."""
+        axes = [self._factors_of(loop, extent) for loop, extent in self.nest.extents if extent > 1]
+        for name, orders in self.orders.items():
+            if len(orders) > 1:
+                axes.append(
+                    Axis(order_quantity(name), (Quantity(order_quantity(name), 1, len(orders)),))
+                )
+        for place, level in enumerate(self.architecture.levels):
+            for tensor in sorted(self.may_bypass(place)):
+                name = keep_quantity(level.name, tensor)
+                axes.append(Axis(name, (Quantity(name, 1, 2),)))
+        model, links = self.model(Symbols(), SYMBOLIC), []
+        for rule in model.rules(self.options.within_parent):
+            link = Link(rule.used, Relation.AT_MOST, _constant(rule.bound))
+            if link not in links and (
+                not isinstance(rule.used, Constant) or rule.used.value > rule.bound
+            ):
+                links.append(link)
+        if self.constraints.least_used:
+            links.append(
+                Link(
+                    _constant(self.constraints.least_used * self.architecture.compute.instances),
+                    Relation.AT_MOST,
+                    model.pes,
+                )
+            )
+        return make_space(axes, links)
+
+    def _factors_of(self, loop: str, extent: int) -> Axis:
+        """The factors of a loop, innermost first; the outermost temporal one follows from the
+        others."""
+        names: list[str] = []
+        quantities: list[Quantity] = []
+        links: list[Link] = []
+        for slot in reversed(self.slots):
+            name, asked = slot.quantity(loop), self.constraints.factor(slot.level, slot.kind, loop)
+            low, highs = (
+                1,
+                [high for high in (self._highest(slot, loop), asked.high) if high is not None],
+            )
+            if slot.temporal:
+                low = asked.low
+            rest: Expression = (
+                ceiling_division(extent, multiply(*map(Symbol, names)))
+                if names
+                else _constant(extent)
+            )
+            most = rest if slot == self.slots[0] else minimum(*highs, rest)
+            quantities.append(
+                Quantity(name, low, int(most.value) if isinstance(most, Constant) else most)
+            )
+            names.append(name)
+            if slot == self.slots[0]:
+                links.append(Link(Symbol(name), Relation.EQUAL, rest))
+                links += [Link(Symbol(name), Relation.AT_MOST, _constant(high)) for high in highs]
+            if self.options.divisors_only:
+                links.append(
+                    Link(multiply(*map(Symbol, names)), Relation.DIVIDES, _constant(extent))
+                )
+            if slot.direction == "x":
+                x, y = Symbol(name), Symbol(Slot(slot.level, "y").quantity(loop))
+                links.append(
+                    Link((x - 1) * (y - 1), Relation.AT_MOST, _constant(0))
+                )  # along one direction, as files can say
+                links += (
+                    [Link(_constant(asked.low), Relation.AT_MOST, x * y)] if asked.low > 1 else []
+                )
+        if not self.options.divisors_only:
+            # no factor could be less with the others as they are: less padding never costs more
+            product = multiply(*map(Symbol, names))
+            links += [
+                Link(product - product / Symbol(name), Relation.AT_MOST, _constant(extent - 1))
+                for name in names[:-1]
+            ]
+        return Axis(loop, tuple(quantities), tuple(links))
+
+    # -- what it costs -------------------------------------------------------------------
+
+    def model(self, values: NumbersByName, numbers: NumberSystem) -> TimeloopModel:
+        """The model at values of the quantities."""
+        one, known = numbers.number(Fraction(1)), set(self.moving)
+
+        def factor(slot: Slot, loop: str) -> Number:
+            return values[slot.quantity(loop)] if loop in known else one
+
+        keeps = tuple(
+            {
+                tensor: values[keep_quantity(level.name, tensor)] - 1
+                if tensor in self.may_bypass(place)
+                else int(tensor in self.keeps(place))
+                for tensor in self.tensors
+            }
+            for place, level in enumerate(self.architecture.levels)
+        )
+        inside = _chosen_orders(self.orders, values, numbers)
+        extents = self.nest.sizes
+        most = lambda level, loop: min(extents[loop], levels_most(self.architecture, level))  # noqa: E731
+        return self.model_of(numbers, factor, inside, keeps, most)
+
+    def model_of(
+        self,
+        numbers: NumberSystem,
+        factor: Callable[[Slot, str], Number],
+        inside: Callable[[int, str, str], Number],
+        keeps: tuple[Mapping[str, Number], ...],
+        most: Callable[[int, str], int],
+    ) -> TimeloopModel:
+        """The model of mappings by their factors; for the rest see `Numbers`."""
+        one, loops = numbers.number(Fraction(1)), self.nest.loops
+        trips, lanes, mesh = [], [], []
+        for level in self.architecture.levels:
+            trips.append({loop: factor(Slot(level.name), loop) for loop in loops})
+            x, y = Slot(level.name, "x"), Slot(level.name, "y")
+            has_mesh = x in self.slots
+            along = [
+                [factor(slot, loop) for loop in loops] if has_mesh else [one] for slot in (x, y)
+            ]
+            lanes.append(
+                {loop: a * b for loop, a, b in zip(loops, *along, strict=True)} if has_mesh else {}
+            )
+            mesh.append((reduce(mul, along[0]), reduce(mul, along[1])))
+        return TimeloopModel(
+            self.architecture,
+            self.nest,
+            Numbers(numbers, tuple(trips), tuple(lanes), tuple(mesh), inside, keeps, most),
+        )
+
+    @cached_property
+    def vocabulary(self) -> Mapping[str, Metric]:
+        """Whole costs, then those of levels, then counts of tensors in levels."""
+        found = list(common_metrics(self.architecture))
+        for place, level in enumerate(self.architecture.levels):
+            for tensor in (t for t in self.tensors if t in self.keeps(place)):
+                for count, meaning in COUNTS.items():
+                    found.append(
+                        Metric(
+                            f"{level.name}.{tensor}.{count}",
+                            "words",
+                            f"{tensor} {meaning}, an instance of {level.name}",
+                        )
+                    )
+        return {metric.name: metric for metric in found}
+
+    def metrics(
+        self, values: NumbersByName, numbers: NumberSystem, names: Collection[str] | None = None
+    ) -> dict[str, Any]:
+        """The metrics asked for at values of the quantities."""
+        model = self.model(values, numbers)
+        wanted = (
+            self.vocabulary
+            if names is None
+            else [name for name in self.vocabulary if name in names]
+        )
+        return {name: metric_of(model, self.architecture, name) for name in wanted}
+
+    def least(self, limits: Sequence[Limit]) -> Mapping[str, Fraction]:
+        """No metric is negative; PEs do all operations, and every level moves each word that it
+        always keeps at least once.
+
+        It is read there, or updated if it is a result; operands were filled, too, but for those
+        that begin there. Words are at best spread over all instances.
+        """
+        found = dict.fromkeys(self.vocabulary, Fraction(0))
+        words, output, compute = (
+            footprints(self.nest),
+            self.nest.output.tensor,
+            self.architecture.compute,
+        )
+        allowed = [
+            Fraction(compute.instances),
+            *(limit.bound for limit in limits if limit.metric == "pes"),
+        ]
+        steps = ceil(self.nest.operations / max(min(allowed), Fraction(1)))
+        found |= {
+            "computes": Fraction(self.nest.operations),
+            "energy": self.nest.operations * compute.energy,
+        }
+        for place, level in enumerate(self.architecture.levels):
+            kept = self.keeps(place) - self.may_bypass(place)
+            reads, updates = (
+                sum(words[t] for t in kept - {output}),
+                words[output] if output in kept else 0,
+            )
+            resident = {tensor for tensor, _ in level.resident} | {output}
+            fills = sum(words[t] for t in kept - resident) if place else 0
+            moved = (reads, level.read_bandwidth), (fills + updates, level.write_bandwidth)
+            waits = [
+                n / rate
+                for n, rate in (*moved, (reads + fills + updates, level.shared_bandwidth))
+                if rate
+            ]
+            cycles = Fraction(
+                ceil(max([Fraction(steps), *(wait / level.instances for wait in waits)]))
+            )
+            spent = (
+                reads * level.read_energy
+                + fills * level.write_energy
+                + updates * level.update_energy
+            )
+            energy = spent * level.share
+            found |= {f"{level.name}.cycles": cycles, f"{level.name}.energy": energy}
+            found |= {"latency": max(found["latency"], cycles), "energy": found["energy"] + energy}
+        return found | {"edp": found["energy"] * found["latency"]}
+
+    def parts(self, values: NumbersByName, numbers: NumberSystem) -> MetricsAndParts:
+        """All metrics, and the parts of latency and energy."""
+        model = self.model(values, numbers)
+        return {
+            name: metric_of(model, self.architecture, name) for name in self.vocabulary
+        }, model.parts
+
+    @property
+    def narrower(self) -> tuple[Design, ...]:
+        """Factors that divide, and levels that keep what they may."""
+        padded = (True,) if self.options.divisors_only else (True, False)
+        free = (False, True) if self.options.free_bypass else (False,)
+        found = [
+            replace(self.options, divisors_only=d, free_bypass=f) for d in padded for f in free
+        ]
+        return tuple(replace(self, options=options) for options in found[:-1])
+
+    def translated(self, design: Design, configuration: Configuration) -> Configuration | None:
+        """A configuration of a smaller space as one of this space."""
+        return (
+            self.configuration(design.mapping(configuration))
+            if isinstance(design, MappingSpace)
+            else None
+        )
+
+    # -- mappings ------------------------------------------------------------------------
+
+    def mapping(self, configuration: Mapping[str, int]) -> LoopMapping:
+        """A configuration as factors, orders and kept tensors."""
+        factors = {
+            slot: {loop: configuration.get(slot.quantity(loop), 1) for loop in self.nest.loops}
+            for slot in self.slots
+        }
+        orders = {
+            level: found[configuration.get(order_quantity(level), 1) - 1]
+            for level, found in self.orders.items()
+        }
+        keeps = {
+            level.name: frozenset(
+                tensor
+                for tensor in self.keeps(place)
+                if configuration.get(keep_quantity(level.name, tensor), 2) == 2
+            )
+            for place, level in enumerate(self.architecture.levels)
+        }
+        return LoopMapping(factors, orders, keeps)
+
+    def configuration(self, mapping: LoopMapping) -> Configuration:
+        """The configuration that a mapping is; for orders that a level does not offer the first
+        that is as good.
+
+        Raises `InputError` if there is none, or what levels keep is not what they keep here.
+        """
+        mapping.check(self.nest, self.architecture)
+        values = {
+            slot.quantity(loop): mapping.factor(slot, loop)
+            for slot in self.slots
+            for loop in self.moving
+        }
+        for place, (level, offered) in enumerate(self.orders.items()):
+            kept = frozenset().union(
+                *(mapping.keeps[inner.name] for inner in self.architecture.levels[place + 1 :])
+            )
+            accesses = [access for access in self.nest.accesses if access.tensor in kept]
+            several = frozenset(
+                loop for loop in self.moving if mapping.factor(Slot(level), loop) > 1
+            )
+            order = mapping.orders[level]
+            able = [offered.index(order) + 1] if order in offered else []
+            able += [
+                n
+                for n, each in enumerate(offered, start=1)
+                if as_good(each, order, several, accesses)
+            ]
+            if not able:
+                raise InputError(
+                    f"order of {level} is {' '.join(order)}; allowed: one that the design offers"
+                )
+            values |= {order_quantity(level): able[0]} if len(offered) > 1 else {}
+        for place, each in enumerate(self.architecture.levels):
+            kept, may, choices = mapping.keeps[each.name], self.keeps(place), self.may_bypass(place)
+            if kept - may or may - kept - choices:
+                raise InputError(
+                    f"{each.name} keeps {', '.join(sorted(kept))}; "
+                    f"allowed: {', '.join(sorted(may))}"
+                )
+            values |= {
+                keep_quantity(each.name, tensor): 2 if tensor in kept else 1
+                for tensor in sorted(choices)
+            }
+        return Configuration({name: values[name] for name in self.space.quantities})
+
+
+def metric_of(model: TimeloopModel, architecture: Architecture, name: str) -> Number:
+    """A metric by its name."""
+    whole: dict[str, Callable[[], Number]] = {
+        "latency": lambda: model.latency,
+        "energy": lambda: model.energy,
+        "edp": lambda: model.energy * model.latency,
+        "computes": lambda: model.computes,
+        "pes": lambda: model.pes,
+    }
+    if name in whole:
+        return whole[name]()
+    level, _, rest = name.partition(".")
+    place = [each.name for each in architecture.levels].index(level)
+    tensor, _, count = rest.rpartition(".")
+    if not tensor:
+        return model.cycles(place) if count == "cycles" else model.level_energy(place)
+    return getattr(model, count)(place, tensor)
+
+
+def levels_most(architecture: Architecture, level: int) -> int:
+    """The most lanes that any loop may have inside a level."""
+    mesh = architecture.inner_mesh(level)
+    return mesh[0] * mesh[1] if mesh else 1
+
+
+def _chosen_orders(
+    orders: Mapping[str, tuple[Order, ...]], values: NumbersByName, numbers: NumberSystem
+) -> Callable[[int, str, str], Number]:
+    """Whether, in the order that a level chooses, one loop lies inside another: 1 or 0, a plain one
+    where all orders agree."""
+    levels = list(orders)
+    known: dict[tuple[int, str, str], Number] = {}
+    one = numbers.number(Fraction(1))
+    chosen: dict[tuple[int, int], Number] = {}
+
+    def is_chosen(level: int, number: int) -> Number:
+        if (level, number) not in chosen:
+            away = values[order_quantity(levels[level])] - number
+            chosen[level, number] = numbers.maximum(1 - numbers.maximum(away, -away), one * 0)
+        return chosen[level, number]
+
+    def inside(level: int, inner: str, outer: str) -> Number:
+        if (level, inner, outer) not in known:
+            offered = orders[levels[level]]
+            where = [
+                n
+                for n, order in enumerate(offered, start=1)
+                if order.index(inner) > order.index(outer)
+            ]
+            if len(where) in (0, len(offered)):
+                known[level, inner, outer] = int(bool(where))
+            else:
+                total = one * 0
+                for number in where:
+                    total = total + is_chosen(level, number)
+                known[level, inner, outer] = numbers.minimum(total, one)
+        return known[level, inner, outer]
+
+    return inside
+
+
+def _constant(value: int | Fraction) -> Constant:
+    return Constant(Fraction(value)) if value != 1 else ONE
