@@ -7,9 +7,8 @@ from rich.markup import escape
 
 from ithaca.commands.api.codesign_result import CodesignResult
 from ithaca.commands.api.codesign_study import CodesignStudy
-from ithaca.commands.display import console, table
-from ithaca.commands.mapping_display import print_mapped_layers
-from ithaca.commands.network_display import proof
+from ithaca.commands.display import console, proof, table
+from ithaca.commands.network_display import print_layers
 from ithaca.files.shown_numbers import counted, number, percent
 from ithaca.results.codesign_layers import front_rows, hardware_text, limit_uses, told
 from ithaca.studies.codesign.result import HardwarePoint
@@ -73,7 +72,7 @@ def _print_best(out: Console, result: CodesignResult, best: HardwarePoint) -> No
     where = "" if result.complete and len(result.networks) == 1 else " on this accelerator"
     for network in result.networks:
         out.print(escape(f"\n{network.network.name}"))
-        print_mapped_layers(out, network, where)
+        print_layers(out, network, where)
     for use in limit_uses(question, best):
         share = f" ({percent(use.used / use.bound)})" if use.bound else ""
         out.print(

@@ -12,32 +12,20 @@ from rich.table import Table
 from rich.text import Text
 
 from ithaca.files.messages import printable
-from ithaca.files.shown_numbers import counted, is_or_are, number, rounded
+from ithaca.files.shown_numbers import number, percent, rounded
+from ithaca.formulations.algebra.expression import Symbol
 from ithaca.formulations.design import Design
-from ithaca.formulations.families import profile_of
+from ithaca.formulations.families import module_of, profile_of
 from ithaca.formulations.problem import Limit
-from ithaca.formulations.systolic.design import SystolicDesign, systolic
-from ithaca.formulations.systolic.insight.cycles import PES, binding
-from ithaca.formulations.systolic.metrics import METRICS
-from ithaca.formulations.systolic.target import Target
-from ithaca.solver.certificate import Certificate, Status, Termination, as_stated, relative_gap
-from ithaca.solver.result import Result, Unrestricted
-from ithaca.solver.solution import Solution
-from ithaca.studies.best import conclude_least
+from ithaca.solver.certificate import Certificate, Status, as_stated
+from ithaca.solver.result import Result
 
 #: Headings of columns that may take several lines.
 WRAPPED = ("sizes", "shared", "layers")
 
-#: What an answer's words mean.
-WORDS = (
-    "words      array part: a loop's iterations in a tile; latency hiding: what a PE "
-    "interleaves; SIMD: what it does at once;",
-    "           lanes: PEs along a loop; packs: words moved at a time; "
-    "boxes: sets of candidates bounded at once",
-)
 
-#: How many times as long sums that come first make a run, for it to be said.
-SLOWED = 1.5
+#: Longest name of a layer in the table (characters).
+LONGEST_NAME = 18
 
 #: Width of tables where the terminal does not say.
 WIDTH = 140
@@ -102,111 +90,9 @@ def limited_metrics(limits: Iterable[Limit]) -> list[str]:
         dict.fromkeys(
             x.metric
             for x in limits
-            if x.metric in METRICS and x.metric not in ("time", "bandwidth")
+            if isinstance(x.expression, Symbol) and x.metric not in ("time", "bandwidth")
         )
     )
-
-
-def print_result(result: Result) -> None:
-    """Print the answer, its proof and what limits it; then the other designs."""
-    if not isinstance(result.problem.design, SystolicDesign):
-        from ithaca.commands.mapping_display import print_mapping
-
-        print_mapping(result)
-        return
-    out, design = console(), systolic(result.problem)
-    out.print(
-        f"{design.nest.name} ({design.nest.shown_sizes}) {design.data.name} "
-        f"on {escape(result.platform_name)}, "
-        f"{design.array.edition.value} model edition, minimising {escape(result.objective.text)}"
-    )
-    if result.best is None:
-        _print_nothing_found(out, result)
-    else:
-        _print_best(out, result, result.best)
-    if len(result.designs) > 1:
-        out.print(_design_table(result))
-    if slowed := _slowed_by_sums(result.designs):
-        out.print(
-            "warning    PEs wait for their neighbours' sums, which they add first. "
-            "If they added them last (--sums last):"
-        )
-        out.print(escape(f"           {'; '.join(slowed)}"))
-
-
-def _slowed_by_sums(designs: Iterable[Solution]) -> list[str]:
-    """What designs would gain if PEs added their neighbours' sums last, where that is much."""
-    found = []
-    for solution in designs:
-        if solution.configuration is not None:
-            design = systolic(solution.problem)
-            slowed = float(design.slowed_by_sums(solution.configuration))
-            if slowed >= SLOWED:
-                found.append(f"design {design.name} would be {slowed:.1f} times as fast")
-    return found
-
-
-def _print_best(out: Console, result: Result, best: Solution) -> None:
-    array, tiling, certificate = systolic(best.problem).array, best.tiling, best.certificate
-    assert tiling is not None
-    unbuildable = f" ({array.reservation})" if array.reservation else ""
-    out.print(f"\n[bold]best[/bold]       design {escape(array.name)}{escape(unbuildable)}")
-    out.print(
-        f"objective  {number(best.value)}  ({escape(proof_text(certificate) + as_stated(result))})"
-    )
-    unproven = [
-        s
-        for s in result.designs
-        if s.certificate.status in (Status.FEASIBLE, Status.UNKNOWN) and s is not best
-    ]
-    if unproven:
-        bounds = [s.certificate.lower_bound for s in unproven]
-        known = [b for b in bounds if b is not None]
-        least = number(min(known)) if len(known) == len(bounds) else "unknown"
-        several = f"{len(unproven)} other designs are not proven; their least"
-        what = "1 other design is not proven; its" if len(unproven) == 1 else several
-        beaten = len(known) == len(bounds) and best.value is not None and min(known) >= best.value
-        out.print(f"           {what} lower bound is {least}{': none is better' if beaten else ''}")
-    target = systolic(best.problem).options.target
-    if target is not None:
-        proof = conclude_least([(s.value, s.certificate) for s in result.designs])
-        out.print(
-            escape(
-                f"{f'for {target.title}':<10} "
-                f"{target_text(target, best.value, proof, result.unrestricted)}"
-            )
-        )
-    for index, loop in enumerate(array.band):
-        out.print(("           " if index else "tiling     ") + _loop_text(best, loop))
-    out.print(
-        "packs      "
-        + ", ".join(f"{name} {words}" for name, words in tiling.module_packs(array).items())
-        + " (words)"
-    )
-    out.print(
-        f"latency    {number(best.metrics['latency'])} cycles = prologue "
-        f"{number(best.metrics['prologue'])}"
-        f" + main {number(best.metrics['main'])} + epilogue {number(best.metrics['epilogue'])}"
-    )
-    out.print(f"           {rounded(best.metrics['time'])} ms; {_throughput_text(best)}")
-    words = " + ".join(f"{name} {number(n)}" for name, n in best.detail["words"].items())
-    out.print(f"off-chip   {number(best.metrics['off_chip_words'])} words = {words}")
-    moved = best.metrics["off_chip_words"] * systolic(best.problem).data.bytes / 10**6
-    out.print(f"           {rounded(moved)} MB at {rounded(best.metrics['bandwidth'])} GB/s")
-    out.print(
-        f"energy     {microjoules(best.metrics['energy'])} µJ, "
-        f"{rounded(best.metrics['power'] / 1000)} W"
-    )
-    for limit in best.problem.limits:
-        used = limit.used(best.metrics)
-        share = f" ({float(used / limit.bound):.1%})" if limit.bound else ""
-        unit = f" {METRICS[limit.metric].unit}" if limit.metric in METRICS else ""
-        out.print(
-            f"{escape(f'{limit.metric:<10}')} {number(used)} of {number(limit.bound)}{unit}{share}"
-        )
-    out.print(f"limited by {_bottleneck(best)}")
-    for line in WORDS:
-        out.print(line)
 
 
 def loop_nest(design: Design, configuration: Mapping[str, int] | None, what: str = "") -> str:
@@ -222,6 +108,14 @@ def microjoules(energy: Fraction | None) -> str:
     return rounded(None if energy is None else energy / 10**6)
 
 
+#: The metrics of a whole run that are told first: how, and in which unit.
+WHOLE = (
+    ("latency", "latency", number, "cycles"),
+    ("energy", "energy", microjoules, "µJ"),
+    ("edp", "EDP", number, "pJ·cycles"),
+)
+
+
 def unit_cells(metrics: Mapping[str, Any], vocabulary: Collection[str]) -> list[tuple[str, str]]:
     """Time, bandwidth and energy of a run, as columns of a table: those that a vocabulary has."""
     cells = {
@@ -230,26 +124,6 @@ def unit_cells(metrics: Mapping[str, Any], vocabulary: Collection[str]) -> list[
         "energy": ("µJ", microjoules(metrics.get("energy"))),
     }
     return [cell for name, cell in cells.items() if name in vocabulary]
-
-
-def target_text(
-    target: Target, value: Fraction | None, proof: Certificate, unrestricted: Unrestricted | None
-) -> str:
-    """How good an answer is among what a compiler builds, and what the restriction to that
-    costs."""
-    proven = "proven optimal" if proof.status is Status.OPTIMAL else "the best found, not proven,"
-    text = f"{proven} among what {target.title} builds"
-    if unrestricted is None or value is None:
-        return text
-    other, bound = unrestricted.value, unrestricted.certificate.lower_bound
-    gaps = (relative_gap(known, value) for known in (other, bound))
-    least, most = (gap_text(None if gap is None else 0.0 - gap) for gap in gaps)
-    if bound == value:
-        return f"{text}; that costs nothing: without the restriction nothing is better"
-    if bound == other:
-        return f"{text}; that costs {least}: the unrestricted optimum is {number(other)}"
-    between = f"between {number(bound)} and {number(other)}"
-    return f"{text}; that costs {least} to {most}: the unrestricted optimum is {between}"
 
 
 def proof_text(certificate: Certificate) -> str:
@@ -268,97 +142,88 @@ def proof_text(certificate: Certificate) -> str:
     return f"not proven: lower bound {number(certificate.lower_bound)}, {gap}; {effort}"
 
 
-def _loop_text(best: Solution, loop: str) -> str:
-    array, tiling = systolic(best.problem).array, best.tiling
-    assert tiling is not None
-    inner = tiling.t2(array, loop)
-    what = "SIMD" if loop == array.simd_loop else "latency hiding"
-    lanes = tiling.array_part[loop] // inner
-    extent = systolic(best.problem).nest.sizes[loop]
-    tiles = -(-extent // tiling.array_part[loop])
-    padded = (
-        f", padded to {tiles * tiling.array_part[loop]}"
-        if tiles * tiling.array_part[loop] != extent
-        else ""
-    )
-    space = f", {counted(lanes, 'lane')}" if loop in array.dataflow else ""
-    return (
-        f"{loop}: array part {tiling.array_part[loop]}, {what} {inner} "
-        f"({counted(tiles, 'tile')}{space}{padded})"
-    )
+def gap(certificate: Certificate) -> str:
+    """The gap that is left, or why there is none."""
+    return gap_text(certificate.gap) if certificate.status.found else certificate.status.value
 
 
-def _throughput_text(best: Solution) -> str:
-    text = (
-        f"{float(best.metrics['throughput']):,.1f} Gop/s at "
-        f"{number(systolic(best.problem).technology.clock_mhz)} MHz"
-    )
-    peak = best.metrics["comp"] * best.metrics["latency"]
-    return f"{text}; {float(systolic(best.problem).nest.operations / peak):.1%} of the array's peak"
-
-
-def _bottleneck(best: Solution) -> str:
-    """What sets the main phase, and what would next."""
-    assert best.configuration is not None
-    bound = binding(systolic(best.problem).costs(best.configuration))
-    first = (
-        "computation: the PEs work"
-        if bound.first.name == PES
-        else f"transfers: {bound.first.name} works"
-    )
-    text = (
-        f"{first} {number(bound.first.cycles)} of the "
-        f"{number(bound.main)} cycles of the {bound.phase}"
-    )
-    if bound.second is not None:
-        name = "the PEs" if bound.second.name == PES else bound.second.name
-        text += f"; next: {name} with {number(bound.second.cycles)}"
-    return text
-
-
-def _print_nothing_found(out: Console, result: Result) -> None:
-    infeasible = [s for s in result.designs if s.certificate.status is Status.INFEASIBLE]
-    if len(infeasible) < len(result.designs):
-        some = (
-            f"; {len(infeasible)} of {len(result.designs)} designs "
-            f"{is_or_are(len(infeasible))} infeasible"
+def proof(certificate: Certificate) -> str:
+    if certificate.status is Status.OPTIMAL:
+        return certificate.told
+    if certificate.status is Status.FEASIBLE and certificate.lower_bound is None:
+        return "not proven"
+    if certificate.status is Status.FEASIBLE:
+        return (
+            f"not proven: lower bound {number(certificate.lower_bound)}, "
+            f"gap {gap_text(certificate.gap)}"
         )
-        bounds = [s.certificate.lower_bound for s in result.designs if s not in infeasible]
-        least = None if None in bounds else min(bound for bound in bounds if bound is not None)
+    bound = (
+        ""
+        if certificate.lower_bound is None
+        else f"; lower bound {number(certificate.lower_bound)}"
+    )
+    return f"{certificate.status.value}{bound}"
+
+
+def shortened(name: str) -> str:
+    """A layer's name for a table: of a long one, where it begins and ends."""
+    return (
+        name
+        if len(name) <= LONGEST_NAME
+        else f"{name[: LONGEST_NAME // 2 - 1]}…{name[-LONGEST_NAME // 2 :]}"
+    )
+
+
+def print_result(result: Result) -> None:
+    """Print the answer and its proof, its loops, what it takes in parts, and what binds: as its
+    family does, if that says how."""
+    if (own := module_of("ithaca.commands.families", result.problem.design.family)) is not None:
+        own.print_result(result)
+        return
+    out, best, objective = console(), result.best, result.objective.text
+    design = result.problem.design if best is None else best.problem.design
+    profile = profile_of(design)
+    out.print(escape(f"{profile.title}, on {result.platform_name}, minimising {objective}"))
+    if best is None or best.configuration is None:
+        known = result.designs[0].certificate
+        unknown = (
+            known.failure
+            if known.empty
+            else f"nothing found in time; lower bound {number(known.lower_bound)}"
+        )
         out.print(
-            f"\nnothing found in time; lower bound {number(least)}" + (some if infeasible else "")
+            "\ninfeasible: no mapping meets the limits"
+            if known.status is Status.INFEASIBLE
+            else f"\n{unknown}"
         )
         return
-    out.print("\ninfeasible: no configuration of any design meets the limits")
-
-
-def _design_table(result: Result) -> Table:
-    rows = []
-    for solution in sorted(result.designs, key=lambda s: (s.value is None, s.value or 0)):
-        array, certificate = systolic(solution.problem).array, solution.certificate
-        rows.append(
-            [
-                ("dataflow", ",".join(array.dataflow)),
-                (
-                    "permutation",
-                    array.permutation + ("" if array.buildable else " (not buildable)"),
-                ),
-                ("objective", number(solution.value)),
-                ("lower bound", number(certificate.lower_bound)),
-                (
-                    "status",
-                    (
-                        Termination.BEATEN
-                        if certificate.termination is Termination.BEATEN
-                        else certificate.status
-                    ).value,
-                ),
-                *unit_cells(solution.metrics, solution.problem.design.vocabulary),
-                *(
-                    (name, number(solution.metrics.get(name)))
-                    for name in limited_metrics(result.limits)
-                ),
-                ("seconds", f"{certificate.seconds:.2f}"),
-            ]
+    out.print(
+        escape(
+            f"\nobjective  {number(best.value)}  "
+            f"({proof_text(best.certificate)}{as_stated(result)})"
         )
-    return table(rows, left=("dataflow", "permutation", "status"), title="all designs")
+    )
+    told = [
+        f"{title} {show(best.metrics[name])} {unit}"
+        for name, title, show, unit in WHOLE
+        if name in best.metrics
+    ]
+    out.print(f"           {'; '.join(told)}\n")
+    for line in profile.loops(best.configuration):
+        out.print(escape(line))
+    if (parts := profile.breakdown(best.metrics)) is not None:
+        out.print(table(parts.rows, parts.left))
+        for line in parts.words:
+            out.print(line)
+    for statement in profile.remarks(best.configuration, best.problem.limits).statements:
+        term, _, said = statement.partition(": ")
+        out.print(escape(f"{term.lower():<11}{said}"))
+    for limit in best.problem.limits:
+        used = limit.used(best.metrics)
+        share = f" ({percent(used / limit.bound)})" if limit.bound else ""
+        unit = (
+            f" {design.vocabulary[limit.metric].unit}" if limit.metric in design.vocabulary else ""
+        )
+        out.print(
+            escape(f"{limit.metric:<10} {number(used)} of {number(limit.bound)}{unit}{share}")
+        )

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib import import_module
+from importlib.util import find_spec
+from types import ModuleType
 from typing import Any
 
 from ithaca.formulations.design import Design
@@ -31,3 +34,10 @@ def family_of(design: Design) -> Family[Any]:
 def profile_of(design: Design) -> Profile[Any]:
     """What people and studies ask of a design."""
     return family_of(design).profile(design)
+
+
+def module_of(place: str, family: str) -> ModuleType | None:
+    """The module of a family in a package of a later layer, which draws or prints what is its own;
+    None where it has none."""
+    name = f"{place}.{family}"
+    return None if find_spec(name) is None else import_module(name)

@@ -28,6 +28,18 @@ class Remarks:
     """The same ready for JSON."""
 
 
+@dataclass(frozen=True, slots=True)
+class Breakdown:
+    """What the parts of an accelerator do, as a table."""
+
+    rows: tuple[tuple[tuple[str, str], ...], ...]
+    """Heading and cell of every column, row by row."""
+    left: frozenset[str]
+    """Headings of columns of names."""
+    words: tuple[str, ...]
+    """What its words mean, in lines."""
+
+
 #: The designs of a family.
 D = TypeVar("D", bound=Design)
 
@@ -80,6 +92,11 @@ class Profile(ABC, Generic[D]):
     def loops(self, configuration: Mapping[str, int]) -> tuple[str, ...]:
         """A configuration as a loop nest, in lines; none where there is nothing to show."""
         return ()
+
+    def breakdown(self, metrics: Mapping[str, Fraction]) -> Breakdown | None:
+        """What the parts of the accelerator do in a run with such metrics; None where that is not
+        known."""
+        return None
 
     def meaning(self, quantity: str) -> tuple[str, str]:
         """Unit and meaning of a quantity."""

@@ -4,24 +4,22 @@ every layer to open."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from ithaca.exports.charts.codesign import accelerators_chart, energy_chart
 from ithaca.exports.report.answer import Card, Verdict, findings, verdict
 from ithaca.exports.report.blocks import Block, Paragraph, Section, Table, chart_figure
-from ithaca.exports.report.hierarchy import architecture_section
 from ithaca.exports.report.network import layer_folded
 from ithaca.exports.report.page import rendered
 from ithaca.files.shown_numbers import number
-from ithaca.formulations.spatial.architecture import Architecture
+from ithaca.formulations.families import module_of
 from ithaca.results.codesign_layers import front_rows, limit_uses, metric_of, networks
 from ithaca.solver.certificate import Status, as_stated
 from ithaca.studies.codesign.question import Question
 from ithaca.studies.codesign.result import CodesignResult, HardwarePoint
 
 
-def codesign_page(
-    result: CodesignResult, architecture: Architecture | None, statements: Sequence[str]
-) -> str:
+def codesign_page(result: CodesignResult, architecture: Any, statements: Sequence[str]) -> str:
     """A self-contained HTML page about a co-design; ``statements`` are the explanation in words."""
     question, sections = result.question, list[Section]()
     several = len(question.objectives) > 1
@@ -34,8 +32,9 @@ def codesign_page(
         sections.append(_front(result))
     if result.best is not None and not several:
         sections.append(_hardware(question, result.best))
-    if architecture is not None and not several:
-        sections.append(architecture_section(architecture))
+    own = module_of("ithaca.exports.report.families", question.space.accelerator.family)
+    if architecture is not None and own is not None and not several:
+        sections.append(own.accelerator_section(architecture))
     sections.append(
         findings(
             statements, question.space.accelerator.metrics, "What it takes, and what would help"

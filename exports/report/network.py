@@ -20,16 +20,13 @@ from ithaca.exports.report.blocks import (
 )
 from ithaca.exports.report.page import rendered
 from ithaca.exports.report.proof import OUTCOME
-from ithaca.exports.report.systolic import array_outline
 from ithaca.files.shown_numbers import counted, number, percent, rounded
-from ithaca.formulations.families import profile_of
-from ithaca.formulations.systolic.design import SystolicDesign
+from ithaca.formulations.families import module_of, profile_of
 from ithaca.formulations.systolic.metrics import METRICS
 from ithaca.results.explanation import explain
 from ithaca.results.network_explanation import NetworkExplanation
 from ithaca.solver.certificate import Certificate, Status, as_stated
 from ithaca.studies.network.parts import layer_result
-from ithaca.studies.network.problems import NetworkRequest
 from ithaca.studies.network.result import LayerResult, NetworkResult
 
 
@@ -40,14 +37,14 @@ def network_page(
     words."""
     request, parameters = result.request, result.network.parameters
     facts = [("network", result.network.name), *((name, str(value)) for name, value in parameters)]
-    facts += [("data type", request.title)] if isinstance(request, NetworkRequest) else []
-    facts += [("platform", request.platform.name), ("layers", result.mode)]
+    facts += [*request.facts, ("platform", request.platform.name), ("layers", result.mode)]
     facts += [("model edition", request.model), ("minimised", request.objective.text)]
+    metrics = result.layers[0].answer.problem.design.vocabulary
     shares = {id(part.result): percent(part.share) for part in explained.parts}
     sections = [
         _layers(result, shares),
         _totals(result),
-        findings(statements, METRICS, "What dominates, and what limits it"),
+        findings(statements, metrics, "What dominates, and what limits it"),
     ]
     sections += _shared(result)
     text = "Each layer opens: its factors, its array drawn, and what is proven of every design."
@@ -272,11 +269,12 @@ def layer_folded(result: NetworkResult, layer: LayerResult, index: int) -> Folde
         blocks.append(Paragraph(f"{explanation.failure or 'Nothing was found'}."))
     else:
         loops = profile_of(best.problem.design).loops(best.configuration)
-        systolic = isinstance(best.problem.design, SystolicDesign)
+        own = module_of("ithaca.exports.report.families", best.problem.design.family)
+        outline = getattr(own, "outline", None)
         blocks += (
-            array_outline(best, f"array-{index}")
-            if systolic
-            else [Listing("The mapping as a loop nest", loops)]
+            [Listing("The mapping as a loop nest", loops)]
+            if outline is None
+            else outline(best, f"array-{index}")
         )
     if layer.designs:
         rows = tuple(

@@ -22,8 +22,7 @@ from ithaca.exports.report.answer import (
 from ithaca.exports.report.blocks import Listing, Paragraph, Section
 from ithaca.exports.report.landscape import AROUND, landscape
 from ithaca.exports.report.proof import certificate, designs
-from ithaca.formulations.families import profile_of
-from ithaca.formulations.systolic.design import SystolicDesign
+from ithaca.formulations.families import module_of, profile_of
 from ithaca.results.explanation import Explanation
 from ithaca.solver.certificate import Status, as_stated
 from ithaca.solver.result import Result
@@ -89,15 +88,8 @@ def rendered(
 def family_sections(best: BestConfiguration, *, simulated: bool = False) -> FamilySections:
     """What is shown of a configuration beside what is shown of any; with a run of it, if it is to
     be simulated."""
-    if best.problem.design.family == "spatial":
-        from ithaca.exports.report.hierarchy import hierarchy_sections
-
-        return hierarchy_sections(best)
-    if not isinstance(best.problem.design, SystolicDesign):
-        return FamilySections()
-    from ithaca.exports.report.systolic import array_sections
-
-    return array_sections(best, simulated=simulated)
+    own = module_of("ithaca.exports.report.families", best.problem.design.family)
+    return FamilySections() if own is None else own.sections(best, simulated=simulated)
 
 
 def _found(

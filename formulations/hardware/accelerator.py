@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from ithaca.formulations.design import Metric
 from ithaca.formulations.problem import Objective, Problem
@@ -54,6 +54,9 @@ class Accelerator(Protocol):
 
     It is picklable and comparable.
     """
+
+    family: ClassVar[str]
+    """The family that its designs belong to."""
 
     @property
     def metrics(self) -> Mapping[str, Metric]:

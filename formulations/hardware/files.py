@@ -409,11 +409,7 @@ def _check(
 
 def space_fields(space: HardwareSpace) -> dict[str, Any]:
     """A space as a document that `read_space` takes back, without names of files."""
-    family, own = next(
-        (name, own)
-        for name, kind in ACCELERATORS.items()
-        if (own := kind.fields(space.accelerator)) is not None
-    )
+    family = space.accelerator.family
 
     def figure(own: Figure) -> dict[str, Any]:
         table = {str(json_number(key)): json_number(value) for key, value in own.table}
@@ -451,6 +447,6 @@ def space_fields(space: HardwareSpace) -> dict[str, Any]:
     return {
         "name": space.name,
         "family": family,
-        **own,
+        **ACCELERATORS[family].fields(space.accelerator),
         **{name: part for name, part in parts.items() if part},
     }

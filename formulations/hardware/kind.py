@@ -28,8 +28,8 @@ class AcceleratorKind(Protocol):
     def read(self, document: Any, where: object) -> Accelerator:
         """The accelerator that a file states. Raises `InputError`, which begins with ``where``."""
 
-    def fields(self, accelerator: Any) -> dict[str, Any] | None:
-        """An accelerator as such a document, whole; None if it is none of the family."""
+    def fields(self, accelerator: Any) -> dict[str, Any]:
+        """An accelerator as such a document, whole."""
 
     def completed(
         self, accelerator: Any, figures: Mapping[str, Figure]

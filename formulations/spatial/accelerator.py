@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 from math import floor
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from ithaca.files.documents import validated
 from ithaca.files.errors import InputError
@@ -43,6 +43,7 @@ class HierarchyAccelerator:
     """An architecture and how layers are mapped onto it (see
     `ithaca.formulations.hardware.accelerator.Accelerator`)."""
 
+    family: ClassVar[str] = "spatial"
     architecture: Architecture
     """The architecture, with the figures that stay."""
     edition: str = TIMELOOP
@@ -117,9 +118,7 @@ class Hierarchies:
             _architecture(document.architecture, where), document.edition, options
         )
 
-    def fields(self, accelerator: Any) -> dict[str, Any] | None:
-        if not isinstance(accelerator, HierarchyAccelerator):
-            return None
+    def fields(self, accelerator: HierarchyAccelerator) -> dict[str, Any]:
         found: dict[str, Any] = {
             "architecture": architecture_fields(accelerator.architecture),
             "edition": accelerator.edition,

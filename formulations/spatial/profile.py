@@ -5,11 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from typing import TypeVar
 
+from ithaca.files.shown_numbers import number, percent, rounded
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.design import Design
-from ithaca.formulations.family import Baselines, Profile, Remarks, Remedies
+from ithaca.formulations.family import Baselines, Breakdown, Profile, Remarks, Remedies
 from ithaca.formulations.problem import Limit
 from ithaca.formulations.spatial.architecture import Level
 from ithaca.formulations.spatial.baselines import dataflows
@@ -22,6 +24,14 @@ from ithaca.formulations.spatial.remedies import remedies
 
 #: The designs of an edition.
 M = TypeVar("M", bound=MappingDesign)
+
+
+#: What the words of a breakdown mean.
+WORDS = (
+    "words      reads, fills (from the level around it) and updates (results "
+    "from inside) are words of one instance;",
+    "           energies are those of all instances",
+)
 
 
 class MappingProfile(Profile[M]):
@@ -41,6 +51,32 @@ class MappingProfile(Profile[M]):
     def title(self) -> str:
         nest = self.design.nest
         return f"{nest.name} ({nest.shown_sizes}), {self.design.edition} model edition"
+
+    def breakdown(self, metrics: Mapping[str, Fraction]) -> Breakdown | None:
+        """What each level moves of each tensor, and what that takes."""
+        rows = []
+        for level in self.design.architecture.levels:
+            first = True
+            for tensor in (access.tensor for access in self.design.nest.accesses):
+                counts = {
+                    what: metrics.get(f"{level.name}.{tensor}.{what}")
+                    for what in ("capacity", "reads", "fills", "updates")
+                }
+                if counts["reads"] is None:
+                    continue
+                energy = metrics[f"{level.name}.energy"]
+                share = percent(energy / metrics["energy"]) if metrics["energy"] else ""
+                row = [("level", level.name if first else ""), ("tensor", tensor)]
+                row += [
+                    ("held" if what == "capacity" else what, number(count))
+                    for what, count in counts.items()
+                ]
+                row.append(("energy (µJ)", rounded(energy / 10**6) if first else ""))
+                row.append(("", share if first else ""))
+                row.append(("cycles", number(metrics[f"{level.name}.cycles"]) if first else ""))
+                rows.append(tuple(row))
+                first = False
+        return Breakdown(tuple(rows), frozenset({"level", "tensor"}), WORDS) if rows else None
 
 
 class TimeloopProfile(MappingProfile[SpatialDesign]):

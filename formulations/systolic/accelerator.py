@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -35,6 +35,7 @@ class SystolicArrays:
     """Up to so many arrays on a device, each for consecutive layers, with its shares of what the
     device has."""
 
+    family: ClassVar[str] = "systolic"
     platform: str
     """Name of the device, or its file."""
     dtype: str
@@ -150,15 +151,13 @@ class Arrays(AcceleratorKind):
         own = document.platform, document.dtype, document.edition, document.arrays, document.shares
         return SystolicArrays(*own, document.minimise, dataflow)
 
-    def fields(self, accelerator: Any) -> dict[str, Any] | None:
-        if not isinstance(accelerator, SystolicArrays):
-            return None
+    def fields(self, accelerator: SystolicArrays) -> dict[str, Any]:
         found = {
             name: getattr(accelerator, name)
             for name in ("platform", "dtype", "edition", "arrays", "shares", "minimise")
         }
         found |= {} if accelerator.dataflow is None else {"dataflow": list(accelerator.dataflow)}
-        return {"family": "systolic", **found}
+        return found
 
     def energies(self, accelerator: SystolicArrays, path: Path) -> Mapping[str, Fraction]:
         """None: the data type has energies."""

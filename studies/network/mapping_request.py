@@ -47,6 +47,11 @@ class MappingRequest:
         return "mapped"
 
     @property
+    def facts(self) -> tuple[tuple[str, str], ...]:
+        """What runs, as terms with values."""
+        return ()
+
+    @property
     def model(self) -> str:
         """The model edition, for people."""
         return self.edition

@@ -56,6 +56,11 @@ class NetworkRequest:
         return self.data.name
 
     @property
+    def facts(self) -> tuple[tuple[str, str], ...]:
+        """What runs, as terms with values."""
+        return (("data type", self.title),)
+
+    @property
     def model(self) -> str:
         """The model edition, for people."""
         return self.edition.value

@@ -21,7 +21,7 @@ from ithaca.exports.charts.page import STYLE
 from ithaca.exports.charts.palette import LEAST_CONTRAST, ROLES, SERIES, heat, ink, luminance
 from ithaca.exports.charts.palette import contrast as contrast_of
 from ithaca.exports.report.answer import best_configuration
-from ithaca.exports.report.array_layout import Side, Spread, elided, layout
+from ithaca.exports.report.families.systolic_layout import Side, Spread, elided, layout
 from ithaca.exports.report.landscape import above
 from ithaca.exports.report.page import report_page
 from ithaca.files.shown_numbers import number, rounded
@@ -226,7 +226,7 @@ def test_the_array_is_laid_out_by_its_model(result: Callable[[str], Result]) -> 
 
 @pytest.mark.parametrize("name", ["mm", "conv", "asic"])
 def test_the_roofline_is_that_of_the_textbook(result: Callable[[str], Result], name: str) -> None:
-    from ithaca.exports.report.physics import roofline_chart
+    from ithaca.exports.report.families.systolic_physics import roofline_chart
     from ithaca.formulations.systolic.insight.facts import facts
 
     loaded = result(name)
@@ -276,7 +276,7 @@ def test_the_roofline_is_that_of_the_textbook(result: Callable[[str], Result], n
 def test_energy_is_that_of_its_components(
     result: Callable[[str], Result], written: Callable[[str], str], name: str
 ) -> None:
-    from ithaca.exports.report.physics import KINDS, energy
+    from ithaca.exports.report.families.systolic_physics import KINDS, energy
 
     loaded = result(name)
     assert loaded.best is not None

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from math import inf
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -131,6 +131,7 @@ class ToyStage:
 class ToyAccelerator:
     """The accelerator; with ``both``, layers may run in two ways."""
 
+    family: ClassVar[str] = "toy"
     both: bool = False
     staged: bool = False
 

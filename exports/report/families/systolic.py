@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from ithaca.exports.charts.chart import Bar, BarChart
 from ithaca.exports.report.answer import BestConfiguration, Card, FamilySections
-from ithaca.exports.report.array_drawing import array_drawing
 from ithaca.exports.report.blocks import Block, ChartFigure, Paragraph, Section, Table, chart_figure
-from ithaca.exports.report.physics import energy, roofline
-from ithaca.exports.report.timeline import timeline_sections
+from ithaca.exports.report.families.systolic_drawing import array_drawing
+from ithaca.exports.report.families.systolic_physics import energy, roofline
+from ithaca.exports.report.families.systolic_timeline import timeline_sections
 from ithaca.files.shown_numbers import number, percent, rounded
 from ithaca.formulations.systolic import quantities
 from ithaca.formulations.systolic.cost_model import Costs
@@ -253,7 +253,7 @@ def _modules(view: ArrayView) -> tuple[Paragraph, ChartFigure, Table]:
     )
 
 
-def array_sections(best: BestConfiguration, *, simulated: bool) -> FamilySections:
+def sections(best: BestConfiguration, *, simulated: bool) -> FamilySections:
     """Everything a report shows of a systolic array; with a run of it, if it is to be simulated."""
     view = _view(best)
     run = timeline_sections(best) if simulated else ()
@@ -261,7 +261,7 @@ def array_sections(best: BestConfiguration, *, simulated: bool) -> FamilySection
     return FamilySections(_cards(view), tuple(_factors(view)), costs, (array_drawing(view.costs),))
 
 
-def array_outline(best: BestConfiguration, name: str) -> tuple[Block, ...]:
+def outline(best: BestConfiguration, name: str) -> tuple[Block, ...]:
     """Its factors and the drawing alone, where a page shows several; of a name that is unique
     there."""
     view = _view(best)

@@ -24,7 +24,7 @@ from ithaca.formulations.spatial.mapping_design import MappingDesign, mapping_de
 WIDTH, HEIGHT, GAP, MARGIN = 720, 52, 46, 12
 
 
-def hierarchy_sections(best: BestConfiguration) -> FamilySections:
+def sections(best: BestConfiguration, *, simulated: bool) -> FamilySections:
     """Figures, tables, charts and the drawing of a mapping; editions that count no levels show
     less."""
     design, metrics = mapping_design(best.problem.design), best.solution.metrics
@@ -221,7 +221,7 @@ def _drawn(design: MappingDesign, mapping: Mapped, metrics: Mapping[str, Fractio
     )
 
 
-def architecture_section(architecture: Architecture) -> Section:
+def accelerator_section(architecture: Architecture) -> Section:
     """The levels as boxes, outermost first, with their sizes and energies, and beside the arrows
     what they may move."""
     boxes, arrows = [], []

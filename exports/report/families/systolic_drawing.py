@@ -10,8 +10,16 @@ from xml.etree import ElementTree as ET
 
 from markupsafe import Markup
 
-from ithaca.exports.report.array_layout import Layout, Placed, Side, Spread, Stream, elided, layout
 from ithaca.exports.report.blocks import ChartFigure, Paragraph, Section, Table
+from ithaca.exports.report.families.systolic_layout import (
+    Layout,
+    Placed,
+    Side,
+    Spread,
+    Stream,
+    elided,
+    layout,
+)
 from ithaca.files.shown_numbers import number
 from ithaca.formulations.systolic.cost_model import Costs
 from ithaca.formulations.systolic.systolic_array import Direction

@@ -1,0 +1,212 @@
+"""Prints networks on systolic arrays for people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from ithaca.commands.display import gap, limited_metrics, microjoules, proof, shortened, table
+from ithaca.commands.families.systolic import target_text
+from ithaca.files.shown_numbers import number, rounded
+from ithaca.formulations.systolic.design import systolic
+from ithaca.solver.solution import Solution
+from ithaca.studies.network.modes import MULTI_ARRAY, SHARED_ARRAY
+from ithaca.studies.network.result import ArrayResult, NetworkResult, SharedDesign
+
+#: What the words of a network's answer mean.
+WORDS = "words      DSP eff.: multiply-accumulates over those the MAC units had cycles for; "
+
+
+#: How many of the designs compared are shown per kernel.
+SHOWN_CHOICES = 5
+
+
+#: What the searches of a mode count, and what that is.
+COUNTED = {
+    SHARED_ARRAY: ("arrays", "hardware on which every layer was solved"),
+    MULTI_ARRAY: ("plans", "ways to cut the layers and share the budget"),
+}
+
+
+def print_layers(out: Console, result: NetworkResult) -> None:
+    """Print the layers on systolic arrays, what they share, and the totals."""
+    out.print(_layer_table(result))
+    if result.mode == SHARED_ARRAY:
+        if len(result.choices) > 1:
+            out.print(_design_table(result.choices))
+    else:
+        for line in _share_lines(result):
+            out.print(escape(line))
+    if result.arrays:
+        out.print(_array_table(result.arrays, limited_metrics(result.request.limits)))
+    _print_totals(out, result)
+
+
+def _layer_table(result: NetworkResult) -> Table:
+    """One line a layer, in 100 columns; ``--table`` and ``--json`` have all figures."""
+    resources = limited_metrics(result.request.limits)
+    shared = bool(result.arrays)
+    # of layers on shared arrays nothing is proven one by one
+    unproven = not shared and not all(
+        r.answer.settled and r.answer.found is not None for r in result.layers
+    )
+    rows = []
+    for layer in result.layers:
+        answer, solution = layer.answer, layer.answer.found
+        metrics = {} if solution is None else solution.metrics
+        row = [("layer", shortened(layer.layer.name)), ("runs", str(layer.layer.count))]
+        row.append(("sizes", layer.layer.nest.short_sizes))
+        row += (
+            [("array", "–" if layer.array is None else str(layer.array))]
+            if len(result.arrays) > 1
+            else []
+        )
+        row.append(("design", "–" if solution is None else _design(solution)))
+        row.append((result.request.objective.text, number(answer.value)))
+        units = [
+            ("ms", rounded(metrics.get("time"), 3)),
+            ("GB/s", rounded(metrics.get("bandwidth"), 3)),
+        ]
+        # 100 columns have no room for both
+        row += [("gap", gap(answer.certificate))] if unproven else units
+        row.append(
+            ("DSP eff.", "–" if layer.efficiency is None else f"{float(layer.efficiency):.1%}")
+        )
+        rows.append([*row, *((name, number(metrics.get(name))) for name in resources)])
+    made = table(rows, left=("layer", "sizes", "design"))
+    made.box, made.show_edge, made.padding = SIMPLE_HEAD, False, (0, 0, 0, 0)
+    for column in made.columns:
+        column.no_wrap = True
+    return made
+
+
+def _design(solution: Solution) -> str:
+    """Dataflow, and permutation where it is not the output's (of a design that can be built, it
+    is)."""
+    array = systolic(solution.problem).array
+    return (
+        f"[{','.join(array.dataflow)}]"
+        if array.permutation == systolic(solution.problem).nest.output.tensor
+        else solution.design
+    )
+
+
+def _share_lines(result: NetworkResult) -> list[str]:
+    """What was chosen for the layers of each kernel, and what the next best designs are."""
+    lines: list[str] = []
+    for kernel in dict.fromkeys(choice.kernel for choice in result.choices):
+        designs = [choice for choice in result.choices if choice.kernel == kernel]
+        best, rest = designs[0], designs[1:SHOWN_CHOICES]
+        if not best.chosen:
+            lines.append(
+                f"{kernel}: no design is known to be feasible for all of "
+                f"its {len(best.layers)} layers"
+            )
+            continue
+        proof = "no other design is better" if best.proven else "not proven to be the best"
+        others = "; ".join(f"{d.name} {_choice_value(d)}" for d in rest)
+        more = f" … {len(designs)} designs" if len(designs) > SHOWN_CHOICES else ""
+        lines.append(f"{kernel}: design {best.name} with {number(best.total.value)} ({proof})")
+        if others:
+            lines.append(f"  next: {others}{more}")
+    return lines
+
+
+def _design_table(designs: Sequence[SharedDesign]) -> Table:
+    """The designs that one search compared."""
+    rows = [
+        [("design", d.name), ("lower bound", number(d.total.certificate.lower_bound))]
+        for d in designs
+    ]
+    made = table(rows, left=("design",), title="designs")
+    made.box, made.show_edge, made.padding = SIMPLE_HEAD, False, (0, 0, 0, 0)
+    return made
+
+
+def _choice_value(design: SharedDesign) -> str:
+    return (
+        number(design.total.value)
+        if design.total.value is not None
+        else design.total.certificate.status.value
+    )
+
+
+def _array_table(arrays: Sequence[ArrayResult], resources: Sequence[str]) -> Table:
+    rows = [
+        [
+            ("array", str(index)),
+            ("design", f"[{','.join(array.dataflow)}] {array.permutation or ''}".strip()),
+            ("shared", " ".join(f"{name}={value}" for name, value in array.parameters.items())),
+            ("layers", " ".join(array.layers)),
+            ("objective", number(array.total.value)),
+            ("lower bound", number(array.total.certificate.lower_bound)),
+            *((name, number(array.resources.get(name))) for name in resources),
+        ]
+        for index, array in enumerate(arrays)
+    ]
+    return table(rows, left=("design", "shared", "layers"), title="arrays")
+
+
+def _print_totals(out: Console, result: NetworkResult) -> None:
+    text = result.request.objective.text
+    if result.total is None:
+        out.print(f"total      none: '{escape(text)}' does not add up over layers")
+    else:
+        certificate = result.total.certificate
+        what = f" ({result.request.minimise.value})" if result.request.arrays > 1 else ""
+        out.print(
+            f"total      {escape(text)}{what} {number(result.total.value)}  ({proof(certificate)})"
+        )
+        target = systolic(result.layers[0].answer.problem).options.target
+        if target is not None and result.total.value is not None:
+            out.print(
+                f"for {target.title} "
+                f"{target_text(target, result.total.value, certificate, result.unrestricted)}"
+            )
+    boxes = sum(r.answer.certificate.nodes for r in result.layers)
+    seconds = sum(r.answer.certificate.seconds for r in result.layers)
+    if result.total is not None:
+        boxes, seconds = result.total.certificate.nodes, result.total.certificate.seconds
+    latency, comp = result.sum_of("latency"), result.mac_cycles
+    if latency is not None and comp:
+        clock = result.request.platform.technology.clock_mhz
+        cycles = "" if text == "latency" else f"latency {number(latency)} cycles; "
+        operations = sum(r.layer.operations for r in result.layers)
+        out.print(
+            f"           {cycles}{float(result.throughput or 0):,.1f} Gop/s at "
+            f"{number(clock)} MHz, layer after layer; "
+            f"DSP efficiency {float(operations / comp):.1%}"
+        )
+        out.print(f"           {_units(result)}")
+    proven = "" if result.arrays else f"proven     {result.proven} of {len(result.layers)} layers; "
+    counted, meaning = COUNTED.get(result.mode, ("boxes", "sets of candidates bounded at once"))
+    out.print(f"{proven or 'search     '}{boxes:,} {counted}, {seconds:.2f} s")
+    out.print(f"{WORDS}{counted}: {meaning}")
+
+
+def _units(result: NetworkResult) -> str:
+    """Time, traffic and energy of all layers one after the other, and the share of the memory that
+    the neediest takes."""
+    most = max(
+        solution.metrics["bandwidth"]
+        for layer in result.layers
+        if (solution := layer.answer.found) is not None
+    )
+    memory = result.request.platform.memory
+    has = (
+        ""
+        if memory is None
+        else f" of {rounded(memory.bandwidth.limit)} ({float(most / memory.bandwidth.limit):.1%})"
+    )
+    moved = (result.sum_of("off_chip_words") or 0) * systolic(
+        result.layers[0].answer.problem
+    ).data.bytes
+    traffic = f"{rounded(moved / 10**6)} MB off chip, a layer at most at {rounded(most)} GB/s{has}"
+    return (
+        f"{rounded(result.sum_of('time'))} ms; {traffic}; energy "
+        f"{microjoules(result.sum_of('energy'))} µJ"
+    )

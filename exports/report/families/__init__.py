@@ -1,0 +1,1 @@
+"""What pages show of the configurations of a family: a module each, of its name."""
