@@ -290,14 +290,14 @@ def schema(kind: str) -> dict[str, Any]:
     from ithaca.commands.api.simulating import SimulationDocument
     from ithaca.formulations.families import FAMILIES
     from ithaca.results.codesign import codesign_model
-    from ithaca.results.network import NetworkResultDocument
+    from ithaca.results.network import documents
     from ithaca.results.schema import result_model
     from ithaca.results.studies import FrontDocument, StudyDocument
 
     models: dict[str, type[Document]] = {
         "result": result_model(FAMILIES["systolic"]),
         "mapping": result_model(FAMILIES["spatial"]),
-        "network": NetworkResultDocument,
+        "network": documents("systolic").MODEL,
         "codesign": codesign_model(FAMILIES["spatial"]),
         "match": MatchDocument,
         "whatif": StudyDocument,

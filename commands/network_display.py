@@ -35,8 +35,7 @@ def print_network(result: NetworkResult) -> None:
     out.print(escape(f"{what}, minimising {request.objective.text}"))
     if not result.complete:
         out.print("the run ended early, by the time limit or an interrupt")
-    family = result.layers[0].answer.problem.design.family
-    if (own := module_of("ithaca.commands.families.networks", family)) is not None:
+    if (own := module_of("ithaca.commands.families.networks", result.family)) is not None:
         own.print_layers(out, result)
     else:
         print_layers(out, result)

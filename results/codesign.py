@@ -39,7 +39,7 @@ from ithaca.formulations.schema import (
 )
 from ithaca.results.codesign_layers import choice, of_runs
 from ithaca.results.files import check_same, check_shortfalls, read_solution
-from ithaca.results.network import Count, DesignShortfallDocument, read_certificate
+from ithaca.results.network_parts import Count, DesignShortfallDocument, read_certificate
 from ithaca.results.schema import FirstPart, configuration_fields, tightest
 from ithaca.solver.certificate import Status
 from ithaca.solver.documents import ProofDocument

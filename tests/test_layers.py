@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -96,6 +96,63 @@ FAMILIES = sorted(path.parent.name for path in (ROOT / "formulations").glob("*/f
 GENERIC = ("solver", "refine", "studies/peers", "results/files.py", "results/schema.py")
 OWN_WORDS = re.compile(r"(t1|t2|lanes|tiles|pack|simd)(\..*)?|bram18k|systolic")
 
+#: Later layers. What is a family's own there is a module of its name in a folder `families`, which
+#: the registry finds; exports for one tool are of a family.
+LATER = ("studies", "results", "exports", "commands")
+TOOLS = ("exports/autosa/", "exports/timeloop/", "exports/scalesim/", "exports/rtl/")
+
+#: Files of later layers that still import a family: none may be added.
+STILL = frozenset(
+    [
+        "commands/api/codesign.py",
+        "commands/api/codesign_result.py",
+        "commands/api/device_split.py",
+        "commands/api/evaluating.py",
+        "commands/api/exporting.py",
+        "commands/api/fronts.py",
+        "commands/api/lists.py",
+        "commands/api/mapped_layers.py",
+        "commands/api/mapped_points.py",
+        "commands/api/mapping.py",
+        "commands/api/networks.py",
+        "commands/api/options.py",
+        "commands/api/parsing.py",
+        "commands/api/request.py",
+        "commands/api/seeding.py",
+        "commands/api/simulating.py",
+        "commands/api/solving.py",
+        "commands/api/studies.py",
+        "commands/api/vary.py",
+        "commands/completion.py",
+        "commands/evaluate.py",
+        "commands/grid.py",
+        "commands/listing.py",
+        "commands/map.py",
+        "commands/simulate.py",
+        "exports/configuration.py",
+        "exports/layers.py",
+        "exports/report/network.py",
+        "results/codesign_layers.py",
+        "results/consistency.py",
+        "results/datasets.py",
+        "results/network_verification.py",
+        "results/studies.py",
+        "results/table.py",
+        "results/verification.py",
+        "studies/codesign/workloads.py",
+        "studies/network/arrays.py",
+        "studies/network/layers.py",
+        "studies/network/mapping_request.py",
+        "studies/network/problems.py",
+        "studies/network/result.py",
+        "studies/shared/alone.py",
+        "studies/shared/hardware_bounds.py",
+        "studies/shared/joint.py",
+        "studies/shared/layer.py",
+        "studies/shared/pipeline.py",
+    ]
+)
+
 
 def names_family(path: Path) -> list[str]:
     """Imports of a family's modules."""
@@ -161,3 +218,98 @@ def test_no_family_knows_another_and_the_contract_none() -> None:
     ]
     assert FAMILIES
     assert not found
+
+
+def is_of_family(path: Path) -> bool:
+    """Whether a file of a later layer belongs to a family."""
+    place = path.relative_to(ROOT)
+    own = "families" in place.parts and place.stem.partition("_")[0] in FAMILIES
+    return own or place.as_posix().startswith((*TOOLS, "exports/seeds/for_"))
+
+
+def test_later_layers_name_no_family() -> None:
+    naming = {
+        path.relative_to(ROOT).as_posix()
+        for layer in LATER
+        for path in files(layer)
+        if not is_of_family(path) and names_family(path)
+    }
+    assert naming == STILL
+
+
+def test_what_is_of_a_family_in_later_layers_is_found_by_the_registry_alone() -> None:
+    own = re.compile(rf"ithaca\.\w+(\.\w+)*\.families(\.\w+)*\.({'|'.join(FAMILIES)})")
+    found = [
+        f"{path.relative_to(ROOT)}:{line}: {module}"
+        for layer in LATER
+        for path in files(layer)
+        if not is_of_family(path)
+        for line, module in imported(path.read_text())
+        if own.match(module)
+    ]
+    assert not found
+
+
+def module_name(path: Path) -> str:
+    """The name by which a file is imported."""
+    parts = ("ithaca", *path.relative_to(ROOT).with_suffix("").parts)
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def targets(text: str, modules: Collection[str]) -> set[str]:
+    """The files that a source text imports, wherever in it: `from a import b` is of `a.b`, if that
+    is a file."""
+    found = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            whole = (f"{node.module}.{alias.name}" for alias in node.names)
+            found |= {name if name in modules else str(node.module) for name in whole}
+    return found & set(modules)
+
+
+def circles(imports: Mapping[str, Collection[str]]) -> list[list[str]]:
+    """Files that import each other, directly or by others: strongly connected components of more
+    than one file (Tarjan)."""
+    order: dict[str, int] = {}
+    low: dict[str, int] = {}
+    open_: list[str] = []
+    found: list[list[str]] = []
+
+    def visit(name: str) -> None:
+        order[name] = low[name] = len(order)
+        open_.append(name)
+        for other in imports[name]:
+            if other not in order:
+                visit(other)
+            if other in open_:
+                low[name] = min(low[name], low[other])
+        if low[name] == order[name]:
+            place = open_.index(name)
+            found.append(sorted(open_[place:]))
+            del open_[place:]
+
+    for name in imports:
+        if name not in order:
+            visit(name)
+    return [circle for circle in found if len(circle) > 1]
+
+
+def test_no_files_import_each_other() -> None:
+    """Not even where types are checked, or inside functions."""
+    paths = {module_name(path): path for layer in LAYERS for path in files(layer)}
+    imports = {
+        name: targets(path.read_text(), paths.keys()) - {name} for name, path in paths.items()
+    }
+    assert len(imports) > 400
+    assert not circles(imports)
+
+
+def test_a_circle_is_seen() -> None:
+    text = "from ithaca.a import b\ndef f():\n    import ithaca.c\n    from ithaca.a.b import x\n"
+    assert targets(text, {"ithaca.a", "ithaca.a.b", "ithaca.c"}) == {"ithaca.a.b", "ithaca.c"}
+    assert circles({"a": "b", "b": "cd", "c": "a", "d": "e", "e": "d", "f": "a"}) == [
+        ["d", "e"],
+        ["a", "b", "c"],
+    ]

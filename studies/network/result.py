@@ -165,6 +165,11 @@ class NetworkResult:
     fusing: Fusing | None = None
     """What stays on chip, if that was asked for; layers of one nest are then apart."""
 
+    @property
+    def family(self) -> str:
+        """The family that runs it."""
+        return self.layers[0].answer.problem.design.family
+
     @cached_property
     def arrays(self) -> tuple[ArrayResult, ...]:
         """The arrays that layers share, in order; what is proven of one is so of the whole

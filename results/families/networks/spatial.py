@@ -4,14 +4,12 @@ network on arrays."""
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, create_model
 
-from ithaca.files.documents import validated
 from ithaca.files.errors import InputError
-from ithaca.files.json_numbers import SCHEMA, refuse
+from ithaca.files.json_numbers import SCHEMA
 from ithaca.formulations.families import family_of
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.schema import (
@@ -33,9 +31,8 @@ from ithaca.formulations.spatial.editions import Setting
 from ithaca.formulations.spatial.family import LevelMappingDocument, MappingSpaceDocument
 from ithaca.formulations.spatial.library import fitted
 from ithaca.formulations.spatial.mapping_space import MappingOptions
-from ithaca.results.consistency import check_consistent
-from ithaca.results.files import check_same, check_shortfalls, read_solution
-from ithaca.results.network import (
+from ithaca.results.files import check_shortfalls, read_solution
+from ithaca.results.network_parts import (
     Count,
     FailureDocument,
     FusingDocument,
@@ -106,15 +103,16 @@ class _Part(FirstPart):
 
 
 #: The whole file.
-MappedNetworkDocument: Any = create_model(
+MODEL: Any = create_model(
     "MappedNetworkDocument", __base__=_Part, architecture=(ArchitectureDocument, ...)
 )
 
 
-def mapped_network_document(result: NetworkResult, request: MappingRequest) -> dict[str, Any]:
+def document(result: NetworkResult) -> dict[str, Any]:
     """The document of ``ithaca network --arch``."""
-    total = result.total
-    document = {
+    total, request = result.total, result.request
+    assert isinstance(request, MappingRequest)
+    fields = {
         "schema": SCHEMA,
         "study": "network",
         "family": "spatial",
@@ -138,9 +136,7 @@ def mapped_network_document(result: NetworkResult, request: MappingRequest) -> d
         "failures": list(result.failures),
         "fusing": fusing_fields(result),
     }
-    written: dict[str, Any] = MappedNetworkDocument.model_validate(
-        document, from_attributes=True
-    ).written()
+    written: dict[str, Any] = MODEL.model_validate(fields, from_attributes=True).written()
     return written
 
 
@@ -165,19 +161,8 @@ def _layer(result: LayerResult) -> dict[str, Any]:
     }
 
 
-def read_mapped_network(document: Any, path: Path) -> NetworkResult:
-    """The result that the document of a file states, checked against the model."""
-    read = validated(MappedNetworkDocument, document, path)
-    try:
-        result, request = _read_result(read)
-        check_same(read.written(), mapped_network_document(result, request), "")
-        check_consistent(result)
-    except InputError as error:
-        raise refuse(path, error) from None
-    return result
-
-
-def _read_result(read: Any) -> tuple[NetworkResult, MappingRequest]:
+def result(read: Any) -> NetworkResult:
+    """The result that a document states."""
     architecture, options = (
         read_architecture_document(read.architecture),
         MappingOptions(**dict(read.space)),
@@ -196,7 +181,7 @@ def _read_result(read: Any) -> tuple[NetworkResult, MappingRequest]:
     fusing = None if read.fusing is None else read.fusing.fusing()
     return NetworkResult(
         PER_LAYER, read.network.network(layers), request, *parts, failures=failures, fusing=fusing
-    ), request
+    )
 
 
 def _problem(

@@ -1,0 +1,1 @@
+"""The documents of answers that are a family's own."""

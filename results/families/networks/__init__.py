@@ -1,0 +1,1 @@
+"""The documents of networks, by family: a module each."""

@@ -1,0 +1,377 @@
+"""The documents of networks on systolic arrays."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import AfterValidator, Field
+
+from ithaca.files.json_numbers import SCHEMA
+from ithaca.formulations.families import FAMILIES, UNNAMED, family_of
+from ithaca.formulations.platform import Platform
+from ithaca.formulations.problem import Problem
+from ithaca.formulations.schema import (
+    Document,
+    NestDocument,
+    Number,
+    PlatformDocument,
+    Positive,
+    Text,
+    read_objective,
+)
+from ithaca.formulations.systolic import quantities
+from ithaca.formulations.systolic.data_types import data_type
+from ithaca.formulations.systolic.dataflows import dataflows
+from ithaca.formulations.systolic.design import Spans, SystolicDesign, fixed, systolic
+from ithaca.formulations.systolic.family import (
+    ChoiceDocument,
+    Setting,
+    SpaceDocument,
+    TechnologyDocument,
+    TilingDocument,
+    setting_fields,
+)
+from ithaca.formulations.systolic.metrics import METRICS
+from ithaca.formulations.systolic.systolic_array import Edition
+from ithaca.results.files import check_shortfalls, read_solution, read_unrestricted
+from ithaca.results.network_parts import (
+    Count,
+    DesignShortfallDocument,
+    FailureDocument,
+    FusingDocument,
+    Names,
+    NetworkPart,
+    fusing_fields,
+    network_fields,
+    read_certificate,
+    read_layers,
+    read_total,
+)
+from ithaca.results.schema import FirstPart, UnrestrictedDocument, configuration_fields, tightest
+from ithaca.solver.certificate import Status
+from ithaca.solver.documents import ProofDocument
+from ithaca.solver.solution import Solution
+from ithaca.studies.network.problems import NetworkRequest
+from ithaca.studies.network.result import (
+    ArrayResult,
+    Failure,
+    LayerResult,
+    NetworkResult,
+    SharedDesign,
+    Total,
+)
+from ithaca.studies.shared.plans import Minimise
+from ithaca.workloads.library import workload_document
+from ithaca.workloads.networks.network import Layer
+
+Index = Annotated[int, Field(ge=0, le=10**6)]
+
+
+class PartitionDocument(Document):
+    """How layers were to be partitioned over arrays."""
+
+    arrays: Count
+    minimise: Annotated[Minimise, Field(strict=False)]
+    shares: dict[Literal["dsp", "bram18k", "bandwidth"], Positive] = Field(default_factory=dict)
+
+
+class RestrictionDocument(Document):
+    """Which designs were considered."""
+
+    dataflow: Names | None = None
+    permutation: Text | None = None
+    include_unbuildable: bool = False
+
+
+class PhysicalDocument(Document):
+    """What was given of the array."""
+
+    lanes: dict[str, int]
+    simd: int | None
+    packs: dict[str, int]
+    buffers: dict[str, int]
+    idle_lanes: int
+
+    def hardware(self, design: SystolicDesign) -> Spans:
+        """The values of the design's hardware quantities."""
+        found = {quantities.lanes(loop).name: lanes for loop, lanes in self.lanes.items()}
+        if self.simd is not None:
+            found[quantities.t2(design.array.simd_loop).name] = self.simd
+        found |= {quantities.pack(group).name: pack for group, pack in self.packs.items()}
+        return fixed(
+            found | {quantities.buffer(name).name: words for name, words in self.buffers.items()}
+        )
+
+
+class BestDocument(ChoiceDocument):
+    """How a layer is run."""
+
+    tiling: TilingDocument
+    metrics: dict[str, Any]
+    physical: PhysicalDocument | None = None
+
+
+class DesignDocument(ChoiceDocument):
+    """What came of one design."""
+
+    value: Number | None
+    certificate: ProofDocument
+
+
+class LayerDocument(Document):
+    """One layer."""
+
+    name: Text
+    count: Count
+    sources: Names
+    workload: NestDocument
+    folded: Text | None = None
+    kept: dict[str, Annotated[int, Field(ge=1)]] = Field(default_factory=dict)
+    array: Index | None = None
+    value: Number | None
+    certificate: ProofDocument
+    dsp_efficiency: Number | None
+    best: BestDocument | None
+    shortfalls: list[DesignShortfallDocument] = Field(default_factory=list)
+    designs: list[DesignDocument]
+
+
+class TotalDocument(Document):
+    """The whole network."""
+
+    value: Number | None
+    certificate: ProofDocument | None
+    operations: int
+    latency: Number | None
+    throughput: Number | None
+    dsp_efficiency: Number | None
+
+
+class SharedDesignDocument(ChoiceDocument):
+    """One dataflow and permutation for the layers of a kernel."""
+
+    dataflow: Names  # type: ignore[assignment]
+    kernel: Text
+    layers: Names
+    value: Number | None
+    certificate: ProofDocument
+    chosen: bool
+    proven: bool
+    how_far: Annotated[Text | None, Field(exclude=True)] = None
+    """In words; earlier versions stated it, and values of all."""
+
+    def claimed(self) -> Self:
+        """The same with a value only if it is chosen: nobody proves the others."""
+        if self.how_far is None or self.chosen or self.value is None:
+            return self
+        proof = self.certificate.model_copy(update={"status": Status.UNKNOWN, "gap": None})
+        return self.model_copy(update={"value": None, "certificate": proof})
+
+
+class ArrayDocument(Document):
+    """One array that runs several layers."""
+
+    dataflow: Names
+    permutation: str | None
+    layers: Names
+    value: Number | None
+    certificate: ProofDocument
+    resources: dict[str, Number]
+    parameters: dict[str, int]
+
+
+class NetworkResultDocument(FirstPart):
+    """The whole file."""
+
+    study: Literal["network"]
+    mode: Text
+    network: NetworkPart
+    dtype: Text
+    platform: PlatformDocument
+    edition: Annotated[Edition, Field(strict=False)]
+    objective: Text
+    partition: PartitionDocument = PartitionDocument(arrays=1, minimise=Minimise.TOTAL)
+    restriction: RestrictionDocument = RestrictionDocument()
+    space: SpaceDocument = SpaceDocument()
+    technology: TechnologyDocument = TechnologyDocument()
+    method: Text
+    complete: bool
+    total: TotalDocument
+    layers: Annotated[list[LayerDocument], Field(min_length=1)]
+    choices: list[Annotated[SharedDesignDocument, AfterValidator(SharedDesignDocument.claimed)]] = (
+        Field(default_factory=list)
+    )
+    arrays: list[ArrayDocument] = Field(default_factory=list)
+    failures: list[FailureDocument]
+    unrestricted: UnrestrictedDocument | None = None
+    fusing: FusingDocument | None = None
+
+
+def document(result: NetworkResult) -> dict[str, Any]:
+    """The document of ``ithaca network``."""
+    network, request = result.network, result.request
+    assert isinstance(request, NetworkRequest)
+    fields = {
+        "schema": SCHEMA,
+        "study": "network",
+        "mode": result.mode,
+        "network": network_fields(network, ordered=result.fusing is not None),
+        "dtype": request.data.name,
+        "platform": {"name": request.platform.name, "limits": tightest(request.limits)},
+        "edition": request.edition,
+        "objective": request.objective.text,
+        "partition": request,
+        "restriction": request,
+        **setting_fields(request.space, request.technology),
+        "method": result.method,
+        "complete": result.complete,
+        "total": _summary(result),
+        "layers": [_layer(layer) for layer in result.layers],
+        "choices": [_shared(choice) for choice in result.choices],
+        "arrays": [_shared(array) for array in result.arrays],
+        "failures": list(result.failures),
+        "unrestricted": result.unrestricted,
+        "fusing": fusing_fields(result),
+    }
+    return NetworkResultDocument.model_validate(fields, from_attributes=True).written()
+
+
+def _summary(result: NetworkResult) -> dict[str, Any]:
+    """The objective over the whole network, and what all of its runs take together."""
+    operations, comp = sum(layer.layer.operations for layer in result.layers), result.mac_cycles
+    return {
+        "value": None if result.total is None else result.total.value,
+        "certificate": None if result.total is None else result.total.certificate,
+        "operations": operations,
+        "latency": result.sum_of("latency"),
+        "throughput": result.throughput,
+        "dsp_efficiency": None if comp is None else operations / comp,
+    }
+
+
+def _layer(result: LayerResult) -> dict[str, Any]:
+    layer, answer = result.layer, result.answer
+    return {
+        "name": layer.name,
+        "count": layer.count,
+        "sources": layer.sources,
+        "workload": workload_document(layer.nest),
+        "folded": layer.folded,
+        "kept": dict(answer.problem.design.kept),
+        "array": result.array,
+        "value": answer.value,
+        "certificate": answer.certificate,
+        "dsp_efficiency": result.efficiency,
+        "best": None if answer.found is None else _best(answer.found),
+        "shortfalls": list(answer.shortfalls),
+        "designs": [
+            {
+                **family_of(design.problem.design).choice_fields(design.problem.design),
+                "value": design.value,
+                "certificate": design.certificate,
+            }
+            for design in result.designs
+        ],
+    }
+
+
+def _best(solution: Solution) -> dict[str, Any]:
+    found: dict[str, Any] = {"lanes": {}, "simd": None, "packs": {}, "buffers": {}}
+    for name, value in systolic(solution.problem).given.items():
+        kind, _, owner = name.partition(".")
+        if owner:
+            found[kind if kind == "lanes" else f"{kind}s"][owner] = value
+        else:
+            found[kind] = value
+    given = {**found, "idle_lanes": max(found["lanes"].values())} if found["lanes"] else None
+    return configuration_fields(solution.problem, solution.configuration) | {"physical": given}
+
+
+def _shared(part: SharedDesign | ArrayResult) -> dict[str, Any]:
+    own = {field.name: getattr(part, field.name) for field in fields(part) if field.name != "total"}
+    return own | {"value": part.total.value, "certificate": part.total.certificate}
+
+
+MODEL = NetworkResultDocument
+
+
+# -- reading ---------------------------------------------------------------------------
+
+
+def result(read: NetworkResultDocument) -> NetworkResult:
+    """The result that a document states."""
+    request = NetworkRequest(
+        data=data_type(read.dtype),
+        platform=Platform(read.platform.name, "", read.technology.technology(), {}),
+        limits=read.platform.upper_limits(METRICS),
+        objective=read_objective(read.objective, "objective", METRICS),
+        edition=read.edition,
+        **dict(read.restriction),
+        space=read.space.options(),
+        **dict(read.partition),
+    )
+    layers = read_layers(read.layers, lambda layer: _read_layer(layer, request))
+    return NetworkResult(
+        read.mode,
+        read.network.network(layers),
+        request,
+        read.method,
+        layers,
+        read_total(read.total.value, read.total.certificate, "total"),
+        read.complete,
+        tuple(
+            _read_shared(choice, f"choices[{index}]") for index, choice in enumerate(read.choices)
+        ),
+        tuple(Failure(failure.place, failure.reason) for failure in read.failures),
+        read_unrestricted(read, read.total.value),
+        None if read.fusing is None else read.fusing.fusing(),
+    )
+
+
+def _read_layer(read: LayerDocument, request: NetworkRequest) -> LayerResult:
+    layer = Layer(read.name, read.workload.nest(), read.count, read.sources, read.folded)
+    setting = Setting(
+        layer.nest, request.data, request.edition, request.space, request.technology, read.kept
+    )
+
+    def problem(choice: ChoiceDocument) -> Problem:
+        return Problem(FAMILIES[UNNAMED].design(setting, choice), request.limits, request.objective)
+
+    certificate = read_certificate(read.certificate, read.value, "certificate")
+    falls = check_shortfalls(
+        [s.shortfall(s.design) for s in read.shortfalls], request.limits, "shortfalls"
+    )
+    designs = tuple(
+        Solution(
+            problem(d),
+            None,
+            d.value,
+            read_certificate(d.certificate, d.value, f"designs[{index}].certificate"),
+        )
+        for index, d in enumerate(read.designs)
+    )
+    if read.best is not None:
+        posed, tiling = problem(read.best), read.best.tiling
+        if (given := read.best.physical) is not None:
+            posed = posed.with_design(hardware=given.hardware(systolic(posed)))
+    else:
+        anything = ChoiceDocument(
+            dataflow=list(dataflows(layer.nest)[0]),
+            permutation=layer.nest.output.tensor,
+            buildable=True,
+        )
+        posed, tiling = designs[0].problem if designs else problem(anything), None
+    return LayerResult(
+        layer, read_solution(posed, tiling, certificate, "best", falls), designs, read.array
+    )
+
+
+def _read_shared(read: SharedDesignDocument, at: str) -> SharedDesign:
+    own = dict(read)
+    del own["how_far"]
+    total = Total(
+        own["value"],
+        read_certificate(own.pop("certificate"), own.pop("value"), f"{at}.certificate"),
+    )
+    return SharedDesign(**own, total=total)

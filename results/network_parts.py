@@ -1,0 +1,156 @@
+"""What the documents of networks of all families share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from fractions import Fraction
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from ithaca.files.errors import InputError
+from ithaca.files.messages import quoted
+from ithaca.formulations.schema import Document, Number, Text
+from ithaca.solver.certificate import Certificate
+from ithaca.solver.documents import ProofDocument, ShortfallDocument, check_certificate
+from ithaca.studies.network.result import Edge, Fusing, LayerResult, NetworkResult, Total
+from ithaca.workloads.networks.network import LayerRun, Network, Omission, OmissionKind
+
+Names = Annotated[tuple[str, ...], Field(strict=False)]
+
+
+Count = Annotated[int, Field(ge=1, le=10**9)]
+
+
+class OmissionDocument(Document):
+    """Operations that are no layer."""
+
+    operator: Text
+    count: Count
+    kind: Annotated[OmissionKind, Field(strict=False)]
+    reason: str = ""
+    sources: Names = ()
+
+
+class RunDocument(Document):
+    """A layer of the network's own, where it runs."""
+
+    source: Text
+    count: Count
+    follows: bool = False
+
+
+class NetworkPart(Document):
+    """What the layers were taken from; the order they run in where that matters."""
+
+    name: Text
+    parameters: dict[str, int]
+    omissions: list[OmissionDocument]
+    order: list[RunDocument] = Field(default_factory=list)
+
+    def network(self, results: Iterable[LayerResult]) -> Network:
+        """The network, of these layers. Raises `InputError` if the order has others."""
+        layers = tuple(result.layer for result in results)
+        omissions = tuple(Omission(**dict(omission)) for omission in self.omissions)
+        parameters = tuple(self.parameters.items())
+        nests = {source: layer.nest for layer in layers for source in layer.sources}
+        for run in self.order:
+            if run.source not in nests:
+                raise InputError(
+                    f"network.order: {quoted(run.source)} is no source of a "
+                    "layer; allowed: those of layers"
+                )
+        order = tuple(
+            LayerRun(run.source, nests[run.source], run.count, run.follows) for run in self.order
+        )
+        return Network(self.name, layers, unsupported=omissions, parameters=parameters, order=order)
+
+
+class EdgeDocument(Document):
+    """A layer that reads just what the one before wrote."""
+
+    producer: Text
+    consumer: Text
+    words: Annotated[int, Field(ge=1)]
+    kept: bool
+    fits: bool = True
+
+
+class FusingDocument(Document):
+    """What stays on chip between layers, and the whole network where nothing does."""
+
+    edges: list[EdgeDocument]
+    value: Number | None
+    certificate: ProofDocument
+
+    def fusing(self) -> Fusing:
+        """The same."""
+        without = Total(
+            self.value, read_certificate(self.certificate, self.value, "fusing.certificate")
+        )
+        return Fusing(tuple(Edge(**dict(edge)) for edge in self.edges), without)
+
+
+class FailureDocument(Document):
+    """A problem that could not be solved."""
+
+    place: str
+    reason: str
+
+
+class DesignShortfallDocument(ShortfallDocument):
+    """A limit that a design cannot meet."""
+
+    design: Text
+
+
+def network_fields(network: Network, *, ordered: bool = False) -> dict[str, Any]:
+    """What `NetworkPart` states of a network, with the order of its runs if asked for."""
+    order = list(network.order) if ordered else []
+    parts = {
+        "parameters": dict(network.parameters),
+        "omissions": list(network.unsupported),
+        "order": order,
+    }
+    return {"name": network.name, **parts}
+
+
+def fusing_fields(result: NetworkResult) -> dict[str, Any] | None:
+    """What `FusingDocument` states of a result."""
+    if result.fusing is None:
+        return None
+    without = result.fusing.without
+    return {
+        "edges": list(result.fusing.edges),
+        "value": without.value,
+        "certificate": without.certificate,
+    }
+
+
+def read_layers(
+    documents: Sequence[Any], read: Callable[[Any], LayerResult]
+) -> tuple[LayerResult, ...]:
+    """The layers of a document; errors say which it is."""
+    layers = []
+    for index, document in enumerate(documents):
+        try:
+            layers.append(read(document))
+        except InputError as error:
+            raise InputError(f"layers[{index}]: {error}") from None
+    return tuple(layers)
+
+
+def read_total(value: Fraction | None, certificate: ProofDocument | None, at: str) -> Total | None:
+    """The total that a document states, if it states one."""
+    return (
+        None
+        if certificate is None
+        else Total(value, read_certificate(certificate, value, f"{at}.certificate"))
+    )
+
+
+def read_certificate(read: ProofDocument, value: Fraction | None, at: str) -> Certificate:
+    """A certificate that its value does not contradict."""
+    certificate = read.certificate()
+    check_certificate(certificate, value, at)
+    return certificate
