@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import random
+import time
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
@@ -44,7 +45,7 @@ from ithaca.solver.cpsat.engine import Search, solve_cpsat
 from ithaca.solver.engines import Method
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions
-from ithaca.solver.portfolio import solve_designs
+from ithaca.solver.portfolio import not_solved, solve_designs
 from ithaca.solver.solution import Solution
 from ithaca.solver.staged.engine import solve_staged
 from ithaca.solver.verification import verify
@@ -398,21 +399,26 @@ def test_instances_that_make_no_whole_clusters_share_accesses(
     assert 0 < least <= expected[0]
 
 
-@pytest.mark.parametrize("block", [1, 3])
-def test_what_stages_leave_open_is_proven_by_cpsat(block: int) -> None:
-    """Blocks and clusters end the search in stages with a gap: it used to be the answer, after a
-    fraction of the time."""
+def shared_accesses(block: int) -> SpatialDesign:
+    """A design whose search in stages ends with a gap: blocks and clusters share accesses."""
     nest = nest_of("O[p] += I[p+r] * W[r]", {"p": 4, "r": 3})
     costs = {"read_energy": Fraction(3), "write_energy": Fraction(5), "update_energy": Fraction(7)}
     levels = (
         Level("DRAM", cluster=2, block=block),
         Level("RF", cluster=2, block=block, instances=3, mesh_x=3, **costs),
     )
-    design = SpatialDesign(
+    return SpatialDesign(
         nest,
         Architecture("shared", levels, Compute("mac", 3, 3)),
         MappingOptions(divisors_only=True),
     )
+
+
+@pytest.mark.parametrize("block", [1, 3])
+def test_what_stages_leave_open_is_proven_by_cpsat(block: int) -> None:
+    """Blocks and clusters end the search in stages with a gap: it used to be the answer, after a
+    fraction of the time."""
+    design = shared_accesses(block)
     problem = posed(design, "RF.energy")
     assert solve_staged(problem).certificate.status is Status.FEASIBLE
     best, expected = solve_auto(problem), enumerated(problem)
@@ -433,6 +439,27 @@ def test_what_stages_leave_open_is_proven_by_cpsat(block: int) -> None:
     less = Limit("RF.energy", best.value - Fraction(1, 1000))
     assert solve_staged(posed(design, "latency", [less])).certificate.status is Status.UNKNOWN
     assert solve_auto(posed(design, "latency", [less])).certificate.status is Status.INFEASIBLE
+
+
+@pytest.mark.parametrize(("limit", "granted"), [(None, [60.0]), (1000.0, [60.0]), (40.0, [40.0])])
+def test_cpsat_has_a_minute_for_what_stages_leave_open(
+    limit: float | None, granted: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A gap of many digits may never close: then the search ends with what it has."""
+    seconds: list[float] = []
+
+    def proves_nothing(problem: Problem, options: SolveOptions, *_: object) -> Solution:
+        assert options.time_limit is not None
+        seconds.append(options.time_limit)
+        return not_solved(problem)
+
+    monkeypatch.setattr(time, "perf_counter", lambda: sum(seconds))  # which only CP-SAT takes
+    monkeypatch.setattr("ithaca.solver.cpsat.engine.solve_cpsat", proves_nothing)
+    problem = posed(shared_accesses(1), "RF.energy")
+    solution = solve_auto(problem, SolveOptions(time_limit=limit))
+    assert seconds == granted
+    assert solution.value == solve_staged(problem).value
+    assert solution.certificate.status is Status.FEASIBLE
 
 
 @pytest.mark.parametrize(

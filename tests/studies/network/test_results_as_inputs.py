@@ -151,6 +151,15 @@ def _without_best(document: Any) -> None:
     layer["designs"] = [design for design in layer["designs"] if design["value"] != layer["value"]]
 
 
+def _other_total(document: Any) -> None:
+    """Let a design fail, so that choices cannot be compared with those of layers, and the one that
+    was chosen and the total take a cycle less."""
+    document["failures"] = [{"place": "wide [i] A", "reason": "out of memory"}]
+    for part in (next(c for c in document["choices"] if c["chosen"]), document["total"]):
+        part["value"] -= 1
+        part["certificate"]["lower_bound"] -= 1
+
+
 def _unproven_layer(document: Any) -> None:
     """Let a design of a layer be open below the layer's answer, which still claims to be
     optimal."""
@@ -173,6 +182,7 @@ def _unproven_layer(document: Any) -> None:
             _set("failures", value=[{"place": "zz", "reason": "x"}]),
             "failures[0].place is 'zz'; allowed: a layer and",
         ),
+        (MODES[1], _other_total, ", yet the layers take "),
         ((), _set("objective", value="dsp"), "not the model's"),
         ((), _set("mode", value="best"), "mode is 'best'; allowed: per-layer"),
         (
