@@ -170,6 +170,16 @@ class Family(ABC, Generic[D]):
         """Which design it is."""
         return {}
 
+    def restriction_fields(self, designs: Sequence[D]) -> Mapping[str, Any]:
+        """What was asked of designs, as the head states it, so that these are all that it allows;
+        nothing where no question has just these."""
+        return {}
+
+    def unrestricted(self, designs: Sequence[D]) -> Sequence[D]:
+        """The designs of the same question, where configurations need not be such as a compiler
+        builds."""
+        return designs
+
     def tiling_fields(self, design: D, configuration: Configuration) -> Any:
         """A configuration as documents state it."""
         return dict(configuration)

@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, create_model
+from pydantic import AfterValidator, Field, create_model
 
 from ithaca.files.documents import validated
 from ithaca.files.errors import EDITED, InputError
@@ -104,12 +104,25 @@ class OpenDocument(Document):
     lower_bounds: Annotated[tuple[Number | None, ...], Field(strict=False)]
 
 
+#: What a space says for people, and what it is asked where nothing else is: no part of an answer.
+UNUSED = {"description", "source", "workloads", "objective", "limits"}
+
+
+def _used(space: dict[str, Any]) -> dict[str, Any]:
+    """What an answer depends on of a space; earlier versions stated all."""
+    return {
+        name: _used(part) if name == "architecture" and isinstance(part, dict) else part
+        for name, part in space.items()
+        if name not in UNUSED
+    }
+
+
 class CodesignPart(FirstPart):
     """The whole file; its field ``best``, or ``front`` of several objectives, has tilings as the
     family writes them."""
 
     study: Literal["codesign"]
-    space: dict[str, Any]
+    space: Annotated[dict[str, Any], AfterValidator(_used)]
     workloads: Annotated[list[WorkloadDocument], Field(min_length=1)]
     objective: ObjectiveDocument | None = None
     objectives: list[Text] = Field(default_factory=list)

@@ -10,7 +10,7 @@ from fractions import Fraction
 from ithaca.files.errors import EDITED, InputError
 from ithaca.files.shown_numbers import counted, number
 from ithaca.results.codesign_layers import shown_name
-from ithaca.results.network_verification import Check
+from ithaca.results.network_verification import Check, as_stated
 from ithaca.solver.certificate import Status
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.verification import BOUND_WITHIN, Claim, agree, claimed, repeat, verify
@@ -39,6 +39,11 @@ def verify_codesign(result: CodesignResult, options: SolveOptions) -> Iterator[C
                 yield Check(
                     name, *verify(answer, Budget(options).share(), f"front[{place}] {name}")
                 )
+    space = result.question.space
+    units = {q.name: q.unit for q in space.quantities}
+    units |= {name: metric.unit for name, metric in space.units.items()}
+    if said := ", ".join(f"{name} in {unit}" for name, unit in units.items() if unit):
+        yield as_stated(said)
     claim, checked = result.certificate, True
     limit = (
         BOUND_WITHIN

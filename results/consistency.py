@@ -14,7 +14,7 @@ from ithaca.formulations.algebra.rounding import ROUNDING
 from ithaca.formulations.systolic.design import systolic
 from ithaca.solver.certificate import Status
 from ithaca.studies.best import over_all
-from ithaca.studies.network.fused import chained, variant_of
+from ithaca.studies.network.fused import Variant, chained, variant_of
 from ithaca.studies.network.layers import SHARED_DATAFLOW, SolvedLayer, shared_designs
 from ithaca.studies.network.modes import MODES, ONE_SEARCH, SHARED_ARRAY
 from ithaca.studies.network.parts import PER_LAYER, layer_result
@@ -22,6 +22,7 @@ from ithaca.studies.network.problems import NetworkRequest
 from ithaca.studies.network.result import Fusing, NetworkResult, Total
 from ithaca.studies.network.totals import adds_up, best_total, total
 from ithaca.studies.shared.plans import Minimise
+from ithaca.workloads.networks.network import LayerRun
 
 
 def check_consistent(result: NetworkResult) -> None:
@@ -105,19 +106,21 @@ def _check_fusing(result: NetworkResult, fusing: Fusing) -> None:
     )
     if chain.edges(found) != tuple(replace(edge, fits=True) for edge in fusing.edges):
         raise InputError(f"fusing.edges are not those of network.order: {EDITED}")
-    layers = {source: layer for layer in result.layers for source in layer.layer.sources}
-    for run, asked in zip(chain.runs, chain.chosen(found), strict=True):
-        if variant_of(layers[run.source].answer.problem) != asked:
+    members: dict[Variant, list[LayerRun]] = {}
+    for run, variant in zip(chain.runs, chain.chosen(found), strict=True):
+        members.setdefault(variant, []).append(run)
+    follows = [
+        (runs[0].source, tuple(run.source for run in runs), sum(run.count for run in runs), variant)
+        for variant, runs in members.items()
+    ]
+    for layer, other in zip(result.layers, follows, strict=False):
+        own = layer.layer
+        if (own.name, own.sources, own.count, variant_of(layer.answer.problem)) != other:
             raise InputError(
-                f"fusing.edges: what {run.source} keeps is not what its layer says: {EDITED}"
+                f"layer {own.name} does not follow from network.order and fusing.edges: {EDITED}"
             )
-    for source, layer in layers.items():
-        if layer.layer.count != sum(
-            run.count for run in chain.runs if run.source in layer.layer.sources
-        ):
-            raise InputError(
-                f"network.order does not run {source} as often as its layer says: {EDITED}"
-            )
+    if len(follows) != len(result.layers):
+        raise InputError(f"network.order is of {len(follows)} layers: {EDITED}")
 
 
 def _check_choices(result: NetworkResult) -> None:
@@ -140,6 +143,12 @@ def _check_choices(result: NetworkResult) -> None:
         chosen = [c.name for c in result.choices if c.chosen and layer.layer.name in c.layers]
         if layer.answer.value is not None and layer.answer.design not in chosen:
             raise InputError(f"layers[{index}].best is not of the design chosen: {EDITED}")
+        for own in layer.designs:
+            if layer.answer.value is not None and own.design == layer.answer.design:
+                known = Total(own.value, own.certificate)
+                _check(
+                    Total(layer.answer.value, layer.answer.certificate), known, f"layers[{index}]"
+                )
     kinds = dict.fromkeys((choice.kernel, choice.layers) for choice in result.choices)
     best = [
         best_total([c.total for c in result.choices if (c.kernel, c.layers) == kind])
@@ -162,6 +171,14 @@ def _check_arrays(result: NetworkResult) -> None:
     request, claimed = result.request, result.total
     assert isinstance(request, NetworkRequest)  # others have no such modes
     assert claimed is not None  # objectives add up
+    for index, layer in enumerate(result.layers):
+        # nothing is proven of one layer, or of all of them
+        proof, value = layer.answer.certificate, layer.answer.value
+        status = claimed.certificate.status if value is None else Status.FEASIBLE
+        if (proof.status, proof.lower_bound, proof.among) != (status, None, ""):
+            raise InputError(
+                f"layers[{index}].certificate is not '{status.value}' without a bound: {EDITED}"
+            )
     if [r.array for r in result.layers if r.answer.found] != [
         n for n, a in enumerate(result.arrays) for _ in a.layers
     ]:

@@ -319,7 +319,9 @@ def explanation_document(result: Result, explanation: Explanation) -> dict[str, 
     double."""
     solution, family = explanation.solution, family_of(result.problem.design)
     asked = head_fields(
-        result.problem, result.platform_name, None if solution is None else solution.value
+        [each.problem for each in result.designs],
+        result.platform_name,
+        None if solution is None else solution.value,
     )
     document: dict[str, Any] = {
         "schema": SCHEMA,

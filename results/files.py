@@ -52,21 +52,18 @@ NOTHING = {"lower_bound": None, "gap": None, "method": "none", "nodes": 0, "seco
 
 def result_document(result: Result) -> dict[str, Any]:
     """The document of a result; `json_numbers.document_text` makes it text."""
-    family, best, free = family_of(result.problem.design), result.best, result.unrestricted
-    choices = (
-        [] if free is None else [family.choice_fields(problem.design) for problem in free.problems]
-    )
+    best = result.best
+    problems = [solution.problem for solution in result.designs]
     fields = {
         "schema": SCHEMA,
         "family": result.problem.design.family,
-        **head_fields(result.problem, result.platform_name, None if best is None else best.value),
+        **head_fields(problems, result.platform_name, None if best is None else best.value),
         "best": None if best is None else solution_fields(best),
         "designs": [solution_fields(_founded(solution)) for solution in result.designs],
-        "unrestricted": None
-        if free is None
-        else {"value": free.value, "certificate": free.certificate, "designs": choices},
+        "unrestricted": result.unrestricted,
     }
-    return result_model(family).model_validate(fields, from_attributes=True).written()
+    model = result_model(family_of(result.problem.design))
+    return model.model_validate(fields, from_attributes=True).written()
 
 
 def _founded(solution: Solution) -> Solution:
@@ -93,10 +90,15 @@ def read_result(document: Any, path: Path) -> Result:
     must be that document."""
     read, result = _read(document, path)
     try:
-        check_same(read.written(), result_document(result), "")
+        check_same(read.written(), as_asked(result_document(result), document), "")
     except InputError as error:
         raise refuse(path, error) from None
     return result
+
+
+def as_asked(model: dict[str, Any], document: Mapping[str, Any]) -> dict[str, Any]:
+    """A document without what one of an earlier version did not state of its designs."""
+    return {k: v for k, v in model.items() if k != "restriction" or k in document}
 
 
 def read_problems(
@@ -124,20 +126,7 @@ def _read(document: Any, path: Path) -> tuple[Any, Result]:
         raise refuse(path, f"family is {quoted(name)}; allowed: {', '.join(FAMILIES)}")
     read: Any = validated(result_model(FAMILIES[name]), document, path)
     try:
-        result = _Reader(FAMILIES[name], read).result()
-        if result.unrestricted is not None:
-            space = {
-                part: value for part, value in document.get("space", {}).items() if part != "for"
-            }
-            free = {
-                **document,
-                "space": space,
-                "unrestricted": None,
-                "designs": document["unrestricted"]["designs"],
-            }
-            problems = read_problems(free, Path("unrestricted"))
-            result = replace(result, unrestricted=replace(result.unrestricted, problems=problems))
-        return read, result
+        return read, _Reader(FAMILIES[name], read).result()
     except InputError as error:
         raise refuse(path, error) from None
 
@@ -173,12 +162,18 @@ class _Reader:
             best = next(
                 (s for s in designs if s.design == stated.design and s.value == best.value), best
             )
-        return Result(
-            self.read.platform.name,
-            best,
-            designs,
-            read_unrestricted(self.read, None if best is None else best.value),
-        )
+        free = read_unrestricted(self.read, None if best is None else best.value)
+        if free is not None:
+            free = replace(free, problems=self._unrestricted(designs))
+        return Result(self.read.platform.name, best, designs, free)
+
+    def _unrestricted(self, designs: Sequence[Solution]) -> tuple[Problem, ...]:
+        """What is solved for what there is without a restriction."""
+        free = self.family.unrestricted([solution.problem.design for solution in designs])
+        if (stated := self.read.unrestricted.designs) is not None:
+            known = [dict(self.family.choice_fields(design)) for design in free]
+            check_same(stated, known, "unrestricted.designs")
+        return tuple(replace(designs[0].problem, design=design) for design in free)
 
     def _solution(self, read: Any, at: str) -> Solution:
         try:

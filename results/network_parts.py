@@ -28,8 +28,9 @@ class OmissionDocument(Document):
     operator: Text
     count: Count
     kind: Annotated[OmissionKind, Field(strict=False)]
-    reason: str = ""
-    sources: Names = ()
+    # nobody reads from a file what earlier versions stated, too
+    reason: Annotated[str, Field(exclude=True)] = ""
+    sources: Annotated[Names, Field(exclude=True)] = ()
 
 
 class RunDocument(Document):
@@ -51,7 +52,7 @@ class NetworkPart(Document):
     def network(self, results: Iterable[LayerResult]) -> Network:
         """The network, of these layers. Raises `InputError` if the order has others."""
         layers = tuple(result.layer for result in results)
-        omissions = tuple(Omission(**dict(omission)) for omission in self.omissions)
+        omissions = tuple(Omission(o.operator, o.count, o.kind) for o in self.omissions)
         parameters = tuple(self.parameters.items())
         nests = {source: layer.nest for layer in layers for source in layer.sources}
         for run in self.order:

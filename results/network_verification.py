@@ -29,6 +29,7 @@ from ithaca.studies.network.problems import NetworkRequest
 from ithaca.studies.network.result import Fusing, LayerResult, NetworkResult, Total
 from ithaca.studies.network.runner import RunOptions
 from ithaca.studies.shared.proof import Proof
+from ithaca.workloads.networks.network import Network
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,11 @@ class Check:
         return f"{self.place:<{self.width}} {self.line}"
 
 
+def as_stated(words: str) -> Check:
+    """What a file says of its question that its answer does not depend on."""
+    return Check("as stated", f"{words}: no figure depends on it, it is not checked", True)
+
+
 def verify_network(result: NetworkResult, options: SolveOptions) -> Iterator[Check]:
     """Prove again what a network's result claims, layer by layer, then the total; the time limit is
     for each layer.
@@ -56,6 +62,8 @@ def verify_network(result: NetworkResult, options: SolveOptions) -> Iterator[Che
     file; `DisagreementError` if engines contradict each other.
     """
     one_search, confirmed = result.mode in ONE_SEARCH, True
+    if isinstance(result.request, NetworkRequest) and not one_search:
+        _check_designs(result)
     for index, layer in enumerate(result.layers):
         check = (
             _evaluated(layer)
@@ -72,13 +80,15 @@ def verify_network(result: NetworkResult, options: SolveOptions) -> Iterator[Che
             "could have been is not checked",
             False,
         )
-    total = result.total
+    if words := "; ".join(_words(result.network)):
+        yield as_stated(words)
+    total, budget = result.total, Budget(options)  # of all further searches together
     if total is None:
         yield Check("total", "none is claimed: the objective does not add up over layers", True)
     elif one_search:
         yield Check("total", *_prove_arrays(result, total, options))
     elif result.fusing is not None:
-        yield from _search_again(result, total, result.fusing, options)
+        yield from _search_again(result, total, result.fusing, budget)
     else:
         what = (
             "the sum over the layers"
@@ -89,17 +99,38 @@ def verify_network(result: NetworkResult, options: SolveOptions) -> Iterator[Che
     request = result.request
     if result.unrestricted is not None and isinstance(request, NetworkRequest):
         free = replace(request, space=replace(request.space, target=None))
-        total_of = _total if result.fusing is None else _fused_total
-        yield Check(
-            "unrestricted",
-            *repeat(
-                result.unrestricted,
-                partial(total_of, result, free),
-                options,
-                "unrestricted",
-                evaluated=False,
-            ),
-        )
+        again = partial(_total, result, free, fused=result.fusing is not None)
+        search = budget.share()
+        line, proven = repeat(result.unrestricted, again, search, "unrestricted", evaluated=False)
+        yield Check("unrestricted", line, proven)
+
+
+def _words(network: Network) -> Iterator[str]:
+    """What a file says of where layers come from."""
+    if network.parameters:
+        yield ", ".join(f"{name}={value}" for name, value in network.parameters)
+    left_out = [f"{o.operator} × {o.count} ({o.kind.value})" for o in network.unsupported]
+    if left_out:
+        yield f"left out {', '.join(left_out)}"
+    for layer in network.layers:
+        if layer.sources != (layer.name,) or layer.folded:
+            was = f", folded from {layer.folded}" if layer.folded else ""
+            yield f"{layer.name} stands for {', '.join(layer.sources)}{was}"
+
+
+def _check_designs(result: NetworkResult) -> None:
+    """Refuse layers whose designs are not all that were asked for, but for those that failed."""
+    failed = {failure.place for failure in result.failures}
+    if failed and result.fusing is not None:
+        return  # they may be of variants that were not chosen
+    for index, part in enumerate(result.request.pose(result.network)):
+        stated = [design.design for design in result.layers[index].designs]
+        names = [problem.design.name for problem in part.problems]
+        if stated != [name for name in names if f"{part.layer.name} {name}" not in failed]:
+            raise InputError(
+                f"layers[{index}].designs are {', '.join(stated)}; allowed: "
+                f"those of the question, {', '.join(names)}"
+            )
 
 
 def _evaluated(layer: LayerResult) -> Check:
@@ -140,12 +171,12 @@ def _check_layer(
 
 
 def _search_again(
-    result: NetworkResult, total: Total, fusing: Fusing, options: SolveOptions
+    result: NetworkResult, total: Total, fusing: Fusing, budget: Budget
 ) -> Iterator[Check]:
     """Repeat the search over what stays on chip, and that of the layers where nothing does."""
 
     def solve(search: SolveOptions) -> Total | None:
-        again = solve_fused(result.network, result.request, RunOptions(search=search))
+        again = _fused(result, result.request, search)
         assert again.fusing is not None
         for index, (edge, other) in enumerate(zip(fusing.edges, again.fusing.edges, strict=True)):
             if other.fits and not edge.fits:
@@ -155,23 +186,26 @@ def _search_again(
                 )
         return again.total
 
+    left = 2 + (result.unrestricted is not None)
     if total.certificate.lower_bound is None and not all(edge.fits for edge in fusing.edges):
-        solve(replace(options, time_limit=BOUND_WITHIN) if options.time_limit is None else options)
-    yield Check("total", *repeat(total, solve, options, "total"))
-    apart = partial(_total, result, result.request)
-    yield Check("unfused", *repeat(fusing.without, apart, options, "fusing", evaluated=False))
+        search = budget.share(left + 1)
+        solve(replace(search, time_limit=BOUND_WITHIN) if search.time_limit is None else search)
+    yield Check("total", *repeat(total, solve, budget.share(left), "total"))
+    apart, search = partial(_total, result, result.request, fused=False), budget.share(left - 1)
+    yield Check("unfused", *repeat(fusing.without, apart, search, "fusing", evaluated=False))
 
 
-def _total(result: NetworkResult, request: Any, search: SolveOptions) -> Total | None:
-    """What a network takes, by one more search; where nothing stays on chip."""
+def _total(
+    result: NetworkResult, request: Any, search: SolveOptions, *, fused: bool
+) -> Total | None:
+    """What a network takes, by one more search, and where tensors may stay on chip."""
+    if fused:
+        return _fused(result, request, search).total
     return mode(result.mode)(result.network, request, RunOptions(search=search)).total
 
 
-def _fused_total(
-    result: NetworkResult, request: NetworkRequest, search: SolveOptions
-) -> Total | None:
-    """The same where tensors may stay on chip."""
-    return solve_fused(result.network, request, RunOptions(search=search)).total
+def _fused(result: NetworkResult, request: Any, search: SolveOptions) -> NetworkResult:
+    return solve_fused(result.network, request, RunOptions(search=search))
 
 
 def _prove_arrays(result: NetworkResult, total: Total, options: SolveOptions) -> tuple[str, bool]:
@@ -232,9 +266,10 @@ def _prove_arrays(result: NetworkResult, total: Total, options: SolveOptions) ->
                 proven = False
     if proven:
         return f"{said}; proven by another argument in {budget.spent:.1f} s", True
+    search = replace(budget.share(), gap=below(claim.gap or 0.0))
     agree(
         Claim.of(total),
-        Claim.of(_total(result, request, replace(budget.share(), gap=below(claim.gap or 0.0)))),
+        Claim.of(_total(result, request, search, fused=False)),
         "total",
     )
     return f"{said}; bound not checked: not proven by another argument in time", False

@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import cache
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, create_model
+from pydantic import Field, create_model
 
 from ithaca.files.json_numbers import json_number
 from ithaca.formulations.configuration import Configuration
@@ -43,14 +43,10 @@ class UnrestrictedDocument(Document):
 
 
 class FreeDocument(UnrestrictedDocument):
-    """The same of one workload, with the designs that were solved for it."""
+    """The same of one workload; of which designs follows from the question, which not all versions
+    stated."""
 
-    designs: list[dict[str, Any]] = Field(default_factory=list)
-
-
-def _claimed(free: FreeDocument | None) -> FreeDocument | None:
-    """What may be proven again: earlier versions did not state of which designs it is."""
-    return None if free is None or not free.designs else free
+    designs: Annotated[list[dict[str, Any]] | None, Field(exclude=True)] = None
 
 
 class ResultPart(Document):
@@ -58,7 +54,7 @@ class ResultPart(Document):
 
     best: Any
     designs: list[Any]
-    unrestricted: Annotated[FreeDocument | None, AfterValidator(_claimed)] = None
+    unrestricted: FreeDocument | None = None
 
 
 @cache
@@ -78,11 +74,15 @@ def result_model(family: Family[Any]) -> type[ResultPart]:
     return found
 
 
-def head_fields(problem: Problem, platform: str, value: Fraction | None) -> dict[str, Any]:
-    """The fields that say what was asked: of a problem of any of the designs, on a platform, with
-    the least objective found."""
+def head_fields(
+    problems: Sequence[Problem], platform: str, value: Fraction | None
+) -> dict[str, Any]:
+    """The fields that say what was asked: of problems, one per design, on a platform, with the
+    least objective found."""
+    problem, family = problems[0], family_of(problems[0].design)
     return {
-        **family_of(problem.design).head_fields(problem.design),
+        **family.head_fields(problem.design),
+        **family.restriction_fields([each.design for each in problems]),
         "platform": {"name": platform, "limits": tightest(problem.limits)},
         "objective": {"expression": problem.objective.text, "value": value},
     }

@@ -169,7 +169,7 @@ def _point(study: Study, index: Index) -> dict[str, Any]:
 def question_fields(problems: Sequence[Problem], platform: str) -> dict[str, Any]:
     """What was asked, as results state it, and of which designs."""
     family = family_of(problems[0].design)
-    head = head_fields(problems[0], platform, None)
+    head = head_fields(problems, platform, None)
     bases: Any = (family.head, FirstPart)
     choices: Any = list[family.choice]  # type: ignore[name-defined]
     asked: Any = create_model("QuestionDocument", __base__=bases, designs=(choices, ...))

@@ -16,13 +16,12 @@ from typing import Any, cast
 from ithaca.files.documents import validated
 from ithaca.files.errors import EDITED, InputError
 from ithaca.files.json_numbers import SCHEMA, json_number
-from ithaca.files.messages import quoted
 from ithaca.formulations.platform import Share
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.schema import number
 from ithaca.formulations.spatial.variation import figures, with_figure
-from ithaca.results.files import NOTHING, check_same, read_problems, read_result
+from ithaca.results.files import NOTHING, as_asked, check_same, read_problems, read_result
 from ithaca.results.network_verification import Check
 from ithaca.results.studies import (
     FrontDocument,
@@ -31,6 +30,7 @@ from ithaca.results.studies import (
     configuration_document,
     front_document,
     point_fields,
+    question_fields,
     study_title,
 )
 from ithaca.solver.certificate import Status
@@ -75,11 +75,8 @@ def posed(document: Mapping[str, Any], path: Path) -> tuple[Problem, ...]:
             "state; allowed: a file written anew"
         )
     problems = read_problems(asked, path)
-    if (value := asked["objective"]["value"]) is not None:
-        raise InputError(
-            f"question.objective.value is {quoted(value)}; allowed: "
-            "null, as a question has no answer"
-        )
+    model = question_fields(problems, asked["platform"]["name"])  # without an answer
+    check_same(asked, as_asked(model, asked), "question")
     return problems
 
 
@@ -99,6 +96,7 @@ def evaluated(
         "certificate": {"status": "feasible", **NOTHING},
     }
     head = {**asked, "objective": {**asked["objective"], "value": value}}
+    head.pop("restriction", None)  # this is one of its designs
     found = read_result({"schema": SCHEMA, **head, "best": own, "designs": [own]}, path).best
     assert found is not None
     return found
@@ -122,11 +120,8 @@ def verify_front(document: Mapping[str, Any], path: Path, options: SolveOptions)
             raise InputError(f"points[{place}].values are not on the front: {EDITED}")
         missing += known is None
         points.append({**(known or point), **own})
-    model |= {
-        name: text
-        for name, text in _fixed(document["question"], problems[0], ()).items()
-        if name in document
-    }
+    model |= _fixed(document["question"], problems[0], ())
+    del model["title"]  # only studies have one
     model |= {"question": document["question"], "points": points}
     if not document["complete"]:
         steps = len(document["completeness"])
@@ -166,9 +161,9 @@ def verify_study(document: Mapping[str, Any], path: Path, options: SolveOptions)
         try:
             problems = posed(point, path)
             fixed = _fixed(point["question"], problems[0], names)
-            check_same(
-                repeated, {label: text for label, text in fixed.items() if label in repeated}, ""
-            )
+            units = [_unit(axis, point, problems[0]) for axis in names]
+            check_same([axis["unit"] for axis in document["axes"]], units, "units of axes")
+            check_same(repeated, fixed, "")
             done = _check_labels(point, problems[0]) & _same_point(point, problems, path, budget)
         except InputError as error:
             raise InputError(f"points[{place}]: {str(error).removeprefix(f'{path}: ')}") from None
@@ -228,6 +223,7 @@ def _check_labels(point: Mapping[str, Any], problem: Problem) -> bool:
         "dataflow": " or ".join(dataflows),
         "permutation": permutations.pop() if len(permutations) == 1 else "several",
     }
+    varied = figures(design.architecture) if "architecture" in question else {}
     for axis, label in point["at"].items():
         model, metric = known.get(axis, "none"), axis.removesuffix("_limit")
         if axis in limits and isinstance(label, str) and label.endswith("%"):
@@ -239,7 +235,7 @@ def _check_labels(point: Mapping[str, Any], problem: Problem) -> bool:
                 checked = False
                 continue
             model = label if json_number(bounds[metric]) == model else model
-        elif "architecture" in question and axis in figures(design.architecture):
+        elif axis in varied:
             value = None if label == "none" else number(label)
             model = (
                 label
@@ -248,6 +244,16 @@ def _check_labels(point: Mapping[str, Any], problem: Problem) -> bool:
             )
         check_same(label, model, f"at.{axis}")
     return checked
+
+
+def _unit(axis: str, point: Mapping[str, Any], problem: Problem) -> str:
+    """The unit of an axis."""
+    design = cast(Any, problem.design)
+    if axis in design.nest.sizes:
+        return "iterations"
+    known = figures(design.architecture) if "architecture" in point["question"] else {}
+    known |= {f"{name}_limit": own for name, own in design.vocabulary.items()}
+    return known[axis].unit if axis in known else ""
 
 
 def _same_point(

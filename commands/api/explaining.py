@@ -90,9 +90,9 @@ def _statements(result: Result, explanation: Explanation) -> Iterator[str]:
         yield _limit(use, solution.problem.design.vocabulary)
     if explanation.next_best is not None:
         yield _rival(objective, solution.value, *explanation.next_best)
-    yield from change_statements(
-        objective, explanation.changes, profile_of(result.problem.design).innate
-    )
+    proof = proof_of_changes(result, settled=certificate.settled)
+    innate = profile_of(result.problem.design).innate
+    yield from change_statements(objective, explanation.changes, innate, proof)
 
 
 def _limit(use: LimitUse, vocabulary: Mapping[str, Metric]) -> str:
@@ -121,36 +121,42 @@ def _rival(objective: str, value: Fraction, name: str, other: Fraction) -> str:
     )
 
 
+def proof_of_changes(result: Result | CodesignResult, *, settled: bool) -> str:
+    """What is said of changes that are proven: of a result of a file whose optimum was not searched
+    for again, against what."""
+    return "proven against the file's optimum" if settled and as_stated(result) else "proven"
+
+
 def change_statements(
-    objective: str, changes: Sequence[Change] | None, innate: str
+    objective: str, changes: Sequence[Change] | None, innate: str, proof: str
 ) -> Iterator[str]:
     """What was tried, and what to change first; ``innate`` says what allows nothing better where no
-    limit binds."""
+    limit binds, ``proof`` what is said of what is proven."""
     if changes is None:
         yield "To change first: not computed (--quick)."
         return
     idle = worthless(changes)
     for change in changes:
         if change.what not in idle or change.kind is not ChangeKind.LIMIT:
-            yield f"Tried: {_tried(change)}: {objective} {_effect(change)}."
+            yield f"Tried: {_tried(change)}: {objective} {_effect(change, proof)}."
     for metric in idle:
         yield (
             f"Tried: {metric} raised by {' % or '.join(map(str, RAISES))} %: "
-            f"no change of {objective} (proven)."
+            f"no change of {objective} ({proof})."
         )
     first = first_change(changes)
     if first is not None:
         yield (
-            f"To change first: {_tried(first)}; {objective} {_effect(first)}, "
+            f"To change first: {_tried(first)}; {objective} {_effect(first, proof)}, "
             "the largest gain of those tried."
         )
     elif unbound(changes):
         yield (
-            "To change first: nothing that was tried helps (proven). No "
+            f"To change first: nothing that was tried helps ({proof}). No "
             f"limit binds: {innate} nothing better."
         )
     elif all(change.proven for change in changes) and changes:
-        yield "To change first: nothing that was tried helps (proven)."
+        yield f"To change first: nothing that was tried helps ({proof})."
     else:
         yield "To change first: no gain was proven" + (
             " in time." if changes else "; there is no limit to raise."
@@ -174,14 +180,15 @@ def _tried(change: Change) -> str:
     )
 
 
-def _effect(change: Change) -> str:
+def _effect(change: Change, proof: str) -> str:
     gain = change.gain
-    proof = "proven" if change.proven else "not proven"
+    if change.kind is ChangeKind.DESIGN:  # it is at hand
+        proof = "proven"
     if change.before == change.after:
         return (
-            f"stays {number(change.before)} "
-            f"({'proven' if change.proven else 'not decided in time'})"
+            f"stays {number(change.before)} ({proof if change.proven else 'not decided in time'})"
         )
+    proof = proof if change.proven else "not proven"
     if gain is None:
         return f"{number(change.before)} becomes {number(change.after)} ({proof})"
     sign = "−" if gain > 0 else "+"
@@ -283,7 +290,9 @@ def explain_codesign(
     if result.best is None:
         lines.append(f"No accelerator: {result.failure}.")
     elif len(result.question.objectives) == 1:
-        lines += change_statements(result.question.objectives[0].text, tried, "the space allows")
+        proof = proof_of_changes(result, settled=True)
+        objective = result.question.objectives[0].text
+        lines += change_statements(objective, tried, "the space allows", proof)
     document = {
         "schema": SCHEMA,
         "study": "explain",

@@ -58,8 +58,11 @@ TensorizedDocument = _model(
     Tensorized, sizes=(dict[str, int], {}), dataflows=(dict[str, _Sides], ...)
 )
 NetworkDocument = _model(OperandNetworks)
+_Unstated = Annotated[str, Field(exclude=True)]  # earlier versions did
 ArchitectureDocument = _model(
     Architecture,
+    description=(_Unstated, ""),
+    source=(_Unstated, ""),
     levels=(_list[LevelDocument], ...),
     compute=(ComputeDocument, ...),
     bursts=(BurstsDocument | None, None),

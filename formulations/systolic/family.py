@@ -3,9 +3,10 @@ tilings."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
+from itertools import product
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -30,11 +31,11 @@ from ithaca.formulations.schema import (
 )
 from ithaca.formulations.systolic.data_types import DataType, data_type
 from ithaca.formulations.systolic.dataflows import find_dataflow
-from ithaca.formulations.systolic.derivation import derive
+from ithaca.formulations.systolic.derivation import choose_designs, derive
 from ithaca.formulations.systolic.design import SpaceOptions, SystolicDesign
 from ithaca.formulations.systolic.metrics import METRICS
 from ithaca.formulations.systolic.profile import SystolicProfile
-from ithaca.formulations.systolic.systolic_array import Edition
+from ithaca.formulations.systolic.systolic_array import Edition, SystolicArray
 from ithaca.formulations.systolic.target import Target, design_obstacles
 from ithaca.formulations.systolic.tiling import Tiling, group_packs
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
@@ -98,8 +99,16 @@ class ChoiceDocument(Document):
     buildable: bool
 
 
+class RestrictionDocument(Document):
+    """Which designs were considered."""
+
+    dataflow: Annotated[tuple[str, ...], Field(strict=False)] | None = None
+    permutation: Text | None = None
+    include_unbuildable: bool = False
+
+
 class HeadDocument(Document):
-    """What was asked."""
+    """What was asked; earlier versions did not state of which designs."""
 
     workload: WorkloadDocument
     platform: PlatformDocument
@@ -108,6 +117,7 @@ class HeadDocument(Document):
     space: SpaceDocument = SpaceDocument()
     technology: TechnologyDocument = TechnologyDocument()
     kept: dict[str, Count] = Field(default_factory=dict)
+    restriction: RestrictionDocument | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +168,19 @@ class SystolicFamily(Family[SystolicDesign]):
             "permutation": array.permutation,
             "buildable": array.buildable,
         }
+
+    def restriction_fields(self, designs: Sequence[SystolicDesign]) -> Mapping[str, Any]:
+        asked = _restriction(designs)
+        return {} if asked is None else {"restriction": asked}
+
+    def unrestricted(self, designs: Sequence[SystolicDesign]) -> Sequence[SystolicDesign]:
+        if (asked := _restriction(designs)) is None:
+            raise InputError(
+                f"designs are {', '.join(design.name for design in designs)}, not all of a "
+                "dataflow and a permutation, or of any; allowed with unrestricted: all"
+            )
+        free = replace(designs[0], options=replace(designs[0].options, target=None))
+        return [replace(free, array=array) for array in _arrays(free, asked)]
 
     def tiling_fields(
         self, design: SystolicDesign, configuration: Configuration
@@ -222,3 +245,32 @@ def setting_fields(options: SpaceOptions, technology: Technology) -> dict[str, A
     space = asdict(options)
     space["for"] = space.pop("target")
     return {"space": space, "technology": asdict(technology)}
+
+
+def _arrays(like: SystolicDesign, asked: RestrictionDocument) -> tuple[SystolicArray, ...]:
+    """The arrays that a question has, whose designs are otherwise ``like`` one of them."""
+    return choose_designs(
+        like.nest,
+        like.array.edition,
+        asked.dataflow,
+        asked.permutation,
+        include_unbuildable=asked.include_unbuildable,
+        target=like.options.target,
+        sums=like.technology.machine.sums,
+    )
+
+
+def _restriction(designs: Sequence[SystolicDesign]) -> RestrictionDocument | None:
+    """The loosest question that has just these designs, if there is one."""
+    array, names = designs[0].array, [design.array.name for design in designs]
+    kinds = product((False, True), (None, array.dataflow), (None, array.permutation))
+    for unbuildable, dataflow, permutation in kinds:
+        asked = RestrictionDocument(
+            dataflow=dataflow, permutation=permutation, include_unbuildable=unbuildable
+        )
+        try:
+            if [each.name for each in _arrays(designs[0], asked)] == names:
+                return asked
+        except InputError:  # it has no designs
+            continue
+    return None

@@ -27,6 +27,7 @@ from ithaca.formulations.algebra.number_systems import NumberSystem
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.families import profile_of
 from ithaca.formulations.problem import Limit, Problem
+from ithaca.formulations.space import Axis as SpaceAxis
 from ithaca.formulations.space import (
     Link,
     Quantity,
@@ -36,7 +37,6 @@ from ithaca.formulations.space import (
     Space,
     make_space,
 )
-from ithaca.formulations.space import StudyAxis as SpaceAxis
 from ithaca.refine.grid import best_point, exact_grid
 from ithaca.refine.window import window_around
 from ithaca.results.datasets import as_table, result_dataset

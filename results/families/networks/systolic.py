@@ -26,6 +26,7 @@ from ithaca.formulations.systolic.dataflows import dataflows
 from ithaca.formulations.systolic.design import Spans, SystolicDesign, fixed, systolic
 from ithaca.formulations.systolic.family import (
     ChoiceDocument,
+    RestrictionDocument,
     Setting,
     SpaceDocument,
     TechnologyDocument,
@@ -74,14 +75,6 @@ class PartitionDocument(Document):
     arrays: Count
     minimise: Annotated[Minimise, Field(strict=False)]
     shares: dict[Literal["dsp", "bram18k", "bandwidth"], Positive] = Field(default_factory=dict)
-
-
-class RestrictionDocument(Document):
-    """Which designs were considered."""
-
-    dataflow: Names | None = None
-    permutation: Text | None = None
-    include_unbuildable: bool = False
 
 
 class PhysicalDocument(Document):

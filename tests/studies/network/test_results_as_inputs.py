@@ -57,7 +57,8 @@ def test_what_was_solved_is_confirmed(solved: Written, words: tuple[str, ...]) -
     done = ithaca("verify", path)
     assert done.returncode == 0, done.stderr
     result = load_network_result(path)
-    *layers, total = done.stdout.splitlines()
+    *layers, stated, total = done.stdout.splitlines()
+    assert stated.startswith("as stated left out Relu × 2 (elementwise): no figure depends on it")
     assert result.total is not None
     assert total.startswith(f"total optimal: value {result.total.value}")
     for line, layer in zip(layers, result.layers, strict=True):
