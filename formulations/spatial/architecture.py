@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from itertools import pairwise
 
@@ -193,9 +193,9 @@ class Architecture:
     """Outermost first; the outermost keeps every tensor."""
     compute: Compute
     """The multipliers."""
-    description: str = ""
+    description: str = field(default="", compare=False)
     """One line for people."""
-    source: str = ""
+    source: str = field(default="", compare=False)
     """Where its figures are from."""
     bursts: Bursts | None = None
     """What only edition `dmazerunner` reads."""
