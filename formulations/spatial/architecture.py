@@ -223,11 +223,10 @@ class Architecture:
             if names.count(name) > 1:
                 yield f"the name {quoted(name)} occurs twice; allowed: names that differ"
         for part in parts:
-            for field in ("instances", "mesh_x", "mesh_y"):
-                if getattr(part, field) < 1:
+            for name in ("instances", "mesh_x", "mesh_y"):
+                if getattr(part, name) < 1:
                     yield (
-                        f"{part.name}.{field} is {getattr(part, field)}; "
-                        "allowed: a positive integer"
+                        f"{part.name}.{name} is {getattr(part, name)}; allowed: a positive integer"
                     )
             if part.mesh_x * part.mesh_y != part.instances:
                 yield (
@@ -235,11 +234,11 @@ class Architecture:
                     f"{part.mesh_x}·{part.mesh_y}, as its mesh has"
                 )
         for outer, inner in pairwise(parts):
-            for field in ("mesh_x", "mesh_y"):
-                if getattr(inner, field) % getattr(outer, field):
+            for name in ("mesh_x", "mesh_y"):
+                if getattr(inner, name) % getattr(outer, name):
                     yield (
-                        f"{inner.name}.{field} is {getattr(inner, field)}; allowed: a "
-                        f"multiple of {getattr(outer, field)}, "
+                        f"{inner.name}.{name} is {getattr(inner, name)}; allowed: a "
+                        f"multiple of {getattr(outer, name)}, "
                         f"that of {outer.name} around it"
                     )
         for level in self.levels:
@@ -313,21 +312,21 @@ class Architecture:
 
 
 def _of_level(level: Level) -> Iterator[str]:
-    for field in ("words", "word_bits", "block", "cluster", "buffering"):
-        value = getattr(level, field)
+    for name in ("words", "word_bits", "block", "cluster", "buffering"):
+        value = getattr(level, name)
         if value is not None and value < 1:
-            yield f"{level.name}.{field} is {value}; allowed: at least 1"
-    for field in ("tensor_words", "resident"):
-        for tensor, words in getattr(level, field):
+            yield f"{level.name}.{name} is {value}; allowed: at least 1"
+    for name in ("tensor_words", "resident"):
+        for tensor, words in getattr(level, name):
             if words < 1:
-                yield f"{level.name}.{field}.{tensor} is {words}; allowed: at least 1"
-    for field in ("read_bandwidth", "write_bandwidth", "shared_bandwidth"):
-        value = getattr(level, field)
+                yield f"{level.name}.{name}.{tensor} is {words}; allowed: at least 1"
+    for name in ("read_bandwidth", "write_bandwidth", "shared_bandwidth"):
+        value = getattr(level, name)
         if value is not None and value <= 0:
-            yield f"{level.name}.{field} is {value}; allowed: a positive number"
-    for field in ("read_energy", "write_energy", "update_energy", "leak"):
-        if getattr(level, field) < 0:
+            yield f"{level.name}.{name} is {value}; allowed: a positive number"
+    for name in ("read_energy", "write_energy", "update_energy", "leak"):
+        if getattr(level, name) < 0:
             yield (
-                f"{level.name}.{field} is {getattr(level, field)}; allowed: "
+                f"{level.name}.{name} is {getattr(level, name)}; allowed: "
                 "a number that is not negative"
             )
