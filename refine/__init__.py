@@ -1,5 +1,4 @@
-"""Where solutions are refined: exact grids around them (`grid`), and evolution from them
-(`evolution`).
+"""Local refinement of solutions: exact grids around them, and evolution from them.
 
 The function of Python is `ithaca.refine.refine`, or `Result.refine`: it is asked as all functions
 of `ithaca.commands.api` are, and is imported from there when it is first asked for.

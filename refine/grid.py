@@ -167,8 +167,7 @@ def _tables(
 
 
 def best_point(grid: xr.Dataset, window: Window) -> Best | None:
-    """The feasible point with the least objective, the first of equals; None if no point is
-    feasible."""
+    """The feasible point with the least objective, the first of equals, or None."""
     masked = grid["objective"].where(grid["feasible"], np.inf).transpose(*window.free)
     place = masked.argmin(dim=list(masked.dims))
     index = {str(name): int(number) for name, number in place.items()}
@@ -239,7 +238,7 @@ def _attributes(window: Window, name: str) -> dict[str, str]:
 
 
 def _plain(value: Any) -> dict[str, Any]:
-    """What JSON takes for a configuration, whatever its family makes of it."""
+    """A value as JSON takes it, whatever a family makes of it."""
     return dict(value) if isinstance(value, Mapping) else asdict(value)
 
 

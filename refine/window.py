@@ -1,5 +1,4 @@
-"""Which factors a grid spans: those that stay as in a configuration, and the values of the
-others."""
+"""The factors that a grid spans, and those that stay as in a configuration."""
 
 from __future__ import annotations
 

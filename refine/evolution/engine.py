@@ -1,5 +1,4 @@
-"""Solve one design by evolution: a heuristic for any objective, seeded and bounded by geometric
-programs."""
+"""Solve one design by evolution, seeded and bounded by geometric programs."""
 
 from __future__ import annotations
 

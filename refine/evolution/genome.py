@@ -1,5 +1,4 @@
-"""Genes of configurations: many configurations as columns of one matrix, a row per quantity that
-may be chosen.
+"""Genes of configurations: columns of a matrix with a row per quantity to choose.
 
 What is legal, and what follows from the genes, is the space's to say
 (`ithaca.formulations.repair`). Found in it are the *splits*, which mutation acts on: where a
@@ -53,17 +52,17 @@ class LoopSplit:
         return np.array(list(permutations(range(1 + len(self.factors)), 2)))
 
     def levels(self, genes: Genes) -> Genes:
-        """Trips and factors."""
+        """The levels of a split: trips and factors."""
         factors = genes[list(self.factors)]
         return np.concatenate([self.rest(factors.prod(axis=0))[None], factors])
 
     def rest(self, product: Genes) -> Genes:
-        """What a product of levels leaves of the extent to the one that is left."""
+        """Trips that cover the extent with such a product of factors."""
         return -(-self.extent // (self.given * product))
 
 
 class Genome:
-    """What the genes of one problem's configurations mean.
+    """The genes of one problem's configurations, and their decoding.
 
     A row for each free quantity (``names``): the number of its axis, its smallest and largest value
     by ranges, and whether it is a power of two, shapes (genes,) and (genes, 1). ``splits`` are the

@@ -17,8 +17,7 @@ from ithaca.solver.tables.program import Program
 
 @dataclass(frozen=True)
 class Population:
-    """Configurations (a column of genes each) with their objective in floats, and by how much they
-    exceed limits.
+    """Configurations as columns of genes, their objectives in floats, and excesses over limits.
 
     The excess is relative to the limits, in all, and infinite where a configuration is not legal.
     """
@@ -29,7 +28,7 @@ class Population:
 
     @property
     def count(self) -> int:
-        """Number of configurations."""
+        """Number of configurations in it."""
         return int(self.genes.shape[1])
 
     def order(self) -> Integers:

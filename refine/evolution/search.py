@@ -1,5 +1,4 @@
-"""The evolution itself: generations of configurations, the best of them confirmed by the Fraction
-reference."""
+"""Generations of configurations, the best of them confirmed by the Fraction reference."""
 
 from __future__ import annotations
 
@@ -41,8 +40,7 @@ STAGNATION = 60
 
 
 class Evolution(Incumbent):
-    """Evolution of the configurations of one problem, of any objective; the same seed gives the
-    same one.
+    """Evolution of the configurations of one problem, for any objective; seeded.
 
     At most so many ``samples`` are evaluated, the first generation included. The incumbent is the
     best feasible configuration so far, with its value by the Fraction reference.

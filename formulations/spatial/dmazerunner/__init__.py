@@ -1,2 +1,1 @@
-"""Edition `dmazerunner`: the model of Dave et al., "dMazeRunner" (TECS 2019), as it was published,
-and proofs by it."""
+"""Edition `dmazerunner`: the published model of Dave et al. (TECS 2019), and proofs by it."""

@@ -146,8 +146,7 @@ def _integers(cells: Mapping[str, str], column: str, where: str) -> dict[str, in
 def evaluate_points(
     path: str | Path, architecture: Architecture, kind: type[TilingDesign] = DmazerunnerDesign
 ) -> dict[str, Any]:
-    """What the mappings of a file cost, by the exact reference: ``{"points": [{"valid", "reason",
-    "metrics"}]}``, for JSON.
+    """Costs of a file's mappings: ``{"points": [{"valid", "reason", "metrics"}]}``, for JSON.
 
     ``kind`` is that of the edition.
 

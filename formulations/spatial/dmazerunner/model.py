@@ -40,7 +40,7 @@ RF_ACCESSES = 4
 
 @dataclass(frozen=True, slots=True)
 class Capacities:
-    """What decides which mappings fit an accelerator."""
+    """The capacities of an accelerator, by which mappings fit."""
 
     pes: int
     """Processing elements."""
@@ -53,13 +53,13 @@ class Capacities:
 
     @property
     def limits(self) -> dict[str, int]:
-        """What mappings must not exceed, by metric."""
+        """The most that mappings may use, by metric."""
         return {"pes": self.pes, "rf_words": self.rf_words, "spm_banks": self.banks}
 
 
 @dataclass(frozen=True, slots=True)
 class Machine(Capacities):
-    """What the model knows of an accelerator."""
+    """The figures of an accelerator that the model reads."""
 
     dma_setup: Fraction
     """Cycles to begin a burst."""
@@ -78,8 +78,7 @@ class Machine(Capacities):
 
     @classmethod
     def of(cls, architecture: Architecture) -> Machine:
-        """What it reads of an architecture; an `InputError` if that has other levels, or does not
-        say how bursts run."""
+        """The figures of an architecture; `InputError` if it has other levels, or lacks bursts."""
         names = [level.name for level in architecture.levels]
         if names != [DRAM, SPM, RF] or (bursts := architecture.bursts) is None:
             what = (
@@ -233,7 +232,7 @@ class StoredLayer:
 
 @dataclass(frozen=True, slots=True)
 class Reuse:
-    """What a level's loops let tensors stay: its trips = reused · times for every tensor."""
+    """Trips in which a level's loops let tensors stay: its trips = reused · times for each."""
 
     trips: Any
     """Product of the level's loops."""
@@ -246,8 +245,7 @@ class Reuse:
 def reuse(
     layer: StoredLayer, trips: NumbersByName, order: Sequence[str], numbers: NumberSystem
 ) -> Reuse:
-    """What an order, outermost first, lets stay: the loops inside the innermost one that has trips
-    and indexes a tensor."""
+    """Reuse by an order, outermost first: loops inside the innermost that indexes a tensor."""
     one = _number(1, numbers)
     reused, times = {}, {}
     for access in layer.nest.accesses:
@@ -318,7 +316,7 @@ def array_pass(
     held: NumbersByName,
     sending: NumbersByName,
 ) -> ArrayPass:
-    """What a tile of the PEs costs.
+    """Costs of a pass over a tile of the PEs.
 
     ``trips`` is the product of the register files' factors; ``pes`` of those over PEs, ``sums`` of
     those of the output's loops; ``held`` and ``sending`` are words of every tensor, of a PE and of
@@ -376,7 +374,7 @@ def transfers(
 
 @dataclass(frozen=True, slots=True)
 class RunCosts:
-    """The whole run."""
+    """Costs of the whole run."""
 
     latency: Any
     """Cycles."""
@@ -501,8 +499,7 @@ def reuses(
     numbers: NumberSystem,
     orders: Mapping[str, Sequence[Sequence[str]]],
 ) -> dict[str, Reuse]:
-    """What levels let stay. Of several ``orders`` of a level's loops, a quantity says which it
-    has."""
+    """Reuse at every level; of several ``orders``, a quantity says which a level has."""
     found = {}
     for level in ORDERED:
         choice = 1 if len(orders[level]) == 1 else values[f"order.{level}"]
@@ -517,7 +514,7 @@ def reuses(
 def used(
     layer: StoredLayer, machine: Capacities, at: Mapping[str, NumbersByName], numbers: NumberSystem
 ) -> dict[str, Any]:
-    """What a mapping takes of what there is, by metric; of factors by slot."""
+    """Use of capacities by a mapping, by metric; it is given by factors by slot."""
     tile = {loop: at[SPM][loop] * at[RF][loop] * at[SPATIAL][loop] for loop in layer.nest.loops}
     bank = _number(machine.bank_words, numbers)
     return {
@@ -537,7 +534,7 @@ Pricing = Callable[[Reuse, Reuse], MetricsAndParts]
 def pricing(
     layer: StoredLayer, machine: Machine, at: Mapping[str, NumbersByName], numbers: NumberSystem
 ) -> Pricing:
-    """What mappings of some factors, by slot, cost."""
+    """Costs of mappings with given factors, by slot."""
     tile = {loop: at[SPM][loop] * at[RF][loop] * at[SPATIAL][loop] for loop in layer.nest.loops}
     whole = {loop: at[DRAM][loop] * tile[loop] for loop in layer.nest.loops}
     array = {loop: at[RF][loop] * at[SPATIAL][loop] for loop in layer.nest.loops}

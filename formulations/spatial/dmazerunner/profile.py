@@ -1,4 +1,4 @@
-"""What people and studies ask of the mappings of the edition ``dmazerunner``."""
+"""Words, remarks and remedies for mappings of the edition ``dmazerunner``."""
 
 from __future__ import annotations
 
@@ -72,8 +72,7 @@ class DmazerunnerProfile(MappingProfile[T]):
         return "", f"trips of {loop} {place[slot]}"
 
     def remarks(self, configuration: Mapping[str, int], limits: Sequence[Limit]) -> Remarks:
-        """What binds, how much of the machine is used, what is padded, and what an optimum is then
-        the best of."""
+        """The part that binds, the share of the machine in use, padding, and limits of proofs."""
         taken = self.design.used(
             {name: Fraction(value) for name, value in configuration.items()}, FRACTION
         )

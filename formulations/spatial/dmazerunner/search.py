@@ -65,7 +65,7 @@ class TilingStage(ABC):
 
     @abstractmethod
     def _row_bounds(self, rows: ChoiceColumns, tiles: ChoiceColumns) -> Floats:
-        """Bounds of rows."""
+        """Lower bounds of the objective of rows."""
 
     @abstractmethod
     def _pair_bounds(

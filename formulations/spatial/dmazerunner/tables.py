@@ -1,5 +1,4 @@
-"""What stages are made of: choices of the loops that index tensors together, as columns, and
-products of such choices.
+"""Tables for stages: choices of loops that index tensors together, and their products.
 
 Words of a tensor are products over *groups* of loops: those that stand in one subscript (an output
 row and a filter row) are a group, every other loop is one of its own. So are trips and PEs. Costs
@@ -55,7 +54,7 @@ def groups(layer: StoredLayer) -> tuple[tuple[str, ...], ...]:
 
 
 def divisors(number: int) -> Integers:
-    """All divisors, ascending."""
+    """All divisors of a number, ascending."""
     numbers = np.arange(1, number + 1)
     found: Integers = numbers[number % numbers == 0]
     return found
@@ -219,11 +218,11 @@ class ChoiceColumns:
         return self.data[name]
 
     def take(self, places: Any) -> ChoiceColumns:
-        """Those entries."""
+        """The entries of given numbers."""
         return ChoiceColumns({name: column[places] for name, column in self.data.items()})
 
     def times(self, other: ChoiceColumns) -> ChoiceColumns:
-        """Entry by entry."""
+        """The product with others, entry by entry."""
         return ChoiceColumns(
             {name: column * other.data[name] for name, column in self.data.items()}
         )
@@ -392,7 +391,7 @@ class Tables(ABC):
 
     @abstractmethod
     def least_of_words(self, words: float) -> tuple[float, ...]:
-        """What moving so many words costs at least."""
+        """The least cost of moving so many words."""
 
     @abstractmethod
     def costs(
@@ -506,7 +505,7 @@ class Tables(ABC):
         return OuterChoices(owner, choices, banks, parts)
 
     def _moved(self, tiles: Integers, choices: Integers) -> list[tuple[Any, ...]]:
-        """What outer choices cost, one of a tile each."""
+        """Costs of outer choices, one of a tile each."""
         tile, whole = {}, {}
         for group, choice, of in zip(self.groups, choices, tiles, strict=True):
             p, d, _ = group.outer

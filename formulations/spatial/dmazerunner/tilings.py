@@ -81,12 +81,12 @@ class TilingDesign(MappingDesign):
 
     @cached_property
     def machine(self) -> Any:
-        """What the model reads of the architecture."""
+        """The figures of the architecture that the model reads."""
         return self.model.Machine.of(self.architecture)
 
     @cached_property
     def tables(self) -> Tables:
-        """What searches of this space are made of, whatever they ask for."""
+        """The tables for searches of this space, whatever the objective."""
         return self.tables_kind(
             self.layer, self.machine, self.constraints, exact=self.divisors_only
         )
@@ -156,14 +156,14 @@ class TilingDesign(MappingDesign):
         return self.priced(values, numbers, self.orders)
 
     def used(self, values: NumbersByName, numbers: NumberSystem) -> dict[str, Any]:
-        """What a mapping takes of what there is (`Capacities.limits`)."""
+        """Use of capacities by a mapping (`Capacities.limits`)."""
         found: dict[str, Any] = self.model.used(
             self.layer, self.machine, factors(self.layer, values), numbers
         )
         return found
 
     def pricing(self, at: Mapping[str, NumbersByName], numbers: NumberSystem) -> Pricing:
-        """What mappings of some factors, by slot, cost."""
+        """Costs of mappings with given factors, by slot."""
         found: Pricing = self.model.pricing(self.layer, self.machine, at, numbers)
         return found
 
@@ -173,8 +173,7 @@ class TilingDesign(MappingDesign):
         numbers: NumberSystem,
         orders: Mapping[str, Sequence[Sequence[str]]],
     ) -> MetricsAndParts:
-        """What the model says of a mapping where levels have these orders, and the parts of it by
-        name."""
+        """Costs of a mapping whose levels have given orders, and their parts by name."""
         at = factors(self.layer, values)
         levels = reuses(self.layer, at, values, numbers, orders)
         return self.pricing(at, numbers)(levels[SPM], levels[DRAM])
@@ -269,7 +268,7 @@ class TilingDesign(MappingDesign):
 
     @property
     def narrower(self) -> tuple[Design, ...]:
-        """Factors that divide."""
+        """The same space with factors that divide the extents."""
         return () if self.divisors_only else (replace(self, divisors_only=True),)
 
     def translated(self, design: Design, configuration: Configuration) -> Configuration | None:

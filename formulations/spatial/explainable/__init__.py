@@ -1,2 +1,1 @@
-"""Edition `explainable`: the model of Dave et al., "Explainable-DSE" (ASPLOS 2023), with networks
-of unicast links."""
+"""Edition `explainable`: the model of Dave et al. (ASPLOS 2023), with networks of links."""

@@ -43,7 +43,7 @@ GROUPS = {"input": "input", "weight": "weight", "output": "write"}
 
 @dataclass(frozen=True, slots=True)
 class Machine(Capacities):
-    """What the model knows of an accelerator."""
+    """The figures of an accelerator that the model reads."""
 
     network: OperandNetworks
     """Its networks."""
@@ -54,7 +54,7 @@ class Machine(Capacities):
 
     @classmethod
     def of(cls, architecture: Architecture) -> Machine:
-        """What it reads of an architecture; an `InputError` if that does not say all of it."""
+        """The figures of an architecture; `InputError` if it lacks one."""
         names, network = [level.name for level in architecture.levels], architecture.network
         if names != [DRAM, SPM, RF] or network is None:
             what = (
@@ -89,7 +89,7 @@ class Machine(Capacities):
 
     @property
     def limits(self) -> dict[str, int]:
-        """What mappings must not exceed, by metric."""
+        """The most that mappings may use, by metric."""
         network, most = self.network, Capacities.limits.__get__(self)
         groups = {name: network.links(name) * network.virtual(name) for name in NETWORKS}
         outputs = min(groups.pop("read"), groups.pop("write"))
@@ -128,7 +128,7 @@ def array_tile(
     held: NumbersByName,
     numbers: NumberSystem,
 ) -> ArrayTile:
-    """What a tile of the PEs costs.
+    """Costs of a tile of the PEs.
 
     ``trips`` is the product of the register files' factors, ``pes`` of those over PEs; ``groups``
     is that of the loops of each tensor (PEs with tiles of their own), ``held`` words of a PE's
@@ -192,7 +192,7 @@ def cycles(
 def used(
     layer: StoredLayer, machine: Machine, at: Mapping[str, NumbersByName], numbers: NumberSystem
 ) -> dict[str, Any]:
-    """What a mapping takes of what there is, by metric; of factors by slot."""
+    """Use of capacities by a mapping, by metric; it is given by factors by slot."""
     roles = networks(layer)
     tensors = {access.tensor: access for access in layer.nest.accesses}
     groups = {
@@ -207,7 +207,7 @@ def used(
 def pricing(
     layer: StoredLayer, machine: Machine, at: Mapping[str, NumbersByName], numbers: NumberSystem
 ) -> Pricing:
-    """What mappings of some factors, by slot, cost (see `dmazerunner.model.pricing`)."""
+    """Costs of mappings with given factors, by slot (see `dmazerunner.model.pricing`)."""
     nest = layer.nest
     tile = {loop: at[SPM][loop] * at[RF][loop] * at[SPATIAL][loop] for loop in nest.loops}
     pes = layer.product(at[SPATIAL])

@@ -1,4 +1,4 @@
-"""What people and studies ask of the mappings of the edition ``explainable``."""
+"""Words, remarks and remedies for mappings of the edition ``explainable``."""
 
 from __future__ import annotations
 

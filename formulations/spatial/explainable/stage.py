@@ -203,7 +203,7 @@ class ExplainableStage(TilingStage):
         )
 
     def _known(self, rows: ChoiceColumns) -> dict[str, Any]:
-        """What rows say of themselves."""
+        """Metrics that follow from rows alone: PEs, words of register files, groups."""
         names, tensors = networks(self._design.layer), self._tables.tensors
         groups = {f"{role}_groups": rows[f"s.{names[network]}"] for role, network in GROUPS.items()}
         return {

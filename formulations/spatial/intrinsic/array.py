@@ -1,5 +1,4 @@
-"""The array of edition `intrinsic`, read of an architecture: what it computes in a call, and
-how."""
+"""The array of edition `intrinsic`, as an architecture states it: a call, and its machine."""
 
 from __future__ import annotations
 
@@ -67,7 +66,7 @@ class IntrinsicArray:
 
     @property
     def tensorized(self) -> Tensorized:
-        """What the architecture says of it."""
+        """The statement of the array in the architecture."""
         assert self.architecture.tensorized is not None
         return self.architecture.tensorized
 
@@ -78,7 +77,7 @@ class IntrinsicArray:
 
     @cached_property
     def computes(self) -> Computation:
-        """What a call computes, with as many iterations as it has."""
+        """The computation of a call, with its sizes."""
         compute, known = self.architecture.compute, self.tensorized
         along = dict(zip(self.sides, (compute.mesh_x, compute.mesh_y), strict=False))
         try:
@@ -153,7 +152,7 @@ def _bindings(computes: Computation, sides: tuple[str, ...], nest: LoopNest) -> 
 def _work(
     computes: Computation, sides: tuple[str, ...], nest: LoopNest, binding: Binding
 ) -> TensorizedWork:
-    """What costs follow from, but for the figures of the hardware."""
+    """The counts that costs follow from, but for the figures of the hardware."""
     sizes, extents, image = computes.sizes, nest.sizes, dict(binding)
     accesses = (*computes.inputs, computes.output)
     holders = [

@@ -70,7 +70,7 @@ class IntrinsicDesign(MappingDesign):
 
     @cached_property
     def work(self) -> TensorizedWork:
-        """What costs follow from."""
+        """The counts that costs follow from."""
         return array_of(self.architecture).work(self.nest, self.binding)
 
     @property

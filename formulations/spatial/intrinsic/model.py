@@ -1,4 +1,4 @@
-"""What it takes to run a layer in calls of an intrinsic: plain arithmetic in any number system.
+"""Costs of a layer run in calls of an intrinsic: plain arithmetic in any number system.
 
 After HASCO (Xiao, Zheng, Zhang, Liang, Ji, Yang, Liang: "HASCO: Towards Agile Hardware and Software
 Co-design for Tensor Computation", ISCA 2021) and the release, which asks MAESTRO (Kwon et al.,

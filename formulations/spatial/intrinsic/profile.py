@@ -1,4 +1,4 @@
-"""What people and studies ask of layers cut into calls of an intrinsic."""
+"""Words and remarks for layers cut into calls of an intrinsic."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class IntrinsicProfile(MappingProfile[IntrinsicDesign]):
 
     @property
     def title(self) -> str:
-        """Workload, match, edition."""
+        """Name of the workload, its match, and the edition."""
         nest = self.design.nest
         return (
             f"{nest.name} ({nest.shown_sizes}), {self.design.name}, "
@@ -46,7 +46,7 @@ class IntrinsicProfile(MappingProfile[IntrinsicDesign]):
         }
 
     def meaning(self, quantity: str) -> tuple[str, str]:
-        """What a tile is."""
+        """The meaning of a tile, in words."""
         return "iterations", f"of {quantity.partition('.')[0]} in a sub-problem"
 
     def loops(self, configuration: Mapping[str, int]) -> tuple[str, ...]:
@@ -61,7 +61,7 @@ class IntrinsicProfile(MappingProfile[IntrinsicDesign]):
         )
 
     def remarks(self, configuration: Mapping[str, int], limits: Sequence[Limit]) -> Remarks:
-        """What binds, how much does not overlap, what is padded, and how full the scratchpad is."""
+        """The part that binds, what does not overlap, padding, and use of the scratchpad."""
         values = {name: Fraction(value) for name, value in configuration.items()}
         found = self.design.metrics(values, FRACTION)
         computing, network = found["computing"], found["network"]
