@@ -93,6 +93,22 @@ def ithaca(
     )
 
 
+def answered(*arguments: object, **options: Any) -> CompletedProcess[str]:
+    """Run a command as `ithaca` does, which must succeed."""
+    done = ithaca(*arguments, **options)
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+def refused(*arguments: object, **options: Any) -> str:
+    """Run a command as `ithaca` does, which must be refused: the one line that says why."""
+    done = ithaca(*arguments, **options)
+    assert (done.returncode, done.stdout) == (2, ""), done.stderr
+    assert done.stderr.startswith("ithaca: ")
+    assert done.stderr.count("\n") == 1, done.stderr
+    return done.stderr
+
+
 class Process(Popen[str]):
     """A process that ends with its ``with`` block where that fails, which would otherwise wait for
     it."""

@@ -1,5 +1,5 @@
-"""How the tests run: in as many processes as there are processors, and with the same examples every
-time."""
+"""How the tests run: in as many processes as there are processors, with the same examples every
+time, each folder within its budget of CPU seconds."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import os
 import shutil
 import signal
 import time
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,26 @@ settings.register_profile(
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
 
+#: CPU seconds that the tests of a folder which plain ``pytest`` runs may take on a quiet machine;
+#: those of files beside the folders are ``tests``. A run says which take more: what makes them do
+#: so belongs to CI (`ci` in pyproject.toml), or is too slow.
+BUDGETS = {
+    "exports": 40,
+    "families": 25,
+    "formulations": 80,
+    "paper": 5,
+    "refine": 10,
+    "results": 20,
+    "solver": 80,
+    "studies": 50,
+    "workloads": 10,
+    "tests": 40,
+}
+_FAST = "not slow and not ci"
+
+#: CPU seconds of the tests of each folder, in this process, and in those that ran them.
+_cpu_seconds: Counter[str] = Counter()
+
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> None:
@@ -67,14 +88,58 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
         option.dist = "worksteal"
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave every n-th case of a test of ``ci(every=n)`` to the fast tests, the others to CI."""
+    places: Counter[str] = Counter()
+    for item in items:
+        mark = next((mark for mark in item.own_markers if mark.name == "ci"), None)
+        if mark is not None and "every" in mark.kwargs:
+            test = item.nodeid.partition("[")[0]
+            if places[test] % mark.kwargs["every"] == 0:
+                item.own_markers.remove(mark)
+            places[test] += 1
+
+
+def _cpu() -> float:
+    return sum(os.times()[:4])  # with those of processes that ended
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """Count the CPU seconds of a folder's tests."""
+    before = _cpu()
+    yield
+    folder = item.path.relative_to(Path(__file__).parent).parts[0]
+    _cpu_seconds[folder if folder in BUDGETS else "tests"] += _cpu() - before
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Add up what the processes counted that shared the tests."""
+    _cpu_seconds.update(getattr(node, "workeroutput", {}).get("cpu_seconds", {}))
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """Say which folders take more than their budget."""
+    if config.option.markexpr == _FAST:
+        for folder, seconds in sorted(_cpu_seconds.items()):
+            if seconds > BUDGETS[folder]:
+                terminalreporter.write_line(
+                    f"{folder}: {seconds:.0f} CPU seconds, {BUDGETS[folder]} allowed"
+                )
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Slow tests enumerate; others look up what was found so before."""
     known_optima.slow = item.get_closest_marker("slow") is not None
 
 
-def pytest_sessionfinish() -> None:
-    """Keep what was enumerated, where that was asked for."""
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Keep what was enumerated, where that was asked for, and hand over what was counted."""
     known_optima.save_found()
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["cpu_seconds"] = dict(_cpu_seconds)
 
 
 @pytest.fixture

@@ -22,11 +22,29 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted((ROOT / "docs").glob("*.md"))
 GUIDES = [ROOT / "CONTRIBUTING.md", ROOT / "README.md"]
 
+#: Pages whose commands take more than three CPU seconds.
+LONG = {
+    "co-design",
+    "cnn-study",
+    "exporting",
+    "fusing",
+    "hardware-spaces",
+    "memory-hierarchies",
+    "recipes",
+    "results",
+    "seeding",
+    "simulating",
+}
+
 #: What the programs of one page search with.
 PEERS = ("optuna", "pymoo", "nevergrad")
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(page, marks=pytest.mark.ci) if page.stem in LONG else page for page in PAGES],
+    ids=lambda page: page.stem,
+)
 def test_console_blocks_print_what_the_page_says(page: Path, tmp_path: Path) -> None:
     if page.stem == "exporting" and shutil.which("cc") is None:
         pytest.skip("no C compiler for the exported program")

@@ -196,6 +196,7 @@ def check(
         assert len(new) == len(case.files), told
 
 
+@pytest.mark.ci(every=4)
 @pytest.mark.parametrize(
     ("moment", "number", "again"),
     [(0.2, signal.SIGINT, False), (0.9, signal.SIGTERM, True), (WRITING, signal.SIGINT, True)],
@@ -232,6 +233,7 @@ cli.main()
 """
 
 
+@pytest.mark.ci(every=3)
 @pytest.mark.parametrize("count", [1, 2, 5])
 def test_a_lock_that_is_being_taken_is_given_back(count: int, tmp_path: Path, rough: bytes) -> None:
     """An exception as xarray takes a lock left it taken, and closing the file waited for it for

@@ -58,6 +58,7 @@ def test_tutorials_are_kept_without_outputs(path: Path) -> None:
     )
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_tutorials_run(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -197,6 +197,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return found
 
 
+@pytest.mark.ci
 def test_the_wheel_holds_every_file_of_the_program(wheel: Path) -> None:
     packages = {
         path.parent
@@ -238,6 +239,7 @@ def test_the_wheel_holds_every_file_of_the_program(wheel: Path) -> None:
     assert not strays, "data outside of a package is not installed"
 
 
+@pytest.mark.ci
 def test_every_command_runs_from_the_wheel(wheel: Path, tmp_path: Path) -> None:
     assert {words[0] for words in RUNS} == set(COMMANDS)
     site = tmp_path / "site"
