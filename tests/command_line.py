@@ -93,7 +93,7 @@ def ithaca(
     )
 
 
-def answered(*arguments: object, **options: Any) -> CompletedProcess[str]:
+def succeed(*arguments: object, **options: Any) -> CompletedProcess[str]:
     """Run a command as `ithaca` does, which must succeed."""
     done = ithaca(*arguments, **options)
     assert done.returncode == 0, done.stderr

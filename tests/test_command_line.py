@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from ithaca import cli
-from tests.command_line import begin, ithaca
+from tests.command_line import begin, ithaca, succeed
 
 MM = ("mm", "-s", "i=8,j=8,k=8", "--dataflow", "i,j")
 
@@ -28,7 +28,7 @@ MM = ("mm", "-s", "i=8,j=8,k=8", "--dataflow", "i,j")
     ],
 )
 def test_a_call_says_what_a_process_says(words: tuple[str, ...], tmp_path: Path) -> None:
-    assert ithaca("solve", *MM, "-o", "result.json", cwd=tmp_path).returncode == 0
+    succeed("solve", *MM, "-o", "result.json", cwd=tmp_path)
     called = ithaca(*words, cwd=tmp_path)
     with begin(*words, cwd=tmp_path, env=os.environ | {"COLUMNS": "80"}) as process:
         output, errors = process.communicate(timeout=100)
@@ -70,7 +70,7 @@ def test_an_interrupt_reaches_what_is_started_where_it_is_ignored(
             130,
             -signal.SIGINT,
         )  # the last before the program has its handler
-        assert ithaca("list", "workloads").returncode == 0
+        succeed("list", "workloads")
         assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
     finally:
         signal.signal(signal.SIGINT, before)

@@ -24,6 +24,7 @@ from ithaca.files.yaml_documents import parse_yaml
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.platform import Share
 from tests.command_line import ithaca as command
+from tests.command_line import succeed
 
 MM = "{op: kernel, name: %s, kernel: mm, sizes: {i: %d, j: %d, k: %d}}"
 
@@ -69,7 +70,7 @@ def test_one_iteration_maps_onto_every_hierarchy(arch: str) -> None:
 
 def test_a_network_of_layers_of_one_iteration_is_mapped_and_explained(tmp_path: Path) -> None:
     file = network_file(tmp_path, ("a", 1, 1, 1), ("b", 2, 1, 1))
-    assert command("network", file, "--arch", "simple", "-o", tmp_path / "n.json").returncode == 0
+    succeed("network", file, "--arch", "simple", "-o", tmp_path / "n.json")
     explained = command("explain", tmp_path / "n.json")
     assert (explained.returncode, explained.stderr) == (0, "")
 
@@ -107,7 +108,7 @@ def test_a_network_whose_total_is_not_above_0_is_explained_by_cycles(
         "--plot",
         plot,
     )
-    assert command(*asked).returncode == 0
+    succeed(*asked)
     explained = command("explain", result)
     assert (explained.returncode, explained.stderr) == (0, "")
     assert told in explained.stdout
@@ -115,13 +116,8 @@ def test_a_network_whose_total_is_not_above_0_is_explained_by_cycles(
     assert shares["what"] == "latency"
     assert sum(Fraction(str(layer["share"])) for layer in shares["layers"]) == pytest.approx(1)
     assert all(layer["value"] > 0 for layer in shares["layers"])
-    assert command("report", result, "-o", page).returncode == 0
-    assert (
-        command(
-            "network", file, "--dataflow", "i,j", "--objective", objective, "--compare", result
-        ).returncode
-        == 0
-    )
+    succeed("report", result, "-o", page)
+    succeed("network", file, "--dataflow", "i,j", "--objective", objective, "--compare", result)
 
 
 def test_a_codesign_whose_total_is_not_above_0_is_explained(tmp_path: Path) -> None:
@@ -136,7 +132,7 @@ def test_a_codesign_whose_total_is_not_above_0_is_explained(tmp_path: Path) -> N
         "-o",
         result,
     )
-    assert command(*asked).returncode == 0
+    succeed(*asked)
     explained = command("explain", result, "--quick")
     assert (explained.returncode, explained.stderr) == (0, "")
     assert "of the latency." in explained.stdout
@@ -188,7 +184,7 @@ def test_the_smallest_limit_is_met_as_it_is_printed(loops: dict[str, int], limit
         True,
     )
     smallest = refused.stderr.partition(" as they are is ")[2].split()[0].replace(",", "")
-    assert command(*asked, "--limit", f"{limit}<={smallest}").returncode == 0
+    succeed(*asked, "--limit", f"{limit}<={smallest}")
 
 
 @pytest.mark.parametrize("word", ["True", "TRUE", "true"])
@@ -271,8 +267,8 @@ def test_nests_without_a_simd_loop_are_matched_and_mapped(tmp_path: Path) -> Non
         "-o",
         result,
     )
-    assert command(*asked).returncode == 0
-    assert command("verify", result).returncode == 0
+    succeed(*asked)
+    succeed("verify", result)
     refused = command("solve", statement, "-s", "p=4,r=3")
     told = "ithaca: simd is missing and no tiled loop is an obvious choice; allowed: one of p, r\n"
     assert (refused.returncode, refused.stderr) == (2, told)
@@ -300,8 +296,8 @@ def test_points_state_how_sums_are_added(tmp_path: Path) -> None:
         "--regime",
         "hls",
     )
-    assert command(*asked, "-o", result).returncode == 0
-    assert command("evaluate", result, "--table", table).returncode == 0
+    succeed(*asked, "-o", result)
+    succeed("evaluate", result, "--table", table)
     stated = json.loads(command("evaluate", result, "--json").stdout)
     points = ("evaluate", "conv2d", "--points", table)
     assert json.loads(command(*points, "--json").stdout) == stated
@@ -376,8 +372,7 @@ def test_names_of_models_drive_no_terminal_and_break_no_picture(tmp_path: Path) 
     ]
     texts = []
     for words in commands:
-        done = command(*words)
-        assert done.returncode == 0, done.stderr
+        done = succeed(*words)
         texts += [done.stdout, done.stderr]
     assert [layer.layer.name for layer in ithaca.load(result).layers] == [
         escaped(name) for name in NAMES

@@ -11,15 +11,14 @@ import pytest
 
 from ithaca.cli import COMMANDS, load
 from ithaca.workloads.networks.find import find_network, network_names
-from tests.command_line import ithaca
+from tests.command_line import ithaca, succeed
 
 LISTS = [("list", name) for name in load("list").commands]
 
 
 @pytest.mark.parametrize("words", [(), *((name,) for name in COMMANDS), *LISTS], ids=" ".join)
 def test_help_fits_80_columns(words: tuple[str, ...]) -> None:
-    done = ithaca(*words, "--help")
-    assert done.returncode == 0, done.stderr
+    done = succeed(*words, "--help")
     assert max(map(len, done.stdout.splitlines())) <= 80
     if words == () or words == ("list",):
         summaries = done.stdout.partition("Commands:")[2].partition("Examples:")[0]
@@ -41,14 +40,12 @@ def test_every_command_has_examples() -> None:
 @pytest.mark.slow
 def test_the_examples_run_one_after_the_other(tmp_path: Path) -> None:
     for line in EXAMPLES:
-        done = ithaca(*shlex.split(line)[1:], cwd=tmp_path)
-        assert done.returncode == 0, f"{line}: {done.stderr}"
+        succeed(*shlex.split(line)[1:], cwd=tmp_path)
 
 
 def test_networks_are_listed(tmp_path: Path) -> None:
     table = tmp_path / "networks.csv"
-    done = ithaca("list", "networks", "--table", table)
-    assert done.returncode == 0, done.stderr
+    done = succeed("list", "networks", "--table", table)
     rows = {row["name"]: row for row in csv.DictReader(io.StringIO(table.read_text()))}
     assert rows.keys() == set(network_names())
     for name, row in rows.items():
@@ -66,9 +63,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a result of a workload and one of a network."""
     folder = tmp_path_factory.mktemp("results")
     quick = ("--dataflow", "i,j", "--divisors-only", "--limit", "dsp=40", "-o")
-    assert (
-        ithaca("solve", "mm", "-s", "i=8,j=8,k=8", *quick, folder / "solved.json").returncode == 0
-    )
+    succeed("solve", "mm", "-s", "i=8,j=8,k=8", *quick, folder / "solved.json")
     words = (
         "network",
         "bert-base",
@@ -77,7 +72,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "--layers",
         "mm",
     )
-    assert ithaca(*words, *quick, folder / "bert.json").returncode == 0
+    succeed(*words, *quick, folder / "bert.json")
     return folder
 
 
@@ -126,9 +121,8 @@ def test_shells_complete(folder: Path, typed: str, offered: list[str]) -> None:
 
 
 def test_completion_can_be_installed() -> None:
-    done = ithaca(
+    done = succeed(
         "--show-completion", "bash", env={"_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}
     )
-    assert done.returncode == 0, done.stderr
     assert "complete -o default -F _ithaca_completion ithaca" in done.stdout
     assert "--install-completion" in ithaca("--help").stdout

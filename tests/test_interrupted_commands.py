@@ -18,7 +18,7 @@ import pytest
 
 from ithaca.refine.grid import load_grid
 from ithaca.results.files import load_result
-from tests.command_line import begin, ithaca
+from tests.command_line import begin, succeed
 
 #: What shells show as 130; an interrupted exec() makes Python end by the signal itself.
 INTERRUPTED = (130, -signal.SIGINT)
@@ -142,7 +142,7 @@ def rough(tmp_path_factory: pytest.TempPathFactory) -> bytes:
         "--gap",
         "0.9",
     ]
-    assert ithaca(*words, "-o", path).returncode == 0
+    succeed(*words, "-o", path)
     return path.read_bytes()
 
 

@@ -14,6 +14,7 @@ import ithaca
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.spatial.design import SpatialDesign
 from tests.command_line import ithaca as command
+from tests.command_line import succeed
 from tests.exports.timeloop_rules import count, read_hierarchy
 from tests.formulations.spatial.cases import golden
 
@@ -98,8 +99,7 @@ def test_the_proven_mapping_is_the_best_of_all(objective: str, files: Path) -> N
 
 
 def test_a_mapping_is_told_as_timeloop_does(files: Path) -> None:
-    done = command("map", *ASKED, "--divisors-only", "-o", "r.json", cwd=files)
-    assert done.returncode == 0
+    done = succeed("map", *ASKED, "--divisors-only", "-o", "r.json", cwd=files)
     assert "product (M=4, N=4, K=6), timeloop model edition, on tiny, minimising edp" in done.stdout
     for part in (
         "DRAM [ Weights:24 Inputs:24 Outputs:16 ]",
@@ -109,11 +109,10 @@ def test_a_mapping_is_told_as_timeloop_does(files: Path) -> None:
         "binding",
     ):
         assert part in done.stdout
-    again = command("verify", "r.json", cwd=files)
-    assert again.returncode == 0
+    again = succeed("verify", "r.json", cwd=files)
     assert "optimal" in again.stdout
-    assert command("explain", "r.json", "--quick", cwd=files).returncode == 0
-    assert command("report", "r.json", "-o", "r.html", "--quick", cwd=files).returncode == 0
+    succeed("explain", "r.json", "--quick", cwd=files)
+    succeed("report", "r.json", "-o", "r.html", "--quick", cwd=files)
     page = (files / "r.html").read_text()
     for part in (
         "Loop nest",
@@ -132,9 +131,8 @@ def test_what_is_exported_evaluates_to_the_same_figures(
 ) -> None:
     """By rules of the real tool that were written without Ithaca's model."""
     words = ("-s", "N=5", *divisors, "--bypass", "free", "--objective", "energy", "-o", "r.json")
-    assert command("map", *ASKED, *words, cwd=files).returncode == 0
-    done = command("export", "r.json", "--to", "timeloop", "-o", "out", cwd=files)
-    assert done.returncode == 0, done.stderr
+    succeed("map", *ASKED, *words, cwd=files)
+    succeed("export", "r.json", "--to", "timeloop", "-o", "out", cwd=files)
     best = ithaca.load(files / "r.json").best
     assert best is not None
     found = count(
@@ -284,11 +282,8 @@ def test_a_level_without_room_is_named(files: Path) -> None:
         "tiny: Buffer has room for 2 words; allowed: at least 3, a word of each tensor that it keeps, Weights"
         in done.stderr
     )
-    assert (
-        command(
-            "map", *ASKED, "--bypass", "free", "--divisors-only", "--objective", "energy", cwd=files
-        ).returncode
-        == 0
+    succeed(
+        "map", *ASKED, "--bypass", "free", "--divisors-only", "--objective", "energy", cwd=files
     )
 
 

@@ -8,14 +8,13 @@ from pathlib import Path
 import pytest
 
 import ithaca as package
-from tests.command_line import ithaca
+from tests.command_line import ithaca, succeed
 
 
 def test_choices_are_listed_with_loops_padding_calls_and_what_only_the_published_count_has() -> (
     None
 ):
-    done = ithaca("match", "conv2d", "--intrinsic", "gemm")
-    assert done.returncode == 0, done.stderr
+    done = succeed("match", "conv2d", "--intrinsic", "gemm")
     assert "4 of 9 leaves: 126 sets; 4 legal choices, 6 by the published count" in done.stdout
     assert (
         "│ 1 │ c 56 → 64 │ o 512 │    i 512 │ m=cin, n=w, l=cout │  2,064,384 │   12.50 % │"
@@ -25,8 +24,7 @@ def test_choices_are_listed_with_loops_padding_calls_and_what_only_the_published
 
 
 def test_a_workload_with_fewer_leaves_than_the_intrinsic_is_said_to_have_them() -> None:
-    done = ithaca("match", "mv", "--intrinsic", "gemm", "--partial")
-    assert done.returncode == 0, done.stderr
+    done = succeed("match", "mv", "--intrinsic", "gemm", "--partial")
     assert done.stdout.splitlines()[2] == "3 leaves, of the intrinsic 4; 1 legal choice"
 
 
@@ -91,8 +89,7 @@ def test_a_file_is_read_back_and_one_that_was_edited_is_refused(
     words: tuple[str, ...], tmp_path: Path
 ) -> None:
     path = tmp_path / "matches.json"
-    done = ithaca("match", *words, "-o", path)
-    assert done.returncode == 0, done.stderr
+    done = succeed("match", *words, "-o", path)
     found = package.load(path)
     document = json.loads(path.read_text())
     assert found.document == document

@@ -9,22 +9,21 @@ from typing import Any
 
 import pytest
 
-from tests.command_line import ithaca
+from tests.command_line import succeed
 
 MM = ("mm", "-s", "i=16,j=8,k=8", "--limit", "dsp=40", "--divisors-only")
 
 
 def run(words: tuple[object, ...], folder: Path) -> tuple[Any, list[dict[str, str]]]:
     """The document of a command, and its table."""
-    done = ithaca(*words, "--json", "--table", folder / "t.csv", cwd=folder)
-    assert done.returncode == 0, done.stderr
+    done = succeed(*words, "--json", "--table", folder / "t.csv", cwd=folder)
     assert f"wrote {folder / 't.csv'}" in done.stderr
     return json.loads(done.stdout), list(csv.DictReader((folder / "t.csv").open()))
 
 
 @pytest.mark.parametrize("command", ["solve", "refine"])
 def test_a_row_per_design(tmp_path: Path, command: str) -> None:
-    assert ithaca("solve", *MM, "-o", tmp_path / "r.json").returncode == 0
+    succeed("solve", *MM, "-o", tmp_path / "r.json")
     document, rows = run(("solve", *MM) if command == "solve" else ("refine", "r.json"), tmp_path)
     found = {f"[{','.join(d['dataflow'])}] {d['permutation']}": d for d in document["designs"]}
     assert {row["design"] for row in rows} == found.keys()
@@ -73,7 +72,7 @@ def test_a_row_per_point_of_a_front(tmp_path: Path) -> None:
 
 
 def test_a_row_per_module_of_a_run_and_of_every_design(tmp_path: Path) -> None:
-    assert ithaca("solve", *MM, "-o", tmp_path / "r.json").returncode == 0
+    succeed("solve", *MM, "-o", tmp_path / "r.json")
     document, rows = run(("simulate", "r.json"), tmp_path)
     assert [row["module"] for row in rows] == [
         module["module"] for module in document["simulation"]["modules"]

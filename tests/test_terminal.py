@@ -12,7 +12,7 @@ from onnx import TensorProto, helper
 
 from ithaca.files.csv_text import csv_text
 from ithaca.files.messages import escaped
-from tests.command_line import ithaca
+from tests.command_line import ithaca, succeed
 
 #: Clears the screen and sets the window's title.
 ESCAPES = "\x1b[2J\x1b]0;owned\x07\x9b31m"
@@ -22,12 +22,7 @@ ESCAPES = "\x1b[2J\x1b]0;owned\x07\x9b31m"
 def result(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A result whose platform has a name that drives a terminal."""
     path = tmp_path_factory.mktemp("results") / "result.json"
-    assert (
-        ithaca(
-            "solve", "mm", "-s", "i=8,j=8,k=8", "--dataflow", "i", "--gap", "0.5", "-o", path
-        ).returncode
-        == 0
-    )
+    succeed("solve", "mm", "-s", "i=8,j=8,k=8", "--dataflow", "i", "--gap", "0.5", "-o", path)
     document = json.loads(path.read_text())
     document["platform"]["name"] = f"u250{ESCAPES}"
     path.write_text(json.dumps(document))
@@ -90,8 +85,7 @@ def test_a_node_drives_neither_terminal_nor_spreadsheet(name: str, tmp_path: Pat
         "-o",
         "result.json",
     )
-    done = ithaca("network", "model.onnx", *words, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    done = succeed("network", "model.onnx", *words, cwd=tmp_path)
     printed = done.stdout + done.stderr
     assert all(c.isprintable() or c == "\n" for c in printed)
     (row,) = csv.DictReader(io.StringIO((tmp_path / "table.csv").read_text(), newline=""))

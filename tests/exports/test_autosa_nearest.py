@@ -11,7 +11,7 @@ from ithaca.exports.autosa.requirements import design_obstacles, nest_obstacles
 from ithaca.files.errors import InputError
 from ithaca.formulations.systolic.derivation import derive, designs
 from ithaca.workloads.library import workload
-from tests.command_line import ithaca
+from tests.command_line import succeed
 
 
 @pytest.fixture(scope="module")
@@ -29,8 +29,7 @@ def convolution(tmp_path_factory: pytest.TempPathFactory) -> Path:
         str(path),
         "--json",
     ]
-    done = ithaca(*words)
-    assert done.returncode == 0, done.stderr
+    succeed(*words)
     return path
 
 

@@ -13,7 +13,7 @@ import pytest
 from ithaca.files.shown_numbers import number, percent
 from ithaca.results.network import load_network_result
 from tests.browser import cut_texts, shown
-from tests.command_line import ithaca
+from tests.command_line import ithaca, succeed
 from tests.studies.network.tiny import tiny_file
 
 QUICK = ("--divisors-only", "--limit", "dsp=400,bram18k=400")
@@ -29,10 +29,8 @@ def reported(
     """A result, and its page."""
     folder = tmp_path_factory.mktemp("report")
     file, page = folder / "r.json", folder / "r.html"
-    done = ithaca("network", tiny_file(folder), *QUICK, *request.param, "-o", file)
-    assert done.returncode == 0, done.stderr
-    done = ithaca("report", file, "-o", page)
-    assert done.returncode == 0, done.stderr
+    done = succeed("network", tiny_file(folder), *QUICK, *request.param, "-o", file)
+    done = succeed("report", file, "-o", page)
     assert done.stderr.startswith(f"wrote {page}: ")
     return file, page
 
@@ -79,12 +77,11 @@ def test_layers_without_a_configuration_are_named(tmp_path: Path) -> None:
         ).returncode
         == 1
     )
-    assert ithaca("report", file, "-o", page).returncode == 0
+    succeed("report", file, "-o", page)
     assert "Proven infeasible" in page.read_text()
     assert "No configuration: wide, as stated in " in page.read_text()
 
 
 def test_a_layer_has_a_page_of_its_own(reported: tuple[Path, Path], tmp_path: Path) -> None:
-    done = ithaca("report", reported[0], "--layer", "wide", "-o", tmp_path / "wide.html", "--quick")
-    assert done.returncode == 0, done.stderr
+    succeed("report", reported[0], "--layer", "wide", "-o", tmp_path / "wide.html", "--quick")
     assert "mm on u250" in (tmp_path / "wide.html").read_text()

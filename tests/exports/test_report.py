@@ -31,7 +31,7 @@ from ithaca.results.explanation import explain
 from ithaca.results.files import load_result
 from ithaca.solver.certificate import Status
 from ithaca.solver.result import Result
-from tests.command_line import ithaca
+from tests.command_line import ithaca, succeed
 
 VOID = {"meta", "link", "br", "img", "hr", "input"}
 
@@ -83,8 +83,7 @@ class Page(HTMLParser):
 
 def solved(folder: Path, name: str) -> Path:
     path = folder / f"{name}.json"
-    done = ithaca("solve", *SOLVES[name].split(), "-o", path)
-    assert done.returncode == 0, done.stderr
+    succeed("solve", *SOLVES[name].split(), "-o", path)
     return path
 
 
@@ -429,7 +428,7 @@ def test_results_without_a_configuration(tmp_path: Path, options: str, words: li
     assert (
         ithaca("solve", "mm", "-s", "i=64,j=64,k=64", *options.split(), "-o", file).returncode == 1
     )
-    assert ithaca("report", file, "-o", out).returncode == 0
+    succeed("report", file, "-o", out)
     text = out.read_text(encoding="utf-8")
     assert all(word in text for word in words)
     assert Page(text).misnested == []
@@ -439,7 +438,7 @@ def test_the_command_writes_whole_pages_or_none(
     tmp_path: Path, result: Callable[[str], Result]
 ) -> None:
     file, out = solved(tmp_path, "conv"), tmp_path / "page.html"
-    assert ithaca("report", file, "-o", out, "--time-limit", "1").returncode == 0
+    succeed("report", file, "-o", out, "--time-limit", "1")
     text = out.read_text(encoding="utf-8")
     assert text.rstrip().endswith("</html>")
     assert (

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.browser import cut_texts, shown
-from tests.command_line import ithaca
+from tests.command_line import succeed
 
 FOCUSABLE = "document.querySelectorAll('a[href], summary, [tabindex=\"0\"]')"
 
@@ -18,8 +18,8 @@ FOCUSABLE = "document.querySelectorAll('a[href], summary, [tabindex=\"0\"]')"
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("report")
     file, page = folder / "r.json", folder / "r.html"
-    assert ithaca("solve", "mm", "-s", "i=256,j=200,k=128", "-o", file).returncode == 0
-    assert ithaca("report", file, "-o", page, "--quick").returncode == 0
+    succeed("solve", "mm", "-s", "i=256,j=200,k=128", "-o", file)
+    succeed("report", file, "-o", page, "--quick")
     return page
 
 

@@ -33,7 +33,7 @@ from ithaca.formulations.systolic.metrics import tensor_words
 from ithaca.formulations.systolic.systolic_array import Direction
 from ithaca.formulations.systolic.tiling import Tiling, group_packs
 from ithaca.workloads.library import workload
-from tests.command_line import ithaca
+from tests.command_line import succeed
 from tests.exports.timeloop_rules import Mapped, Statistics, Storage, count, read_export
 from tests.reference import DATA
 
@@ -270,8 +270,8 @@ def test_bandwidths_are_the_packs_the_ports_and_the_memorys() -> None:
 def test_a_platforms_bandwidth_is_exported(tmp_path: Path) -> None:
     result, folder = tmp_path / "r.json", tmp_path / "t"
     words = ("-s", "i=64,j=64,k=64", "--dtype", "int8", "--dataflow", "i,j", "--platform", "zcu102")
-    assert ithaca("solve", "mm", *words, "-o", result).returncode == 0
-    assert ithaca("export", result, "--to", "timeloop", "-o", folder).returncode == 0
+    succeed("solve", "mm", *words, "-o", result)
+    succeed("export", result, "--to", "timeloop", "-o", folder)
     mapped = read_export({file.name: file.read_text() for file in folder.iterdir()})
     dram = mapped.nodes[0]
     assert isinstance(dram, Storage)

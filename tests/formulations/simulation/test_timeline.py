@@ -11,7 +11,7 @@ import pytest
 from ithaca import solve
 from ithaca.formulations.systolic.simulation.activity import engine, simulate_network
 from ithaca.formulations.systolic.simulation.timeline import timeline
-from tests.command_line import ithaca
+from tests.command_line import ithaca, succeed
 from tests.formulations.simulation.test_values import NETWORK
 
 
@@ -40,11 +40,8 @@ def test_shares_are_those_of_the_words_that_moved() -> None:
 
 def test_reports_show_the_run_unless_they_are_to_be_quick(tmp_path: Path) -> None:
     solve("mm", i=16, j=16, k=16, dataflow="i,j").save(tmp_path / "r.json")
-    assert ithaca("report", tmp_path / "r.json", "-o", tmp_path / "r.html").returncode == 0
-    assert (
-        ithaca("report", tmp_path / "r.json", "-o", tmp_path / "quick.html", "--quick").returncode
-        == 0
-    )
+    succeed("report", tmp_path / "r.json", "-o", tmp_path / "r.html")
+    succeed("report", tmp_path / "r.json", "-o", tmp_path / "quick.html", "--quick")
     page = (tmp_path / "r.html").read_text()
     assert "The run, word by word" in page
     assert "When modules work" in page

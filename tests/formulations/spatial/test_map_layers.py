@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.command_line import ithaca
+from tests.command_line import ithaca, succeed
 
 LAYERS = [
     ("conv", {"N": 4, "M": 512, "C": 512, "Ox": 7, "Oy": 7, "Fx": 3, "Fy": 3}, 1),
@@ -114,12 +114,8 @@ def test_limits_that_no_layer_meets_are_told_by_row(layers: Path) -> None:
 
 def test_results_of_this_edition_are_searched_again(tmp_path: Path) -> None:
     path, sizes = tmp_path / "r.json", "o=64,i=64,r=28,c=28"
-    told = ithaca(
-        "map", *ASKED, "--problem", "conv2d", "-s", sizes, "--divisors-only", "-o", str(path)
-    )
-    assert told.returncode == 0, told.stderr
-    verified = ithaca("verify", str(path))
-    assert verified.returncode == 0, verified.stderr
+    succeed("map", *ASKED, "--problem", "conv2d", "-s", sizes, "--divisors-only", "-o", str(path))
+    verified = succeed("verify", str(path))
     assert "confirmed by staged" in verified.stdout
 
 

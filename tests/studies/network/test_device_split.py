@@ -12,6 +12,7 @@ import ithaca
 from ithaca.files.errors import InputError
 from ithaca.formulations.hardware.files import find_space, read_space, space_fields
 from tests.command_line import ithaca as command
+from tests.command_line import succeed
 
 SPACE = """
 name: split
@@ -62,8 +63,7 @@ def test_shares_are_proven_and_say_what_more_would_buy(
     files: tuple[Path, Path], tmp_path: Path
 ) -> None:
     path = tmp_path / "found.json"
-    result = command("codesign", str(files[0]), "--workload", str(files[1]), "-o", str(path))
-    assert result.returncode == 0
+    result = succeed("codesign", str(files[0]), "--workload", str(files[1]), "-o", str(path))
     found = ithaca.load(path)
     assert found.status == "optimal"
     free = ithaca.network(files[1], mode="multi-array", arrays=2, dtype="int8", dataflow="i,j")

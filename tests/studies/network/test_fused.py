@@ -37,7 +37,7 @@ from ithaca.studies.network.runner import RunOptions
 from ithaca.workloads.library import workload
 from ithaca.workloads.networks.find import find_network
 from ithaca.workloads.networks.network import Layer, LayerRun, Network, merge
-from tests.command_line import ithaca
+from tests.command_line import ithaca, succeed
 from tests.studies.network.tiny import TINY, tiny_request
 
 DIVISORS = SpaceOptions(divisors_only=True)
@@ -341,13 +341,11 @@ def test_the_command(file: Path, tmp_path: Path) -> None:
         "--layers",
         "mm",
     )
-    done = ithaca(*words, "-o", tmp_path / "r.json")
-    assert done.returncode == 0, done.stderr
+    done = succeed(*words, "-o", tmp_path / "r.json")
     assert "kept       wide → deep 48 words" in done.stdout
     assert "unfused    off_chip_words" in done.stdout
     assert "Kept: wide → deep 48 words." in ithaca("explain", tmp_path / "r.json").stdout
-    layer = ithaca("explain", tmp_path / "r.json", "--layer", "deep", "--quick")
-    assert layer.returncode == 0, layer.stderr
+    succeed("explain", tmp_path / "r.json", "--layer", "deep", "--quick")
     found = load_network_result(tmp_path / "r.json")
     evaluated = json.loads(ithaca("evaluate", tmp_path / "r.json", "--json").stdout)["points"]
     for row, result in zip(evaluated, found.layers, strict=True):
@@ -370,8 +368,7 @@ def test_on_a_memory_hierarchy_too(tmp_path: Path) -> None:
     (tmp_path / "two.yaml").write_text(HIERARCHY)
     path = tmp_path / "r.json"
     words = ("--arch", "simple", "--objective", "energy", "--divisors-only")
-    done = ithaca("network", tmp_path / "two.yaml", "--fuse", *words, "-o", path)
-    assert done.returncode == 0, done.stderr
+    done = succeed("network", tmp_path / "two.yaml", "--fuse", *words, "-o", path)
     assert "kept       a → b 64 words; b → c 64 words" in done.stdout
     found = load_network_result(path)
     assert found.total is not None

@@ -14,6 +14,7 @@ import pytest
 import ithaca
 from ithaca.files.shown_numbers import number
 from tests.command_line import ithaca as command
+from tests.command_line import succeed
 
 NETWORK = """
 name: small
@@ -35,7 +36,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a network, its result, and the results kept of its layers."""
     found = tmp_path_factory.mktemp("mapped")
     (found / "small.yaml").write_text(NETWORK)
-    done = command(
+    done = succeed(
         "network",
         "small.yaml",
         *ASKED,
@@ -47,7 +48,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "t.csv",
         cwd=found,
     )
-    assert done.returncode == 0, done.stderr
     (found / "told.txt").write_text(done.stdout)
     return found
 
@@ -86,28 +86,19 @@ def test_it_is_told_with_its_sums(folder: Path) -> None:
 def test_what_is_kept_is_not_solved_again(folder: Path) -> None:
     kept = sorted((folder / "kept").iterdir())
     assert len(kept) == 4
-    again = command(
-        "network", "small.yaml", *ASKED, "--results", "kept", "-o", "again.json", cwd=folder
-    )
-    assert again.returncode == 0
+    succeed("network", "small.yaml", *ASKED, "--results", "kept", "-o", "again.json", cwd=folder)
     assert (folder / "again.json").read_text() == (folder / "r.json").read_text()
     assert sorted((folder / "kept").iterdir()) == kept
 
 
 def test_files_are_verified_explained_reported_and_refused_where_edited(folder: Path) -> None:
-    done = command("verify", "r.json", cwd=folder)
-    assert done.returncode == 0
+    done = succeed("verify", "r.json", cwd=folder)
     assert "total" in done.stdout
     assert "Dominant:" in command("explain", "r.json", cwd=folder).stdout
-    assert command("report", "r.json", "-o", "r.html", cwd=folder).returncode == 0
+    succeed("report", "r.json", "-o", "r.html", cwd=folder)
     assert "The mapping as a loop nest" in (folder / "r.html").read_text()
-    assert (
-        command(
-            "export", "r.json", "--layer", "second", "--to", "timeloop", "-o", "out", cwd=folder
-        ).returncode
-        == 0
-    )
-    assert command("export", "r.json", "--to", "timeloop", "-o", "all", cwd=folder).returncode == 0
+    succeed("export", "r.json", "--layer", "second", "--to", "timeloop", "-o", "out", cwd=folder)
+    succeed("export", "r.json", "--to", "timeloop", "-o", "all", cwd=folder)
     layers = {"first", "second", "fourth", "last"}
     assert {path.name for path in (folder / "all").iterdir()} == {
         *layers,

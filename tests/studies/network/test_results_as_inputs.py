@@ -20,7 +20,7 @@ from ithaca.results.network import load_network_result
 from ithaca.results.network_explanation import explain_network
 from ithaca.solver import verification
 from ithaca.solver.engines import engine
-from tests.command_line import ithaca
+from tests.command_line import ithaca, refused, succeed
 from tests.studies.network.tiny import tiny_file
 
 QUICK = ("--divisors-only", "--limit", "dsp=400,bram18k=400")
@@ -37,8 +37,7 @@ def solved(tmp_path_factory: pytest.TempPathFactory) -> Written:
     def write(*words: str, edit: Callable[[Any], None] = lambda document: None) -> Path:
         if words not in known:
             limits = () if "--limit" in words else QUICK[1:]
-            done = ithaca("network", network, QUICK[0], *limits, *words, "--json")
-            assert done.returncode == 0, done.stderr
+            done = succeed("network", network, QUICK[0], *limits, *words, "--json")
             known[words] = done.stdout
         document = json.loads(known[words])
         edit(document)
@@ -54,8 +53,7 @@ MODES = [(), ("--mode", "shared-dataflow"), ("--mode", "shared-array", "--layers
 @pytest.mark.parametrize("words", MODES, ids=["per-layer", "shared-dataflow", "shared-array"])
 def test_what_was_solved_is_confirmed(solved: Written, words: tuple[str, ...]) -> None:
     path = solved(*words)
-    done = ithaca("verify", path)
-    assert done.returncode == 0, done.stderr
+    done = succeed("verify", path)
     result = load_network_result(path)
     *layers, stated, total = done.stdout.splitlines()
     assert stated.startswith("as stated left out Relu × 2 (elementwise): no figure depends on it")
@@ -109,12 +107,10 @@ def _more_dsp(document: Any) -> None:
 def test_a_false_claim_is_found_out(
     solved: Written, words: tuple[str, ...], edit: Callable[[Any], None], line: str
 ) -> None:
-    done = ithaca("verify", path := solved(*words, edit=edit))
-    assert done.returncode == 2
-    assert done.stderr.startswith(f"ithaca: {path}: ")
-    assert line in done.stderr
-    assert "the file was edited" in done.stderr
-    assert done.stderr.count("\n") == 1
+    done = refused("verify", path := solved(*words, edit=edit))
+    assert done.startswith(f"ithaca: {path}: ")
+    assert line in done
+    assert "the file was edited" in done
 
 
 def test_engines_that_disagree_are_told_from_an_edited_file(
@@ -234,8 +230,7 @@ def test_an_explanation_names_the_layers_that_dominate(solved: Written) -> None:
     for part in explained.parts:
         assert (part.explanation is not None) == (before < float(result.total.value or 0) / 2)
         before += takes[part.result.layer.name]
-    done = ithaca("explain", path)
-    assert done.returncode == 0, done.stderr
+    done = succeed("explain", path)
     first = explained.parts[0]
     assert first.explanation is not None
     assert (
@@ -253,8 +248,7 @@ def test_an_explanation_names_the_layers_that_dominate(solved: Written) -> None:
 def test_a_layer_is_a_result_of_its_own(solved: Written, tmp_path: Path) -> None:
     path, alone = solved(), tmp_path / "alone.json"
     found = one_result(path, "wide")
-    done = ithaca("solve", "mm", "-s", "i=4,j=6,k=8", *QUICK, "-o", alone)
-    assert done.returncode == 0, done.stderr
+    done = succeed("solve", "mm", "-s", "i=4,j=6,k=8", *QUICK, "-o", alone)
     solo = one_result(alone)
     assert found.best is not None
     assert solo.best is not None
@@ -286,12 +280,10 @@ def test_a_result_is_evaluated_with_its_own_workload_data_type_and_platform(
     solved: Written, tmp_path: Path
 ) -> None:
     path, table = tmp_path / "r.json", tmp_path / "r.csv"
-    done = ithaca("solve", "mm", "-s", "i=16,j=8,k=32", "--dtype", "int8", "--platform", "asic-28nm", "--dataflow", "i,j",
+    done = succeed("solve", "mm", "-s", "i=16,j=8,k=32", "--dtype", "int8", "--platform", "asic-28nm", "--dataflow", "i,j",
                   "--limit", "dsp=64", "-o", path)  # fmt: skip
-    assert done.returncode == 0, done.stderr
     metrics = json.loads(path.read_text())["best"]["metrics"]
-    done = ithaca("evaluate", path, "--json", "--table", table)
-    assert done.returncode == 0, done.stderr
+    done = succeed("evaluate", path, "--json", "--table", table)
     assert json.loads(done.stdout)["points"][0]["metrics"] == metrics
     (row,) = csv.DictReader(io.StringIO(table.read_text()))
     assert float(row["throughput"]) == metrics["throughput"]
@@ -320,8 +312,7 @@ def test_a_result_is_evaluated_with_its_own_workload_data_type_and_platform(
 
 
 def test_a_layer_is_verified_alone(solved: Written) -> None:
-    done = ithaca("verify", path := solved(), "--layer", "wide")
-    assert done.returncode == 0, done.stderr
+    done = succeed("verify", path := solved(), "--layer", "wide")
     assert (
         len(done.stdout.splitlines()) == len(ithaca_python.load(path, layer="wide").solutions) > 1
     )
@@ -375,8 +366,7 @@ def test_modes_are_compared_layer_by_layer(solved: Written, tmp_path: Path) -> N
     kept = tmp_path / "alone.json"
     kept.write_text(solved("--layers", "mm").read_text())
     words = ("network", tiny_file(tmp_path), *QUICK, "--mode", "shared-dataflow", "--compare", kept)
-    done = ithaca(*words, "--layers", "mm", "--plot", tmp_path / "modes.svg", "--dataflow", "i")
-    assert done.returncode == 0, done.stderr
+    done = succeed(*words, "--layers", "mm", "--plot", tmp_path / "modes.svg", "--dataflow", "i")
     assert alone.total is not None
     total = float(
         next(line for line in done.stdout.splitlines() if line.startswith("total"))
@@ -399,8 +389,7 @@ def test_modes_are_compared_layer_by_layer(solved: Written, tmp_path: Path) -> N
 
 def test_every_layer_gets_a_folder_of_seeds(solved: Written, tmp_path: Path) -> None:
     path, folder = solved(), tmp_path / "seeds"
-    done = ithaca("seed", path, "--for", "csv", "--count", "4", "-o", folder)
-    assert done.returncode == 0, done.stderr
+    done = succeed("seed", path, "--for", "csv", "--count", "4", "-o", folder)
     layers = json.loads(path.read_text())["layers"]
     assert sorted(each.name for each in folder.iterdir()) == sorted(
         layer["name"] for layer in layers
@@ -414,12 +403,7 @@ def test_every_layer_gets_a_folder_of_seeds(solved: Written, tmp_path: Path) -> 
         assert kept.best is not None
         assert kept.best.value == layer["value"]
         alone = tmp_path / f"{layer['name']}.csv"
-        assert (
-            ithaca(
-                "seed", path, "--layer", layer["name"], "--for", "csv", "--count", "4", "-o", alone
-            ).returncode
-            == 0
-        )
+        succeed("seed", path, "--layer", layer["name"], "--for", "csv", "--count", "4", "-o", alone)
         assert alone.read_text() == (folder / layer["name"] / "seeds.csv").read_text()
     for words in (
         ("--for", "csv", "-o", path),
@@ -432,13 +416,12 @@ def test_every_layer_gets_a_folder_of_seeds(solved: Written, tmp_path: Path) -> 
 @pytest.mark.parametrize("tool", ["timeloop", "scalesim"])
 def test_every_layer_is_exported(solved: Written, tmp_path: Path, tool: str) -> None:
     path, folder = solved("--dataflow", "i,j", "--layers", "mm"), tmp_path / tool
-    done = ithaca("export", path, "--to", tool, "-o", folder)
-    assert done.returncode == 0, done.stderr
+    succeed("export", path, "--to", tool, "-o", folder)
     rows = {row["layer"]: row for row in csv.DictReader((folder / "layers.csv").open())}
     assert {name: row["runs"] for name, row in rows.items()} == {"wide": "1", "deep": "3"}
     for name, row in rows.items():
         alone = tmp_path / f"{tool}-{name}"
-        assert ithaca("export", path, "--layer", name, "--to", tool, "-o", alone).returncode == 0
+        succeed("export", path, "--layer", name, "--to", tool, "-o", alone)
         files = {each.name: each.read_text() for each in alone.iterdir()}
         assert files == {each.name: each.read_text() for each in (folder / row["folder"]).iterdir()}
 
@@ -448,10 +431,9 @@ def test_a_start_gives_the_data_type_unless_one_is_given(tmp_path: Path) -> None
         ("solve", "mm", "-s", "i=8,j=8,k=8", "--dataflow", "i,j", "--json"),
         tmp_path / "r.json",
     )
-    assert ithaca(*mm, "--dtype", "int8", "-o", path).returncode == 0
+    succeed(*mm, "--dtype", "int8", "-o", path)
     for words, dtype in (((), "int8"), (("--dtype", "fp32"), "fp32")):
-        done = ithaca(*mm, "--start", path, *words)
-        assert done.returncode == 0, done.stderr
+        done = succeed(*mm, "--start", path, *words)
         assert json.loads(done.stdout)["workload"]["dtype"] == dtype
 
 
@@ -466,12 +448,10 @@ def test_a_layer_is_saved_refined_and_run_like_any_result(solved: Written, tmp_p
     assert {s.certificate.lower_bound for s in again.designs} == {
         s.certificate.lower_bound for s in layer.designs
     }
-    done = ithaca("verify", alone)
-    assert done.returncode == 0, done.stderr
+    done = succeed("verify", alone)
     for words in (("grid", "--around", "1"), ("refine", "--samples", "100"), ("simulate",)):
         command, *more = words
-        done = ithaca(command, network, "--layer", "wide", *more)
-        assert done.returncode == 0, done.stderr
+        done = succeed(command, network, "--layer", "wide", *more)
         assert ithaca(command, network, *more).returncode == 2
     done = ithaca("report", network, "-o", tmp_path / "page.html", "--quick")
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
