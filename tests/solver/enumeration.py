@@ -6,11 +6,15 @@ tables, packs, dominance, bounds or search.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import product
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.algebra.number_systems import NUMPY
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.cost_model import evaluate
@@ -40,58 +44,75 @@ def loop_points(problem: Problem, loop: str) -> list[tuple[int, int]]:
     return points
 
 
-def enumerated_optimum(problem: Problem) -> Fraction | None:
-    """The least objective over the whole space; None if no point meets the limits."""
+def tile_values(
+    problem: Problem,
+    loop_points: Callable[[Problem, str], list[tuple[int, int]]] = loop_points,
+) -> dict[str, Any]:
+    """The tile factors of every point, and what follows of them, by the names of the cost model."""
     array, sizes = systolic(problem).array, systolic(problem).nest.sizes
-    grids = np.meshgrid(
-        *(np.arange(len(loop_points(problem, loop))) for loop in array.band), indexing="ij"
-    )
-    values = {f"extent.{loop}": n for loop, n in sizes.items()}
-    for loop, grid in zip(array.band, grids, strict=True):
-        t1, t2 = np.array(loop_points(problem, loop)).reshape(-1, 2).T[:, grid.ravel()]
+    pairs = [np.array(loop_points(problem, loop)).reshape(-1, 2) for loop in array.band]
+    grids = np.meshgrid(*(np.arange(len(of_loop)) for of_loop in pairs), indexing="ij")
+    values: dict[str, Any] = {f"extent.{loop}": n for loop, n in sizes.items()}
+    for loop, of_loop, grid in zip(array.band, pairs, grids, strict=True):
+        t1, t2 = of_loop.T[:, grid.ravel()]
         values |= {
             f"t1.{loop}": t1,
             f"t2.{loop}": t2,
             f"lanes.{loop}": t1 // t2,
             f"tiles.{loop}": -(-sizes[loop] // t1),
         }
-    bounds = {limit.metric: limit.bound for limit in problem.limits}
-    keep = np.ones(grids[0].size, bool)
-    if "dsp" in bounds:  # a cheap limit first
-        dsp = (
-            array.pe.count.evaluate(values, NUMPY)
-            * array.pe.simd.evaluate(values, NUMPY)
-            * float(systolic(problem).data.dsp(len(systolic(problem).nest.inputs)))
-        )
-        keep &= dsp <= float(bounds["dsp"])
-    values = {name: v[keep] if isinstance(v, np.ndarray) else v for name, v in values.items()}
-    best: Fraction | None = None
-    if not keep.any():
-        return None
-    choices = (_packs(problem, group, values, int(keep.sum())) for group in array.packed_groups)
-    for combination in product(
-        *([choice for choice in found if choice[1].any()] for found in choices)
-    ):
+    return values
+
+
+def subset(values: Mapping[str, Any], keep: Any) -> dict[str, Any]:
+    """The values of some of the points."""
+    return {name: v[keep] if isinstance(v, np.ndarray) else v for name, v in values.items()}
+
+
+def packed(problem: Problem, values: Mapping[str, Any], count: int) -> Iterator[dict[str, Any]]:
+    """So many points, with each choice of packs that is legal for some: the values of these."""
+    groups = systolic(problem).array.packed_groups
+    choices = [_packs(problem, group, values, count) for group in groups]
+    for combination in product(*choices):
         legal = np.logical_and.reduce([legal for _, legal in combination])
-        if not legal.any():
-            continue
-        point = {name: v[legal] if isinstance(v, np.ndarray) else v for name, v in values.items()}
-        for group, (pack, _) in zip(array.packed_groups, combination, strict=True):
-            point[f"pack.{group.name}"] = pack[legal]
-        costs = evaluate(array, point, systolic(problem).data, NUMPY, systolic(problem).technology)
+        if legal.any():
+            point = subset(values, legal)
+            for group, (pack, _) in zip(groups, combination, strict=True):
+                point[f"pack.{group.name}"] = pack[legal]
+            yield point
+
+
+def objectives_of_all(
+    problem: Problem, objectives: Sequence[Expression]
+) -> Iterator[NDArray[np.float64]]:
+    """Values of objectives at all points that meet the limits, of shape (objective, point), for
+    each choice of packs."""
+    values = tile_values(problem)
+    array, data = systolic(problem).array, systolic(problem).data
+    bounds = {limit.metric: limit.bound for limit in problem.limits}
+    count = len(values[f"t1.{array.band[0]}"])
+    if "dsp" in bounds:  # a cheap limit first
+        macs = array.pe.count.evaluate(values, NUMPY) * array.pe.simd.evaluate(values, NUMPY)
+        dsp = macs * float(data.dsp(len(systolic(problem).nest.inputs)))
+        keep = np.ones(count, bool) & (dsp <= float(bounds["dsp"]))
+        values, count = subset(values, keep), int(keep.sum())
+    for point in packed(problem, values, count):
+        costs = evaluate(array, point, data, NUMPY, systolic(problem).technology)
         metrics = metric_values(costs)
-        feasible = np.ones(int(legal.sum()), bool)
+        feasible = np.ones(len(point[f"t1.{array.band[0]}"]), bool)
         for limit in problem.limits:
             feasible &= limit.expression.evaluate(metrics, NUMPY) <= float(limit.bound)
         if array.pe.accumulators is not None:
             feasible &= costs.accumulation >= 0
+        rows = [np.asarray(e.evaluate(metrics, NUMPY), float) for e in objectives]
         if feasible.any():
-            objective = np.broadcast_to(
-                problem.objective.expression.evaluate(metrics, NUMPY), feasible.shape
-            )
-            least = Fraction(float(objective[feasible].min()))
-            best = least if best is None else min(best, least)
-    return best
+            yield np.stack([np.broadcast_to(row, feasible.shape)[feasible] for row in rows])
+
+
+def enumerated_optimum(problem: Problem) -> Fraction | None:
+    """The least objective over the whole space; None if no point meets the limits."""
+    least = [row.min() for row in objectives_of_all(problem, [problem.objective.expression])]
+    return Fraction(float(min(least))) if least else None
 
 
 def _packs(problem, group, values, count):  # type: ignore[no-untyped-def]

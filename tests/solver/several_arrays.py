@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from itertools import combinations, pairwise, product
+from itertools import combinations, pairwise
 from math import prod
 from typing import Any
 
@@ -22,7 +22,7 @@ from ithaca.formulations.systolic.cost_model import evaluate
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.metrics import metric_values
 from ithaca.formulations.systolic.quantities import ACCUMULATORS
-from tests.solver.enumeration import _packs, loop_points
+from tests.solver.enumeration import loop_points, packed, subset, tile_values
 
 #: Lanes by space loop, SIMD factor, packs.
 Hardware = tuple[int, ...]
@@ -36,32 +36,13 @@ def points(problem: Problem, lanes: int) -> dict[Hardware, Rows]:
     Of those that are no better in all of these one is kept.
     """
     design = systolic(problem)
-    array, sizes, groups = design.array, design.nest.sizes, design.array.packed_groups
-    each = [_points(problem, loop, lanes) for loop in array.band]
-    grids = np.meshgrid(*(np.arange(len(own)) for own in each), indexing="ij")
-    values: dict[str, Any] = {f"extent.{loop}": n for loop, n in sizes.items()}
-    for loop, own, grid in zip(array.band, each, grids, strict=True):
-        t1, t2 = np.array(own).reshape(-1, 2).T[:, grid.ravel()]
-        values |= {
-            f"t1.{loop}": t1,
-            f"t2.{loop}": t2,
-            f"lanes.{loop}": t1 // t2,
-            f"tiles.{loop}": -(-sizes[loop] // t1),
-        }
+    array, groups = design.array, design.array.packed_groups
+    values = tile_values(problem, lambda _, loop: _points(problem, loop, lanes))
     keep = dsp(problem, np.prod([values[name] for name in _units(problem)], axis=0)) <= bound(
         problem, "dsp"
     )
-    values = {name: v[keep] if isinstance(v, np.ndarray) else v for name, v in values.items()}
     found = []
-    for combination in product(
-        *(_packs(problem, group, values, int(keep.sum())) for group in groups)
-    ):
-        legal = np.logical_and.reduce([ok for _, ok in combination])
-        if not legal.any():
-            continue
-        point = {name: v[legal] if isinstance(v, np.ndarray) else v for name, v in values.items()}
-        for group, (pack, _) in zip(groups, combination, strict=True):
-            point[f"pack.{group.name}"] = pack[legal]
+    for point in packed(problem, subset(values, keep), int(keep.sum())):
         costs = evaluate(array, point, design.data, NUMPY, design.technology)
         metrics = metric_values(costs)
         # blocks are 512 words deep: up to whole ones buffers are the same
@@ -73,7 +54,7 @@ def points(problem: Problem, lanes: int) -> dict[Hardware, Rows]:
             *words,
         ]
         rows = np.stack(
-            [np.broadcast_to(np.asarray(c, float), legal.sum()) for c in columns], axis=1
+            [np.broadcast_to(np.asarray(c, float), costs.latency.shape) for c in columns], axis=1
         )
         found.append(rows if array.pe.accumulators is None else rows[costs.accumulation >= 0])
     table = np.unique(np.concatenate(found), axis=0)

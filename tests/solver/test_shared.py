@@ -35,7 +35,7 @@ from ithaca.workloads.library import workload
 from ithaca.workloads.networks.folding import fold
 from ithaca.workloads.networks.network import Layer, Network
 from tests.problems import mm_problem
-from tests.solver.enumeration import _packs, loop_points
+from tests.solver.enumeration import packed, subset, tile_values
 
 Hardware = tuple[int, ...]
 SIZES = ((6, 4, 8), (4, 9, 4))
@@ -52,34 +52,12 @@ def layers(dsp: str, bram18k: str) -> tuple[Problem, ...]:
 def points(problem: Problem) -> dict[Hardware, list[tuple[Fraction, tuple[int, ...]]]]:
     """Every configuration of a layer by hardware: (latency, words of each buffer), the fastest of
     equal buffers."""
-    array, sizes, groups = (
-        systolic(problem).array,
-        systolic(problem).nest.sizes,
-        systolic(problem).array.packed_groups,
-    )
-    grids = np.meshgrid(
-        *(np.arange(len(loop_points(problem, loop))) for loop in array.band), indexing="ij"
-    )
-    values: dict[str, Any] = {f"extent.{loop}": n for loop, n in sizes.items()}
-    for loop, grid in zip(array.band, grids, strict=True):
-        t1, t2 = np.array(loop_points(problem, loop)).reshape(-1, 2).T[:, grid.ravel()]
-        values |= {
-            f"t1.{loop}": t1,
-            f"t2.{loop}": t2,
-            f"lanes.{loop}": t1 // t2,
-            f"tiles.{loop}": -(-sizes[loop] // t1),
-        }
+    array, groups = systolic(problem).array, systolic(problem).array.packed_groups
+    values = tile_values(problem)
     macs = np.prod([values[name] for name in _units(problem)], axis=0)
     keep = macs * float(systolic(problem).data.dsp(2)) <= float(problem.limits[0].bound)
-    values = {name: v[keep] if isinstance(v, np.ndarray) else v for name, v in values.items()}
     found: dict[Hardware, dict[tuple[int, ...], Fraction]] = {}
-    for combination in product(
-        *(_packs(problem, group, values, int(keep.sum())) for group in groups)
-    ):
-        legal = np.logical_and.reduce([ok for _, ok in combination])
-        point = {name: v[legal] if isinstance(v, np.ndarray) else v for name, v in values.items()}
-        for group, (pack, _) in zip(groups, combination, strict=True):
-            point[f"pack.{group.name}"] = pack[legal]
+    for point in packed(problem, subset(values, keep), int(keep.sum())):
         costs = evaluate(array, point, systolic(problem).data, NUMPY)
         assert array.pe.accumulators is not None
         words = {g.name: g.size.evaluate(point, NUMPY) for g in groups} | {
