@@ -94,7 +94,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     places: Counter[str] = Counter()
     for item in items:
         mark = next((mark for mark in item.own_markers if mark.name == "ci"), None)
-        if mark is not None and "every" in mark.kwargs:
+        slow = item.get_closest_marker("slow") is not None
+        if mark is not None and "every" in mark.kwargs and not slow:
             test = item.nodeid.partition("[")[0]
             if places[test] % mark.kwargs["every"] == 0:
                 item.own_markers.remove(mark)

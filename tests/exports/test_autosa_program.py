@@ -40,6 +40,7 @@ def scop(program: str) -> str:
     return program.partition("#pragma scop")[2].partition("#pragma endscop")[0]
 
 
+@pytest.mark.ci(every=2)
 @needs_cc
 @pytest.mark.parametrize("dtype", ["fp32", "int16", "int8"])
 def test_passes(row, dtype, configure, tmp_path):

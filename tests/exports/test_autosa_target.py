@@ -42,6 +42,7 @@ def answered(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     return path, done.stdout
 
 
+@pytest.mark.ci
 def test_every_answer_exports_and_the_unrestricted_optimum_does_not(
     answered: tuple[Path, str], tmp_path: Path
 ) -> None:
@@ -74,6 +75,7 @@ def test_every_answer_exports_and_the_unrestricted_optimum_does_not(
     assert not (tmp_path / "out2").exists()
 
 
+@pytest.mark.ci
 def test_results_record_the_target_and_are_proven_again(
     answered: tuple[Path, str], tmp_path: Path
 ) -> None:
@@ -206,6 +208,7 @@ def test_what_autosa_never_builds_is_refused_in_one_line(words: tuple[str, ...],
     assert done.startswith(said)
 
 
+@pytest.mark.ci
 def test_studies_say_what_they_are_of() -> None:
     said = command(
         "whatif", *SMALL, "--dataflow", "i,j", "--vary", "dsp=1000", "--for", "autosa"

@@ -44,6 +44,7 @@ def configuration(layer: object) -> ArrayConfiguration:
     )
 
 
+@pytest.mark.ci(every=3)
 @pytest.mark.parametrize("target", TARGETS)
 def test_every_target_gets_a_folder_per_layer(target: str, network: Path, tmp_path: Path) -> None:
     found = ithaca.network(network, dataflow="o,i", target="autosa")
@@ -62,6 +63,7 @@ def test_every_target_gets_a_folder_per_layer(target: str, network: Path, tmp_pa
         assert file.read_text() == (tmp_path / "out" / "last" / file.name).read_text()
 
 
+@pytest.mark.ci(every=3)
 @pytest.mark.parametrize("mode", ["per-layer", "shared-dataflow", "shared-array"])
 def test_layers_for_autosa_are_taken_by_it(mode: str, network: Path, tmp_path: Path) -> None:
     found = ithaca.network(network, mode=mode, dtype="int8", dataflow="o,r", target="autosa")
@@ -115,6 +117,7 @@ def test_a_readme_states_the_figures_of_every_layer_and_a_script_builds_all(
     assert "build_all" not in (tmp_path / "other" / "README.md").read_text()
 
 
+@pytest.mark.ci
 def test_all_layers_are_exported_or_none(network: Path, tmp_path: Path) -> None:
     found = ithaca.network(network, dtype="int8", dataflow="i", include_unbuildable=False)
     with pytest.raises(

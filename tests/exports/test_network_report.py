@@ -21,7 +21,11 @@ QUICK = ("--divisors-only", "--limit", "dsp=400,bram18k=400")
 
 @pytest.fixture(
     scope="module",
-    params=[(), ("--mode", "shared-dataflow"), ("--mode", "shared-array", "--layers", "mm")],
+    params=[
+        pytest.param((), marks=pytest.mark.ci),
+        pytest.param(("--mode", "shared-dataflow"), marks=pytest.mark.ci),
+        ("--mode", "shared-array", "--layers", "mm"),
+    ],
 )
 def reported(
     tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest

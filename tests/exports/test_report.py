@@ -104,6 +104,7 @@ def page_of(result: Result, around: int = 2) -> str:
     return report_page(result, explanation, statements(result, explanation), around)
 
 
+@pytest.mark.ci(every=5)
 @pytest.mark.parametrize("name", SOLVES)
 def test_structure(written: Callable[[str], str], name: str) -> None:
     text = written(name)
@@ -136,6 +137,7 @@ def test_structure(written: Callable[[str], str], name: str) -> None:
     assert kinds.count("both") == len(page.texts["figcaption"]) - 1
 
 
+@pytest.mark.ci(every=2)
 @pytest.mark.parametrize("name", ["mm", "one"])
 def test_nothing_is_loaded_or_run(written: Callable[[str], str], name: str) -> None:
     text = written(name)
@@ -155,6 +157,7 @@ def test_nothing_is_loaded_or_run(written: Callable[[str], str], name: str) -> N
     assert policy.startswith("default-src 'none'; style-src 'sha256-")
 
 
+@pytest.mark.ci(every=3)
 @pytest.mark.parametrize("name", ["mm", "odyssey", "asic", "conv"])
 def test_figures_are_the_results(
     result: Callable[[str], Result], written: Callable[[str], str], name: str
@@ -223,6 +226,7 @@ def test_the_array_is_laid_out_by_its_model(result: Callable[[str], Result]) -> 
     assert held["C_IO_L3_out"].spread is Spread.ONE
 
 
+@pytest.mark.ci(every=3)
 @pytest.mark.parametrize("name", ["mm", "conv", "asic"])
 def test_the_roofline_is_that_of_the_textbook(result: Callable[[str], Result], name: str) -> None:
     from ithaca.exports.report.families.systolic_physics import roofline_chart
@@ -271,6 +275,7 @@ def test_the_roofline_is_that_of_the_textbook(result: Callable[[str], Result], n
             assert y <= min(bandwidth * float(x), flat.y[0]) * 1.0001, series.name
 
 
+@pytest.mark.ci(every=3)
 @pytest.mark.parametrize("name", ["mm", "conv", "asic"])
 def test_energy_is_that_of_its_components(
     result: Callable[[str], Result], written: Callable[[str], str], name: str
@@ -434,6 +439,7 @@ def test_results_without_a_configuration(tmp_path: Path, options: str, words: li
     assert Page(text).misnested == []
 
 
+@pytest.mark.ci
 def test_the_command_writes_whole_pages_or_none(
     tmp_path: Path, result: Callable[[str], Result]
 ) -> None:
@@ -467,6 +473,7 @@ def test_bad_options(tmp_path: Path, options: str) -> None:
     )
 
 
+@pytest.mark.ci
 def test_bounds_that_are_not_met_are_told(result: Callable[[str], Result]) -> None:
     loaded = result("conv")
     assert loaded.best is not None

@@ -163,6 +163,7 @@ def test_any_integers_decode_in_the_odyssey_edition_too() -> None:
             assert pack.bit_count() == 1
 
 
+@pytest.mark.ci(every=3)
 @pytest.mark.parametrize(
     ("change", "told"),
     [
@@ -244,6 +245,7 @@ CASES = {
 }
 
 
+@pytest.mark.ci(every=7)
 @pytest.mark.parametrize("case", CASES)
 def test_seeds_begin_with_the_optimum_and_are_feasible_distinct_and_sorted(case: str) -> None:
     problem = CASES[case]
@@ -263,6 +265,7 @@ def test_seeds_begin_with_the_optimum_and_are_feasible_distinct_and_sorted(case:
     assert values[0] == solve_exact(problem).value
 
 
+@pytest.mark.ci
 def test_the_seed_of_the_random_numbers_decides() -> None:
     problem = mm_problem((12, 10, 8))
     assert diverse_configurations(problem, 6, seed=1) == diverse_configurations(problem, 6, seed=1)
@@ -393,6 +396,7 @@ def test_odyssey_names_extents_factors_and_packs(seeds: Seeds) -> None:
     assert read == [odyssey_parameters(problem, t) for t in seeds.configurations]
 
 
+@pytest.mark.ci
 def test_odyssey_names_are_those_of_the_published_descriptions() -> None:
     """Numbers of packs and order of the tunable parameters, of all 27 designs."""
     names = {"gemm": ("mm", "ABC"), "cnn": ("conv2d", ("cin", "w", "cout"))}

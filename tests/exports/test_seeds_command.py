@@ -34,6 +34,7 @@ def ithaca(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ithaca:
     return run
 
 
+@pytest.mark.ci
 def test_seeds_of_a_workload_for_every_tool(ithaca: Ithaca, tmp_path: Path) -> None:
     lists = {}
     for tool in ("optuna", "pymoo", "nevergrad", "odyssey"):
@@ -51,6 +52,7 @@ def test_seeds_of_a_workload_for_every_tool(ithaca: Ithaca, tmp_path: Path) -> N
     assert [json.loads(f.read_text()) for f in files] == lists["optuna"]
 
 
+@pytest.mark.ci
 def test_seeds_of_a_result_begin_with_its_configurations_and_evaluate_reads_them(
     ithaca: Ithaca, tmp_path: Path
 ) -> None:

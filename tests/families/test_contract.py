@@ -342,6 +342,7 @@ def test_a_changed_value_is_refused(solved: tuple[Sample, Result], tmp_path: Pat
         load_result(path)
 
 
+@pytest.mark.ci(every=3)
 def test_results_are_explained_and_reported(solved: tuple[Sample, Result]) -> None:
     sample, result = solved
     explanation = explain(

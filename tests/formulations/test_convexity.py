@@ -71,6 +71,7 @@ def quantity_names(objective: str, dataflow: tuple[str, ...]) -> tuple[Expressio
     ]
 
 
+@pytest.mark.ci(every=2)
 @pytest.mark.parametrize("dataflow", MM_DATAFLOWS)
 @pytest.mark.parametrize("objective", CONVEX)
 def test_goals_called_convex_lie_below_their_chords(

@@ -45,6 +45,7 @@ def random_point(name: str, draw: random.Random) -> tuple[Problem, Configuration
             return problem, Configuration(values)
 
 
+@pytest.mark.ci(every=6)
 @pytest.mark.parametrize("name", workload_names())
 def test_all_number_systems_agree_with_the_reference(name: str) -> None:
     draw = random.Random(name)

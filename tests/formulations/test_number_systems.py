@@ -140,6 +140,7 @@ def test_intervals_contain_every_point_of_their_box(point: Point, data: st.DataO
     assert all(value in found[name] for name, value in expected.items())
 
 
+@pytest.mark.ci(every=2)
 @pytest.mark.parametrize("edition", ["exact", "odyssey"])
 def test_a_labelled_grid_is_the_model_at_each_of_its_points(edition: str) -> None:
     problem = mm_problem((20, 12, 9), ("i", "k"), "A", edition)

@@ -131,6 +131,7 @@ def small(
     )
 
 
+@pytest.mark.ci(every=39)
 @pytest.mark.parametrize(
     ("objective", "platform", "limits"),
     [

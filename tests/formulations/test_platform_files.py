@@ -352,6 +352,7 @@ def test_mutations_load_or_are_refused(
 WAITING = OWN + "memory: {kind: DDR4, channels: 1, bandwidth: 12.8, usable: 0.75, %s}\n"
 
 
+@pytest.mark.ci
 def test_memory_that_waits_is_simulated_unless_told_otherwise(tmp_path: Path) -> None:
     platform, result = tmp_path / "own.yaml", tmp_path / "result.json"
     platform.write_text(WAITING % "latency: 40")

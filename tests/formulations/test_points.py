@@ -61,6 +61,7 @@ def refusal(path: Path, nest: LoopNest | None = None) -> str:
     return message.removeprefix(str(path)).strip(" :")
 
 
+@pytest.mark.ci(every=2)
 @pytest.mark.parametrize(("app", "name"), [("gemm", "mm"), ("cnn", "conv2d")])
 def test_golden(app: str, name: str, reference: Path) -> None:
     """Every row of a golden file against the model."""

@@ -98,6 +98,7 @@ def systolic_design(random: Random, kernel: str, edition: Edition) -> SystolicDe
     return SystolicDesign(nest, array, data, options, technology, kept=kept)
 
 
+@pytest.mark.ci(every=3)
 @pytest.mark.parametrize("edition", [*Edition])
 @pytest.mark.parametrize("draws", [1, pytest.param(20, marks=pytest.mark.slow)])
 def test_no_systolic_array_is_below_its_roofs(edition: Edition, draws: int) -> None:
@@ -110,6 +111,7 @@ def test_no_systolic_array_is_below_its_roofs(edition: Edition, draws: int) -> N
     assert says > 8 * draws
 
 
+@pytest.mark.ci(every=4)
 @pytest.mark.parametrize("edition", [TIMELOOP, DMAZERUNNER, EXPLAINABLE, INTRINSIC])
 @pytest.mark.parametrize("draws", [8, pytest.param(120, marks=pytest.mark.slow)])
 def test_no_mapping_is_below_its_roofs(edition: str, draws: int) -> None:
@@ -134,6 +136,7 @@ def setting(edition: str, random: Random) -> Setting:
     return Setting(find_architecture(name), nest, edition, MappingOptions(random.random() < 0.5))
 
 
+@pytest.mark.ci
 def test_no_mapping_at_all_is_below_its_roofs() -> None:
     """Whatever its orders, capacities aside: windows, strides, holes, bypasses, levels without
     bandwidths."""

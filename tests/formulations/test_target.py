@@ -93,6 +93,7 @@ def random_nests() -> Iterator[LoopNest]:
 NESTS = tuple(random_nests())
 
 
+@pytest.mark.ci(every=4)
 @pytest.mark.parametrize(
     "nest",
     NESTS,
@@ -165,6 +166,7 @@ CASES = [
 ]
 
 
+@pytest.mark.ci(every=8)
 @pytest.mark.parametrize(("nest", "dataflow", "dtype"), CASES, ids=str)
 def test_engines_agree_with_brute_force_on_what_autosa_builds(
     nest: LoopNest, dataflow: str, dtype: str
@@ -212,6 +214,7 @@ def test_engines_agree_with_brute_force_on_random_problems(seed: int) -> None:
     assert found.value is None or (expected is not None and found.value >= expected)
 
 
+@pytest.mark.ci(every=4)
 @pytest.mark.parametrize(
     "nest", [conv(4, 2, 4, 4, 2, 1), conv(2, 4, 4, 4, 2, 2)], ids=["any", "r and c alike"]
 )

@@ -34,6 +34,7 @@ def folder(results: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return results
 
 
+@pytest.mark.ci
 def test_the_grid_is_written_drawn_and_right(folder: Path) -> None:
     done = succeed("grid", "result.json", "--loops", "i,j", "--around", "2", *PLOT, "-o", "grid.nc")
     assert done.stderr == "wrote grid.nc\nwrote map.png\n"

@@ -87,6 +87,7 @@ def configurations(window: Window) -> Iterator[Configuration]:
         )
 
 
+@pytest.mark.ci(every=2)
 @pytest.mark.parametrize(
     "seed", [*range(1, 6), *(pytest.param(s, marks=pytest.mark.slow) for s in (0, *range(6, 30)))]
 )
@@ -119,6 +120,7 @@ def test_the_minimum_of_a_window_is_its_optimum_and_feasibility_is_membership(se
         assert problem.feasible_value(best.configuration) == optimum
 
 
+@pytest.mark.ci(every=3)
 @pytest.mark.parametrize("dataflow", MM_DATAFLOWS)
 def test_a_full_grid_has_the_exact_engines_optimum(dataflow: tuple[str, ...]) -> None:
     problem, simd = mm_problem((5, 6, 4), dataflow, dsp="330"), 2
@@ -191,6 +193,7 @@ def test_limits_decide_as_exactly_as_fractions() -> None:
         )
 
 
+@pytest.mark.ci
 def test_dask_chunks_give_the_same_grid(monkeypatch: pytest.MonkeyPatch) -> None:
     problem, center = random_point(0)
     window = window_around(problem, center, 2)
@@ -204,6 +207,7 @@ def test_dask_chunks_give_the_same_grid(monkeypatch: pytest.MonkeyPatch) -> None
     assert best_point(chunked, window) == best_point(whole, window)
 
 
+@pytest.mark.ci
 def test_large_grids_say_how_far_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
     problem, center = random_point(0)
     monkeypatch.setattr(grids, "IN_MEMORY", 10)

@@ -274,10 +274,12 @@ def check(honest: Path, count: int | None) -> None:
     assert not missed
 
 
+@pytest.mark.ci(every=5)
 def test_what_was_written_is_confirmed(honest: Path) -> None:
     assert ithaca.verify(honest).confirmed
 
 
+@pytest.mark.ci(every=5)
 def test_forgeries_are_not_confirmed(honest: Path) -> None:
     check(honest, 25)
 
@@ -313,6 +315,7 @@ def test_what_fusing_saves_is_proven_where_nothing_is_claimed_of_the_total(folde
     assert not confirmed(document, path)
 
 
+@pytest.mark.ci(every=2)
 @pytest.mark.parametrize(
     ("change", "place"),
     [
@@ -478,6 +481,7 @@ def test_a_question_has_no_answer(folder: Path) -> None:
     assert not confirmed(document, path)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("fuse", [False, True])
 def test_what_a_compiler_costs_a_network_is_proven_again(folder: Path, fuse: bool) -> None:
     """Fused layers are fused without the restriction, too; a value without a bound is a claim."""
@@ -496,6 +500,7 @@ def test_what_a_compiler_costs_a_network_is_proven_again(folder: Path, fuse: boo
     assert not confirmed(document, path)
 
 
+@pytest.mark.ci(every=3)
 @pytest.mark.parametrize(
     ("axis", "label", "place"),
     [
@@ -552,6 +557,7 @@ def test_what_was_not_simulated_is_not_confirmed(folder: Path, factor: float) ->
         ithaca.verify(path)
 
 
+@pytest.mark.ci(every=2)
 @pytest.mark.parametrize("more", [{"max_points": 1}, {"time_limit": 1e-9}])
 def test_parts_of_fronts_are_confirmed_and_points_beside_them_are_not(
     folder: Path, more: dict[str, Any]
@@ -567,6 +573,7 @@ def test_parts_of_fronts_are_confirmed_and_points_beside_them_are_not(
     assert not confirmed(document, path)
 
 
+@pytest.mark.ci
 def test_proofs_of_files_are_said_to_be_theirs(folder: Path) -> None:
     """A forged bound that does not contradict its value is repeated as what the file states, never
     as a proof of one's own."""

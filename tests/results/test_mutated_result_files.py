@@ -7,6 +7,7 @@ import copy
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -42,6 +43,7 @@ ANYTHING = st.recursive(
 )
 
 
+@pytest.mark.ci
 @settings(max_examples=200)
 @given(steps=st.sampled_from(places(DOCUMENT)), value=ANYTHING, remove=st.booleans())
 def test_mutated_documents_load_or_are_refused(

@@ -25,6 +25,7 @@ from tests.problems import mm_problem
 from tests.solver.test_exact import random_problem
 
 
+@pytest.mark.ci(every=2)
 @pytest.mark.parametrize("method", [Method.AUTO, Method.EXACT, Method.CPSAT])
 @pytest.mark.parametrize("seed", [0, 7, 13, 22])
 def test_every_prover_finds_the_same(method: Method, seed: int) -> None:
@@ -33,6 +34,7 @@ def test_every_prover_finds_the_same(method: Method, seed: int) -> None:
     assert (found.value, found.certificate.status) == (expected.value, expected.certificate.status)
 
 
+@pytest.mark.ci
 @pytest.mark.usefixtures("counted_time")
 def test_auto_asks_geometric_programs_and_cpsat_when_search_alone_is_not_enough(
     monkeypatch: pytest.MonkeyPatch,
@@ -92,6 +94,7 @@ def check_every_engine_at_once(problem: Problem, monkeypatch: pytest.MonkeyPatch
             assert certificate.status is Status.UNKNOWN
 
 
+@pytest.mark.ci(every=2)
 @pytest.mark.parametrize("seed", [2, 7, 13, 22])
 def test_engines_together_claim_what_exact_search_proves(
     seed: int, monkeypatch: pytest.MonkeyPatch

@@ -52,6 +52,7 @@ def test_ports_bound_the_bandwidth(point: tuple[Problem, Configuration]) -> None
     assert problem.metrics(configuration)["bandwidth"] <= most
 
 
+@pytest.mark.ci(every=8)
 @pytest.mark.parametrize("regime", REGIMES)
 @pytest.mark.parametrize("kernel", ["mm", "conv2d", "mttkrp", "ttmc"])
 def test_cycles_as_they_fall_hold_all_transfers(kernel: str, regime: str) -> None:
@@ -126,6 +127,7 @@ def random_problem(seed: int) -> Problem:
     return replace(problem, limits=(*problem.limits, Limit("bandwidth", bound)))
 
 
+@pytest.mark.ci(every=8)
 @pytest.mark.parametrize("seed", range(8))
 def test_every_engine_proves_the_optimum(seed: int) -> None:
     problem = random_problem(seed)
@@ -147,6 +149,7 @@ def test_every_engine_proves_the_optimum_of_many(seed: int) -> None:
     test_every_engine_proves_the_optimum(seed)
 
 
+@pytest.mark.ci(every=6)
 @pytest.mark.parametrize("seed", range(6))
 def test_geometric_programs_bound_it(seed: int) -> None:
     problem = replace(random_problem(seed), objective=parse_objective("latency"))

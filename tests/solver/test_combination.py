@@ -16,6 +16,7 @@ from ithaca.solver.tables.tree import split_boxes
 from tests.problems import MM_DATAFLOWS, mm_problem
 
 
+@pytest.mark.ci(every=3)
 @pytest.mark.parametrize("dataflow", MM_DATAFLOWS[::2])
 def test_cells_partition_the_search_and_the_programs_close_none_that_improves(
     dataflow: tuple[str, ...],

@@ -92,6 +92,7 @@ def check_against_others(problem: Problem, *, exhaustively: bool) -> None:
             assert float(solution.value) == pytest.approx(float(least), rel=1e-12)
 
 
+@pytest.mark.ci(every=15)
 @pytest.mark.parametrize("seed", range(30))
 def test_optimum_equals_the_other_engines(seed: int) -> None:
     check_against_others(varied_problem(seed), exhaustively=seed % 3 == 0)
@@ -103,6 +104,7 @@ def test_optimum_equals_the_other_engines_on_many_problems(seed: int) -> None:
     check_against_others(varied_problem(seed), exhaustively=True)
 
 
+@pytest.mark.ci(every=2)
 @pytest.mark.parametrize("dataflow", MM_DATAFLOWS)
 def test_the_designs_of_size_64_are_proven(dataflow: tuple[str, ...]) -> None:
     problem = mm_problem((64, 64, 64), dataflow)
@@ -132,6 +134,7 @@ def test_published_size_is_proven_given_the_optimum() -> None:
 # -- designs and objectives beyond those of matrix multiplication ----------------------------
 
 
+@pytest.mark.ci(every=3)
 @pytest.mark.parametrize("edition", [Edition.EXACT, Edition.ODYSSEY])
 @pytest.mark.parametrize(
     ("dataflow", "permutation"), [(("o", "i"), "cout"), (("r",), "w"), (("r", "c"), "cin")]
@@ -143,6 +146,7 @@ def test_a_convolution(dataflow: tuple[str, ...], permutation: str, edition: Edi
     )
 
 
+@pytest.mark.ci(every=4)
 @pytest.mark.parametrize("edition", [Edition.EXACT, Edition.ODYSSEY])
 @pytest.mark.parametrize("simd", ["i", "k"])
 def test_packs_that_depend_on_two_loops(simd: str, edition: Edition) -> None:
@@ -158,6 +162,7 @@ def test_packs_that_depend_on_two_loops(simd: str, edition: Edition) -> None:
             check_against_others(dividing, exhaustively=False)
 
 
+@pytest.mark.ci(every=2)
 @pytest.mark.parametrize(
     "objective",
     [
@@ -295,6 +300,7 @@ def test_a_time_limit_leaves_a_valid_bound(time_limit: float) -> None:
     assert given <= bound <= optimum
 
 
+@pytest.mark.ci
 def test_bounds_of_negative_and_huge_objectives_are_valid() -> None:
     for objective in ("-comp - off_chip_words", "1003*edp - 7*comp", "comm - comp"):
         problem = mm_problem((96, 64, 80), objective=objective)
@@ -366,6 +372,7 @@ def test_progress_never_takes_back_a_bound() -> None:
     assert values[-1] == solution.value
 
 
+@pytest.mark.ci(every=2)
 @pytest.mark.parametrize("objective", ["latency", "2*latency - off_chip_words/3 + dsp"])
 def test_answers_are_repeatable(objective: str) -> None:
     problem = mm_problem((20, 24, 16), ("j", "k"), objective=objective)

@@ -99,6 +99,7 @@ def check_by_brute_force(problem: Problem) -> None:
 QUICK = (1, 5, 7, 8, 10, 11, 14, 15, 19, 24, 42)
 
 
+@pytest.mark.ci(every=4)
 @pytest.mark.parametrize("seed", QUICK)
 def test_optimum_equals_the_other_engines(seed: int) -> None:
     if seed % 2:
@@ -162,6 +163,7 @@ def test_infeasible_limits_are_noticed() -> None:
 # -- what is known beforehand, and ends of a search --------------------------------------------
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("objective", ["power", "-throughput"])
 def test_a_start_and_a_bound_are_used_and_never_lost(objective: str) -> None:
     problem = mm_problem((8, 6, 10), objective=objective)
@@ -193,6 +195,7 @@ def test_a_constant_over_a_metric_takes_no_longer_than_the_metric() -> None:
     assert one.configuration == other.configuration
 
 
+@pytest.mark.ci(every=2)
 @pytest.mark.parametrize("objective", ["power", "(comm - comp)/latency"])
 def test_a_time_limit_leaves_a_valid_bound(objective: str) -> None:
     problem = mm_problem((48, 40, 32), objective=objective)
@@ -242,6 +245,7 @@ def form(low: Fraction, high: Fraction) -> LinearForm:
     return constant_form(low) if low == high else LinearForm({0: Fraction(1, 3)}, low, low, high)
 
 
+@pytest.mark.ci(every=2)
 @pytest.mark.parametrize("seed", range(40))
 def test_no_quotient_is_below_the_least(seed: int) -> None:
     draw = random.Random(seed)

@@ -61,6 +61,7 @@ def check(problem: Problem, *, both: bool) -> None:
             assert solution.certificate.lower_bound == solution.value
 
 
+@pytest.mark.ci(every=5)
 @pytest.mark.parametrize("seed", range(18))
 def test_small_problems(seed: int) -> None:
     check(small_problem(seed), both=seed < 6)
@@ -84,6 +85,7 @@ def test_where_outputs_decide_bounds_hold_what_leaves_last() -> None:
     )  # 4.8 million where what is behind and what is drained last were bounded apart
 
 
+@pytest.mark.ci(every=2)
 @pytest.mark.parametrize("regime", ["rtl", "hls"])
 def test_results_state_their_machine_and_verify(regime: str, tmp_path: Path) -> None:
     path = tmp_path / "result.json"
@@ -128,6 +130,7 @@ def errors_at_optima(kernel: str, extents: tuple[int, ...], dtype: str, regime: 
     return [float(d.costs(c).latency / run - 1) for (d, c), run in zip(designs, runs, strict=True)]
 
 
+@pytest.mark.ci(every=6)
 @pytest.mark.parametrize(("case", "dtype", "regime"), SHORT_TILES)
 def test_optima_of_narrow_types_run_as_proven(
     case: tuple[str, tuple[int, ...]], dtype: str, regime: str
@@ -157,6 +160,7 @@ def test_optima_of_many_small_problems_run_as_proven(kernel: str, regime: str) -
     assert max(map(abs, errors)) <= 0.09
 
 
+@pytest.mark.ci
 def test_it_is_the_default_and_what_is_proven_runs() -> None:
     """The answers of both doors, without an edition, take as many cycles as `ithaca simulate`
     counts."""
@@ -185,6 +189,7 @@ def test_what_cannot_be_built_is_compared_in_the_exact_edition() -> None:
     assert "allowed: --edition exact or odyssey" in refused.stderr
 
 
+@pytest.mark.ci
 def test_designs_left_out_as_they_may_hang_are_named() -> None:
     done = ithaca("solve", "mttkrp", "-s", "i=4,j=4,k=4,l=4", "--limit", "dsp=40", "--json")
     assert done.stderr.startswith(

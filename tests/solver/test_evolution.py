@@ -26,6 +26,7 @@ from tests.solver.known_optima import brute_force
 from tests.solver.test_exact import random_problem
 
 
+@pytest.mark.ci
 def test_the_same_seed_gives_the_same_answer() -> None:
     problem = mm_problem((96, 80, 40), objective="latency*dsp - 100*comp")
     runs = [solve_evolve(problem, SolveOptions(seed=seed), samples=1000) for seed in (3, 3)]
@@ -43,6 +44,7 @@ def test_other_seeds_evolve_otherwise() -> None:
     assert found[0] != found[1]
 
 
+@pytest.mark.ci(every=2)
 @pytest.mark.parametrize("edition", ["exact", "odyssey"])
 def test_never_worse_than_its_seeds(edition: str) -> None:
     problem = mm_problem((60, 52, 36), ("i", "k"), "C", edition, dsp="900", bram18k="300")
@@ -187,6 +189,7 @@ def test_the_engine_by_name() -> None:
     assert Method.EVOLVE not in PROVERS
 
 
+@pytest.mark.ci
 def test_refine_finds_what_a_search_cut_off_missed(tmp_path: Path) -> None:
     from ithaca.commands.api.options import ProblemOptions
     from ithaca.commands.api.request import request_of_array
@@ -234,6 +237,7 @@ def test_the_published_size_within_3000_samples(
         assert optimum.value <= solution.value <= optimum.value / Fraction(99, 100)
 
 
+@pytest.mark.ci
 def test_refine_finds_the_same_with_several_processes(tmp_path: Path) -> None:
     from ithaca.commands.api.options import ProblemOptions
     from ithaca.commands.api.request import request_of_array

@@ -200,6 +200,7 @@ def test_progress_never_takes_back_a_bound() -> None:
     assert solution.certificate.nodes >= seen[-1].boxes > 0
 
 
+@pytest.mark.ci
 def test_answers_do_not_depend_on_threads_or_repetition() -> None:
     template = mm_problem((96, 80, 40))
     problems = [template.with_design(array=a) for a in designs(workload("mm")) if a.buildable]
@@ -281,6 +282,7 @@ def test_bounds_of_boxes_never_exceed_the_configurations_in_them() -> None:
         assert np.all(possible | ~feasible)
 
 
+@pytest.mark.ci(every=5)
 @pytest.mark.parametrize(
     ("space", "t1", "t2", "packs"),
     [
@@ -305,6 +307,7 @@ def test_a_start_outside_the_design_space_is_never_the_answer(
     assert solution.value == expected.value
 
 
+@pytest.mark.ci(every=2)
 @pytest.mark.parametrize(
     ("objective", "limits"),
     [
@@ -325,6 +328,7 @@ def test_unusual_objectives_equal_brute_force(
     )
 
 
+@pytest.mark.ci(every=3)
 @pytest.mark.parametrize("edition", [Edition.EXACT, Edition.ODYSSEY])
 @pytest.mark.parametrize("dataflow", [("i",), ("i", "j"), ("j", "k")])
 @pytest.mark.parametrize("objective", ["latency", "dsp"])

@@ -75,6 +75,7 @@ def small_problem(kernel: str, seed: int) -> Problem:
     )
 
 
+@pytest.mark.ci(every=3)
 @pytest.mark.parametrize("seed", [0, 3])
 @pytest.mark.parametrize("kernel", [*FEW_LOOPS, *MANY_LOOPS])
 def test_optimum_equals_brute_force(kernel: str, seed: int) -> None:
@@ -105,6 +106,7 @@ def check_every_design(sizes: dict[str, int], edition: Edition) -> None:
         )
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("edition", [Edition.EXACT, Edition.ODYSSEY])
 def test_every_design_of_a_strided_convolution(edition: Edition) -> None:
     check_every_design({"o": 2, "r": 2, "c": 2, "i": 2, "p": 3, "q": 2, "s": 2}, edition)

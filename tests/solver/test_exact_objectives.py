@@ -62,6 +62,7 @@ def check(problem: Problem) -> None:
     assert float(solution.value) == pytest.approx(float(expected), rel=1e-12)
 
 
+@pytest.mark.ci(every=11)
 @pytest.mark.parametrize("seed", range(22))
 def test_optimum_equals_brute_force(seed: int) -> None:
     check(random_problem(seed))
@@ -73,6 +74,7 @@ def test_optimum_equals_brute_force_on_many_problems(seed: int) -> None:
     check(random_problem(seed))
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(("objective", "value"), [("power", "6.19"), ("-comp", "-1720")])
 def test_whole_arrays_are_proven(objective: str, value: str) -> None:
     """Objectives whose bound, quantity by quantity, stays open: at 1024³, dataflow (i,j)."""

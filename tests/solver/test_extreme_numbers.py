@@ -112,6 +112,7 @@ def check(seed: int, methods: tuple[Method, ...]) -> int:
     return proofs
 
 
+@pytest.mark.ci
 def test_engines_agree_with_fractions_on_extreme_expressions() -> None:
     proofs = [check(seed, (Method.EXACT, Method.CPSAT)) for seed in (*range(40), *KNOWN)]
     assert proofs.count(2) > 10

@@ -107,6 +107,7 @@ def lifted(model: GeometricModel, configuration: Configuration) -> np.ndarray:
     return point
 
 
+@pytest.mark.ci
 @given(mm_points(), st.sampled_from(OBJECTIVES), st.data())
 def test_every_configuration_is_in_the_relaxation_at_no_higher_cost(
     drawn: tuple[Problem, Configuration], objective: str, data: st.DataObject
@@ -296,6 +297,7 @@ def posynomial_problem(seed: int) -> Problem:
     return replace(random_problem(seed), objective=parse_objective(draw.choice(OBJECTIVES)))
 
 
+@pytest.mark.ci(every=18)
 @pytest.mark.parametrize("edition", [Edition.EXACT, Edition.ODYSSEY])
 @pytest.mark.parametrize("index", range(18))
 def test_bounds_of_all_designs(index: int, edition: Edition) -> None:
@@ -304,6 +306,7 @@ def test_bounds_of_all_designs(index: int, edition: Edition) -> None:
     check_bound(template.with_design(array=array), 8)
 
 
+@pytest.mark.ci(every=2)
 @pytest.mark.parametrize("seed", range(24))
 def test_bounds_of_random_problems(seed: int) -> None:
     check_bound(posynomial_problem(seed), (1, 12)[seed % 2])
@@ -365,12 +368,14 @@ def test_tightness_of_one_program_per_simd_factor() -> None:
     assert found["i", "j"] <= 0.02
 
 
+@pytest.mark.ci
 def test_tightness_of_branching() -> None:
     found = gaps(20)
     assert median(found.values()) <= 0.02
     assert max(found.values()) <= 0.03
 
 
+@pytest.mark.ci(every=3)
 @pytest.mark.parametrize("dataflow", OPTIMA)
 def test_rounded_optima_are_close_to_the_proven_ones(dataflow: tuple[str, ...]) -> None:
     problem = mm_problem((1024, 1024, 1024), dataflow)
@@ -403,6 +408,7 @@ def test_the_bound_is_tight_where_intervals_are_slow() -> None:
 # -- the engine ----------------------------------------------------------------------------
 
 
+@pytest.mark.ci
 def test_a_solution_is_optimal_only_if_bound_and_value_meet() -> None:
     for seed in range(8):
         problem = posynomial_problem(seed)

@@ -36,11 +36,13 @@ def check_bound(kernel: str, seed: int) -> None:
     assert 0 < found.lower_bound <= expected.value
 
 
+@pytest.mark.ci(every=2)
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_cpsat_agrees(kernel: str) -> None:
     check_cpsat(kernel, 51)
 
 
+@pytest.mark.ci(every=3)
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_geometric_programs_bound_from_below(kernel: str) -> None:
     check_bound(kernel, 52)

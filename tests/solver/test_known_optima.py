@@ -23,6 +23,7 @@ def check(key: str) -> None:
     assert (None if found is None else float(found)) == facts["optimum"]
 
 
+@pytest.mark.ci(every=16)
 @pytest.mark.parametrize("place", range(16))
 def test_some_are_what_enumeration_finds(place: int) -> None:
     keys = sorted(known_optima())

@@ -67,6 +67,7 @@ def program(problem: Problem) -> NonlinearProgram:
 # -- the program ---------------------------------------------------------------------------
 
 
+@pytest.mark.ci(every=4)
 @pytest.mark.parametrize("objective", PROVEN)
 def test_the_published_objectives(objective: str) -> None:
     problem = mm_problem((1024, 1024, 1024), edition="odyssey", objective=objective)
@@ -83,6 +84,7 @@ def test_the_published_objectives(objective: str) -> None:
     assert len(search.optima) == 1
 
 
+@pytest.mark.ci(every=3)
 @pytest.mark.parametrize("objective", ["latency", "comm", "energy", "comm*dsp"])
 @pytest.mark.parametrize("dataflow", [("k",), ("i", "j"), ("j", "k")])
 def test_convex_optima_agree_with_the_geometric_program(
@@ -100,6 +102,7 @@ def test_convex_optima_agree_with_the_geometric_program(
     assert optimum.value == pytest.approx(bound, rel=2e-6)
 
 
+@pytest.mark.ci(every=3)
 @pytest.mark.parametrize("dataflow", MM_DATAFLOWS)
 def test_every_start_of_a_convex_program_ends_at_the_same_value(dataflow: tuple[str, ...]) -> None:
     here = program(
@@ -112,6 +115,7 @@ def test_every_start_of_a_convex_program_ends_at_the_same_value(dataflow: tuple[
     assert values == pytest.approx([values[0]] * len(values), rel=1e-5)
 
 
+@pytest.mark.ci(every=2)
 @pytest.mark.parametrize(
     "problem", [SEVERAL, mm_problem((96, 80, 40), ("i", "k"), "A", objective="comm - comp")]
 )
@@ -130,6 +134,7 @@ def test_ipopt_finds_no_fault_in_the_derivatives(
     assert "No errors detected by derivative checker" in capfd.readouterr().out
 
 
+@pytest.mark.ci
 def test_ranges_hold_every_feasible_configuration() -> None:
     checked = 0
     draw = random.Random(0)
@@ -190,6 +195,7 @@ def check_against_brute_force(seed: int, starts: int) -> bool:
     return float(search.value) == pytest.approx(float(expected), rel=1e-12)
 
 
+@pytest.mark.ci
 def test_small_problems_against_brute_force() -> None:
     found = [check_against_brute_force(seed, starts=1) for seed in range(15)]
     # no proof, but most often the optimum

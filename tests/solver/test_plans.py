@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import combinations, pairwise, product
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -67,6 +68,7 @@ def check_plan(plan: Plan, fronts: Fronts, layers: int, budget: Budget, minimise
     assert (max(values) if minimise is Minimise.SLOWEST else sum(values)) == plan.value
 
 
+@pytest.mark.ci
 @settings(max_examples=400)
 @given(
     given_stages=stages(),

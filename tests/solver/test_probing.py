@@ -40,6 +40,7 @@ def better(model: BoundModel, value: Fraction | None) -> set[Configuration]:
     return {configuration_of(model.problem.space, tables, column) for column in rows.T.tolist()}
 
 
+@pytest.mark.ci(every=6)
 @pytest.mark.parametrize("edition", ["exact", "cycle"])
 @pytest.mark.parametrize("dataflow", MM_DATAFLOWS, ids=",".join)
 def test_every_improvement_stays(dataflow: tuple[str, ...], edition: str) -> None:

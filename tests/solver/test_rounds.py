@@ -88,6 +88,7 @@ def test_the_best_is_known_before_anything_is_searched(monkeypatch: pytest.Monke
     assert 602_000 < bounds["[r,c] out"] < bounds["[n,r] out"]  # type: ignore[operator]
 
 
+@pytest.mark.ci
 def test_without_a_limit_every_design_is_what_it_is_alone() -> None:
     problems = [mm_problem((48, 40, 32), d) for d in MM_DATAFLOWS]
     alone = [solve_exact(p) for p in problems]
@@ -133,6 +134,7 @@ def test_what_is_not_better_says_so_and_is_verified(
     assert confirmed, said
 
 
+@pytest.mark.ci(every=6)
 @pytest.mark.parametrize("method", [method for method in Method if method is not Method.STAGED])
 def test_no_design_is_without_a_bound(method: Method) -> None:
     problems = [mm_problem((9, 8, 12), d) for d in MM_DATAFLOWS]
@@ -147,6 +149,7 @@ def test_no_design_is_without_a_bound(method: Method) -> None:
             assert 0 < bound <= optimum
 
 
+@pytest.mark.ci(every=5)
 @pytest.mark.parametrize("seed", range(40))
 def test_what_needs_no_search_is_a_bound(seed: int) -> None:
     problem = random_problem(seed)
@@ -218,6 +221,7 @@ def test_every_workload_has_its_turn_before_any_has_a_second(
         )
 
 
+@pytest.mark.ci
 def test_processes_come_to_the_same_best_within_a_limit() -> None:
     problems = [mm_problem((48, 40, 32), d) for d in MM_DATAFLOWS]
     optimum = min(solve_exact(p).value or 0 for p in problems)
@@ -256,6 +260,7 @@ def test_what_exact_search_proves_at_once_needs_no_other_engine_under_a_limit(
     assert {step for step, _ in taken} <= {rounds.Step.OPENING, rounds.Step.TIES}
 
 
+@pytest.mark.ci(every=2)
 @pytest.mark.usefixtures("counted_time")
 @pytest.mark.parametrize("method", [Method.EXACT, Method.AUTO])
 @pytest.mark.parametrize("looks", [400, 600])

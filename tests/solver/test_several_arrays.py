@@ -167,16 +167,19 @@ def most_rate(
     )
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("seed", [1, 3, 5, 10, 24])
 def test_partitions_equal_enumeration(seed: int) -> None:
     check(seed)
 
 
+@pytest.mark.ci(every=2)
 @pytest.mark.parametrize("seed", [2, 9])
 def test_arrays_hold_a_bandwidth(seed: int) -> None:
     check(seed, bandwidth=True)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("seed", [0, 4])
 def test_whole_shares_equal_enumeration(seed: int) -> None:
     assert check_shares(seed)
@@ -235,6 +238,7 @@ def test_what_was_solved_with_little_room_stays_open_with_more() -> None:
     assert set(after.choice.tolist()) == set(before.choice.tolist())
 
 
+@pytest.mark.ci
 def test_two_convolutions_are_proven_by_both_arguments() -> None:
     designs = two_convolutions()
     outcome = PipelineSearch(designs, (0, 1), 2, Minimise.SLOWEST, SolveOptions()).run()

@@ -110,6 +110,7 @@ def blocks(problem: Problem, hardware: Hardware, words: tuple[int, ...]) -> Frac
     return evaluate(systolic(problem).array, values, systolic(problem).data, FRACTION).bram18k  # type: ignore[no-any-return]
 
 
+@pytest.mark.ci
 def test_repeated_layers_may_be_cut_apart() -> None:
     problems = [mm_problem(s, dsp="200", bram18k="900") for s in ((48, 32, 32), (16, 40, 24))]
     designs = [[(p, 1) for p in problems]]
@@ -180,6 +181,7 @@ CASES += [
 ]
 
 
+@pytest.mark.ci(every=10)
 @pytest.mark.parametrize(("problems", "bram18k"), CASES)
 def test_a_shared_array_equals_full_enumeration(
     problems: tuple[Problem, ...], bram18k: str
@@ -236,6 +238,7 @@ def test_a_layer_alone_has_its_own_optimum() -> None:
     assert outcome.best.value == outcome.lower_bound == solve_exact(problem).value
 
 
+@pytest.mark.ci(every=10)
 @pytest.mark.parametrize("minimise", list(Minimise))
 @pytest.mark.parametrize(
     ("dsp", "bram18k"), [("6", "200"), ("5", "26"), ("5", "20"), ("4", "16"), ("6", "34")]
@@ -260,6 +263,7 @@ def test_a_pipeline_equals_full_enumeration(minimise: Minimise, dsp: str, bram18
     assert [s.first for s in outcome.stages][1:] == [s.end for s in outcome.stages][:-1]
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("minimise", list(Minimise))
 @pytest.mark.parametrize("sizes", [("1", "4"), ("5/4", "13/3"), ("1/2", "9")])
 def test_whole_shares_equal_full_enumeration(minimise: Minimise, sizes: tuple[str, str]) -> None:
@@ -320,6 +324,7 @@ def test_limits_that_layers_decide_are_refused() -> None:
         PipelineSearch([[(problem, 1)]], (0,), 2, Minimise.SLOWEST, SolveOptions())
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("minimise", list(Minimise))
 def test_no_time_leaves_nothing_but_the_roofs(minimise: Minimise) -> None:
     problems = [mm_problem(s, dsp="80", bram18k="80") for s in ((12, 16, 8), (20, 8, 16))]
@@ -340,6 +345,7 @@ def test_no_time_leaves_nothing_but_the_roofs(minimise: Minimise) -> None:
     assert shared.lower_bound / share - 1 <= several.lower_bound <= shared.lower_bound / share + 1
 
 
+@pytest.mark.ci
 def test_a_search_that_is_stopped_has_a_bound() -> None:
     problems = [mm_problem(s, dsp="80", bram18k="80") for s in ((12, 16, 8), (20, 8, 16))]
     asked: list[bool] = []
@@ -356,6 +362,7 @@ def test_a_search_that_is_stopped_has_a_bound() -> None:
     assert outcome.lower_bound <= full.best.value
 
 
+@pytest.mark.ci
 def test_a_search_for_several_arrays_that_is_stopped_has_one_for_all(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -403,6 +410,7 @@ def searched(designs: Sequence[Sequence[Problem]], steps: int | None = None) -> 
     ).run()
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("bram18k", ["100", "8"])
 def test_bounds_of_all_designs_hold_whenever_a_search_ends(bram18k: str) -> None:
     designs = every_design("4", bram18k)
@@ -471,6 +479,7 @@ def test_the_first_array_is_found_before_other_designs_are_prepared() -> None:
     assert bounds == sorted(bounds)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("minimise", list(Minimise))
 def test_several_arrays_are_bounded_whenever_a_search_ends(minimise: Minimise) -> None:
     problems = layers("6", "200")

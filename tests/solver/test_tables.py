@@ -16,6 +16,7 @@ from ithaca.solver.tables.tree import Tree, build_tree
 from tests.problems import mm_problem
 
 
+@pytest.mark.ci
 def test_the_largest_tables_keep_the_memory_that_is_promised(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -39,6 +40,7 @@ def test_the_largest_tables_keep_the_memory_that_is_promised(
     assert peak < 1 << 29
 
 
+@pytest.mark.ci(every=2)
 @pytest.mark.parametrize("permutation", ["A", "C"])
 def test_tables_taken_in_pieces_hold_the_same_optimum(
     monkeypatch: pytest.MonkeyPatch, permutation: str

@@ -129,12 +129,14 @@ def small_problems(draw: st.DrawFn) -> Problem:
     )
 
 
+@pytest.mark.ci
 @settings(max_examples=12, deadline=None)
 @given(small_problems())
 def test_the_answer_is_the_first_by_enumeration(problem: Problem) -> None:
     check(problem)
 
 
+@pytest.mark.ci
 @settings(max_examples=4, deadline=None)
 @given(small_problems())
 def test_engines_answer_alike(problem: Problem) -> None:
@@ -148,6 +150,7 @@ def test_many_answers(problem: Problem) -> None:
     check(problem, engines=(Method.EXACT, Method.CPSAT))
 
 
+@pytest.mark.ci(every=12)
 @pytest.mark.parametrize("edition", ["exact", "odyssey"])
 @pytest.mark.parametrize("dataflow", MM_DATAFLOWS)
 def test_other_editions_prefer_fewer_cycles_as_they_fall(
@@ -156,6 +159,7 @@ def test_other_editions_prefer_fewer_cycles_as_they_fall(
     check(mm_problem((5, 4, 6), dataflow, "C", edition, dsp="80"))
 
 
+@pytest.mark.ci
 def test_designs_that_cannot_run_are_told_apart_by_words_and_dsp() -> None:
     problem = mm_problem((4, 4, 4), ("i", "j"), "A", dsp="40")
     check(problem)
@@ -188,6 +192,7 @@ def symmetric_problems(objective: str, edition: str = "cycle") -> list[Problem]:
     ]
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("method", "objective"),
     [
@@ -213,6 +218,7 @@ def test_of_several_designs_the_preferred_one_answers(method: Method, objective:
     assert solve_best(problems, method=method).design == problems[expected[2]].design.name
 
 
+@pytest.mark.ci(every=2)
 @pytest.mark.parametrize("threads", [1, 2])
 def test_threads_do_not_matter(threads: int) -> None:
     problems = symmetric_problems("bram18k", "exact")
@@ -223,6 +229,7 @@ def test_threads_do_not_matter(threads: int) -> None:
     assert all(solution.certificate.ties_broken for solution in found)
 
 
+@pytest.mark.ci(every=2)
 @pytest.mark.parametrize("threads", [1, 2])
 def test_points_of_fronts_are_the_preferred_ones(threads: int) -> None:
     problems = symmetric_problems("latency")

@@ -19,6 +19,7 @@ from ithaca.studies.whatif import best_start
 from tests.problems import MM_DATAFLOWS, configuration_of, mm_problem
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("objective", "dtype"),
     [
@@ -55,6 +56,7 @@ def test_the_best_of_all_designs_is_found_and_proven(objective: str, dtype: str)
         assert answer.found.certificate == answer.certificate
 
 
+@pytest.mark.ci
 def test_threads_give_the_same_answer() -> None:
     problems = [mm_problem((9, 8, 12), d) for d in MM_DATAFLOWS]
     with Processes(2) as executor:
@@ -137,6 +139,7 @@ def test_starts_from_elsewhere_are_checked_in_full() -> None:
     assert best_start(mm_problem((32, 24, 16), ("i", "j")), [own]) is None
 
 
+@pytest.mark.ci(every=4)
 @pytest.mark.parametrize("edition", ["exact", "odyssey"])
 @pytest.mark.parametrize("dataflow", MM_DATAFLOWS)
 @pytest.mark.parametrize("dtype", ["fp32", "int8"])

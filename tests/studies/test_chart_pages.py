@@ -18,6 +18,7 @@ from tests.studies.test_charts import CELLS, CHARTS, STEPS
 LONG = "mm (i=1024, j=1024, k=1024) fp32, exact model edition, u250, design [i,j] C: " * 3
 
 
+@pytest.mark.ci(every=6)
 @pytest.mark.parametrize("kind", CHARTS)
 def test_fits_the_page_and_loads_nothing(browser: Any, tmp_path: Path, kind: str) -> None:
     save_page(replace(CHARTS[kind], title=LONG), tmp_path / "p.html")

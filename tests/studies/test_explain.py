@@ -179,6 +179,7 @@ def test_shares_and_roofs_of_optima(
         check(solution.problem, solution.configuration)
 
 
+@pytest.mark.ci(every=2)
 @pytest.mark.parametrize("edition", [Edition.EXACT, Edition.ODYSSEY])
 def test_roofs_of_a_strided_convolution(edition: Edition) -> None:
     nest = workload("conv2d", {"r": 5, "c": 4, "o": 3, "i": 8, "p": 3, "q": 1, "s": 4})
@@ -227,6 +228,7 @@ def test_a_footprint_counts_elements(
     assert counted["X"] == len(touched) if independent else counted["X"] <= len(touched)
 
 
+@pytest.mark.ci(every=4)
 @pytest.mark.parametrize("name", list(workload_names()))
 def test_every_workload_has_its_facts(name: str) -> None:
     small = workload(name, dict.fromkeys(workload(name).loops, 4))
@@ -241,6 +243,7 @@ def test_every_workload_has_its_facts(name: str) -> None:
     assert solved
 
 
+@pytest.mark.ci
 def test_raised_limits_are_solved_again() -> None:
     problems = [mm_problem((32, 24, 16), ("i", "k"), dsp="155")]
 
@@ -299,6 +302,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.ci
 def test_the_command_says_it_in_words(results: Path) -> None:
     done = succeed("explain", str(results / "mm.json"))
     lines = done.stdout.splitlines()

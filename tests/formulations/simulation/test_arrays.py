@@ -37,6 +37,7 @@ def golden(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
     return path
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(("golden", "nest"), GOLDEN.items(), indirect=["golden"], ids=GOLDEN)
 def test_cycles_are_the_golden_ones(
     golden: Path, nest: str, request: pytest.FixtureRequest
@@ -87,6 +88,7 @@ def test_what_slows_a_machine_makes_runs_longer() -> None:
     assert cycles(Machine(), MemoryTiming(bandwidth=10**6)) == ideal
 
 
+@pytest.mark.ci
 def test_shared_bandwidth_bounds_a_run_by_the_bytes_it_moves() -> None:
     words = SMALL.costs(SMALL.configuration(TILING)).off_chip_words
     moved = 4 * int(words)

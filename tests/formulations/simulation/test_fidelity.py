@@ -43,6 +43,7 @@ def test_boards_as_modelled(board: Board, modelled: tuple[int, int, int]) -> Non
     assert all(f"{latency:,}" in row for latency in modelled)
 
 
+@pytest.mark.ci(every=2)
 @pytest.mark.parametrize(
     "board", [board for board in BOARDS if board.dtype != "fp32"], ids=lambda board: board.title
 )

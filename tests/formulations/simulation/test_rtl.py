@@ -101,6 +101,7 @@ def rtl_cycles(dataflow: str, given: Mapping[str, int], folder: Path) -> int:
     return int(ran.stdout.splitlines()[0])
 
 
+@pytest.mark.ci(every=2)
 @pytest.mark.parametrize("dataflow", DATAFLOWS)
 def test_simulated_cycles_are_those_of_the_rtl(dataflow: str, tmp_path: Path) -> None:
     file, found = FOLDER / f"mm_{dataflow}_cycles.json", list(arrays(dataflow))

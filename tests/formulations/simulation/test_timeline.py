@@ -38,6 +38,7 @@ def test_shares_are_those_of_the_words_that_moved() -> None:
     assert found.modules[0].endswith("L3_in")
 
 
+@pytest.mark.ci
 def test_reports_show_the_run_unless_they_are_to_be_quick(tmp_path: Path) -> None:
     solve("mm", i=16, j=16, k=16, dataflow="i,j").save(tmp_path / "r.json")
     succeed("report", tmp_path / "r.json", "-o", tmp_path / "r.html")

@@ -269,6 +269,7 @@ def test_no_claim_about_mappings_is_beyond_what_was_searched(seed: int) -> None:
     of_timeloop(seed)
 
 
+@pytest.mark.ci(every=6)
 @pytest.mark.parametrize("kind", [DmazerunnerDesign, ExplainableDesign])
 @pytest.mark.parametrize(
     "seed", [*range(6), *(pytest.param(n, marks=pytest.mark.slow) for n in range(6, 200))]

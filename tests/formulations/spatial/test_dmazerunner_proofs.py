@@ -237,6 +237,7 @@ def check(seed: int) -> None:
         assert design.space.contains(solution.configuration)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("seed", range(12))
 def test_proofs_are_what_enumeration_finds(seed: int) -> None:
     check(seed)
@@ -376,6 +377,7 @@ def test_transfers_that_no_mapping_is_below(
 LARGE = make_layer("conv", {"N": 1, "M": 512, "C": 512, "Ox": 56, "Oy": 56, "Fx": 3, "Fy": 3})
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     "layer", [LARGE, StoredLayer(workload("ttm", dict.fromkeys("ijkl", 1 << 16)))]
 )

@@ -193,6 +193,7 @@ def test_metrics_are_those_of_calls_played_one_by_one(nest: LoopNest, name: str,
                 assert design.work.held_words(tiles, FRACTION) == held_words(nest, binding, tiles)
 
 
+@pytest.mark.ci(every=3)
 @pytest.mark.parametrize(("nest", "name", "flow"), list(cases()))
 @pytest.mark.parametrize("words", [40, 200])
 def test_optima_are_those_of_enumeration(nest: LoopNest, name: str, flow: int, words: int) -> None:

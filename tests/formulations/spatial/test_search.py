@@ -222,6 +222,7 @@ def check_with_limit(problem: Problem, seed: int) -> None:
             check(Problem(problem.design, (Limit(metric, used * share),), problem.objective), seed)
 
 
+@pytest.mark.ci(every=11)
 @pytest.mark.parametrize("constrained", [False, True])
 @pytest.mark.parametrize("seed", range(16))
 def test_small_problems_are_solved_as_by_enumeration(
@@ -326,6 +327,7 @@ def test_what_stays_on_chip_saves_what_is_moved_off_chip_and_nothing_else() -> N
     assert before["energy"] - after["energy"] == saved
 
 
+@pytest.mark.ci(every=2)
 @pytest.mark.parametrize("seed", range(20))
 def test_what_memory_does_not_hold_keeps_its_bound(
     monkeypatch: pytest.MonkeyPatch, seed: int
@@ -350,6 +352,7 @@ def test_what_memory_does_not_hold_keeps_its_bound(
         assert proof.status.proven or proof.termination is Termination.EXHAUSTED
 
 
+@pytest.mark.ci(every=7)
 @pytest.mark.parametrize("seed", range(20))
 def test_whole_accesses_of_several_words_are_bounded(seed: int) -> None:
     """Proven only where no best access is cut: never more is claimed than holds."""
@@ -589,6 +592,7 @@ def scattered(rng: random.Random, problem: Problem) -> dict[str, int] | None:
     return None
 
 
+@pytest.mark.ci(every=9)
 @pytest.mark.parametrize("architecture", ["simple", "eyeriss", "simba-like"])
 @pytest.mark.parametrize("layer", ["resnet18_l3s2", "depthwise", "gemm"])
 def test_bounds_never_exceed_what_follows(architecture: str, layer: str) -> None:
@@ -662,6 +666,7 @@ def solved(architecture: str, layer: str, objective: str, *, divisors: bool = Tr
     return solution
 
 
+@pytest.mark.ci(every=2)
 @pytest.mark.parametrize(
     ("architecture", "layer", "objective", "value"),
     [
@@ -681,6 +686,7 @@ def test_optima_that_the_tool_has_confirmed(
     assert float(found) == pytest.approx(value, rel=5e-7)
 
 
+@pytest.mark.ci(every=2)
 @pytest.mark.parametrize(
     ("architecture", "layer", "objective", "value"),
     [
@@ -718,6 +724,7 @@ def least_evaluated(architecture: str, layer: str) -> dict[str, float]:
     }
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     "layer", [pytest.param(x, marks=pytest.mark.slow) if n > 2 else x for n, x in enumerate(LAYERS)]
 )
@@ -742,6 +749,7 @@ def test_padding_never_costs(layer: str) -> None:
         assert padded <= found
 
 
+@pytest.mark.ci
 def test_a_time_limit_leaves_a_bound() -> None:
     solution = solve_staged(
         published("simple", "resnet18_l1", "edp", divisors=False), SolveOptions(time_limit=0.0)
@@ -762,6 +770,7 @@ def test_objectives_that_gain_from_more_energy_have_no_stage() -> None:
     assert NONE.least_used == 0
 
 
+@pytest.mark.ci(every=4)
 @pytest.mark.parametrize(
     "held",
     [

@@ -115,6 +115,7 @@ def expected(
     return metrics, counted
 
 
+@pytest.mark.ci
 def test_random_hierarchies_are_counted_as_by_rules_written_anew() -> None:
     shapes = set()
     for seed in range(400):
@@ -158,6 +159,7 @@ def configurations(seed: int) -> tuple[SpatialDesign, list[dict[str, int]]]:
     return design, drawn
 
 
+@pytest.mark.ci(every=4)
 @pytest.mark.parametrize("seed", range(24))
 def test_number_systems_agree(seed: int) -> None:
     design, drawn = configurations(seed)

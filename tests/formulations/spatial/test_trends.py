@@ -113,6 +113,7 @@ def some_configurations(design: Any, random: Random, most: int) -> list[dict[str
     return found
 
 
+@pytest.mark.ci(every=2)
 @pytest.mark.parametrize(("edition", "draws"), [(TIMELOOP, 90), (DMAZERUNNER, 30)])
 def test_every_mapping_stays_and_costs_no_more(edition: str, draws: int) -> None:
     """Of better hardware: so much is true of single mappings, and so of optima whatever rises with
@@ -156,6 +157,7 @@ def optimum(problem: Problem) -> Fraction | None:
     return found.value
 
 
+@pytest.mark.ci(every=6)
 @pytest.mark.parametrize("edition", [TIMELOOP, DMAZERUNNER])
 @pytest.mark.parametrize("objective", OBJECTIVES)
 def test_no_accelerator_of_a_box_surpasses_its_best_figures(edition: str, objective: str) -> None:

@@ -125,6 +125,7 @@ def small(seed: int) -> SpatialDesign:
             return design
 
 
+@pytest.mark.ci(every=2)
 @pytest.mark.parametrize(
     "seed", [pytest.param(n, marks=pytest.mark.slow) if n > 9 else n for n in range(100)]
 )

@@ -101,6 +101,7 @@ def test_an_interrupted_search_says_what_it_knows_and_goes_on_to_the_same(tmp_pa
     )
 
 
+@pytest.mark.ci(every=3)
 @pytest.mark.parametrize("seed", [1, 10, 13])
 def test_an_interrupted_front_is_not_claimed_to_be_whole(seed: int) -> None:
     question = random_question(seed)
@@ -169,6 +170,7 @@ FALLING = (
 )
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     "seed", [*range(6), *(pytest.param(n, marks=pytest.mark.slow) for n in range(6, 100))]
 )
@@ -200,6 +202,7 @@ def test_what_falls_as_metrics_grow_is_that_of_enumeration(seed: int) -> None:
         ]
 
 
+@pytest.mark.ci(every=6)
 @pytest.mark.parametrize(
     "seed", [*range(6), *(pytest.param(n, marks=pytest.mark.slow) for n in range(6, 100))]
 )

@@ -53,6 +53,7 @@ def shared(products: Network) -> NetworkResult:
     return mode("shared-array")(products, tiny_request(), OPTIONS)
 
 
+@pytest.mark.ci
 def test_a_shared_array_costs_no_less_than_a_shared_dataflow(
     products: Network, shared: NetworkResult
 ) -> None:
@@ -91,6 +92,7 @@ def test_a_result_loads_back(tmp_path: Path, shared: NetworkResult) -> None:
     assert network_document(loaded) == network_document(shared)
 
 
+@pytest.mark.ci(every=2)
 @pytest.mark.parametrize("minimise", list(Minimise))
 def test_more_arrays_are_no_slower_than_one(
     products: Network, shared: NetworkResult, minimise: Minimise
@@ -130,6 +132,7 @@ def test_without_much_time_several_arrays_are_no_worse_than_one() -> None:
     assert value("multi-array", 0.02) <= value("shared-array", 0.01)
 
 
+@pytest.mark.ci
 def test_more_arrays_than_runs_of_layers_are_as_many(products: Network) -> None:
     began = time.process_time()
     many, most = (

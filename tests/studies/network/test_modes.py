@@ -164,6 +164,7 @@ def test_an_infeasible_layer_is_explained(network: Network, options: RunOptions)
     assert not any(c.chosen for c in shared.choices)
 
 
+@pytest.mark.ci
 def test_a_failing_problem_is_reported_and_the_rest_finish(
     network: Network, monkeypatch: pytest.MonkeyPatch, least: dict[str, Any]
 ) -> None:

@@ -209,6 +209,7 @@ def test_what_does_not_follow_is_refused(
     assert line in done.stderr
 
 
+@pytest.mark.ci
 def test_designs_left_out_are_remembered(solved: Written) -> None:
     result = load_network_result(
         solved("--dataflow", "i,j", "--layers", "mm", "--mode", "shared-array")
@@ -245,6 +246,7 @@ def test_an_explanation_names_the_layers_that_dominate(solved: Written) -> None:
     assert document["value"] == sum(takes.values())
 
 
+@pytest.mark.ci
 def test_a_layer_is_a_result_of_its_own(solved: Written, tmp_path: Path) -> None:
     path, alone = solved(), tmp_path / "alone.json"
     found = one_result(path, "wide")

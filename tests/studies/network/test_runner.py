@@ -201,6 +201,7 @@ def test_no_problems_need_nothing() -> None:
     assert run_problems([], RunOptions(threads=2, scheduler="local")) == ()
 
 
+@pytest.mark.ci
 def test_processes_find_the_same_though_one_is_killed(
     jobs: list[Job], answers: list[Any], tmp_path: Path
 ) -> None:
@@ -225,6 +226,7 @@ class Deadly:
         return os._exit, (1,)
 
 
+@pytest.mark.ci
 def test_a_problem_that_kills_its_process_fails_alone(jobs: list[Job], answers: list[Any]) -> None:
     deadly = replace(jobs[1], problem=replace(jobs[1].problem))
     vars(deadly.problem)["deadly"] = Deadly()
@@ -233,6 +235,7 @@ def test_a_problem_that_kills_its_process_fails_alone(jobs: list[Job], answers: 
     assert values([found[0], *found[2:]]) == [answers[0], *answers[2:6]]
 
 
+@pytest.mark.ci
 def test_stopped_processes_end_with_what_they_have(tmp_path: Path) -> None:
     (part,) = layer_problems(only_layers(tiny_network(tmp_path), ["wide"]), tiny_request())
     nest = workload("mm", {"i": 1000, "j": 900, "k": 800})
