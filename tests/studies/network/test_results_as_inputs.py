@@ -20,7 +20,7 @@ from ithaca.results.network import load_network_result
 from ithaca.results.network_explanation import explain_network
 from ithaca.solver import verification
 from ithaca.solver.engines import engine
-from tests.command_line import ithaca, refused, succeed
+from tests.command_line import ithaca, succeed
 from tests.studies.network.tiny import tiny_file
 
 QUICK = ("--divisors-only", "--limit", "dsp=400,bram18k=400")
@@ -107,10 +107,12 @@ def _more_dsp(document: Any) -> None:
 def test_a_false_claim_is_found_out(
     solved: Written, words: tuple[str, ...], edit: Callable[[Any], None], line: str
 ) -> None:
-    done = refused("verify", path := solved(*words, edit=edit))
-    assert done.startswith(f"ithaca: {path}: ")
-    assert line in done
-    assert "the file was edited" in done
+    done = ithaca("verify", path := solved(*words, edit=edit))
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"ithaca: {path}: ")
+    assert line in done.stderr
+    assert "the file was edited" in done.stderr
+    assert done.stderr.count("\n") == 1
 
 
 def test_engines_that_disagree_are_told_from_an_edited_file(
