@@ -190,7 +190,7 @@ class Course:
             known.seconds,
             [name for name in known.method.split("+") if name != METHOD],
         )
-        self._ties_broken = known.ties_broken
+        self._ties_broken = known.ties_broken or None  # a copy may not have looked for others yet
 
     # -- steps -------------------------------------------------------------------------
 
@@ -323,9 +323,9 @@ class Course:
         self.seconds += budget.spent
 
     def break_ties(self, options: SolveOptions) -> None:
-        """Go on from the optimum to the one answer of that value."""
+        """Go on from the optimum to the one answer of that value, unless any will do."""
         budget, state = Budget(options), self.state
-        if self.tied and state.value is not None:
+        if self.tied and not options.any_tie and state.value is not None:
             found = preferred(self.problem, state.value, state.incumbent, options)
             state.incumbent, self._ties_broken = found.configuration, found.complete
             state.boxes += found.boxes

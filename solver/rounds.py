@@ -9,7 +9,8 @@ rounds, each going on where the last one was:
    comes before, until there is one of every problem;
 2. *evolution* of whatever may still beat its best rival, the least bound first;
 3. *contest* of the same, for longer and longer stretches, with all engines;
-4. *proofs*: what is left of the time goes to each problem's own optimum, and at last to its ties.
+4. *proofs*: what is left of the time goes to each problem's own optimum, and at last to the ties
+   of those that no rival beats.
 
 A problem whose bound is not below its best rival's value waits for the last round: it is "not
 better". So the best of all is found and proven first, and with enough time every problem is proven,
@@ -23,6 +24,7 @@ begin with what those have found.
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -101,10 +103,21 @@ class Entry:
     """Seconds that it has in the survey; None: as long as it takes."""
     patience: float = 0.0
     """Seconds that its tables, and the search, may take in the opening."""
-    chooses: bool = False
-    """Whether its ties are broken as soon as it is proven, where time is not limited."""
     explained: bool = False
     """Whether the limits at fault were looked for, if it is infeasible."""
+    contested: bool = True
+    """Whether rivals are left to be proven: its ties wait for them."""
+
+    @property
+    def beaten(self) -> bool:
+        """Whether a rival has a smaller value: then any of its configurations of that value will
+        do."""
+        value = self.course.state.value
+        return value is not None and self.best is not None and self.best < value
+
+    def asked(self, options: SolveOptions) -> SolveOptions:
+        """The options of all problems as they are for this one."""
+        return replace(options, rival=self.rival, any_tie=options.any_tie or self.beaten)
 
 
 def advance(entry: Entry, step: Step, options: SolveOptions, report: Report) -> Solution:
@@ -147,9 +160,10 @@ def advance(entry: Entry, step: Step, options: SolveOptions, report: Report) -> 
         course.ask_cpsat(budget.options, tell)
     elif step is Step.PROOF:
         course.finish(budget.options, tell)
-    if entry.chooses and options.time_limit is None:
-        course.break_ties(budget.options)
-    solution = course.solution(budget.options)
+    asked = entry.asked(options)
+    if options.time_limit is None and not entry.contested:
+        course.break_ties(asked)
+    solution = course.solution(asked)
     proof = solution.certificate
     if proof.status is not Status.INFEASIBLE:
         entry.trace = recorder.trace(solution.value, proof.lower_bound, proof.nodes)
@@ -184,12 +198,9 @@ class Rounds:
         keys = [0] * len(problems) if rivals is None else rivals
         pairs = zip(problems, starts, keys, strict=True)
         alone = 0.0 if best_only else MOMENT
-        chooses = not best_only and not budget.options.any_tie
-        self.entries = [
-            Entry(Course(p, s, others=others), key, alone=alone, chooses=chooses)
-            for p, s, key in pairs
-        ]
+        self.entries = [Entry(Course(p, s, others=others), key, alone=alone) for p, s, key in pairs]
         self.failed: set[int] = set()
+        self._final: set[int] = set()
         self._budget, self._executor, self._tell = budget, executor, tell
         self._others, self._best_only = (
             any(entry.course.others for entry in self.entries),
@@ -223,26 +234,19 @@ class Rounds:
         ):
             self._rivalry = False
             self._set_rivals()
-            yield from self._round([n for n in everything if self._unproven(n)], Step.PROOF)
-            if not self._budget.options.any_tie:
-                yield from self._round(
-                    [n for n in everything if self.entries[n].course.tied], Step.TIES
-                )
+            # answers come workload by workload where they need not share time or processes
+            at_once = whole.options.time_limit is not None or not self._resumes
+            for numbers in [everything] if at_once else self._places.values():
+                yield from self._round([n for n in numbers if self._unproven(n)], Step.PROOF)
+                yield from self._round([n for n in numbers if self._undecided(n)], Step.TIES)
+                yield from self._rest(numbers)
             self._rivalry = True
             self._set_rivals()
-        for number in (
-            everything
-        ):  # what was left open, or not begun: in view of the best that was found in the end
-            solution = self.solution(number)
-            if number not in self.failed and not solution.settled:
-                yield number, solution
+        yield from self._rest(everything)
 
     def _decide(self) -> Iterator[tuple[int, Solution | Exception]]:
         """Find and prove the best of all rivals."""
-        limit = self._budget.options.time_limit
-        places: dict[Hashable, list[int]] = {}
-        for number in self._among:
-            places.setdefault(self.entries[number].rivals, []).append(number)
+        limit, places = self._budget.options.time_limit, self._places
         # where time is not short, rounds serve those who look at one workload: what runs elsewhere
         # begins anew in every round, and what waits takes memory
         if len(self._among) > 1 and (limit is not None or (self._resumes and len(places) == 1)):
@@ -289,6 +293,14 @@ class Rounds:
         elif self._best_only:
             yield from self._round(self._among, Step.PROOF)
 
+    @property
+    def _places(self) -> dict[Hashable, list[int]]:
+        """The problems by whose rivals they are."""
+        places: dict[Hashable, list[int]] = {}
+        for number in self._among:
+            places.setdefault(self.entries[number].rivals, []).append(number)
+        return places
+
     def _hand_on(self, plain: Sequence[int]) -> None:
         """Let problems that keep tensors on chip begin with what is known of them without that."""
         known: dict[str, list[Course]] = {}
@@ -302,10 +314,20 @@ class Rounds:
                     entry.course.adopt_from(course)
         self._set_rivals()
 
+    def _rest(self, numbers: Sequence[int]) -> Iterator[tuple[int, Solution | Exception]]:
+        """What was left open, not begun, or beaten later: in view of the best that was found in the
+        end."""
+        for number in numbers:
+            if number not in self.failed | self._final:
+                solution = self.solution(number)
+                if solution.final:
+                    self._final.add(number)
+                yield number, solution
+
     def solution(self, number: int) -> Solution:
         """What is known of a problem."""
         entry = self.entries[number]
-        found = entry.course.solution(replace(self._budget.options, rival=entry.rival))
+        found = entry.course.solution(entry.asked(self._budget.options))
         return replace(found, certificate=replace(found.certificate, trace=entry.trace))
 
     def _opening(
@@ -368,13 +390,17 @@ class Rounds:
                     entry.course.learn(outcome)
                     entry.trace = outcome.certificate.trace
                 entry.explained = step is Step.PROOF
+                if outcome.final:
+                    self._final.add(number)
                 self._set_rivals()
             yield number, outcome
 
     def _set_rivals(self) -> None:
-        """Let every problem know its best rival."""
+        """Let every problem know its best rival, and whether others are left to be proven."""
         gap, best = Fraction(self._budget.options.gap), dict[Hashable, tuple[Fraction, int]]()
+        left = Counter(e.rivals for e in self.entries if not e.course.state.complete)
         for number, entry in enumerate(self.entries):
+            entry.contested = left[entry.rivals] > (not entry.course.state.complete)
             value = entry.course.state.value
             if value is not None and (entry.rivals not in best or value < best[entry.rivals][0]):
                 best[entry.rivals] = value, number
@@ -402,7 +428,7 @@ class Rounds:
 
     def _closed(self, number: int) -> bool:
         entry = self.entries[number]
-        return entry.course.closed(replace(self._budget.options, rival=entry.rival))
+        return entry.course.closed(entry.asked(self._budget.options))
 
     def _unanswered(self, number: int) -> bool:
         """Whether neither it nor a rival has a configuration, and it may have one."""
@@ -420,6 +446,11 @@ class Rounds:
         return not self._closed(number) or (
             self._infeasible(number) and not self.entries[number].explained
         )
+
+    def _undecided(self, number: int) -> bool:
+        """Whether it is proven, no rival beats it, and others of that value were not looked for."""
+        entry = self.entries[number]
+        return entry.course.tied and not entry.asked(self._budget.options).any_tie
 
     def _turns(self, numbers: Sequence[int]) -> int:
         return max(-(-len(numbers) // self._executor.width), 1)

@@ -49,7 +49,7 @@ def solve_best(
     options = options or SolveOptions()
     given = list(starts) if starts is not None else [None] * len(problems)
     instead = equivalent_objective(problems, problems[0].objective)
-    budget = Budget(replace(options, gap=instead.gap(options.gap)))
+    budget = Budget(replace(options, gap=instead.gap(options.gap), any_tie=True))
     asked = [replace(problem, objective=instead.objective) for problem in problems]
 
     def tell(index: int, progress: Progress) -> None:

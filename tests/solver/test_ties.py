@@ -20,11 +20,13 @@ from ithaca.formulations.systolic.derivation import choose_designs
 from ithaca.formulations.systolic.design import SpaceOptions, systolic, systolic_problem
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
+from ithaca.solver import auto
 from ithaca.solver.certificate import Status
 from ithaca.solver.engines import Method, engine
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.portfolio import solve_designs
+from ithaca.solver.ties import preferred
 from ithaca.studies.best import solve_best
 from ithaca.studies.front import pareto_front
 from ithaca.workloads.library import workload
@@ -225,8 +227,32 @@ def test_threads_do_not_matter(threads: int) -> None:
     alone = [solve_exact(problem) for problem in problems]
     assert all(solution.certificate.ties_broken for solution in alone)
     found = solve_designs(problems, method=Method.AUTO, threads=threads)
-    assert [s.configuration for s in found] == [s.configuration for s in alone]
-    assert all(solution.certificate.ties_broken for solution in found)
+    assert [s.value for s in found] == [s.value for s in alone]
+    least = min(s.value for s in found if s.value is not None)
+    for solution, own in zip(found, alone, strict=True):
+        if solution.value == least:
+            assert solution.configuration == own.configuration
+            assert solution.certificate.ties_broken
+        else:  # of designs that lost any configuration of their optimum will do
+            assert solution.certificate.ties_broken is None
+        assert solution.final
+
+
+def test_ties_are_broken_of_the_best_designs_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    problems = symmetric_problems("latency", "exact")
+    alone = {p.design.name: solve_exact(p).value or 0 for p in problems}
+    best = [name for name, value in alone.items() if value == min(alone.values())]
+    assert 0 < len(best) < len(alone)
+    searched: list[str] = []
+    monkeypatch.setattr(
+        auto,
+        "preferred",
+        lambda problem, *rest: searched.append(problem.design.name) or preferred(problem, *rest),
+    )
+    finished: list[int] = []
+    solve_designs(problems, finished=lambda number, solution: finished.append(number))
+    assert sorted(searched) == sorted(best)
+    assert sorted(finished) == list(range(len(problems)))  # each design once
 
 
 @pytest.mark.ci(every=2)
