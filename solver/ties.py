@@ -32,7 +32,6 @@ from ithaca.formulations.algebra.expression import (
     Expression,
     Symbols,
     add,
-    maximum,
     multiply,
 )
 from ithaca.formulations.algebra.number_systems import FRACTION, NUMPY
@@ -40,7 +39,6 @@ from ithaca.formulations.algebra.rounding import (
     cutoff,
     finer_than_floats,
     loosened,
-    without_cancellation,
 )
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
@@ -49,10 +47,9 @@ from ithaca.solver.certificate import Status
 from ithaca.solver.options import Budget, SolveOptions, StoppedError
 from ithaca.solver.solution import Solution, make_solution
 from ithaca.solver.tables.configurations import configuration_of
-from ithaca.solver.tables.frame import build_tables, relax, row_sources, tree_sources, with_cuts
+from ithaca.solver.tables.frame import build_tables, lower, relax, row_sources, tree_sources
 from ithaca.solver.tables.granularity import granularity
 from ithaca.solver.tables.model import Nodes, Source
-from ithaca.solver.tables.program import Program
 from ithaca.solver.tables.tree import Tree, build_tree, split_boxes
 
 #: Boxes split at once, and examined at most: where a plateau is that large its answer is not worth
@@ -217,24 +214,11 @@ class _Search:
 
     def _prepare(self, checkpoint: Callable[[], None]) -> bool:
         """Build trees of the rows that the level set may have; false if it has none."""
-        space, symbolic = self._problem.space, self._symbolic
-        relaxation = relax(space)
-        constraints = [
-            *symbolic.constraints,
-            *((expression, Fraction(0)) for expression in space.inequalities),
-        ]
-        bounds = [
-            maximum(with_cuts(symbolic, relaxation), *map(relaxation.lower, self._problem.floors)),
-            *(relaxation.lower(expression) for expression, _ in constraints),
-            *(with_cuts(replace(symbolic, objective=key), relaxation) for key in self._keys),
-        ]
-        self._limits = [
-            loosened(bound) for bound in (self._value, *(bound for _, bound in constraints))
-        ]
-        self._program = Program(
-            [without_cancellation(bound, relaxation.signed) for bound in bounds]
-        )
-        tables = list(build_tables(space, relaxation, self._program, checkpoint))
+        relaxation = relax(self._problem.space)
+        lowered = lower(self._problem, relaxation, self._keys)
+        self._program = lowered.bounds
+        self._limits = [loosened(self._value), *lowered.limits]
+        tables = list(build_tables(self._problem.space, lowered.columns, checkpoint))
         rows, before = sum(table.count for table in tables), inf
         while rows < (1 - WORTHWHILE) * before:
             for axis in range(len(tables)):

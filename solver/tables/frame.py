@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from itertools import islice
 from math import inf
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +25,7 @@ from ithaca.formulations.algebra.expression import (
 )
 from ithaca.formulations.algebra.rounding import loosened, without_cancellation
 from ithaca.formulations.problem import Problem, SymbolicProblem
-from ithaca.formulations.space import Space
+from ithaca.formulations.space import Axis, Space
 from ithaca.solver.options import never
 from ithaca.solver.tables.column import Column, Columns, Rows
 from ithaca.solver.tables.configurations import configurations_of
@@ -51,21 +52,25 @@ def build_model(
     What ``checkpoint``, called now and then, raises ends the preparation. ``narrow`` may leave rows
     out before trees are built.
     """
-    relaxation = relax(problem.space, checkpoint)
-    lowered = lower_problem(problem, relaxation)
-    built = build_tables(problem.space, relaxation, lowered.bounds, checkpoint)
+    lowered = lower_problem(problem, checkpoint)
+    built = build_tables(problem.space, lowered.columns, checkpoint)
     tables = built if narrow is None else narrow(lowered, list(built))
     return bound_model(problem, lowered, tuple(build_tree(table, checkpoint) for table in tables))
 
 
 def build_tables(
-    space: Space, relaxation: Relaxation, bounds: Program, checkpoint: Callable[[], None] = never
+    space: Space,
+    columns: Mapping[str, Sequence[Column]],
+    checkpoint: Callable[[], None] = never,
+    alike: Callable[[Axis], Sequence[str]] = lambda axis: (),
 ) -> Iterator[Table]:
-    """The tables of all axes, one after the other, with the columns that a program of bounds
-    uses."""
-    columns, prune = used_columns(relaxation, frozenset(bounds.symbols)), not space.entangled
+    """The tables of all axes, one after the other, with the columns that a program of bounds uses.
+
+    See `build_table` for quantities of an axis that must be ``alike``.
+    """
+    prune = not space.entangled
     return (
-        build_table(axis, columns.get(axis.name, ()), checkpoint, prune=prune)
+        build_table(axis, columns.get(axis.name, ()), checkpoint, prune=prune, alike=alike(axis))
         for axis in space.axes
     )
 
@@ -118,7 +123,8 @@ class LoweredProblem:
     """A problem as programs."""
 
     bounds: Program
-    """Computes bounds of the objective and of each constraint from column statistics."""
+    """Computes bounds of the objective, of each constraint, and of what else was asked for, from
+    column statistics."""
     values: Program
     """Computes objective and constraints from quantities."""
     limits: Floats
@@ -127,6 +133,8 @@ class LoweredProblem:
     """All objective values are multiples of it; 0 if unknown."""
     objective: Expression
     """The objective's bound over column statistics, as no rounding has touched it."""
+    columns: Mapping[str, Sequence[Column]]
+    """The columns whose statistics the bounds use, by axis."""
 
     @cached_property
     def constraints(self) -> Program:
@@ -134,8 +142,42 @@ class LoweredProblem:
         return self.bounds.part(slice(1, None))
 
 
-def lower_problem(problem: Problem, relaxation: Relaxation) -> LoweredProblem:
-    """Compile the bounds and the values of a problem."""
+#: Problems whose lowered form is kept: more than a nest has designs.
+KEPT_PROBLEMS = 64
+
+
+def lower_problem(problem: Problem, checkpoint: Callable[[], None] = never) -> LoweredProblem:
+    """Compile the bounds and the values of a problem.
+
+    Problems that cost the same in symbols, as the layers of a network on one design do, share what
+    is compiled, if what it asks about the rows of their spaces has the same answers.
+    """
+    space, relaxation = problem.space, relax(problem.space, checkpoint)
+    known = _lowered(
+        problem.symbolic(),
+        problem.floors,
+        space.inequalities,
+        tuple((symbol, axis.name) for symbol, axis in space.axis_of.items()),
+        tuple(space.powers.items()),
+    )
+    for signs, lowered in known:
+        if all(relaxation.sign(*question) == sign for question, sign in signs.items()):
+            return lowered
+    lowered = lower(problem, relaxation)
+    known.append((relaxation.signs, lowered))
+    return lowered
+
+
+@lru_cache(KEPT_PROBLEMS)
+def _lowered(*problem: Hashable) -> list[tuple[Mapping[Any, float], LoweredProblem]]:
+    """What is kept for problems that are the same in symbols: filled by who asks."""
+    return []
+
+
+def lower(
+    problem: Problem, relaxation: Relaxation, others: Sequence[Expression] = ()
+) -> LoweredProblem:
+    """Compile the bounds of a problem, and those of other expressions as of objectives."""
     symbolic = problem.symbolic()
     constraints = [
         *symbolic.constraints,
@@ -145,12 +187,15 @@ def lower_problem(problem: Problem, relaxation: Relaxation) -> LoweredProblem:
         relaxation.check_divisors(expression)
     objective = maximum(with_cuts(symbolic, relaxation), *map(relaxation.lower, problem.floors))
     bounds = [objective, *(relaxation.lower(e) for e, _ in constraints)]
+    bounds += [with_cuts(replace(symbolic, objective=other), relaxation) for other in others]
+    program = Program([without_cancellation(bound, relaxation.signed) for bound in bounds])
     return LoweredProblem(
-        Program([without_cancellation(bound, relaxation.signed) for bound in bounds]),
+        program,
         Program([symbolic.objective, *(expression for expression, _ in constraints)]),
         np.array([loosened(bound) for _, bound in constraints]),
         granularity(symbolic.objective, problem.space.powers),
         bounds[0],
+        used_columns(relaxation, frozenset(program.symbols)),
     )
 
 

@@ -17,6 +17,8 @@ from itertools import starmap
 from math import inf, prod
 from operator import itemgetter
 
+import numpy as np
+
 from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.expression import (
     CeilingDivision,
@@ -60,8 +62,8 @@ class Relaxation(AxisGroups):
         self.columns: dict[tuple[str, Expression], int] = {}
         #: Statistics of columns that may be negative.
         self.signed: set[str] = set()
-        #: Whether a bound depends on the rows of an axis, not on the expressions alone.
-        self.asked_rows = False
+        #: What bounds depend on beside the expressions: signs of the least values over axes' rows.
+        self.signs: dict[tuple[str, Expression], float] = {}
         self._nonnegative_memo: dict[Expression, bool] = {}
         self._lower_memo: dict[Expression, Expression] = {}
         self._upper_memo: dict[Expression, Expression] = {}
@@ -121,11 +123,13 @@ class Relaxation(AxisGroups):
         ):
             return True
         axes = self.axes(node)
-        return _least(node) > 0 or (len(axes) == 1 and self._ask(next(iter(axes)), node) > 0)
+        return _least(node) > 0 or (len(axes) == 1 and self.sign(next(iter(axes)), node) > 0)
 
-    def _ask(self, axis: str, node: Expression) -> float:
-        self.asked_rows = True
-        return self._least(axis, node)
+    def sign(self, axis: str, node: Expression) -> float:
+        """The sign of the least value of an expression over the rows of its axis."""
+        if (axis, node) not in self.signs:
+            self.signs[axis, node] = float(np.sign(self._least(axis, node)))
+        return self.signs[axis, node]
 
     # -- the rewriting -----------------------------------------------------------------
 
@@ -307,7 +311,7 @@ class Relaxation(AxisGroups):
             return node.value >= 0
         axes = self.axes(node)
         if len(axes) == 1 and not all(self.nonnegative(c) for c in node.children):
-            return self._ask(next(iter(axes)), node) >= 0
+            return self.sign(next(iter(axes)), node) >= 0
         if isinstance(node, Product) and node.coefficient < 0:
             return False
         if isinstance(node, Maximum):

@@ -62,7 +62,7 @@ class LayersAlone:
         """Build the next layer, and bound it by the relaxation over all its configurations."""
         number = self.order[len(self.layers)]
         problem, runs = self.problems[number]
-        layer = build_layer(problem, runs, self._most, checkpoint, self.layers.values())
+        layer = build_layer(problem, runs, self._most, checkpoint)
         everything = [np.zeros(table.count, np.int64) for table in layer.tables]
         bound, feasible = group_rows(layer, everything, [1] * len(everything)).bound(
             np.zeros((len(everything), 1), np.int64)

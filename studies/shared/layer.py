@@ -7,10 +7,10 @@ bounds boxes, bound the layer for every combination of groups at once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -24,16 +24,10 @@ from ithaca.formulations.systolic import quantities
 from ithaca.formulations.systolic.design import Spans, fixed, systolic
 from ithaca.solver.exact.search import Search, SearchState
 from ithaca.solver.options import SolveOptions, never
-from ithaca.solver.tables.frame import (
-    LoweredProblem,
-    bound_model,
-    lower_problem,
-    relax,
-    used_columns,
-)
+from ithaca.solver.tables.frame import LoweredProblem, bound_model, build_tables, lower_problem
 from ithaca.solver.tables.granularity import common_step, granularity
-from ithaca.solver.tables.relaxation import Relaxation, statistic
-from ithaca.solver.tables.table import Table, build_table, without_dominated
+from ithaca.solver.tables.relaxation import statistic
+from ithaca.solver.tables.table import Table, without_dominated
 from ithaca.solver.tables.tree import build_tree
 from ithaca.workloads.nest import Sizes
 
@@ -70,8 +64,6 @@ class Layer:
     """How many times it occurs."""
     tables: tuple[Table, ...]
     """One per axis."""
-    relaxation: Relaxation
-    """Lowers its expressions."""
     lowered: LoweredProblem
     """Bounds and values it."""
 
@@ -148,43 +140,15 @@ def hardware_names(axis: Axis, *, ports: bool) -> tuple[str, ...]:
 
 
 def build_layer(
-    problem: Problem,
-    count: int,
-    most_lanes: int,
-    checkpoint: Callable[[], None] = never,
-    kin: Iterable[Layer] = (),
+    problem: Problem, count: int, most_lanes: int, checkpoint: Callable[[], None] = never
 ) -> Layer:
-    """Tables of a layer on every array with up to ``most_lanes`` PEs along a loop.
-
-    Layers that differ only in extents of tiled loops cost the same in symbols: what was derived for
-    its ``kin``, other layers on the design, serves such a layer, too.
-    """
+    """Tables of a layer on every array with up to ``most_lanes`` PEs along a loop."""
     free = problem.with_design(hardware=_any_lanes(problem, most_lanes))
-    same = next((layer for layer in kin if _is_alike(layer, free)), None)
-    relaxation = relax(free.space) if same is None else same.relaxation
-    lowered = lower_problem(free, relaxation) if same is None else same.lowered
-    columns = used_columns(relaxation, frozenset(lowered.bounds.symbols))
-    prune = not free.space.entangled
-    tables = (
-        build_table(
-            axis,
-            columns.get(axis.name, ()),
-            checkpoint,
-            prune=prune,
-            alike=hardware_names(axis, ports=True),
-        )
-        for axis in free.space.axes
+    lowered = lower_problem(free, checkpoint)
+    tables = build_tables(
+        free.space, lowered.columns, checkpoint, partial(hardware_names, ports=True)
     )
-    return Layer(free, count, tuple(tables), relaxation, lowered)
-
-
-def _is_alike(layer: Layer, problem: Problem) -> bool:
-    """Whether bounds of a layer, as programs, are those of a problem of the same design."""
-    return (
-        not layer.relaxation.asked_rows
-        and layer.problem.symbolic() == problem.symbolic()
-        and layer.problem.space.powers == problem.space.powers
-    )
+    return Layer(free, count, tuple(tables), lowered)
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,12 @@ from dataclasses import replace
 
 import pytest
 
+from ithaca.formulations.problem import Problem
 from ithaca.formulations.space import Axis
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.solver.tables.column import Rows
-from ithaca.solver.tables.frame import lower_problem, relax
+from ithaca.solver.tables.frame import LoweredProblem, lower, lower_problem, relax
+from ithaca.solver.tables.relaxation import Relaxation
 from tests.problems import mm_problem
 
 
@@ -26,6 +28,31 @@ def test_bounds_ask_for_the_rows_of_a_small_axis_once(monkeypatch: pytest.Monkey
     problem = replace(
         mm_problem((20, 12, 24), edition="cycle"), objective=parse_objective("energy*latency")
     )  # subtracts tiles
-    lower_problem(problem, relax(problem.space))
+    lower(problem, relax(problem.space))
     assert asked
     assert len(asked) == len(set(asked))
+
+
+def lowered_anew(problem: Problem) -> LoweredProblem:
+    return lower(problem, relax(problem.space))
+
+
+def test_layers_of_one_design_share_what_is_compiled() -> None:
+    one, other = (mm_problem(sizes, edition="cycle") for sizes in ((20, 12, 24), (64, 12, 8)))
+    assert lower_problem(one) is lower_problem(other)
+    for problem in (one, other):
+        shared, own = lower_problem(problem), lowered_anew(problem)
+        assert shared.objective == own.objective
+        assert shared.columns == own.columns
+        assert (shared.limits == own.limits).all()
+
+
+def test_what_rows_decide_is_not_shared(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = mm_problem((20, 12, 24), edition="cycle")
+    lowered = lower_problem(problem)
+    monkeypatch.setattr(
+        Relaxation, "sign", lambda self, *question: self.signs.setdefault(question, -1.0)
+    )
+    assert lower_problem(problem) is not lowered
+    monkeypatch.undo()
+    assert lower_problem(problem) is lowered

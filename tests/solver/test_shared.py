@@ -441,7 +441,7 @@ def test_bounds_of_all_designs_hold_whenever_a_search_ends(bram18k: str) -> None
             break
         if steps > 100_000:
             break
-        steps *= 2
+        steps += steps // 2 + 1
     assert found > 1  # there was a value, and a bound, before the end
     assert bounded > found
     if bram18k == "100":
