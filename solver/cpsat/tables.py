@@ -132,7 +132,7 @@ def _without_dominated(table: Table, checkpoint: Callable[[], None]) -> Table:
         return table
     # in random order: neighbours dominate much the same rows
     order = np.random.default_rng(0).permutation(table.count)
-    costs = costs[:, order]
+    costs = [column[order] for column in costs]
     position, trials, before = 0, 0, order.size
     while position < order.size:
         keep = np.zeros(order.size, bool)
@@ -141,7 +141,7 @@ def _without_dominated(table: Table, checkpoint: Callable[[], None]) -> Table:
         keep[position] = True
         position = int(keep[: position + 1].sum())
         if not keep.all():
-            order, costs = order[keep], costs[:, keep]
+            order, costs = order[keep], [column[keep] for column in costs]
         trials += 1
         if trials % TRIALS == 0:
             checkpoint()

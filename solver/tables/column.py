@@ -82,26 +82,20 @@ class Columns:
             values[position] = self._values(position, rows, doubles)
         return values
 
-    def costs(self, rows: Rows, values: Floats) -> Floats | None:
+    def costs(self, rows: Rows, values: Floats) -> list[Floats] | None:
         """What compares exactly as the columns do, smaller being better; those used both ways count
         in both directions.
 
         None where that takes too long to find out.
         """
-        low, high = sum(c.low for c in self.columns), sum(c.high for c in self.columns)
-        costs = np.empty(
-            (low + high, values.shape[1])
-        )  # in place: a copy of large tables more is felt
-        lows, highs = iter(costs[:low]), iter(costs[low:])
+        lows, highs = list[Floats](), list[Floats]()
         for column, own, exact in zip(self.columns, values, self._always, strict=True):
             order = own if exact else self._order(column.expression, rows, own)
             if order is None:
                 return None
-            if column.low:
-                next(lows)[:] = order
-            if column.high:
-                np.negative(order, out=next(highs))
-        return costs
+            lows += [order] if column.low else []
+            highs += [-order] if column.high else []
+        return lows + highs
 
     def _values(self, position: int, rows: Rows, doubles: Mapping[str, Floats]) -> Any:
         expression, always = self.columns[position].expression, self._always[position]

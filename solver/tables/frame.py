@@ -39,7 +39,7 @@ from ithaca.solver.tables.tree import Tree, build_tree
 
 #: Axes of so many rows are enumerated once for all the expressions whose least values are asked
 #: for, hundreds at times.
-KEPT_ROWS = 1 << 16
+KEPT_ROWS = 1 << 19
 
 
 def build_model(

@@ -182,10 +182,10 @@ def _select(rows: Rows, keep: Mask | Integers) -> Rows:
     return {name: v[keep] for name, v in rows.items()}
 
 
-def run_heads(costs: Floats, keys: Sequence[Integers]) -> Mask:
+def run_heads(costs: Sequence[Floats], keys: Sequence[Integers]) -> Mask:
     """Keep a row unless the first row of its run dominates it: of consecutive rows with equal
     keys."""
-    rows = costs.shape[1]
+    rows = keys[0].size
     starts = np.zeros(rows, bool)
     starts[:1] = True
     for key in keys:
@@ -197,10 +197,10 @@ def run_heads(costs: Floats, keys: Sequence[Integers]) -> Mask:
     return ~dominated
 
 
-def duplicates(costs: Floats) -> Mask:
+def duplicates(costs: Sequence[Floats]) -> Mask:
     """Keep the first of rows that agree in every column."""
-    weights = np.random.default_rng(0).random(costs.shape[0])
-    order = np.argsort(weights @ costs, kind="stable")
+    weights = np.random.default_rng(0).random(len(costs))
+    order = np.argsort(sum(map(np.multiply, weights, costs)), kind="stable")
     equal = np.ones(max(order.size - 1, 0), bool)
     for column in costs:
         values = column[order]

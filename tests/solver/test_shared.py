@@ -427,6 +427,7 @@ def test_bounds_of_all_designs_hold_whenever_a_search_ends(bram18k: str) -> None
         for problems in designs
     ]
     best = min(t for t in least if t is not None)
+    searched(designs)  # what is compiled is kept: from here on every search takes the same steps
     found, bounded, steps = 0, 0, 1
     while True:
         outcome = searched(designs, steps)
@@ -441,7 +442,7 @@ def test_bounds_of_all_designs_hold_whenever_a_search_ends(bram18k: str) -> None
             break
         if steps > 100_000:
             break
-        steps += steps // 2 + 1
+        steps += steps // 8 + 1
     assert found > 1  # there was a value, and a bound, before the end
     assert bounded > found
     if bram18k == "100":
