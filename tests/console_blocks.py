@@ -28,7 +28,7 @@ _BLOCK = re.compile(
 #: A command that needs no shell (outside quotes, nothing that means something to one), but for what
 #: it is piped to.
 _PLAIN = r"""ithaca (?:"[^"$`\\]*"|'[^']*'|[\w ,.:=/+@%-])*"""
-_FILTERED = re.compile(rf"({_PLAIN})(?:\| *(grep .*))?")
+_FILTERED = re.compile(rf"({_PLAIN})(?:\| *((?:grep|tail) .*))?")
 
 
 def check(document: Path, folder: Path, update: str) -> None:
