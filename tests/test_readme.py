@@ -59,9 +59,10 @@ def test_the_picture_is_the_array_that_report_draws(folder: Path) -> None:
     assert f"](docs/{PICTURE.name})" in README.read_text(encoding="utf-8")
 
 
-def test_the_readme_is_short() -> None:
-    lines = README.read_text(encoding="utf-8").splitlines()
-    assert len(lines) <= 160
+@pytest.mark.parametrize(("name", "most"), [("README", 160), ("CONTRIBUTING", 120)])
+def test_what_is_read_first_is_short(name: str, most: int) -> None:
+    lines = (ROOT / f"{name}.md").read_text(encoding="utf-8").splitlines()
+    assert len(lines) <= most
     assert not [line for line in lines if len(line) > 100]
 
 
