@@ -58,8 +58,7 @@ class Best:
 
 @contextmanager
 def asked_between_chunks(grid: xr.Dataset, report: Callable[[int, int], None]) -> Iterator[None]:
-    """While Dask computes the arrays of a grid, let a signal that waits (`deferred`) end that after
-    a chunk.
+    """Let a deferred signal end Dask's computation of a grid after a chunk.
 
     ``report`` is told of each step: how many are done, of how many.
     """
@@ -77,17 +76,16 @@ def asked_between_chunks(grid: xr.Dataset, report: Callable[[int, int], None]) -
 
 
 def exact_grid(window: Window, provenance: Mapping[str, str] | None = None) -> xr.Dataset:
-    """Evaluate every metric at every point of a window; ``provenance`` is recorded among the
-    attributes.
+    """Evaluate every metric at every point of a window.
 
     There is one dimension per free factor, with its values as coordinate; fixed factors are scalar
     coordinates. Variables: every metric that the platform knows, ``words.<array>`` (off-chip
     words), ``objective``, ``t1.x`` and ``tiles.x``, inferred packs, ``meets_bounds``, ``legal`` (a
-    point of the design space) and ``feasible`` (legal, within every limit,
-    meeting the bounds). Each has the dimensions it depends on, and is NaN where those factors
-    belong to no legal design. With more than `IN_MEMORY` points its arrays are Dask's, not
-    computed. Raises `InputError` if the grid has more than `LARGEST` points, or more than
-    `IN_MEMORY` and Dask is not installed.
+    point of the design space) and ``feasible`` (legal, within every limit, meeting the bounds).
+    Each has the dimensions it depends on, and is NaN where those factors belong to no legal design;
+    ``provenance`` is recorded among the attributes. With more than `IN_MEMORY` points its arrays
+    are Dask's, not computed. Raises `InputError` if the grid has more than `LARGEST` points, or
+    more than `IN_MEMORY` and Dask is not installed.
     """
     import xarray as xr
 
@@ -146,8 +144,7 @@ def exact_grid(window: Window, provenance: Mapping[str, str] | None = None) -> x
 def _tables(
     window: Window, chunks: Mapping[str, int] | None
 ) -> tuple[dict[str, xr.DataArray], list[xr.DataArray]]:
-    """Every quantity over the free factors it depends on, and the rules of the space: legal is
-    where all hold."""
+    """Every quantity over its free factors, and the rules of the space (legal: all hold)."""
     import xarray as xr
 
     def chunked(table: xr.DataArray) -> xr.DataArray:
@@ -261,8 +258,7 @@ def _provenance(window: Window) -> dict[str, Any]:
 
 
 def save_grid(grid: xr.Dataset, path: Path) -> None:
-    """Write a grid, whole or not at all; one of Dask arrays is computed and stored chunk by
-    chunk."""
+    """Write a grid, whole or not at all; Dask arrays are stored chunk by chunk."""
     stored = grid.copy()
     for variable in stored.variables.values():
         if variable.chunks is not None:

@@ -57,11 +57,29 @@ def window_around(
 ) -> Window:
     """The window of a design's space around one of its configurations.
 
-    Factors are at most ``around`` from the center's (None: however far). Free are those of some
-    ``loops``, the axes by name (None: of all that have some beside ports), and with ``free_packs``
-    ports (data packing factors), which take all legal values; without it they are those of the
-    center. Raises `InputError` if a loop is no such axis or given twice, the center is outside the
-    design space, or ports cannot be free.
+    Parameters
+    ----------
+    problem : Problem
+        The design, its objective and limits.
+    center : Configuration
+        The configuration.
+    around : int, optional
+        The largest distance of a factor from the center's; None: any.
+    loops : sequence of str, optional
+        Axes, by name, whose factors are free; None: all that have some beside ports.
+    free_packs : bool, optional
+        Whether ports (data packing factors) take all legal values, not just the center's.
+
+    Returns
+    -------
+    Window
+        The free factors with their values, and the fixed ones.
+
+    Raises
+    ------
+    InputError
+        If a loop is no such axis or given twice, the center is outside the design space, or ports
+        cannot be free.
     """
     space = problem.space
     # of an axis what is chosen last varies slowest: lanes before the latency hiding that they share

@@ -36,17 +36,35 @@ def solve_evolve(
     more_starts: Sequence[Configuration] = (),
     known: Start | None = None,
 ) -> Solution:
-    """Evolve configurations from what solvers know: at most so many ``samples``, not counting what
-    programs are rounded with.
+    """Evolve configurations from what solvers know.
 
     Evolution proves nothing. The lower bound is that of a few geometric programs, unless bound and
-    seeds are ``known``; where the value found equals it exactly, evolution ends, and these have
-    proven it optimal. The answer is never worse than any seed or start; of ``more_starts`` those
-    that are not legal or break a limit are ignored.
+    seeds are ``known``; where the value equals it exactly, evolution ends, and these have proven it
+    optimal. The answer is never worse than any seed or start. The same ``options.seed`` gives the
+    same answer unless the time limit ends the search; the boxes reported are configurations
+    evaluated.
 
-    Further parameters and the result are those of `ithaca.solver.exact.engine.solve_exact`; the
-    same seed gives the same answer unless the time limit ends the search, and the boxes reported
-    are configurations evaluated.
+    Parameters
+    ----------
+    problem : Problem
+        Design, limits, objective.
+    options : SolveOptions
+        Time limit, gap, seed, interruption.
+    report : callable, optional
+        Receives the state of the search now and then.
+    start : Configuration, optional
+        A known configuration to improve on; ignored if it is not legal or breaks a limit.
+    samples : int, optional
+        How many configurations to evaluate at most, not counting what programs are rounded with.
+    more_starts : sequence of Configuration, optional
+        Further ones, ignored likewise.
+    known : Start, optional
+        A certified bound, and seeds.
+
+    Returns
+    -------
+    Solution
+        The best configuration, with its certificate.
     """
     began = time.perf_counter()
     should_stop = deadline(options.time_limit, options.stop)

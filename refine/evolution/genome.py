@@ -130,14 +130,12 @@ class Genome:
         return self.problem.space.completed(dict(zip(self.names, genes, strict=True)))
 
     def near(self, point: Mapping[str, float], noise: Floats) -> Genes:
-        """Genes near a fractional point: a value per quantity, times the exponential of ``noise``
-        (genes, configurations)."""
+        """Genes near a fractional point: its values times exponentials of ``noise``."""
         centre = np.log([max(point.get(name, 1.0), 1.0) for name in self.names])
         return np.maximum(np.rint(np.exp(centre[:, None] + noise)), 1).astype(np.int64)
 
     def random(self, count: int, generator: np.random.Generator) -> Genes:
-        """Random genes, factors of a split by random shares of a random product; all evenly by
-        their logarithms."""
+        """Random genes, even by their logarithms; splits share a random product."""
         genes = np.repeat(self.low, count, axis=1)
         for split in self.splits:
             product = np.exp(generator.uniform(0, np.log(split.most + 1), count))
@@ -149,15 +147,16 @@ class Genome:
         return genes
 
     def drawn(self, row: int, chances: Floats) -> Genes:
-        """Values of one quantity, evenly by their logarithms (an odd power of two is the repair's
-        affair)."""
+        """Values of one quantity, even by their logarithms (`repair` mends odd powers of 2)."""
         low, high = int(self.low[row, 0]), int(self.high[row, 0])
         top = 1 << high.bit_length() if self.powers[row, 0] else high + 1
         return np.asarray(low * (top / low) ** chances, dtype=np.int64)
 
     def repair(self, genes: Genes) -> tuple[Genes, Mask]:
-        """The nearest legal genes, and which columns are legal now: all, but for rules across axes
-        that cannot be kept."""
+        """The nearest legal genes, and which columns are legal now.
+
+        All are, but for rules across axes that cannot be kept.
+        """
         values, legal = self.fixes.nearest(genes)
         return np.array([values[name] for name in self.names], dtype=np.int64).reshape(
             genes.shape
@@ -165,8 +164,7 @@ class Genome:
 
 
 def _factors(product: Expression, axis: Axis) -> tuple[int, list[str]]:
-    """The given factor and the free quantities whose product an expression is; no quantity if it is
-    none."""
+    """The given factor and free quantities whose product an expression is, or no quantity."""
     while not product.symbols.isdisjoint(axis.definitions):
         product = product.substitute(axis.definitions)
     if isinstance(product, Symbol):

@@ -62,8 +62,7 @@ class Scorer:
         self._limits = [loosened(bound) for _, bound in symbolic.constraints]
 
     def score(self, values: Mapping[str, Any], legal: Mask) -> tuple[Floats, Floats]:
-        """Objective and excess (see `Population`) of configurations: columns of all their
-        quantities, or one value for all."""
+        """Objective and excess (see `Population`) of configurations, given as columns."""
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             objective, *used = self._program.run(
                 [np.asarray(values[name], np.float64) for name in self._program.symbols]

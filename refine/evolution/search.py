@@ -62,10 +62,18 @@ class Evolution(Incumbent):
         done: Callable[[], bool] = lambda: False,
         tell: Callable[[], None] = never,
     ) -> None:
-        """Evolve from seeds and next to fractional optima until the samples are used, nothing
-        improves, or ``done`` says so.
+        """Evolve until the samples are used, nothing improves, or ``done`` says so.
 
-        ``done`` is asked, and ``tell`` called, after every generation.
+        Parameters
+        ----------
+        seeds : sequence of Configuration, optional
+            Configurations to begin with.
+        points : sequence of mapping, optional
+            Fractional optima, a value per quantity: the first generation has roundings of them.
+        done : callable, optional
+            Asked after every generation whether to end.
+        tell : callable, optional
+            Called after every generation.
         """
         population = self._evaluate(self._first(seeds, points))
         idle = 0
@@ -84,8 +92,7 @@ class Evolution(Incumbent):
     def _first(
         self, seeds: Sequence[Configuration], points: Sequence[Mapping[str, float]]
     ) -> Genes:
-        """The first generation: the seeds, mutants of them, roundings of the points, and random
-        ones."""
+        """The first generation: seeds, mutants of them, rounded points, and random ones."""
         genome, generator = self._genome, self._generator
         known = genome.encode(seeds[:POPULATION])
         left = POPULATION - known.shape[1]
@@ -140,8 +147,7 @@ class Evolution(Incumbent):
         return scored
 
     def _fresh(self, genes: Genes) -> tuple[Genes, Mask]:
-        """The configurations, repaired, without those seen before; these are mutated again
-        first."""
+        """Repaired configurations, without any seen before; those are first mutated again."""
         found: list[Genes] = []
         fits: list[np.bool_] = []
         for attempt in range(1 + RETRIES):

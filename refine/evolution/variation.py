@@ -1,5 +1,4 @@
-"""How children differ from their parents: crossover of whole axes, published mutations, and small
-steps.
+"""Variation of configurations: crossover of whole axes, published mutations, small steps.
 
 Hybrid mutation is as published for Odyssey (Wang & Cong): of the levels of a split loop it changes
 two, l1 and l2. With probability `FACTORIZATION` it moves a divisor of one to the other; else it
@@ -44,13 +43,42 @@ def cross(genome: Genome, one: Genes, other: Genes, generator: np.random.Generat
     """Children of pairs of parents: each axis whole from one parent or the other.
 
     Apart, the factors of a loop are no better than random ones.
+
+    Parameters
+    ----------
+    genome : Genome
+        The genes of the problem.
+    one, other : array of shape (genes, children)
+        The parents.
+    generator : numpy.random.Generator
+        Source of random numbers.
+
+    Returns
+    -------
+    array of shape (genes, children)
+        The children.
     """
     first = generator.random((len(genome.problem.space.axes), one.shape[1])) < 0.5
     return np.where(first[genome.axes], one, other)
 
 
 def mutate(genome: Genome, genes: Genes, generator: np.random.Generator) -> Genes:
-    """Change one split loop of every configuration, and quantities without a split of some."""
+    """Change one split loop of every configuration, and quantities without a split of some.
+
+    Parameters
+    ----------
+    genome : Genome
+        The genes of the problem.
+    genes : array of shape (genes, configurations)
+        The configurations.
+    generator : numpy.random.Generator
+        Source of random numbers.
+
+    Returns
+    -------
+    array of shape (genes, configurations)
+        The mutants, which may have to be repaired.
+    """
     genes, count = genes.copy(), genes.shape[1]
     chosen = _integers(generator, len(genome.splits), count)
     factorize: Bools = np.asarray(generator.random(count) < FACTORIZATION)
@@ -71,10 +99,23 @@ def mutate(genome: Genome, genes: Genes, generator: np.random.Generator) -> Gene
 
 
 def step(genome: Genome, genes: Genes, generator: np.random.Generator) -> Genes:
-    """Change trips and factors of one or two split loops a little; one factor becomes the least
-    that covers the extent.
+    """Change trips and factors of one or two split loops a little.
 
-    Powers of two stay as they are.
+    One factor becomes the least that covers the extent; powers of two stay as they are.
+
+    Parameters
+    ----------
+    genome : Genome
+        The genes of the problem.
+    genes : array of shape (genes, configurations)
+        The configurations.
+    generator : numpy.random.Generator
+        Source of random numbers.
+
+    Returns
+    -------
+    array of shape (genes, configurations)
+        The changed ones, which may have to be repaired.
     """
     genes, count = genes.copy(), genes.shape[1]
     splits = [split for split in genome.splits if not all(split.powers)]
@@ -102,8 +143,7 @@ def step(genome: Genome, genes: Genes, generator: np.random.Generator) -> Genes:
 
 
 def _loosened(genome: Genome, genes: Genes, which: Bools, generator: np.random.Generator) -> Genes:
-    """Change one quantity without a split of some configurations: a power of two is halved or
-    doubled."""
+    """Change one quantity without a split in some columns; powers of two double or halve."""
     if not genome.loose:
         return genes
     count = genes.shape[1]
@@ -138,8 +178,7 @@ def _factorized(levels: Genes, pairs: Integers, chances: Floats) -> Genes:
 
 
 def _redrawn(levels: Genes, pairs: Integers, chances: Floats) -> Genes:
-    """Draw s for the first level of each pair, evenly by its logarithm; the second becomes
-    ceil(l1·l2 / s)."""
+    """Draw s for the first level of each pair, evenly by logarithm; l2 = ceil(l1·l2 / s)."""
     levels, columns = levels.copy(), np.arange(levels.shape[1])
     product = levels[pairs[:, 0], columns] * levels[pairs[:, 1], columns]
     drawn = np.maximum(np.exp(chances * np.log(product + 1.0)).astype(np.int64), 1)
