@@ -21,7 +21,7 @@ from ithaca.solver.certificate import Status
 from ithaca.solver.options import Budget, SolveOptions, StoppedError
 from ithaca.solver.shortfall import Shortfall
 from ithaca.solver.verification import BOUND_WITHIN, Claim, agree, claimed, repeat, verify
-from ithaca.studies.network.arrays import Designs, none_alone, on_one_array, staged
+from ithaca.studies.network.arrays import Designs, none_alone, on_arrays
 from ithaca.studies.network.fused import solve_fused
 from ithaca.studies.network.modes import ONE_SEARCH, SHARED_ARRAY, mode
 from ithaca.studies.network.parts import layer_result
@@ -227,7 +227,7 @@ def _prove_arrays(result: NetworkResult, total: Total, options: SolveOptions) ->
         Budget(replace(options, time_limit=limit)),
         claim.status is Status.INFEASIBLE,
     )
-    designs, sequence = (on_one_array if shared else staged)(result.network, request)
+    designs, sequence = on_arrays(result.network, request, result.mode)
     parts: list[tuple[Total, Designs]] = [(total, designs)]
     if shared:  # what is proven of all follows from what is of each
         claims = {choice.name: choice.total for choice in result.choices}

@@ -23,19 +23,22 @@ from ithaca.solver.options import Budget
 from ithaca.solver.progress import Progress
 from ithaca.solver.solution import Solution, make_solution
 from ithaca.studies.best import all_shortfalls
-from ithaca.studies.network.modes import MULTI_ARRAY, SHARED_ARRAY
+from ithaca.studies.network.modes import MULTI_ARRAY, SEVERAL_ARRAYS, SHARED_ARRAY
 from ithaca.studies.network.problems import NetworkRequest, common_designs
 from ithaca.studies.network.result import LayerResult, NetworkResult, SharedDesign, Total
 from ithaca.studies.network.runner import RunOptions, RunState
 from ithaca.studies.network.totals import require_sum
-from ithaca.studies.shared.joint import Joint
+from ithaca.studies.shared.joint import Joint, Outcome
 from ithaca.studies.shared.pipeline import PipelineSearch
-from ithaca.studies.shared.search import SharedOutcome, SharedSearch
+from ithaca.studies.shared.search import SharedSearch
 from ithaca.workloads.networks.folding import fold
 from ithaca.workloads.networks.network import Layer, Network
 
 #: For every design the layers on it, with how often each runs.
 Designs = Sequence[Sequence[tuple[Problem, int]]]
+
+#: These, and the runs of layers in order: their numbers.
+Arranged = tuple[Designs, list[int]]
 
 #: Most runs of layers on several arrays: every pair of cuts is a stage of its own.
 MOST_RUNS = 64
@@ -52,25 +55,10 @@ def solve_shared_array(
     """
     require_sum(request.objective, f"--mode {SHARED_ARRAY}")
     network, budget = fold(network), Budget(options.search)
-    designs, _ = on_one_array(network, request)
-    found = SharedSearch(designs, options.search, _report(options, "hardware for all layers")).run()
-    value = None if found.best is None else found.best.value
-    total = _total(
-        value, found.lower_bound, found.hardware, found.seconds, infeasible=found.infeasible
-    )
-    complete = found.infeasible or options.search.gap_is_met(value, found.lower_bound)
-    choices = _compared(network, designs, found)
-    if found.best is None or found.design is None:
-        nothing = none_alone(network, designs, total, budget)
-        return NetworkResult(
-            SHARED_ARRAY, network, request, "exact", nothing, total, complete, choices
-        )
-    layers = _on_array(
-        network.layers, [problem for problem, _ in designs[found.design]], found.best, 0
-    )
-    return NetworkResult(
-        SHARED_ARRAY, network, request, "exact", tuple(layers), total, complete, choices
-    )
+    arranged = on_arrays(network, request, SHARED_ARRAY)
+    report = _report(options, "hardware for all layers")
+    outcome = SharedSearch(arranged[0], options.search, report).run()
+    return _result(SHARED_ARRAY, network, request, arranged, outcome, budget)
 
 
 def solve_multi_array(
@@ -90,87 +78,91 @@ def solve_multi_array(
     """
     require_sum(request.objective, f"--mode {MULTI_ARRAY}")
     network, budget = fold(network), Budget(options.search)
-    designs, sequence, report = (
-        *staged(network, request),
+    arranged, report = (
+        on_arrays(network, request, MULTI_ARRAY),
         _report(options, f"{request.arrays} arrays"),
     )
 
     def search(designs: Designs, shares: Mapping[str, Fraction]) -> PipelineSearch:
         return PipelineSearch(
-            designs, sequence, request.arrays, request.minimise, budget.share(), shares, report
+            designs, arranged[1], request.arrays, request.minimise, budget.share(), shares, report
         )
 
-    first = search(designs, request.shares)
-    found = first.run()
-    if first.exceeded and found.value != found.lower_bound and not budget.over:
+    first = search(arranged[0], request.shares)
+    outcome = first.run()
+    if first.exceeded and outcome.value != outcome.lower_bound and not budget.over:
         even = {
             x.metric: x.bound / request.arrays for x in request.limits if x.metric == "bandwidth"
         }
         limits = tuple(replace(x, bound=even.get(x.metric, x.bound)) for x in request.limits)
-        other = search(
-            staged(network, replace(request, limits=limits))[0], {**request.shares, **even}
-        ).run()
-        if other.value is not None and (found.value is None or other.value < found.value):
-            found = replace(found, stages=other.stages, value=other.value)
-    total = _total(
-        found.value, found.lower_bound, found.plans, found.seconds, infeasible=found.infeasible
-    )
-    complete = found.infeasible or options.search.gap_is_met(found.value, found.lower_bound)
-    if found.value is None:
-        return NetworkResult(
-            MULTI_ARRAY,
-            network,
-            request,
-            "exact",
-            none_alone(network, designs, total, budget),
-            total,
-            complete,
-        )
+        designs, _ = on_arrays(network, replace(request, limits=limits), MULTI_ARRAY)
+        other = search(designs, {**request.shares, **even}).run()
+        if other.value is not None and (outcome.value is None or other.value < outcome.value):
+            outcome = replace(outcome, stages=other.stages, value=other.value)
+    return _result(MULTI_ARRAY, network, request, arranged, outcome, budget)
+
+
+def on_arrays(network: Network, request: NetworkRequest, mode: str) -> Arranged:
+    """The layers on every design, and the runs of layers in order. Raises `InputError` as the
+    modes do."""
+    layers = network.layers
+    sequence, counts = [*range(len(layers))], [layer.count for layer in layers]
+    if mode in SEVERAL_ARRAYS:
+        sequence = [number for number, count in enumerate(counts) for _ in range(count)]
+        counts = [1] * len(layers)
+        if len(sequence) > MOST_RUNS:
+            raise InputError(
+                f"--mode {mode} takes up to {MOST_RUNS} runs of layers, "
+                f"{network.name} has {len(sequence)}; "
+                "select with --layers"
+            )
+    common = common_designs(network, request, mode)
+    return [list(zip(each, counts, strict=True)) for each in common], sequence
+
+
+def _result(
+    mode: str,
+    network: Network,
+    request: NetworkRequest,
+    arranged: Arranged,
+    outcome: Outcome,
+    budget: Budget,
+) -> NetworkResult:
+    """The answer of a network from what is known of its arrays."""
+    (designs, sequence), total = arranged, _total(outcome)
+    complete = outcome.infeasible or budget.options.gap_is_met(outcome.value, outcome.lower_bound)
     layers: list[LayerResult] = []
-    for number, stage in enumerate(found.stages):
-        runs = sequence[stage.first : stage.end]
+    for number, stage in enumerate(outcome.stages):
+        runs, problems = sequence[stage.first : stage.end], designs[stage.design]
         members = sorted(set(runs))
-        parts = [replace(network.layers[n], count=runs.count(n)) for n in members]
-        problems = [designs[stage.design][n][0] for n in members]
-        layers += _on_array(parts, problems, stage.joint, number)
-    shown = replace(network, layers=tuple(r.layer for r in layers))
-    return NetworkResult(MULTI_ARRAY, shown, request, "exact", tuple(layers), total, complete)
+        counts = [runs.count(n) * problems[n][1] for n in members]
+        parts = [
+            replace(network.layers[n], count=count)
+            for n, count in zip(members, counts, strict=True)
+        ]
+        layers += _on_array(parts, [problems[n][0] for n in members], stage.joint, number)
+    if not layers:
+        layers = none_alone(network, designs, total, budget)
+    return NetworkResult(
+        mode,
+        replace(network, layers=tuple(r.layer for r in layers)),
+        request,
+        "exact",
+        tuple(layers),
+        total,
+        complete,
+        _compared(network, designs, outcome),
+    )
 
 
-def on_one_array(network: Network, request: NetworkRequest) -> tuple[Designs, list[int]]:
-    """The layers on every design, and their order. Raises `InputError` as `solve_shared_array`
-    does."""
-    counts = [layer.count for layer in network.layers]
-    designs = [
-        list(zip(each, counts, strict=True))
-        for each in common_designs(network, request, SHARED_ARRAY)
-    ]
-    return designs, [*range(len(counts))]
-
-
-def staged(network: Network, request: NetworkRequest) -> tuple[Designs, list[int]]:
-    """The layers on every design, and the runs of layers in order. Raises `InputError` as
-    `solve_multi_array` does."""
-    sequence = [number for number, layer in enumerate(network.layers) for _ in range(layer.count)]
-    if len(sequence) > MOST_RUNS:
-        raise InputError(
-            f"--mode {MULTI_ARRAY} takes up to {MOST_RUNS} runs of layers, "
-            f"{network.name} has {len(sequence)}; "
-            "select with --layers"
-        )
-    return [
-        [(problem, 1) for problem in each] for each in common_designs(network, request, MULTI_ARRAY)
-    ], sequence
-
-
-def _compared(network: Network, designs: Designs, found: SharedOutcome) -> tuple[SharedDesign, ...]:
+def _compared(network: Network, designs: Designs, outcome: Outcome) -> tuple[SharedDesign, ...]:
     """What is proven of every design, the best first; only the chosen one has a value, that of the
     array."""
     names = tuple(layer.name for layer in network.layers)
-    best = None if found.best is None else found.best.value
+    best = [stage.design for stage in outcome.stages]
     compared = []
-    for number, (layers, known) in enumerate(zip(designs, found.designs, strict=True)):
-        array, chosen = systolic(layers[0][0]).array, number == found.design
+    for number, (layers, known) in enumerate(zip(designs, outcome.designs, strict=False)):
+        array, chosen = systolic(layers[0][0]).array, number in best
         compared.append(
             SharedDesign(
                 network.layers[0].nest.name,
@@ -178,15 +170,9 @@ def _compared(network: Network, designs: Designs, found: SharedOutcome) -> tuple
                 array.permutation,
                 all(systolic(problem).array.buildable for problem, _ in layers),
                 names,
-                _total(
-                    best if chosen else None,
-                    known.lower_bound,
-                    known.hardware,
-                    found.seconds,
-                    infeasible=known.infeasible,
-                ),
+                _total(replace(known, value=outcome.value if chosen else None)),
                 chosen,
-                chosen and found.lower_bound == best,
+                chosen and outcome.lower_bound == outcome.value,
             )
         )
     return tuple(
@@ -208,25 +194,22 @@ def _report(options: RunOptions, what: str) -> Callable[[Progress], None]:
     return report
 
 
-def _total(
-    value: Fraction | None,
-    bound: Fraction | None,
-    nodes: int,
-    seconds: float,
-    *,
-    infeasible: bool = False,
-) -> Total:
+def _total(outcome: Outcome) -> Total:
     """A total with its certificate; the engine is exact."""
-    found = None if infeasible else value
-    return Total(
-        found,
-        conclude(found, bound, complete=infeasible, method="exact", nodes=nodes, seconds=seconds),
+    certificate = conclude(
+        outcome.value,
+        outcome.lower_bound,
+        complete=outcome.infeasible,
+        method="exact",
+        nodes=outcome.examined,
+        seconds=outcome.seconds,
     )
+    return Total(outcome.value, certificate)
 
 
 def none_alone(
     network: Network, designs: Designs, total: Total, budget: Budget
-) -> tuple[LayerResult, ...]:
+) -> list[LayerResult]:
     """The layers of a network for which there is no array; of those that cannot run alone, why."""
     certificate = Certificate(
         total.certificate.status, None, None, total.certificate.method, 0, 0.0
@@ -243,7 +226,7 @@ def none_alone(
                 layer, Solution(problems[0], None, None, certificate, () if feasible else falls)
             )
         )
-    return tuple(layers)
+    return layers
 
 
 def _on_array(

@@ -28,6 +28,40 @@ class Joint:
     """Their sum, each layer as often as it occurs."""
 
 
+@dataclass(frozen=True)
+class Stage:
+    """One array, and what it runs."""
+
+    first: int
+    """Its layers: numbers in the sequence, the end exclusive."""
+    end: int
+    design: int
+    """Number of its design."""
+    joint: Joint
+    """The array and its layers' configurations: one per distinct layer of the stage, in order of
+    first appearance."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What is known about the best arrays for a sequence of layers."""
+
+    value: Fraction | None
+    """The objective of the best ones found."""
+    lower_bound: Fraction | None
+    """No arrays do better."""
+    infeasible: bool
+    """Whether it is proven that no arrays can run all layers within the limits."""
+    examined: int
+    """Arrays on which every layer was solved; of several, plans."""
+    seconds: float
+    """Wall time."""
+    stages: tuple[Stage, ...] = ()
+    """The best arrays found, in order; empty if none were."""
+    designs: tuple[Outcome, ...] = ()
+    """The same, design by design, where these are told apart."""
+
+
 def _buffers(parts: Iterable[tuple[Layer, Configuration]]) -> dict[str, int]:
     """Buffers as large as the largest tile of some layers."""
     words: dict[str, int] = {}

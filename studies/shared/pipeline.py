@@ -23,7 +23,7 @@ from ithaca.formulations.systolic.design import fixed
 from ithaca.solver.options import StoppedError
 from ithaca.solver.progress import Progress
 from ithaca.studies.shared.hardware_bounds import Node
-from ithaca.studies.shared.joint import Joint, fit
+from ithaca.studies.shared.joint import Outcome, Stage, fit
 from ithaca.studies.shared.plans import Minimise, Options, Part, Plan, best_plan
 from ithaca.studies.shared.search import SharedSearch
 from ithaca.studies.shared.stages import Stages
@@ -37,38 +37,6 @@ SEED_SHARE = {Minimise.TOTAL: 0.75, Minimise.SLOWEST: 0.5}
 #: After so many plans the best of what has been solved is followed to the end, up to so many plans,
 #: for a value to go by.
 DIVES, FOLLOWED = 8, 4
-
-
-@dataclass(frozen=True)
-class Stage:
-    """One array of a pipeline."""
-
-    first: int
-    """Its layers: numbers in the sequence, the end exclusive."""
-    end: int
-    design: int
-    """Number of its design."""
-    joint: Joint
-    """The array and its layers' configurations: one per distinct layer of the stage, in order of
-    first appearance."""
-
-
-@dataclass(frozen=True)
-class PipelineOutcome:
-    """What is known about the best arrays for a sequence of layers."""
-
-    stages: tuple[Stage, ...]
-    """The best arrays found, in order; empty if none were."""
-    value: Fraction | None
-    """Their objective: of the slowest, or in all."""
-    lower_bound: Fraction | None
-    """No arrays do better."""
-    infeasible: bool
-    """Whether it is proven that no arrays can run all layers within the limits."""
-    plans: int
-    """Plans examined."""
-    seconds: float
-    """Wall time."""
 
 
 @dataclass(frozen=True)
@@ -116,15 +84,15 @@ class PipelineSearch(Stages):
         ]
 
         def stop() -> bool:
-            enough = seed.best is not None or seed.steps >= SEED_STEPS
+            enough = bool(seed.stages) or seed.steps >= SEED_STEPS
             return (enough and time.perf_counter() >= self._seeded) or self.options.stopped
 
         seed = SharedSearch(designs, replace(self.options, stop=stop))
         found = seed.run()
         self._alone = seed.alone
         self._bound = self._alone_bound()
-        if found.best is not None and found.design is not None:
-            self._offer([Stage(0, len(self.sequence), found.design, found.best)])
+        if found.stages:
+            self._offer([replace(found.stages[0], end=len(self.sequence))])
         self._tell()
 
     def _alone_bound(self) -> Fraction | None:
@@ -152,7 +120,7 @@ class PipelineSearch(Stages):
         for stage in combinations(range(len(self.sequence) + 1), 2):
             self._renew(*stage)
 
-    def run(self) -> PipelineOutcome:
+    def run(self) -> Outcome:
         """Search until proven, or until the options say to stop."""
         infeasible = False
         with suppress(StoppedError):
@@ -176,14 +144,8 @@ class PipelineSearch(Stages):
             if self.value is None or self._bound is None
             else min(self._bound, self.value)
         )
-        return PipelineOutcome(
-            self.stages,
-            self.value,
-            bound,
-            infeasible,
-            self.plans,
-            time.perf_counter() - self._began,
-        )
+        seconds = time.perf_counter() - self._began
+        return Outcome(self.value, bound, infeasible, self.plans, seconds, self.stages)
 
     def _tell(self) -> None:
         if self.report is not None:

@@ -28,7 +28,7 @@ from ithaca.solver.options import SolveOptions, StoppedError
 from ithaca.solver.progress import Progress
 from ithaca.studies.shared.alone import LayersAlone
 from ithaca.studies.shared.hardware_bounds import HardwareBounds, Node, Optimum, check_limits
-from ithaca.studies.shared.joint import Joint, fit
+from ithaca.studies.shared.joint import Joint, Outcome, Stage, fit
 from ithaca.studies.shared.layer import objective_step, total
 
 #: What is to be done next with open hardware: all that a design may have, prepared layer by layer,
@@ -57,45 +57,6 @@ class _Open:
     exact: tuple[Optimum, ...] = field(compare=False, default=())
 
 
-@dataclass(frozen=True)
-class DesignOutcome:
-    """What is known about the best array of one design."""
-
-    value: Fraction | None
-    """The total of the best array found."""
-    lower_bound: Fraction | None
-    """No array of this design serves the layers with less."""
-    infeasible: bool
-    """Whether it is proven that none can run all layers within the limits."""
-    prepared: int
-    """Layers that were prepared; the rest was not, as the design was beaten or time was up."""
-    hardware: int
-    """Arrays on which every layer was solved."""
-
-
-@dataclass(frozen=True)
-class SharedOutcome:
-    """What is known about the best array for several layers."""
-
-    design: int | None
-    """Number of the design of the best array found."""
-    best: Joint | None
-    """The best array and its configurations."""
-    lower_bound: Fraction | None
-    """No array serves the layers with less."""
-    infeasible: bool
-    """Whether it is proven that no array can run all layers within the limits."""
-    designs: tuple[DesignOutcome, ...]
-    """The same, design by design."""
-    seconds: float
-    """Wall time."""
-
-    @property
-    def hardware(self) -> int:
-        """Arrays on which every layer was solved."""
-        return sum(design.hardware for design in self.designs)
-
-
 @dataclass
 class SharedSearch:
     """Search over the hardware of several designs, each with its layers and how often each occurs.
@@ -106,8 +67,8 @@ class SharedSearch:
     designs: Sequence[Sequence[tuple[Problem, int]]]
     options: SolveOptions
     report: Callable[[Progress], None] | None = None
-    best: Joint | None = field(default=None, init=False)
-    best_design: int | None = field(default=None, init=False)
+    stages: tuple[Stage, ...] = field(default=(), init=False)
+    """The best array found; empty if none was."""
     steps: int = field(default=0, init=False)
     """Taken, each a piece of hardware examined."""
 
@@ -128,7 +89,7 @@ class SharedSearch:
         self._values: list[Fraction | None] = [None] * count
         self._beaten, self._left, self._hardware = [np.inf] * count, [np.inf] * count, [0] * count
 
-    def run(self) -> SharedOutcome:
+    def run(self) -> Outcome:
         """Search until proven, or until the options say to stop."""
         with suppress(StoppedError):
             self._look()
@@ -147,11 +108,11 @@ class SharedSearch:
                 heapq.heappush(self._open[item.level], item)
                 break
             self._tell()
-        impossible = self.best is None and not any(self._open) and min(self._left) == np.inf
-        designs = tuple(self._outcome(number) for number in range(len(self.alone)))
-        seconds = time.perf_counter() - self._began
-        return SharedOutcome(
-            self.best_design, self.best, self._bound(), impossible, designs, seconds
+        impossible = not (self.stages or any(self._open)) and min(self._left) == np.inf
+        seconds, examined = time.perf_counter() - self._began, sum(self._hardware)
+        designs = tuple(self._outcome(number, seconds) for number in range(len(self.alone)))
+        return Outcome(
+            self._value, self._bound(), impossible, examined, seconds, self.stages, designs
         )
 
     def _tell(self) -> None:
@@ -169,11 +130,11 @@ class SharedSearch:
         """Take the hardware that promises most; now and then what is furthest on, for a value to go
         by."""
         self.steps += 1
-        if self.steps % (DIVES if self.best is not None else 2) == 0:
+        if self.steps % (DIVES if self.stages else 2) == 0:
             return heapq.heappop(next(heap for heap in reversed(self._open) if heap))
         return heapq.heappop(min((heap for heap in self._open if heap), key=lambda heap: heap[0]))
 
-    def _outcome(self, design: int) -> DesignOutcome:
+    def _outcome(self, design: int, seconds: float) -> Outcome:
         """What is known about one design."""
         open_ = [item.bound for heap in self._open for item in heap if item.design == design]
         lowest = min([*open_, self._left[design], self._beaten[design]])
@@ -182,9 +143,7 @@ class SharedSearch:
         if value is not None and bound is not None:
             bound = min(bound, value)
         infeasible = value is None and lowest == np.inf
-        return DesignOutcome(
-            value, bound, infeasible, len(self.alone[design].layers), self._hardware[design]
-        )
+        return Outcome(value, bound, infeasible, self._hardware[design], seconds)
 
     def _look(self) -> None:
         """Prepare some layers of every design, and all of the most promising one: it will give the
@@ -272,12 +231,12 @@ class SharedSearch:
     def _offer(self, design: int, joint: Joint) -> None:
         own = self._values[design]
         self._values[design] = joint.value if own is None else min(own, joint.value)
-        if self.best is None or joint.value < self.best.value:
-            self.best, self.best_design = joint, design
+        if self._value is None or joint.value < self._value:
+            self.stages = (Stage(0, len(self.designs[design]), design, joint),)
 
     @property
     def _value(self) -> Fraction | None:
-        return None if self.best is None else self.best.value
+        return self.stages[0].joint.value if self.stages else None
 
     def _push(self, design: int, level: int, nodes: Integers, bounds: Floats) -> None:
         possible = np.flatnonzero(bounds < np.inf)
@@ -308,7 +267,7 @@ class SharedSearch:
         """Whether what has this bound, of a design, cannot improve on the best: then it is given
         up."""
         # where the grid is unknown (step 0) ties stay open
-        if self.best is None or bound <= cutoff(self.best.value - self._step):
+        if self._value is None or bound <= cutoff(self._value - self._step):
             return False
         self._beaten[design] = min(self._beaten[design], bound)
         return True

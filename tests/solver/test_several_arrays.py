@@ -17,7 +17,8 @@ from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.solver.options import SolveOptions
 from ithaca.studies.network.problems import NetworkRequest, common_designs
-from ithaca.studies.shared.pipeline import PipelineOutcome, PipelineSearch
+from ithaca.studies.shared.joint import Outcome
+from ithaca.studies.shared.pipeline import PipelineSearch
 from ithaca.studies.shared.plans import Minimise, Part
 from ithaca.studies.shared.proof import Proof
 from ithaca.workloads.library import workload
@@ -152,9 +153,7 @@ def check_shares(seed: int) -> int:
     return compared
 
 
-def most_rate(
-    designs: Designs, sequence: Sequence[int], outcome: PipelineOutcome, number: int
-) -> Fraction:
+def most_rate(designs: Designs, sequence: Sequence[int], outcome: Outcome, number: int) -> Fraction:
     """The most that a layer of an array moves (GB/s)."""
     stage = outcome.stages[number]
     members = sorted(set(sequence[stage.first : stage.end]))

@@ -26,11 +26,11 @@ from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions, StoppedError
 from ithaca.solver.progress import Progress
 from ithaca.studies.network.problems import NetworkRequest, common_designs
-from ithaca.studies.shared.joint import Joint
+from ithaca.studies.shared.joint import Joint, Outcome
 from ithaca.studies.shared.layer import buffer_words
 from ithaca.studies.shared.pipeline import PipelineSearch
 from ithaca.studies.shared.plans import Minimise, Options, Plan, best_plan
-from ithaca.studies.shared.search import SharedOutcome, SharedSearch
+from ithaca.studies.shared.search import SharedSearch
 from ithaca.workloads.library import workload
 from ithaca.workloads.networks.folding import fold
 from ithaca.workloads.networks.network import Layer, Network
@@ -119,8 +119,8 @@ def test_repeated_layers_may_be_cut_apart() -> None:
         for n in (1, 2)
     )
     shared = SharedSearch([[(problems[0], 2), (problems[1], 1)]], SolveOptions()).run()
-    assert shared.best is not None
-    assert one.value == one.lower_bound == shared.best.value == shared.lower_bound
+    assert shared.value is not None
+    assert one.value == one.lower_bound == shared.value == shared.lower_bound
     assert two.value is not None
     assert one.value is not None
     assert two.value == two.lower_bound
@@ -194,16 +194,16 @@ def test_a_shared_array_equals_full_enumeration(
     ]
     outcome = SharedSearch([[(problem, 1) for problem in problems]], SolveOptions()).run()
     if not every:
-        assert outcome.best is None
+        assert outcome.value is None
         assert outcome.lower_bound is None
         return
-    assert outcome.best is not None
+    assert outcome.value is not None
     assert outcome.lower_bound is not None
-    check_joint(outcome.best, problems)
+    check_joint(outcome.stages[0].joint, problems)
     # the bound allows each layer the whole memory; only where it meets the value is the value
     # proven
-    assert outcome.lower_bound <= min(every) <= outcome.best.value
-    assert outcome.best.value <= min(every) * Fraction(12, 10)
+    assert outcome.lower_bound <= min(every) <= outcome.value
+    assert outcome.value <= min(every) * Fraction(12, 10)
 
 
 def check_joint(joint: Joint, problems: Sequence[Problem]) -> None:
@@ -227,15 +227,15 @@ def test_generous_memory_is_proven() -> None:
     problems = layers("4", "200")
     outcome = SharedSearch([[(problem, 2) for problem in problems]], SolveOptions()).run()
     every = [t for own in arrays(problems).values() for used, t in own.items() if used <= 200]
-    assert outcome.best is not None
-    assert outcome.best.value == outcome.lower_bound == 2 * min(every)
+    assert outcome.value is not None
+    assert outcome.value == outcome.lower_bound == 2 * min(every)
 
 
 def test_a_layer_alone_has_its_own_optimum() -> None:
     problem = mm_problem((40, 24, 32), dsp="300", bram18k="100")
     outcome = SharedSearch([[(problem, 1)]], SolveOptions()).run()
-    assert outcome.best is not None
-    assert outcome.best.value == outcome.lower_bound == solve_exact(problem).value
+    assert outcome.value is not None
+    assert outcome.value == outcome.lower_bound == solve_exact(problem).value
 
 
 @pytest.mark.ci(every=10)
@@ -331,11 +331,11 @@ def test_no_time_leaves_nothing_but_the_roofs(minimise: Minimise) -> None:
     designs = [[(p, 1) for p in problems]]
     options = SolveOptions(time_limit=0.0)
     shared = SharedSearch(designs, options).run()
-    assert (shared.best, shared.infeasible) == (None, False)
+    assert (shared.value, shared.infeasible) == (None, False)
     full = SharedSearch(designs, SolveOptions()).run()
-    assert full.best is not None
+    assert full.value is not None
     assert shared.lower_bound is not None
-    assert 0 < shared.lower_bound <= full.best.value
+    assert 0 < shared.lower_bound <= full.value
     several = PipelineSearch(designs, (0, 1), 2, minimise, options).run()
     assert (several.stages, several.value) == ((), None)
     assert several.lower_bound is not None
@@ -355,11 +355,11 @@ def test_a_search_that_is_stopped_has_a_bound() -> None:
         return len(asked) > 15
 
     outcome = SharedSearch([[(p, 1) for p in problems]], SolveOptions(stop=stop)).run()
-    assert outcome.best is None
+    assert outcome.value is None
     assert outcome.lower_bound is not None
     full = SharedSearch([[(p, 1) for p in problems]], SolveOptions()).run()
-    assert full.best is not None
-    assert outcome.lower_bound <= full.best.value
+    assert full.value is not None
+    assert outcome.lower_bound <= full.value
 
 
 @pytest.mark.ci
@@ -386,9 +386,9 @@ def test_a_search_for_several_arrays_that_is_stopped_has_one_for_all(
     assert outcome.value is not None
     assert outcome.lower_bound <= outcome.value
     check_joint(outcome.stages[0].joint, problems)
-    best = SharedSearch(designs, SolveOptions()).run().best
+    best = SharedSearch(designs, SolveOptions()).run().value
     assert best is not None
-    assert outcome.value >= best.value
+    assert outcome.value >= best
 
 
 @cache
@@ -400,7 +400,7 @@ def every_design(dsp: str, bram18k: str) -> tuple[tuple[Problem, ...], ...]:
     )
 
 
-def searched(designs: Sequence[Sequence[Problem]], steps: int | None = None) -> SharedOutcome:
+def searched(designs: Sequence[Sequence[Problem]], steps: int | None = None) -> Outcome:
     """The outcome of a search of all designs that is stopped after it was asked so many times
     whether to go on."""
     asked = count()
@@ -436,9 +436,9 @@ def test_bounds_of_all_designs_hold_whenever_a_search_ends(bram18k: str) -> None
             assert own is None or known.lower_bound is None or known.lower_bound <= own
             assert known.value is None or (own is not None and own <= known.value)
         assert outcome.lower_bound is None or outcome.lower_bound <= best
-        found += outcome.best is not None
+        found += outcome.value is not None
         bounded += outcome.lower_bound is not None
-        if outcome.best is not None and outcome.lower_bound == outcome.best.value:
+        if outcome.value is not None and outcome.lower_bound == outcome.value:
             break
         if steps > 100_000:
             break
@@ -446,23 +446,24 @@ def test_bounds_of_all_designs_hold_whenever_a_search_ends(bram18k: str) -> None
     assert found > 1  # there was a value, and a bound, before the end
     assert bounded > found
     if bram18k == "100":
-        assert outcome.best is not None
-        assert outcome.best.value == best
+        assert outcome.value is not None
+        assert outcome.value == best
 
 
 def test_designs_beaten_by_their_bound_are_not_prepared_any_further() -> None:
     designs = [
         [*problems, *problems, *problems] for problems in every_design("4", "100")
     ]  # more layers than are looked at
-    outcome = searched(designs)
-    assert outcome.best is not None
-    assert outcome.lower_bound == outcome.best.value
-    beaten = [known for known in outcome.designs if known.prepared < 6]
+    search = SharedSearch([[(p, 2) for p in problems] for problems in designs], SolveOptions())
+    outcome = search.run()
+    assert outcome.lower_bound == outcome.value
+    beaten = [n for n, alone in enumerate(search.alone) if len(alone.layers) < 6]
     assert beaten
-    for known in beaten:
-        assert (known.value, known.hardware, known.infeasible) == (None, 0, False)
+    for known in (outcome.designs[n] for n in beaten):
+        assert (known.value, known.examined, known.infeasible) == (None, 0, False)
         assert known.lower_bound is not None
-        assert known.lower_bound >= outcome.best.value
+        assert outcome.value is not None
+        assert known.lower_bound >= outcome.value
 
 
 def test_the_first_array_is_found_before_other_designs_are_prepared() -> None:
