@@ -154,6 +154,7 @@ def test_the_time_limit_is_for_both_questions() -> None:
     assert found.unrestricted is None or found.unrestricted.certificate.lower_bound is None
 
 
+@pytest.mark.ci
 def test_networks_restrict_every_layer_and_say_what_the_total_costs() -> None:
     free, found = (
         ithaca.network("vgg16", layers=["conv5_1"], dtype="int8", dataflow="r,i", target=t)

@@ -421,6 +421,7 @@ def test_numbers_of_axes_are_short() -> None:
     assert short(637_832.0) != short(637_833.0)
 
 
+@pytest.mark.ci(every=2)
 @pytest.mark.parametrize(
     ("options", "words"),
     [

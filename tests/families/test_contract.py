@@ -433,6 +433,7 @@ def test_seeds_are_feasible_and_all_different(solved: tuple[Sample, Result]) -> 
         assert penalised(space, encoded) == pytest.approx(float(value))
 
 
+@pytest.mark.ci(every=4)
 @pytest.mark.parametrize("name", [name for name, peer in PEERS.items() if not peer.libraries])
 def test_peers_search_it(solved: tuple[Sample, Result], name: str) -> None:
     sample, result = solved

@@ -85,7 +85,7 @@ def test_ranges_and_tables_give_what_the_rule_says(
         )
 
 
-@pytest.mark.ci(every=2)
+@pytest.mark.ci
 @pytest.mark.parametrize("edition", [Edition.EXACT, Edition.ODYSSEY])
 def test_packs_that_span_loops_are_legal_wherever_they_can_be(edition: Edition) -> None:
     output, inputs = parse_statement("C[i][j] += A[i][j + k] * B[k]")

@@ -166,7 +166,7 @@ CASES = [
 ]
 
 
-@pytest.mark.ci(every=8)
+@pytest.mark.ci
 @pytest.mark.parametrize(("nest", "dataflow", "dtype"), CASES, ids=str)
 def test_engines_agree_with_brute_force_on_what_autosa_builds(
     nest: LoopNest, dataflow: str, dtype: str

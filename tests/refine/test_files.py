@@ -19,6 +19,7 @@ from ithaca.refine.window import window_around
 from tests.refine.test_grid import random_point
 
 
+@pytest.mark.ci(every=2)
 @pytest.mark.parametrize("chunk", [None, 40])
 def test_a_grid_is_loaded_back_identically(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk: int | None

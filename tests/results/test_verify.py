@@ -85,6 +85,7 @@ def illegal(**changes: Any) -> Solution:
     )
 
 
+@pytest.mark.ci(every=3)
 @pytest.mark.parametrize(
     ("solution", "words"),
     [

@@ -59,6 +59,7 @@ def test_auto_asks_geometric_programs_and_cpsat_when_search_alone_is_not_enough(
     )
 
 
+@pytest.mark.ci
 def test_auto_serves_objectives_that_other_engines_cannot_express(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

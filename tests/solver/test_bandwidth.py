@@ -189,6 +189,7 @@ def test_a_limited_bandwidth_bounds_the_latency() -> None:
     assert free < expected.value
 
 
+@pytest.mark.ci
 def test_the_platform_that_needs_it() -> None:
     """Without it, int8 3000×768×768 on a ZCU102 has its optimum at 28.7 GB/s, more than the 19.2 of
     its memory."""

@@ -84,6 +84,7 @@ def check_against_brute_force(problem: Problem) -> None:
     assert not problem.exceeded(solution.configuration)
 
 
+@pytest.mark.ci(every=3)
 @pytest.mark.parametrize("seed", range(36))
 def test_optimum_equals_brute_force(seed: int) -> None:
     check_against_brute_force(random_problem(seed))
@@ -345,6 +346,7 @@ def test_packs_whose_legality_spans_loops(
     )
 
 
+@pytest.mark.ci
 def test_explanations_of_infeasibility_hold_over_all_designs() -> None:
     limits = (Limit("dsp", Fraction(100)), Limit("latency", Fraction(60)))
     template = replace(mm_problem((16, 16, 16)), limits=limits)

@@ -326,6 +326,7 @@ def test_the_command_says_it_in_words(results: Path) -> None:
     )
 
 
+@pytest.mark.ci
 def test_another_design_is_compared_with_the_best(results: Path) -> None:
     whole = json.loads(ithaca("explain", str(results / "mm.json"), "--quick", "--json").stdout)
     done = succeed("explain", str(results / "mm.json"), "--design", "[k] C", "--json")
@@ -359,6 +360,7 @@ def test_it_is_told_when_no_limit_binds(results: Path) -> None:
     assert unlimited.value == 2161  # as simulated
 
 
+@pytest.mark.ci
 def test_an_unbuildable_design_is_called_so_by_solve_explain_and_report(results: Path) -> None:
     words = (
         "-s",

@@ -123,6 +123,7 @@ CASES = {
 SLOW = {"larger, without padding", "four"}
 
 
+@pytest.mark.ci(every=5)
 @pytest.mark.parametrize(
     "case", [pytest.param(c, marks=pytest.mark.slow) if c in SLOW else c for c in CASES]
 )
@@ -142,6 +143,7 @@ def test_the_front_is_what_brute_force_finds(case: str) -> None:
     check_points(front)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("regime", REGIMES)
 def test_fed_tiles_are_divided_among_their_turns_on_a_grid(regime: str) -> None:
     nest = workload("mttkrp", {"i": 4, "j": 4, "k": 2, "l": 2})
@@ -191,6 +193,7 @@ def test_quotients_have_fronts_too() -> None:
     check_points(by_throughput)
 
 
+@pytest.mark.ci(every=3)
 @pytest.mark.parametrize(
     ("sizes", "objectives"),
     [
@@ -219,6 +222,7 @@ def test_fronts_of_true_quotients_are_what_brute_force_finds(
     check_points(front)
 
 
+@pytest.mark.ci(every=2)
 @pytest.mark.parametrize("method", [Method.AUTO, Method.CPSAT])
 def test_any_engine_that_proves_finds_the_same_front(method: Method) -> None:
     problems = [
@@ -232,6 +236,7 @@ def test_any_engine_that_proves_finds_the_same_front(method: Method) -> None:
     )
 
 
+@pytest.mark.ci
 def test_threads_find_the_same_front() -> None:
     problems = [
         mm_problem((4, 5, 4), d, dsp="60", space=SpaceOptions(divisors_only=True))
@@ -265,6 +270,7 @@ def timeless(front: Front) -> Front:
     )
 
 
+@pytest.mark.ci(every=3)
 @pytest.mark.parametrize(
     ("sizes", "objectives", "count"),
     [
@@ -316,6 +322,7 @@ def test_a_spoilt_proof_is_made_anew(tmp_path: Path) -> None:
     assert timeless(again) == timeless(front)
 
 
+@pytest.mark.ci
 def test_a_front_of_five_points_at_most_is_labelled_partial_and_holds_the_extremes() -> None:
     problems = [mm_problem((8, 6, 4), d, dsp="60") for d in DATAFLOWS]
     whole = pareto_front(problems, ("latency", "dsp"))
@@ -332,6 +339,7 @@ def test_a_front_of_five_points_at_most_is_labelled_partial_and_holds_the_extrem
     assert pareto_front(problems, ("latency", "dsp"), max_points=len(vectors)).complete
 
 
+@pytest.mark.ci
 def test_a_partial_front_begins_with_the_minimum_of_every_objective() -> None:
     problems = [
         mm_problem((6, 5, 4), d, dsp="60", space=SpaceOptions(divisors_only=True))

@@ -666,7 +666,7 @@ def solved(architecture: str, layer: str, objective: str, *, divisors: bool = Tr
     return solution
 
 
-@pytest.mark.ci(every=2)
+@pytest.mark.ci(every=6)
 @pytest.mark.parametrize(
     ("architecture", "layer", "objective", "value"),
     [
@@ -686,7 +686,7 @@ def test_optima_that_the_tool_has_confirmed(
     assert float(found) == pytest.approx(value, rel=5e-7)
 
 
-@pytest.mark.ci(every=2)
+@pytest.mark.ci(every=6)
 @pytest.mark.parametrize(
     ("architecture", "layer", "objective", "value"),
     [

@@ -73,6 +73,7 @@ def every_tiling(
     return crossed(tables)
 
 
+@pytest.mark.ci(every=3)
 @pytest.mark.parametrize("seed", range(24))
 def test_nothing_beside_the_space_is_better(seed: int) -> None:
     rng = random.Random(seed)
