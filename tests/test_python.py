@@ -146,6 +146,7 @@ except KeyboardInterrupt:
 """
 
 
+@pytest.mark.ci(every=2)
 @pytest.mark.parametrize(("times", "said"), [(1, "feasible True True interrupted"), (2, "raised")])
 def test_ctrl_c_keeps_what_was_found_and_a_second_one_raises(times: int, said: str) -> None:
     script = INTERRUPTED.format(times=times)
@@ -180,6 +181,7 @@ def test_tables_hold_what_solutions_state(solved: ithaca.Result) -> None:
     assert arrays["latency"].attrs["units"] == "cycles"
 
 
+@pytest.mark.ci
 def test_results_answer_like_functions(solved: ithaca.Result, tmp_path: Path) -> None:
     path = tmp_path / "r.json"
     solved.save(path)
@@ -257,6 +259,7 @@ def test_the_live_line_of_notebooks_needs_no_widgets(monkeypatch: pytest.MonkeyP
     assert shown[-1] == ("update", "")
 
 
+@pytest.mark.ci
 def test_what_is_varied_may_be_values_or_words() -> None:
     asked = {"i": 16, "j": 16, "k": 16, "dataflow": "i,j"}
     values = ithaca.whatif("mm", vary={"dsp": [40, 80.5], "dtype": ["fp32", "int8"]}, **asked)

@@ -39,6 +39,7 @@ def reported(
     return file, page
 
 
+@pytest.mark.ci
 def test_a_page_holds_every_layer_its_share_and_its_array(reported: tuple[Path, Path]) -> None:
     file, page = reported
     result, text = load_network_result(file), page.read_text()

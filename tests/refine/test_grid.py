@@ -120,7 +120,7 @@ def test_the_minimum_of_a_window_is_its_optimum_and_feasibility_is_membership(se
         assert problem.feasible_value(best.configuration) == optimum
 
 
-@pytest.mark.ci(every=3)
+@pytest.mark.ci(every=6)
 @pytest.mark.parametrize("dataflow", MM_DATAFLOWS)
 def test_a_full_grid_has_the_exact_engines_optimum(dataflow: tuple[str, ...]) -> None:
     problem, simd = mm_problem((5, 6, 4), dataflow, dsp="330"), 2

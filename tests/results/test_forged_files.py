@@ -541,6 +541,7 @@ def test_what_is_open_is_bounded_by_what_it_holds(folder: Path) -> None:
         assert confirmed(document, path) == holds
 
 
+@pytest.mark.ci(every=2)
 @pytest.mark.parametrize("factor", [0.5, 1.5])
 def test_what_was_not_simulated_is_not_confirmed(folder: Path, factor: float) -> None:
     path = folder / "simulated.json"

@@ -95,7 +95,7 @@ def check_every_engine_at_once(problem: Problem, monkeypatch: pytest.MonkeyPatch
             assert certificate.status is Status.UNKNOWN
 
 
-@pytest.mark.ci(every=2)
+@pytest.mark.ci(every=4)
 @pytest.mark.parametrize("seed", [2, 7, 13, 22])
 def test_engines_together_claim_what_exact_search_proves(
     seed: int, monkeypatch: pytest.MonkeyPatch

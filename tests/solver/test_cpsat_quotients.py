@@ -99,7 +99,7 @@ def check_by_brute_force(problem: Problem) -> None:
 QUICK = (1, 5, 7, 8, 10, 11, 14, 15, 19, 24, 42)
 
 
-@pytest.mark.ci(every=4)
+@pytest.mark.ci(every=12)
 @pytest.mark.parametrize("seed", QUICK)
 def test_optimum_equals_the_other_engines(seed: int) -> None:
     if seed % 2:

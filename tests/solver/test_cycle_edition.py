@@ -85,7 +85,7 @@ def test_where_outputs_decide_bounds_hold_what_leaves_last() -> None:
     )  # 4.8 million where what is behind and what is drained last were bounded apart
 
 
-@pytest.mark.ci(every=2)
+@pytest.mark.ci
 @pytest.mark.parametrize("regime", ["rtl", "hls"])
 def test_results_state_their_machine_and_verify(regime: str, tmp_path: Path) -> None:
     path = tmp_path / "result.json"

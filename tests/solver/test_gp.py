@@ -306,7 +306,7 @@ def test_bounds_of_all_designs(index: int, edition: Edition) -> None:
     check_bound(template.with_design(array=array), 8)
 
 
-@pytest.mark.ci(every=2)
+@pytest.mark.ci(every=6)
 @pytest.mark.parametrize("seed", range(24))
 def test_bounds_of_random_problems(seed: int) -> None:
     check_bound(posynomial_problem(seed), (1, 12)[seed % 2])

@@ -208,6 +208,7 @@ def test_many_small_problems_against_brute_force() -> None:
     assert sum(found) >= 299
 
 
+@pytest.mark.ci
 def test_several_local_optima_are_found_and_the_best_is_reported() -> None:
     search = NlpSearch(SEVERAL, starts=8)
     search.run()

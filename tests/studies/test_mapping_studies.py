@@ -82,6 +82,7 @@ def test_bad_figures_are_refused(vary: str, complaint: str) -> None:
     assert complaint in str(refused.value)
 
 
+@pytest.mark.ci
 def test_a_front_is_that_of_all_mappings() -> None:
     front = ithaca.pareto(
         "mm",

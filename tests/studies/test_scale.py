@@ -65,6 +65,7 @@ def problems_and_configurations(
     return problem, configurations
 
 
+@pytest.mark.ci
 @settings(max_examples=60)
 @given(
     st.sampled_from(OBJECTIVES).flatmap(problems_and_configurations), st.booleans(), st.booleans()
@@ -106,6 +107,7 @@ def test_a_grid_is_unknown_where_one_of_several_designs_has_none() -> None:
     assert objective_step([problem, replace(problem, objective=parse_objective("power"))]) == 0
 
 
+@pytest.mark.ci(every=4)
 @pytest.mark.parametrize("kernel", workload_names())
 def test_cycles_lie_on_a_grid(kernel: str) -> None:
     nest, objective = workload(kernel), parse_objective("latency")
@@ -127,6 +129,7 @@ def test_what_has_no_scale_is_refused() -> None:
             find_scale(problem, parse_objective(text))
 
 
+@pytest.mark.ci(every=2)
 @pytest.mark.parametrize(
     ("text", "other"),
     [

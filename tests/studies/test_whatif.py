@@ -51,6 +51,7 @@ def study() -> Study:
     return run_study(AXES, build, percent=Fraction(5))
 
 
+@pytest.mark.ci
 def test_every_point_is_what_a_separate_solve_finds(study: Study) -> None:
     assert study.complete
     assert list(study.points) == [(a, b) for a in range(2) for b in range(3)]
@@ -158,6 +159,7 @@ def test_the_dataset_is_labelled_and_complete(study: Study) -> None:
     assert data.attrs["complete"] == 1
 
 
+@pytest.mark.ci
 def test_netcdf_keeps_everything(study: Study, tmp_path: Path) -> None:
     front = pareto_front(
         [mm_problem((6, 5, 4), d) for d in DATAFLOWS], ("latency", "dsp"), max_points=3

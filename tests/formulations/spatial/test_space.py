@@ -129,6 +129,7 @@ def test_bypasses_are_choices_where_they_are_left_open() -> None:
     )
 
 
+@pytest.mark.ci(every=2)
 @pytest.mark.parametrize("objective", ["energy", "edp"])
 def test_free_bypasses_are_proven_in_stages(objective: str) -> None:
     rng = random.Random(8)
