@@ -132,8 +132,9 @@ def test_edited_results_are_refused(
 
 def test_layers_and_the_space_are_verified(answered: Path) -> None:
     done = succeed("verify", answered / "r.json")
-    layer, space = done.stdout.splitlines()
+    layer, stated, space = done.stdout.splitlines()
     assert layer.startswith("product ")
+    assert stated.startswith("as stated ")
     assert "re-evaluated" in layer
     assert space.startswith("space ")
     assert "found again by the same search" in space
