@@ -258,10 +258,10 @@ def test_files_are_read_back_and_edited_ones_refused(file: Path, tmp_path: Path)
     assert again.fusing == replace(result.fusing, without=again.fusing.without)
     assert [edge.kept for edge in again.fusing.edges] == [True]
     for change, line in {
-        ("fusing", "edges", 0, "kept"): "layer wide does not follow from network.order and fusing.edges",
+        ("fusing", "edges", 0, "kept"): "layer wide does not follow from network.order",
         ("fusing", "edges", 0, "words"): "fusing.edges are not those of network.order",
         ("network", "order", 1, "follows"): "fusing.edges are not those of network.order",
-        ("layers", 0, "kept", "C"): "layer wide does not follow from network.order and fusing.edges",
+        ("layers", 0, "kept", "C"): "layer wide does not follow from network.order",
         ("total", "value"): "total.certificate.lower_bound is 232; allowed: at most",
     }.items():
         edited = json.loads(path.read_text())
