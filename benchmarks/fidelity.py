@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from ithaca.formulations.algebra.number_systems import FRACTION, NUMPY
 from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.data_types import data_type
 from ithaca.formulations.machine import Machine
 from ithaca.formulations.systolic.cost_model import evaluate
-from ithaca.formulations.systolic.data_types import data_type
 from ithaca.formulations.systolic.derivation import choose_designs, derive
 from ithaca.formulations.systolic.design import SpaceOptions, SystolicDesign
 from ithaca.formulations.systolic.quantities import pack

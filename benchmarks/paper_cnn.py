@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from benchmarks.paper.published_networks import LIMITS, MAC_UNITS, network, request
-from ithaca.formulations.systolic.data_types import data_type
+from ithaca.formulations.data_types import data_type
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.design import systolic, systolic_problem
 from ithaca.formulations.systolic.metrics import parse_objective

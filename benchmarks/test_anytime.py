@@ -17,9 +17,9 @@ import pytest
 
 from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.posynomial import NotPosynomialError
+from ithaca.formulations.data_types import data_type
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Limit, Problem
-from ithaca.formulations.systolic.data_types import data_type
 from ithaca.formulations.systolic.derivation import choose_designs
 from ithaca.formulations.systolic.design import systolic_problem
 from ithaca.formulations.systolic.metrics import parse_objective

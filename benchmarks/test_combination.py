@@ -15,9 +15,9 @@ from fractions import Fraction
 
 import numpy as np
 
+from ithaca.formulations.data_types import data_type
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Limit, Problem
-from ithaca.formulations.systolic.data_types import data_type
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.design import systolic_problem
 from ithaca.formulations.systolic.metrics import parse_objective

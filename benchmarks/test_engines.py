@@ -18,9 +18,9 @@ from importlib.util import find_spec
 
 import pytest
 
+from ithaca.formulations.data_types import data_type
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Limit, Problem
-from ithaca.formulations.systolic.data_types import data_type
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.design import systolic_problem
 from ithaca.formulations.systolic.metrics import METRICS, parse_objective

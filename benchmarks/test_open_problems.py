@@ -16,8 +16,8 @@ from fractions import Fraction
 import pytest
 
 from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.data_types import data_type
 from ithaca.formulations.problem import Limit, Problem
-from ithaca.formulations.systolic.data_types import data_type
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.design import systolic_problem
 from ithaca.formulations.systolic.metrics import parse_objective

@@ -19,7 +19,7 @@ import pytest
 PROGRAM = """
 import json, resource, sys, time
 from fractions import Fraction
-from ithaca.formulations.systolic.data_types import data_type
+from ithaca.formulations.data_types import data_type
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Limit
 from ithaca.formulations.systolic.metrics import parse_objective

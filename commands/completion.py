@@ -77,7 +77,7 @@ def _values(option: str, words: Mapping[str, Any], start: str) -> Iterable[str]:
 
             return INTRINSICS
         case "dtype":
-            from ithaca.formulations.systolic.data_types import DATA_TYPES
+            from ithaca.formulations.data_types import DATA_TYPES
 
             return DATA_TYPES
         case "method" | "edition":

@@ -28,11 +28,11 @@ from ithaca.commands.typed import as_typed
 from ithaca.files.json_numbers import SCHEMA
 from ithaca.files.shown_numbers import counted, number
 from ithaca.formulations.algebra.expression import SYMBOLIC, Symbols
+from ithaca.formulations.data_types import DataType
 from ithaca.formulations.hardware.quantities import HardwareQuantity
 from ithaca.formulations.platform import Resource
 from ithaca.formulations.spatial.architecture import Level
 from ithaca.formulations.systolic.cost_model import evaluate
-from ithaca.formulations.systolic.data_types import DataType
 from ithaca.formulations.systolic.derivation import designs
 from ithaca.formulations.systolic.metrics import METRICS
 from ithaca.formulations.systolic.systolic_array import Edition, SystolicArray

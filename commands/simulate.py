@@ -24,8 +24,8 @@ from ithaca.files.errors import InputError
 from ithaca.files.json_numbers import SCHEMA, document_text
 from ithaca.files.shown_numbers import number
 from ithaca.files.writing import write_text_atomically
+from ithaca.formulations.data_types import DataType
 from ithaca.formulations.machine import LETTERS, RTL
-from ithaca.formulations.systolic.data_types import DataType
 from ithaca.formulations.systolic.points import load_points
 from ithaca.formulations.systolic.simulation.activity import FifoWait, ModuleShare, SimulatedRun
 from ithaca.formulations.systolic.simulation.arrays import array_network

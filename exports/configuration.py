@@ -11,8 +11,8 @@ from typing import Any
 from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.algebra.number_systems import FRACTION
+from ithaca.formulations.data_types import DataType
 from ithaca.formulations.systolic.cost_model import evaluate
-from ithaca.formulations.systolic.data_types import DataType
 from ithaca.formulations.systolic.metrics import metric_values
 from ithaca.formulations.systolic.systolic_array import Direction, GroupRole, IOGroup, SystolicArray
 from ithaca.formulations.systolic.tiling import Tiling

@@ -31,6 +31,11 @@ def family_of(design: Design) -> Family[Any]:
     return FAMILIES[design.family]
 
 
+def choice_of(design: Design) -> Mapping[str, Any]:
+    """What tells a design from others that do the same work, as documents state it."""
+    return family_of(design).choice_fields(design)
+
+
 def profile_of(design: Design) -> Profile[Any]:
     """What people and studies ask of a design."""
     return family_of(design).profile(design)

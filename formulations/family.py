@@ -98,6 +98,11 @@ class Profile(ABC, Generic[D]):
         known."""
         return None
 
+    @property
+    def given(self) -> Mapping[str, int]:
+        """Its hardware as far as that was given, by the name of the quantity."""
+        return {}
+
     def meaning(self, quantity: str) -> tuple[str, str]:
         """Unit and meaning of a quantity."""
         return "", quantity

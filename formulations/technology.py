@@ -18,7 +18,7 @@ class Technology:
 
     The default energies are the ratios of Eyeriss (Chen et al., ISCA 2016, Fig. 22), normalised to
     one multiply-accumulate; they are ratios, not measurements of a device. Where a platform states
-    none of its own, data types have theirs (`ithaca.formulations.systolic.data_types.DataType.on`).
+    none of its own, data types have theirs (`ithaca.formulations.data_types.DataType.on`).
     """
 
     clock_mhz: Fraction = DEFAULT_CLOCK_MHZ

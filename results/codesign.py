@@ -23,7 +23,7 @@ from ithaca.files.json_numbers import SCHEMA, refuse
 from ithaca.files.messages import quoted
 from ithaca.files.shown_numbers import number
 from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.families import FAMILIES, family_of
+from ithaca.formulations.families import FAMILIES, choice_of, family_of
 from ithaca.formulations.family import Family
 from ithaca.formulations.hardware.accelerator import Work
 from ithaca.formulations.hardware.files import read_space, space_fields
@@ -37,7 +37,7 @@ from ithaca.formulations.schema import (
     Positive,
     Text,
 )
-from ithaca.results.codesign_layers import choice, of_runs
+from ithaca.results.codesign_layers import of_runs
 from ithaca.results.files import check_same, check_shortfalls, read_solution
 from ithaca.results.network_parts import Count, DesignShortfallDocument, read_certificate
 from ithaca.results.schema import FirstPart, configuration_fields, tightest
@@ -335,7 +335,7 @@ def _chosen(problems: Sequence[Problem], read: Any, at: str) -> Problem:
     model = family_of(problems[0].design).choice
     stated = {name: getattr(read, name) for name in model.model_fields}
     for problem in problems:
-        if dict(model.model_validate(choice(problem.design), from_attributes=True)) == stated:
+        if dict(model.model_validate(choice_of(problem.design), from_attributes=True)) == stated:
             return problem
     raise InputError(
         f"{at}.{', '.join(stated)} are of no design of the layer; allowed: one of {len(problems)}"

@@ -3,17 +3,15 @@ takes these."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
 
 from ithaca.files.shown_numbers import number
 from ithaca.formulations.algebra.expression import Symbol
 from ithaca.formulations.bottleneck import bottleneck
 from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.design import Design, Metric
-from ithaca.formulations.families import family_of
+from ithaca.formulations.design import Metric
 from ithaca.formulations.hardware.accelerator import Work
 from ithaca.formulations.hardware.space import HardwareSpace
 from ithaca.formulations.spatial.accelerator import HierarchyAccelerator
@@ -38,11 +36,6 @@ def of_runs(question: Question) -> Amount:
 def networks(question: Question, found: HardwarePoint) -> tuple[NetworkResult, ...]:
     """The layers of every workload on an accelerator, each with what is proven of it there."""
     return tuple(_network(question, found, name) for name in question.workloads)
-
-
-def choice(design: Design) -> Mapping[str, Any]:
-    """What tells a design from others that an accelerator may run a layer with."""
-    return family_of(design).choice_fields(design)
 
 
 def _network(question: Question, found: HardwarePoint, name: str) -> NetworkResult:

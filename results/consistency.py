@@ -11,7 +11,7 @@ from ithaca.files.errors import EDITED, InputError
 from ithaca.files.messages import quoted
 from ithaca.files.shown_numbers import number
 from ithaca.formulations.algebra.rounding import ROUNDING
-from ithaca.formulations.systolic.design import systolic
+from ithaca.formulations.families import choice_of, profile_of
 from ithaca.solver.certificate import Status
 from ithaca.studies.best import over_all
 from ithaca.studies.network.fused import Variant, chained, variant_of
@@ -190,8 +190,9 @@ def _check_arrays(result: NetworkResult) -> None:
     for index, array in enumerate(result.arrays):
         own = [r for r in result.layers if r.array == index]
         for layer in own:
-            design = systolic(layer.answer.problem)
-            parts = (design.array.dataflow, design.array.permutation, design.given)
+            choice = choice_of(layer.answer.problem.design)
+            given = profile_of(layer.answer.problem.design).given
+            parts = (tuple(choice["dataflow"]), choice["permutation"], given)
             if parts != (array.dataflow, array.permutation, dict(array.parameters)):
                 raise InputError(
                     f"arrays[{index}] is not what layer {layer.layer.name} runs on: {EDITED}"

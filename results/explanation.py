@@ -16,7 +16,7 @@ from ithaca.files.json_numbers import SCHEMA, json_number
 from ithaca.files.messages import quoted
 from ithaca.files.shown_numbers import is_or_are
 from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.families import family_of, profile_of
+from ithaca.formulations.families import choice_of, family_of, profile_of
 from ithaca.formulations.family import Remarks
 from ithaca.formulations.problem import Problem
 from ithaca.results.schema import head_fields
@@ -332,7 +332,7 @@ def explanation_document(result: Result, explanation: Explanation) -> dict[str, 
     }
     if solution is None or explanation.certificate is None:
         return document
-    document["design"] = dict(family.choice_fields(solution.problem.design))
+    document["design"] = dict(choice_of(solution.problem.design))
     document["certificate"] = CertificateDocument.model_validate(
         explanation.certificate, from_attributes=True
     ).written()

@@ -16,7 +16,7 @@ from typing import Any
 from ithaca.files.errors import EDITED, InputError
 from ithaca.files.shown_numbers import counted, number
 from ithaca.formulations.algebra.rounding import below
-from ithaca.formulations.systolic.design import systolic
+from ithaca.formulations.families import choice_of
 from ithaca.solver.certificate import Status
 from ithaca.solver.options import Budget, SolveOptions, StoppedError
 from ithaca.solver.shortfall import Shortfall
@@ -236,7 +236,7 @@ def _prove_arrays(result: NetworkResult, total: Total, options: SolveOptions) ->
             tuple(layer.name for layer in result.network.layers),
         )
         known = {
-            (d[0][0].design.name, all(systolic(p).array.buildable for p, _ in d), *whole)
+            (d[0][0].design.name, all(choice_of(p.design)["buildable"] for p, _ in d), *whole)
             for d in designs
         }
         if {

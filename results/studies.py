@@ -9,10 +9,10 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field, create_model
 
 from ithaca.files.json_numbers import SCHEMA
-from ithaca.formulations.families import UNNAMED, family_of
+from ithaca.formulations.families import UNNAMED, choice_of, family_of
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.schema import Document, Number, ObjectiveDocument
-from ithaca.formulations.systolic.target import Target
+from ithaca.formulations.target import Target
 from ithaca.results.schema import FirstPart, configuration_fields, head_fields, tightest
 from ithaca.solver.documents import CertificateDocument
 from ithaca.solver.solution import Solution
@@ -173,7 +173,7 @@ def question_fields(problems: Sequence[Problem], platform: str) -> dict[str, Any
     bases: Any = (family.head, FirstPart)
     choices: Any = list[family.choice]  # type: ignore[name-defined]
     asked: Any = create_model("QuestionDocument", __base__=bases, designs=(choices, ...))
-    designs = [family.choice_fields(problem.design) for problem in problems]
+    designs = [choice_of(problem.design) for problem in problems]
     fields = {"schema": SCHEMA, "family": problems[0].design.family, **head, "designs": designs}
     written: dict[str, Any] = asked.model_validate(fields, from_attributes=True).written()
     return written

@@ -7,9 +7,9 @@ from fractions import Fraction
 from hypothesis import strategies as st
 
 from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.data_types import DATA_TYPES
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.systolic.cost_model import Costs
-from ithaca.formulations.systolic.data_types import DATA_TYPES
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.design import SpaceOptions, systolic, systolic_problem
 from ithaca.formulations.systolic.metrics import parse_objective

@@ -10,7 +10,7 @@ import pytest
 
 from ithaca.commands.api.evaluating import load_any_points
 from ithaca.files.errors import InputError
-from ithaca.formulations.systolic.data_types import DATA_TYPES
+from ithaca.formulations.data_types import DATA_TYPES
 from ithaca.formulations.systolic.design import systolic
 from ithaca.results.files import load_result
 from ithaca.solver.certificate import Status

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from benchmarks.paper.experiment import PUBLICATION
 from benchmarks.paper.matrix_product import BRAM18K, DSP
+from ithaca.formulations.data_types import data_type
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Limit
-from ithaca.formulations.systolic.data_types import data_type
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.studies.network.problems import NetworkRequest

@@ -12,11 +12,11 @@ from ithaca.commands.api.live_line import LiveLine
 from ithaca.files.errors import InputError
 from ithaca.files.shown_numbers import number
 from ithaca.files.signals import Interrupt
+from ithaca.formulations.data_types import data_type
 from ithaca.formulations.hardware.space import HardwareSpace
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Limit
 from ithaca.formulations.systolic.accelerator import DIVIDED, SystolicArrays
-from ithaca.formulations.systolic.data_types import data_type
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.solver.certificate import Status

@@ -22,8 +22,8 @@ from ithaca.files.json_numbers import SCHEMA, refuse
 from ithaca.files.shown_numbers import counted
 from ithaca.files.writing import write_text_atomically
 from ithaca.formulations.algebra.parsing import quoted
+from ithaca.formulations.data_types import DataType, data_type
 from ithaca.formulations.machine import RTL
-from ithaca.formulations.systolic.data_types import DataType, data_type
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.points import Point, evaluate_points, load_points, points_text
 from ithaca.formulations.systolic.systolic_array import Edition

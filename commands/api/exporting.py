@@ -30,7 +30,7 @@ from ithaca.formulations.design import Design
 from ithaca.formulations.spatial.mapping_design import mapping_design
 from ithaca.formulations.systolic.derivation import choose_designs
 from ithaca.formulations.systolic.design import SystolicDesign, systolic
-from ithaca.formulations.systolic.target import Target
+from ithaca.formulations.target import Target
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.portfolio import solve_designs
 from ithaca.solver.solution import Solution, best_solution

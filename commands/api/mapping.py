@@ -48,7 +48,7 @@ from ithaca.formulations.spatial.library import (
 from ithaca.formulations.spatial.mapping_design import mapping_design
 from ithaca.formulations.spatial.mapping_space import MappingOptions
 from ithaca.formulations.spatial.problem_files import read_problem
-from ithaca.formulations.systolic.target import Target
+from ithaca.formulations.target import Target
 from ithaca.solver.engines import Method as Engine
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.portfolio import solve_designs

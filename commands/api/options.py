@@ -21,8 +21,8 @@ from ithaca.files.messages import quoted
 from ithaca.files.writing import check_writable
 from ithaca.formulations import platform as platforms
 from ithaca.formulations import problem as problems
+from ithaca.formulations.data_types import DATA_TYPES, DataType
 from ithaca.formulations.spatial.architecture import Architecture
-from ithaca.formulations.systolic.data_types import DATA_TYPES, DataType
 from ithaca.solver.options import SolveOptions
 from ithaca.workloads.nest import LoopNest
 

@@ -17,7 +17,7 @@ from ithaca.files.json_numbers import DECIMAL
 from ithaca.files.messages import quoted
 from ithaca.formulations.platform import Bound, Share
 from ithaca.formulations.systolic.systolic_array import Edition
-from ithaca.formulations.systolic.target import Target
+from ithaca.formulations.target import Target
 from ithaca.solver.options import SolveOptions
 from ithaca.workloads.nest import MAX_EXTENT
 

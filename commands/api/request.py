@@ -29,17 +29,17 @@ from ithaca.commands.api.parsing import (
 from ithaca.exports.autosa.requirements import data_obstacles, design_obstacles, nest_obstacles
 from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.parsing import quoted
+from ithaca.formulations.data_types import DataType, data_type
 from ithaca.formulations.design import Metric
 from ithaca.formulations.machine import LETTERS, REGIMES, Machine, Sums
 from ithaca.formulations.platform import Bound, Platform
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Limit, Objective, Problem
-from ithaca.formulations.systolic.data_types import DataType, data_type
 from ithaca.formulations.systolic.derivation import choose_designs, hanging_text
 from ithaca.formulations.systolic.design import SpaceOptions, systolic_problem
 from ithaca.formulations.systolic.metrics import METRICS, parse_limit, parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition, SystolicArray
-from ithaca.formulations.systolic.target import Target
+from ithaca.formulations.target import Target
 from ithaca.solver.options import SolveOptions
 from ithaca.workloads.kernel_files import statement_nest
 from ithaca.workloads.library import workload as find_workload

@@ -22,7 +22,7 @@ from ithaca.files.shown_numbers import counted, is_or_are, number, rounded
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.insight.cycles import PES, binding
 from ithaca.formulations.systolic.metrics import METRICS
-from ithaca.formulations.systolic.target import Target
+from ithaca.formulations.target import Target
 from ithaca.solver.certificate import Certificate, Status, Termination, as_stated, relative_gap
 from ithaca.solver.result import Result, Unrestricted
 from ithaca.solver.solution import Solution

@@ -15,8 +15,8 @@ from ithaca.exports.autosa.scop import tiled_loops, visible
 from ithaca.exports.configuration import ArrayConfiguration
 from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.number_systems import FRACTION
+from ithaca.formulations.data_types import DRAM_PORT_BYTES, DataType
 from ithaca.formulations.systolic import quantities
-from ithaca.formulations.systolic.data_types import DRAM_PORT_BYTES, DataType
 from ithaca.formulations.systolic.systolic_array import SystolicArray
 from ithaca.formulations.systolic.target import design_obstacles as obstacles_of_design
 from ithaca.formulations.systolic.target import requirements

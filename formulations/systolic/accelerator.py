@@ -13,6 +13,7 @@ from pydantic import Field
 
 from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.expression import Constant, Symbol, add
+from ithaca.formulations.data_types import data_type
 from ithaca.formulations.design import Metric
 from ithaca.formulations.hardware.accelerator import Trend, Work
 from ithaca.formulations.hardware.kind import AcceleratorKind
@@ -21,7 +22,6 @@ from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Objective, Problem
 from ithaca.formulations.schema import Document, Text
 from ithaca.formulations.space import Link, Relation
-from ithaca.formulations.systolic.data_types import data_type
 from ithaca.formulations.systolic.metrics import METRICS
 from ithaca.formulations.systolic.systolic_array import Edition
 

@@ -15,8 +15,8 @@ from fractions import Fraction
 from typing import Any
 
 from ithaca.formulations.algebra.number_systems import NumbersByName, NumberSystem
+from ithaca.formulations.data_types import DataType
 from ithaca.formulations.systolic.cycles import Cycles, cycles
-from ithaca.formulations.systolic.data_types import DataType
 from ithaca.formulations.systolic.point import Point
 from ithaca.formulations.systolic.quantities import ACCUMULATORS, t2
 from ithaca.formulations.systolic.systolic_array import (

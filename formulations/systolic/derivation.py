@@ -42,7 +42,8 @@ from ithaca.formulations.systolic.systolic_array import (
     ProcessingElement,
     SystolicArray,
 )
-from ithaca.formulations.systolic.target import Target, design_obstacles
+from ithaca.formulations.systolic.target import design_obstacles
+from ithaca.formulations.target import Target
 from ithaca.workloads.affine import Access, Affine
 from ithaca.workloads.nest import LoopNest
 

@@ -18,6 +18,7 @@ from ithaca.formulations.algebra.expression import (
 )
 from ithaca.formulations.algebra.number_systems import FRACTION, NumbersByName, NumberSystem
 from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.data_types import DataType
 from ithaca.formulations.design import Design, Metric
 from ithaca.formulations.machine import Sums
 from ithaca.formulations.problem import Limit, Objective, Problem
@@ -34,7 +35,6 @@ from ithaca.formulations.space import (
 from ithaca.formulations.systolic import quantities
 from ithaca.formulations.systolic.cost_model import Costs, accumulation, evaluate
 from ithaca.formulations.systolic.cycles import holds_transfers
-from ithaca.formulations.systolic.data_types import DataType
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.insight.roofs import least_metrics
 from ithaca.formulations.systolic.metrics import (
@@ -44,8 +44,9 @@ from ithaca.formulations.systolic.metrics import (
     tensor_words,
 )
 from ithaca.formulations.systolic.systolic_array import Edition, IOGroup, SystolicArray
-from ithaca.formulations.systolic.target import Target, requirements
+from ithaca.formulations.systolic.target import requirements
 from ithaca.formulations.systolic.tiling import Tiling
+from ithaca.formulations.target import Target
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
 from ithaca.workloads.nest import LoopNest, Sizes
 

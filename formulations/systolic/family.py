@@ -16,6 +16,7 @@ from ithaca.files.messages import quoted
 from ithaca.formulations.algebra.expression import ONE
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.data_types import DataType, data_type
 from ithaca.formulations.design import Metric
 from ithaca.formulations.family import Family
 from ithaca.formulations.schema import (
@@ -29,15 +30,15 @@ from ithaca.formulations.schema import (
     Text,
     WaitsDocument,
 )
-from ithaca.formulations.systolic.data_types import DataType, data_type
 from ithaca.formulations.systolic.dataflows import find_dataflow
 from ithaca.formulations.systolic.derivation import choose_designs, derive
 from ithaca.formulations.systolic.design import SpaceOptions, SystolicDesign
 from ithaca.formulations.systolic.metrics import METRICS
 from ithaca.formulations.systolic.profile import SystolicProfile
 from ithaca.formulations.systolic.systolic_array import Edition, SystolicArray
-from ithaca.formulations.systolic.target import Target, design_obstacles
+from ithaca.formulations.systolic.target import design_obstacles
 from ithaca.formulations.systolic.tiling import Tiling, group_packs
+from ithaca.formulations.target import Target
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
 from ithaca.workloads.library import workload_document
 from ithaca.workloads.nest import LoopNest

@@ -11,11 +11,11 @@ from typing import Any
 from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.expression import ZERO
 from ithaca.formulations.algebra.parsing import parse_expression
+from ithaca.formulations.data_types import DataType
 from ithaca.formulations.design import Metric
 from ithaca.formulations.problem import Limit, Objective
 from ithaca.formulations.systolic import quantities
 from ithaca.formulations.systolic.cost_model import Costs
-from ithaca.formulations.systolic.data_types import DataType
 from ithaca.formulations.systolic.silicon import silicon
 from ithaca.formulations.systolic.systolic_array import SystolicArray
 from ithaca.formulations.technology import Technology

@@ -9,7 +9,7 @@ from typing import Any
 
 from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.algebra.number_systems import NumbersByName, NumberSystem
-from ithaca.formulations.systolic.data_types import DataType
+from ithaca.formulations.data_types import DataType
 from ithaca.formulations.systolic.quantities import buffer
 from ithaca.formulations.systolic.systolic_array import SystolicArray
 from ithaca.formulations.technology import Technology

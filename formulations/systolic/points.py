@@ -21,9 +21,9 @@ from ithaca.files.json_numbers import json_ratio, parse_json, read_text, refuse
 from ithaca.formulations.algebra.parsing import quoted
 from ithaca.formulations.algebra.rational_arrays import RATIONAL_ARRAYS, Rationals
 from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.data_types import DataType
 from ithaca.formulations.machine import LEAST, LETTERS, RTL, Machine, Sums
 from ithaca.formulations.systolic.cost_model import evaluate
-from ithaca.formulations.systolic.data_types import DataType
 from ithaca.formulations.systolic.dataflows import find_dataflow
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.design import SystolicDesign

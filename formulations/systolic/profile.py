@@ -22,6 +22,10 @@ class SystolicProfile(Profile[SystolicDesign]):
         return self.design.tiling(configuration)
 
     @property
+    def given(self) -> Mapping[str, int]:
+        return self.design.given
+
+    @property
     def attributes(self) -> Mapping[str, str | float]:
         return {
             "workload": self.design.nest.name,

@@ -9,7 +9,6 @@ the compiler. Faults of what it writes are no rules: the exported script mends t
 from __future__ import annotations
 
 from collections.abc import Iterator
-from enum import Enum
 from fractions import Fraction
 from math import gcd
 
@@ -19,19 +18,6 @@ from ithaca.formulations.systolic.dataflows import dataflows
 from ithaca.formulations.systolic.quantities import lanes, t1, t2
 from ithaca.formulations.systolic.systolic_array import SystolicArray
 from ithaca.workloads.nest import LoopNest
-
-
-class Target(Enum):
-    """A compiler that configurations are meant for."""
-
-    AUTOSA = "autosa"
-    """The systolic array compiler AutoSA."""
-
-    @property
-    def title(self) -> str:
-        """Its name as it is written."""
-        return "AutoSA"
-
 
 TWO = Constant(Fraction(2))
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ithaca.files.errors import InputError
+from ithaca.formulations.families import choice_of
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.systolic.design import systolic
 from ithaca.solver.certificate import Status
 from ithaca.solver.portfolio import not_solved
 from ithaca.solver.solution import Solution
@@ -218,14 +218,19 @@ def _compare(members: Sequence[SolvedLayer], method: str) -> list[SharedDesign]:
     found = []
     for design in common:
         same = [own[design] for own in answers]
-        arrays = [systolic(answer.problem).array for answer in same]
+        choices = [choice_of(answer.problem.design) for answer in same]
         summed = total(
             ((layer.count, answer) for layer, answer in zip(layers, same, strict=True)), method
         )
-        buildable = all(array.buildable for array in arrays)
+        buildable = all(choice["buildable"] for choice in choices)
         found.append(
             SharedDesign(
-                kernel, arrays[0].dataflow, arrays[0].permutation, buildable, names, summed
+                kernel,
+                tuple(choices[0]["dataflow"]),
+                choices[0]["permutation"],
+                buildable,
+                names,
+                summed,
             )
         )
     found.sort(

@@ -9,9 +9,9 @@ from fractions import Fraction
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
+from ithaca.formulations.data_types import DataType
 from ithaca.formulations.platform import Platform
 from ithaca.formulations.problem import Limit, Objective, Problem
-from ithaca.formulations.systolic.data_types import DataType
 from ithaca.formulations.systolic.derivation import choose_designs
 from ithaca.formulations.systolic.design import SpaceOptions, systolic_problem
 from ithaca.formulations.systolic.systolic_array import Edition, SystolicArray

@@ -9,7 +9,7 @@ from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING
 
-from ithaca.formulations.systolic.design import systolic
+from ithaca.formulations.families import choice_of, profile_of
 from ithaca.solver.certificate import Certificate, Status
 from ithaca.solver.result import Unrestricted
 from ithaca.solver.solution import Solution
@@ -187,16 +187,22 @@ class NetworkResult:
 
     def _array(self, layers: Sequence[LayerResult], proof: Certificate | None) -> ArrayResult:
         design, names = (
-            systolic(layers[0].answer.problem),
+            layers[0].answer.problem.design,
             tuple(layer.layer.name for layer in layers),
         )
+        choice = choice_of(design)
         value = sum((r.layer.count * (r.answer.value or Fraction(0)) for r in layers), Fraction(0))
         used = {
             x.metric: max(r.answer.metrics[x.metric] for r in layers) for x in self.request.limits
         }
         total = Total(value, proof or Certificate(Status.FEASIBLE, None, None, self.method, 0, 0.0))
         return ArrayResult(
-            design.array.dataflow, design.array.permutation, names, total, used, design.given
+            tuple(choice["dataflow"]),
+            choice["permutation"],
+            names,
+            total,
+            used,
+            profile_of(design).given,
         )
 
     @property

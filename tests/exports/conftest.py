@@ -8,7 +8,7 @@ from typing import NamedTuple
 import pytest
 
 from ithaca.exports.configuration import ArrayConfiguration
-from ithaca.formulations.systolic.data_types import data_type
+from ithaca.formulations.data_types import data_type
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.workloads.library import workload

@@ -14,7 +14,7 @@ from ithaca.exports.autosa.requirements import design_obstacles, nest_obstacles
 from ithaca.exports.autosa.scop import numbered_dataflows, reuse_loops
 from ithaca.exports.configuration import ArrayConfiguration
 from ithaca.files.errors import InputError
-from ithaca.formulations.systolic.data_types import data_type
+from ithaca.formulations.data_types import data_type
 from ithaca.formulations.systolic.dataflows import dataflows
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.tiling import Tiling

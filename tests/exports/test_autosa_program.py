@@ -11,7 +11,7 @@ import pytest
 
 from ithaca.exports.autosa.folder import AUTOSA
 from ithaca.exports.configuration import ArrayConfiguration
-from ithaca.formulations.systolic.data_types import data_type
+from ithaca.formulations.data_types import data_type
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.workloads.nest import LoopNest

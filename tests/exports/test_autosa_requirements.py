@@ -9,7 +9,7 @@ import pytest
 from ithaca.exports.autosa.folder import AUTOSA
 from ithaca.exports.configuration import ArrayConfiguration
 from ithaca.files.errors import InputError
-from ithaca.formulations.systolic.data_types import data_type
+from ithaca.formulations.data_types import data_type
 from ithaca.formulations.systolic.derivation import derive, designs
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.formulations.systolic.tiling import Tiling

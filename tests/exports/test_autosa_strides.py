@@ -12,7 +12,7 @@ import pytest
 from ithaca.exports.autosa.folder import expected_design, sa_sizes
 from ithaca.exports.autosa.requirements import nest_obstacles, obstacles
 from ithaca.exports.configuration import ArrayConfiguration
-from ithaca.formulations.systolic.data_types import data_type
+from ithaca.formulations.data_types import data_type
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.workloads.library import workload

@@ -15,7 +15,7 @@ from ithaca.exports.autosa.requirements import obstacles
 from ithaca.exports.configuration import ArrayConfiguration
 from ithaca.files.errors import InputError
 from ithaca.formulations.systolic.design import systolic
-from ithaca.formulations.systolic.target import Target
+from ithaca.formulations.target import Target
 from ithaca.solver.certificate import Certificate, Status, relative_gap
 from ithaca.solver.result import Unrestricted
 from ithaca.solver.solution import Solution

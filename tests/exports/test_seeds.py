@@ -25,8 +25,8 @@ from ithaca.exports.seeds.parameters import INFEASIBLE, Seeds, parameter_space, 
 from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.number_systems import FRACTION, NUMPY
 from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.data_types import DATA_TYPES
 from ithaca.formulations.problem import Limit, Problem
-from ithaca.formulations.systolic.data_types import DATA_TYPES
 from ithaca.formulations.systolic.dataflows import find_dataflow
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.design import SpaceOptions, systolic, systolic_problem

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ithaca.exports.seeds.parameters import result_space
-from ithaca.formulations.systolic.data_types import data_type
+from ithaca.formulations.data_types import data_type
 from ithaca.formulations.systolic.points import load_points
 from ithaca.results.files import load_result
 from ithaca.workloads.library import workload

@@ -15,8 +15,8 @@ from ithaca.exports.configuration import ArrayConfiguration
 from ithaca.exports.timeloop.folder import TIMELOOP
 from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.number_systems import FRACTION
+from ithaca.formulations.data_types import data_type
 from ithaca.formulations.systolic.cost_model import evaluate
-from ithaca.formulations.systolic.data_types import data_type
 from ithaca.formulations.systolic.derivation import derive, designs
 from ithaca.formulations.systolic.metrics import metric_values
 from ithaca.formulations.systolic.systolic_array import Edition

@@ -26,8 +26,8 @@ from ithaca.exports.configuration import ArrayConfiguration
 from ithaca.exports.timeloop.folder import TIMELOOP
 from ithaca.exports.timeloop.levels import TimeloopHierarchy
 from ithaca.formulations.algebra.number_systems import FRACTION
+from ithaca.formulations.data_types import data_type
 from ithaca.formulations.systolic.cost_model import Costs, evaluate
-from ithaca.formulations.systolic.data_types import data_type
 from ithaca.formulations.systolic.derivation import derive, designs
 from ithaca.formulations.systolic.metrics import tensor_words
 from ithaca.formulations.systolic.systolic_array import Direction

@@ -10,8 +10,8 @@ from fractions import Fraction
 import pytest
 
 from ithaca.files.errors import InputError
+from ithaca.formulations.data_types import DATA_TYPES
 from ithaca.formulations.systolic.cost_model import Costs
-from ithaca.formulations.systolic.data_types import DATA_TYPES
 from ithaca.formulations.systolic.dataflows import dataflows, find_dataflow
 from ithaca.formulations.systolic.derivation import derive, designs
 from ithaca.formulations.systolic.design import systolic_problem

@@ -20,9 +20,9 @@ from hypothesis import strategies as st
 from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.algebra.number_systems import FRACTION
+from ithaca.formulations.data_types import DATA_TYPES
 from ithaca.formulations.systolic import descriptor_reader
 from ithaca.formulations.systolic.cost_model import evaluate
-from ithaca.formulations.systolic.data_types import DATA_TYPES
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.descriptors import descriptor_array, load_descriptor
 from ithaca.formulations.systolic.metrics import metric_values

@@ -10,8 +10,8 @@ import pytest
 
 from ithaca.files.yaml_documents import parse_yaml
 from ithaca.formulations.algebra.number_systems import FRACTION
+from ithaca.formulations.data_types import DATA_TYPES
 from ithaca.formulations.systolic.cost_model import Costs, evaluate
-from ithaca.formulations.systolic.data_types import DATA_TYPES
 from ithaca.formulations.systolic.dataflows import dataflows
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.systolic_array import GroupRole, SystolicArray

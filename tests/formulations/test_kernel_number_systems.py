@@ -11,9 +11,9 @@ from ithaca.formulations.algebra.expression import SYMBOLIC, Symbols
 from ithaca.formulations.algebra.interval import Interval
 from ithaca.formulations.algebra.number_systems import FRACTION, INTERVAL, NUMPY
 from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.data_types import DATA_TYPES
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.cost_model import evaluate
-from ithaca.formulations.systolic.data_types import DATA_TYPES
 from ithaca.formulations.systolic.derivation import designs
 from ithaca.formulations.systolic.design import systolic, systolic_problem
 from ithaca.formulations.systolic.metrics import parse_objective

@@ -12,9 +12,9 @@ from random import Random
 import pytest
 
 from ithaca.formulations.algebra.number_systems import FRACTION
+from ithaca.formulations.data_types import data_type
 from ithaca.formulations.families import profile_of
 from ithaca.formulations.systolic.cost_model import evaluate
-from ithaca.formulations.systolic.data_types import data_type
 from ithaca.formulations.systolic.derivation import derive, designs
 from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.formulations.systolic.metrics import tensor_words

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from ithaca import simulate, solve
 from ithaca.files.errors import InputError
 from ithaca.formulations import machine
+from ithaca.formulations.data_types import DATA_TYPES, data_type
 from ithaca.formulations.platform import Memory, Resource, Share
 from ithaca.formulations.platform_files import MAX_BYTES, load_platform, platform_names
-from ithaca.formulations.systolic.data_types import DATA_TYPES, data_type
 
 OWN = """\
 name: mine

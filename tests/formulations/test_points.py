@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from ithaca.files.errors import InputError
 from ithaca.files.json_numbers import document_text, fraction, json_number, parse_json
+from ithaca.formulations.data_types import data_type
 from ithaca.formulations.systolic import points as points_module
 from ithaca.formulations.systolic.cost_model import evaluate
-from ithaca.formulations.systolic.data_types import data_type
 from ithaca.formulations.systolic.metrics import METRICS, metric_values, tensor_words
 from ithaca.formulations.systolic.points import MAX_BYTES, evaluate_points, load_points
 from ithaca.formulations.systolic.systolic_array import Edition

@@ -12,6 +12,7 @@ import pytest
 
 from ithaca.formulations import repair
 from ithaca.formulations.algebra.expression import Constant, Symbol, ceiling_division
+from ithaca.formulations.data_types import DATA_TYPES
 from ithaca.formulations.families import profile_of
 from ithaca.formulations.repair import Repair
 from ithaca.formulations.space import (
@@ -24,7 +25,6 @@ from ithaca.formulations.space import (
     Space,
     make_space,
 )
-from ithaca.formulations.systolic.data_types import DATA_TYPES
 from ithaca.formulations.systolic.derivation import designs
 from ithaca.formulations.systolic.design import SpaceOptions, systolic_problem
 from ithaca.formulations.systolic.metrics import parse_objective

@@ -12,6 +12,7 @@ import pytest
 from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.algebra.parsing import parse_expression
+from ithaca.formulations.data_types import DATA_TYPES
 from ithaca.formulations.design import Design
 from ithaca.formulations.machine import REGIMES, MemoryTiming
 from ithaca.formulations.problem import Limit, Objective, Problem
@@ -25,7 +26,6 @@ from ithaca.formulations.spatial.editions import (
 )
 from ithaca.formulations.spatial.library import find_architecture
 from ithaca.formulations.spatial.mapping_space import MappingOptions
-from ithaca.formulations.systolic.data_types import DATA_TYPES
 from ithaca.formulations.systolic.derivation import designs
 from ithaca.formulations.systolic.design import SpaceOptions, SystolicDesign
 from ithaca.formulations.systolic.systolic_array import Edition

@@ -16,14 +16,14 @@ from ithaca.exports.configuration import ArrayConfiguration
 from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.number_systems import NUMPY
 from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.data_types import data_type
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.repair import Repair
-from ithaca.formulations.systolic.data_types import data_type
 from ithaca.formulations.systolic.derivation import choose_designs, derive
 from ithaca.formulations.systolic.design import SpaceOptions, systolic, systolic_problem
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.systolic_array import SystolicArray
-from ithaca.formulations.systolic.target import Target
+from ithaca.formulations.target import Target
 from ithaca.refine.evolution.engine import solve_evolve
 from ithaca.solver.certificate import Status
 from ithaca.solver.cpsat.engine import solve_cpsat

@@ -17,8 +17,8 @@ import pytest
 from ithaca.commands.api.evaluating import load_any_points
 from ithaca.files.errors import InputError
 from ithaca.files.json_numbers import document_text
+from ithaca.formulations.data_types import DATA_TYPES
 from ithaca.formulations.problem import Limit, Problem
-from ithaca.formulations.systolic.data_types import DATA_TYPES
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.design import SpaceOptions, systolic, systolic_problem
 from ithaca.formulations.systolic.metrics import METRICS, parse_objective

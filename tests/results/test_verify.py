@@ -15,8 +15,8 @@ import pytest
 from ithaca.commands.api.verifying import verify
 from ithaca.files.errors import DisagreementError, InputError
 from ithaca.files.json_numbers import document_text
+from ithaca.formulations.data_types import DATA_TYPES
 from ithaca.formulations.problem import Limit, Problem
-from ithaca.formulations.systolic.data_types import DATA_TYPES
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.design import systolic, systolic_problem
 from ithaca.formulations.systolic.metrics import parse_objective

@@ -21,9 +21,9 @@ from typing import Any
 
 import pytest
 
+from ithaca.formulations.data_types import DATA_TYPES
 from ithaca.formulations.machine import IDEAL, RTL
 from ithaca.formulations.problem import Limit, Problem
-from ithaca.formulations.systolic.data_types import DATA_TYPES
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.design import SpaceOptions, systolic, systolic_problem
 from ithaca.formulations.systolic.metrics import parse_objective

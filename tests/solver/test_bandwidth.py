@@ -12,10 +12,10 @@ from hypothesis import given
 
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.data_types import DATA_TYPES
 from ithaca.formulations.machine import REGIMES
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Limit, Problem
-from ithaca.formulations.systolic.data_types import DATA_TYPES
 from ithaca.formulations.systolic.derivation import choose_designs, designs
 from ithaca.formulations.systolic.design import SystolicDesign, systolic
 from ithaca.formulations.systolic.metrics import parse_objective

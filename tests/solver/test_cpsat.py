@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from ithaca.files.errors import DisagreementError
+from ithaca.formulations.data_types import DATA_TYPES
 from ithaca.formulations.problem import Limit, Problem
-from ithaca.formulations.systolic.data_types import DATA_TYPES
 from ithaca.formulations.systolic.derivation import derive, designs
 from ithaca.formulations.systolic.design import SpaceOptions, systolic, systolic_problem
 from ithaca.formulations.systolic.metrics import METRICS, parse_objective

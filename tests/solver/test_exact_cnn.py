@@ -10,8 +10,8 @@ from fractions import Fraction
 import pytest
 
 from ithaca.files.yaml_documents import parse_yaml
+from ithaca.formulations.data_types import DATA_TYPES
 from ithaca.formulations.problem import Limit, Problem
-from ithaca.formulations.systolic.data_types import DATA_TYPES
 from ithaca.formulations.systolic.derivation import designs
 from ithaca.formulations.systolic.design import SpaceOptions, systolic, systolic_problem
 from ithaca.formulations.systolic.metrics import parse_objective

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from ithaca.files.json_numbers import document_text
+from ithaca.formulations.data_types import data_type
 from ithaca.formulations.problem import Limit, Problem
-from ithaca.formulations.systolic.data_types import data_type
 from ithaca.formulations.systolic.derivation import choose_designs, designs
 from ithaca.formulations.systolic.design import systolic_problem
 from ithaca.formulations.systolic.metrics import parse_objective

@@ -9,9 +9,9 @@ from fractions import Fraction
 
 import pytest
 
+from ithaca.formulations.data_types import data_type
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Limit, Problem
-from ithaca.formulations.systolic.data_types import data_type
 from ithaca.formulations.systolic.design import SpaceOptions, fixed
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition

@@ -14,10 +14,10 @@ import pytest
 
 from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.number_systems import FRACTION, NUMPY
+from ithaca.formulations.data_types import data_type
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.systolic.cost_model import evaluate
-from ithaca.formulations.systolic.data_types import data_type
 from ithaca.formulations.systolic.design import SpaceOptions, fixed, systolic
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.quantities import ACCUMULATORS

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from ithaca.formulations.algebra.number_systems import NUMPY
 from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.data_types import DATA_TYPES
 from ithaca.formulations.problem import Limit, Problem
-from ithaca.formulations.systolic.data_types import DATA_TYPES
 from ithaca.formulations.systolic.derivation import choose_designs
 from ithaca.formulations.systolic.design import SpaceOptions, systolic, systolic_problem
 from ithaca.formulations.systolic.metrics import parse_objective

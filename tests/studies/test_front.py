@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from ithaca.files.errors import InputError
+from ithaca.formulations.data_types import data_type
 from ithaca.formulations.machine import REGIMES
 from ithaca.formulations.problem import Limit
-from ithaca.formulations.systolic.data_types import data_type
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.design import SpaceOptions, systolic_problem
 from ithaca.formulations.systolic.metrics import parse_objective

@@ -9,10 +9,10 @@ from math import floor
 
 from ithaca.formulations.algebra.interval import Interval, as_interval
 from ithaca.formulations.algebra.number_systems import INTERVAL
+from ithaca.formulations.data_types import DataType
 from ithaca.formulations.problem import Limit
 from ithaca.formulations.systolic.cost_model import Costs
 from ithaca.formulations.systolic.cycles import holds_transfers
-from ithaca.formulations.systolic.data_types import DataType
 from ithaca.formulations.systolic.metrics import tensor_words
 from ithaca.formulations.systolic.systolic_array import Edition, SystolicArray
 from ithaca.formulations.technology import Technology

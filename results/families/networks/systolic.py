@@ -8,7 +8,8 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, Field
 
 from ithaca.files.json_numbers import SCHEMA
-from ithaca.formulations.families import FAMILIES, UNNAMED, family_of
+from ithaca.formulations.data_types import data_type
+from ithaca.formulations.families import FAMILIES, UNNAMED, choice_of
 from ithaca.formulations.platform import Platform
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.schema import (
@@ -21,7 +22,6 @@ from ithaca.formulations.schema import (
     read_objective,
 )
 from ithaca.formulations.systolic import quantities
-from ithaca.formulations.systolic.data_types import data_type
 from ithaca.formulations.systolic.dataflows import dataflows
 from ithaca.formulations.systolic.design import Spans, SystolicDesign, fixed, systolic
 from ithaca.formulations.systolic.family import (
@@ -260,7 +260,7 @@ def _layer(result: LayerResult) -> dict[str, Any]:
         "shortfalls": list(answer.shortfalls),
         "designs": [
             {
-                **family_of(design.problem.design).choice_fields(design.problem.design),
+                **choice_of(design.problem.design),
                 "value": design.value,
                 "certificate": design.certificate,
             }

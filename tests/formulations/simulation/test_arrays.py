@@ -13,8 +13,8 @@ import pytest
 
 from ithaca import simulate, solve
 from ithaca.files.errors import InputError
+from ithaca.formulations.data_types import data_type
 from ithaca.formulations.machine import IDEAL, REGIMES, Machine, MemoryTiming, Sums
-from ithaca.formulations.systolic.data_types import data_type
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.formulations.systolic.simulation.activity import simulate_network

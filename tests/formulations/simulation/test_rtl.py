@@ -18,8 +18,8 @@ from pathlib import Path
 import pytest
 
 from ithaca.formulations.algebra.number_systems import FRACTION
+from ithaca.formulations.data_types import data_type
 from ithaca.formulations.machine import Machine
-from ithaca.formulations.systolic.data_types import data_type
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.formulations.systolic.simulation.activity import simulate_network

@@ -5,9 +5,9 @@ from __future__ import annotations
 from fractions import Fraction
 from pathlib import Path
 
+from ithaca.formulations.data_types import data_type
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Limit
-from ithaca.formulations.systolic.data_types import data_type
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.studies.network.problems import NetworkRequest
 from ithaca.workloads.networks.find import find_network
