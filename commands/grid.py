@@ -23,8 +23,7 @@ from ithaca.files.errors import InputError
 from ithaca.files.netcdf import check_netcdf
 from ithaca.files.shown_numbers import counted, number
 from ithaca.files.signals import check, deferred
-from ithaca.formulations.systolic import quantities
-from ithaca.formulations.systolic.design import SystolicDesign, systolic
+from ithaca.formulations.space import Role
 from ithaca.refine.window import Window, window_around
 
 
@@ -125,14 +124,13 @@ def _print(grid: Grid) -> None:
 def _held_packs(window: Window) -> list[str]:
     """What holding the packs at the result's values leaves of the other factors; nothing where none
     is held."""
-    if window.problem.design.family != SystolicDesign.family:
-        return []
-    array = systolic(window.problem).array
-    packs = {quantities.pack(group.name).name for group in array.packed_groups}
-    held = [(name, n) for name, n in window.fixed.items() if name in packs]
+    space = window.problem.space
+    held = [(n, v) for n, v in window.fixed.items() if space.quantities[n].role is Role.PORT]
     if not held:
         return []
-    loops = [loop for loop in array.band if quantities.lanes(loop).name in window.free]
+    loops = [
+        axis.name for axis in space.axes if any(q.name in window.free for q in axis.quantities)
+    ]
     free = window_around(window.problem, window.center, window.around, loops, free_packs=True).shape
     fewer = [
         f"{name} {size} of {free[name]}" for name, size in window.shape.items() if size < free[name]

@@ -295,8 +295,7 @@ def schema(kind: str) -> dict[str, Any]:
     from ithaca.results.studies import FrontDocument, StudyDocument
 
     models: dict[str, type[Document]] = {
-        "result": result_model(FAMILIES["systolic"]),
-        "mapping": result_model(FAMILIES["spatial"]),
+        **{family.document: result_model(family) for family in FAMILIES.values()},
         "network": documents("systolic").MODEL,
         "codesign": codesign_model(FAMILIES["spatial"]),
         "match": MatchDocument,

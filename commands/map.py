@@ -13,7 +13,7 @@ from ithaca.commands.display import table as shown_table
 from ithaca.commands.outcome import say
 from ithaca.commands.typed import calls
 from ithaca.files.shown_numbers import number
-from ithaca.formulations.spatial.mapping_design import mapping_design
+from ithaca.formulations.families import profile_of
 
 
 @calls(map_problem)
@@ -38,7 +38,7 @@ def _cells(row: int, result: Result) -> list[tuple[str, str]]:
     """What a table says of a layer."""
     named = [
         ("row", str(row)),
-        ("workload", mapping_design(result.problem.design).nest.shown_sizes),
+        ("workload", str(profile_of(result.problem.design).attributes["sizes"])),
     ]
     value, bound = (("-" if x is None else number(x)) for x in (result.value, result.lower_bound))
     return [*named, (result.objective.text, value), ("at least", bound), ("status", result.status)]

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Design, Metric
@@ -16,6 +16,7 @@ from ithaca.formulations.space import Role
 if TYPE_CHECKING:
     from ithaca.formulations.hardware.remedies import Remedy
     from ithaca.formulations.schema import Document
+    from ithaca.workloads.nest import LoopNest
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +100,20 @@ class Profile(ABC, Generic[D]):
         return None
 
     @property
+    def nest(self) -> LoopNest | None:
+        """The loop nest that is its work; None where that is none."""
+        return None
+
+    @property
+    def figures(self) -> Mapping[str, Metric]:
+        """The figures of its hardware that studies vary, by name."""
+        return {}
+
+    def with_figure(self, name: str, value: Fraction | None) -> Design:
+        """The design with another value of one of its figures; None lifts it."""
+        raise KeyError(name)
+
+    @property
     def given(self) -> Mapping[str, int]:
         """Its hardware as far as that was given, by the name of the quantity."""
         return {}
@@ -159,6 +174,8 @@ class Family(ABC, Generic[D]):
     the family; the configuration is the field ``tiling``.
     """
 
+    document: ClassVar[str]
+    """What its results are called where documents are listed."""
     head: Any
     """Model of what was asked, with the fields ``platform`` and ``objective`` of
     `ithaca.formulations.schema`."""

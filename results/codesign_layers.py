@@ -4,23 +4,21 @@ takes these."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 from ithaca.files.shown_numbers import number
 from ithaca.formulations.algebra.expression import Symbol
 from ithaca.formulations.bottleneck import bottleneck
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Metric
+from ithaca.formulations.families import module_of
 from ithaca.formulations.hardware.accelerator import Work
 from ithaca.formulations.hardware.space import HardwareSpace
-from ithaca.formulations.spatial.accelerator import HierarchyAccelerator
-from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.results.explanation import LimitUse
-from ithaca.solver.solution import Solution
+from ithaca.results.network import documents
 from ithaca.studies.codesign.question import Amount, Question
 from ithaca.studies.codesign.result import HardwarePoint
-from ithaca.studies.network.mapping_request import MappingRequest
 from ithaca.studies.network.parts import PER_LAYER
 from ithaca.studies.network.result import LayerResult, NetworkResult
 from ithaca.studies.network.totals import total
@@ -54,7 +52,11 @@ def _network(question: Question, found: HardwarePoint, name: str) -> NetworkResu
     return NetworkResult(
         PER_LAYER,
         network,
-        _request(question, found, own[0][1], layers),
+        documents(question.space.accelerator.family).request(
+            question.space.accelerator,
+            architecture_of(question, found),
+            tuple(layer.answer.problem for layer in layers),
+        ),
         method,
         layers,
         whole,
@@ -62,29 +64,16 @@ def _network(question: Question, found: HardwarePoint, name: str) -> NetworkResu
     )
 
 
-def _request(
-    question: Question, found: HardwarePoint, answer: Solution, layers: tuple[LayerResult, ...]
-) -> MappingRequest:
-    accelerator, architecture = question.space.accelerator, architecture_of(question, found)
-    assert isinstance(accelerator, HierarchyAccelerator)
-    assert architecture is not None
-    posed = tuple(layer.answer.problem for layer in layers)
-    return MappingRequest(
-        architecture, accelerator.edition, accelerator.options, (), answer.problem.objective, posed
+def architecture_of(question: Question, found: HardwarePoint) -> Any:
+    """An accelerator by itself, as its family's commands take it; None if none does."""
+    own, space = (
+        module_of("ithaca.results.families.networks", question.space.accelerator.family),
+        question.space,
     )
-
-
-def architecture_of(question: Question, found: HardwarePoint) -> Architecture | None:
-    """An accelerator as an architecture by itself; None if it is no memory hierarchy."""
-    space = question.space
-    if not isinstance(space.accelerator, HierarchyAccelerator):
-        return None
-    architecture = space.accelerator.architecture_with(space.at(found.point))
-    return replace(
-        architecture,
-        name=space.name,
-        description=hardware_text(space, found.point),
-        source=space.source,
+    return (
+        None
+        if own is None
+        else own.accelerator(space, found.point, hardware_text(space, found.point))
     )
 
 

@@ -6,7 +6,6 @@ Numbers become doubles here; exact values stay in the objects and in JSON. What 
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
@@ -17,10 +16,8 @@ import numpy as np
 from ithaca import __version__
 from ithaca.files.errors import InputError
 from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.families import profile_of
+from ithaca.formulations.families import module_of, profile_of
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.systolic.design import SystolicDesign, systolic
-from ithaca.formulations.systolic.metrics import METRICS
 from ithaca.solver.result import Result
 from ithaca.solver.solution import Solution
 from ithaca.studies.front import Front
@@ -50,15 +47,6 @@ ANSWER: Columns = {
     "seconds": (float, "s", "time of the search"),
     "shortfall": (str, "", "limits that cannot be met"),
 }
-DESIGN: Columns = {
-    "dataflow": (str, "", ""),
-    "permutation": (str, "", ""),
-    "edition": (str, "", ""),
-    "pack": (str, "words", "data packing factor by buffer module (JSON)"),
-    **{name: (float, metric.unit, metric.meaning) for name, metric in METRICS.items()},
-    "t1": (float, "iterations", "array partitioning factor", LOOP),
-    "t2": (float, "iterations", "latency hiding factor; of the SIMD loop the SIMD factor", LOOP),
-}
 LAYER: Columns = {
     "count": (int, "", "runs of the layer"),
     "kernel": (str, "", ""),
@@ -80,7 +68,7 @@ def study_dataset(study: Study) -> xr.Dataset:
     objectives = list(dict.fromkeys(problem.objective.text for problem in posed))
     loops = _loops(posed)
     limits = list(dict.fromkeys(limit.metric for problem in posed for limit in problem.limits))
-    unit = _unit(objectives[0]) if len(objectives) == 1 else ""
+    unit = _unit(objectives[0], posed[0]) if len(objectives) == 1 else ""
     own = _design_columns(posed)
     columns = {**ANSWER, **own}
     columns |= {name: (float, unit, ANSWER[name][2]) for name in ("value", "lower_bound")}
@@ -166,14 +154,16 @@ def network_dataset(result: NetworkResult) -> xr.Dataset:
 
 def _asked(problem: Problem, platform: str) -> dict[str, str]:
     asked, design = {"objective": problem.objective.text, "platform": platform}, problem.design
-    return asked | ({"dtype": design.data.name} if isinstance(design, SystolicDesign) else {})
+    dtype = profile_of(design).attributes.get("dtype")
+    return asked if dtype is None else asked | {"dtype": str(dtype)}
 
 
 def _design_columns(problems: Sequence[Problem]) -> Columns:
-    """What is shown of the best design: for systolic arrays `DESIGN`, for others all metrics of
-    any, and the mapping."""
-    if all(isinstance(problem.design, SystolicDesign) for problem in problems):
-        return DESIGN
+    """What is shown of the best design: what its family says, else all metrics of any, and the
+    mapping."""
+    if (own := _own(problems[0])) is not None:
+        columns: Columns = own.COLUMNS
+        return columns
     known = {
         name: metric for problem in problems for name, metric in problem.design.vocabulary.items()
     }
@@ -222,7 +212,7 @@ def front_dataset(front: Front, provenance: Mapping[str, str] | None = None) -> 
     coordinates = {
         POINT: np.arange(len(points)),
         OBJECTIVE: names,
-        "unit": (OBJECTIVE, [_unit(n) for n in names]),
+        "unit": (OBJECTIVE, [_unit(n, front.problems[0]) for n in names]),
         LOOP: loops,
     }
     attributes = {
@@ -301,26 +291,16 @@ def _design_row(
     problem: Problem, configuration: Configuration | None, loops: Sequence[str], columns: Columns
 ) -> dict[str, Any]:
     if configuration is None:
-        empty = {name: "" if column[0] is str else np.nan for name, column in columns.items()}
-        return empty | (
-            {"t1": [np.nan] * len(loops), "t2": [np.nan] * len(loops)} if columns is DESIGN else {}
-        )
+        return {
+            name: [np.nan] * len(loops) if LOOP in column else "" if column[0] is str else np.nan
+            for name, column in columns.items()
+        }
+    if (own := _own(problem)) is not None:
+        row: dict[str, Any] = own.row(problem, configuration, loops)
+        return row
     metrics = problem.metrics(configuration)
-    if columns is not DESIGN:
-        known = {name: _float(metrics.get(name)) for name in columns}
-        return known | {"mapping": "\n".join(profile_of(problem.design).loops(configuration))}
-    design = systolic(problem)
-    array, tiling = design.array, design.tiling(configuration)
-    packs = tiling.module_packs(array)
-    return {
-        "dataflow": ",".join(array.dataflow),
-        "permutation": array.permutation,
-        "edition": array.edition.value,
-        "pack": json.dumps(packs) if packs else "",
-        **{name: _float(metrics.get(name)) for name in METRICS},
-        "t1": [tiling.array_part[loop] if loop in array.band else np.nan for loop in loops],
-        "t2": [tiling.t2(array, loop) if loop in array.band else np.nan for loop in loops],
-    }
+    known = {name: _float(metrics.get(name)) for name in columns}
+    return known | {"mapping": "\n".join(profile_of(problem.design).loops(configuration))}
 
 
 def _marginal_row(point: StudyPoint, limits: Sequence[str]) -> dict[str, Any]:
@@ -336,19 +316,21 @@ def _marginal_row(point: StudyPoint, limits: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _loops(problems: Iterable[Problem]) -> list[str]:
-    designs = [problem.design for problem in problems]
-    return list(
-        dict.fromkeys(
-            loop for d in designs if isinstance(d, SystolicDesign) for loop in d.array.band
-        )
-    )
-
-
 def _float(value: Fraction | float | None) -> float:
     return np.nan if value is None else float(value)
 
 
-def _unit(objective: str) -> str:
-    metric = METRICS.get(objective.strip())
+def _unit(objective: str, problem: Problem) -> str:
+    metric = problem.design.vocabulary.get(objective.strip())
     return "" if metric is None else metric.unit
+
+
+def _own(problem: Problem) -> Any:
+    """What the design's family says of tables; None where it says nothing."""
+    return module_of("ithaca.results.families.tables", problem.design.family)
+
+
+def _loops(problems: Iterable[Problem]) -> list[str]:
+    """The loops that a variable per loop is of."""
+    names = (own.loops(problem) for problem in problems if (own := _own(problem)) is not None)
+    return list(dict.fromkeys(loop for each in names for loop in each))

@@ -28,7 +28,7 @@ from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.algebra.number_systems import FRACTION, NUMPY
 from ithaca.formulations.algebra.parsing import quoted
 from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.families import FAMILIES, UNNAMED, choice_of, family_of
+from ithaca.formulations.families import FAMILIES, UNNAMED, family_of
 from ithaca.formulations.family import Family
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.schema import read_objective

@@ -11,16 +11,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from ithaca.files.documents import validated
 from ithaca.files.errors import EDITED, InputError
 from ithaca.files.json_numbers import SCHEMA, json_number
+from ithaca.formulations.families import profile_of
 from ithaca.formulations.platform import Share
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.schema import number
-from ithaca.formulations.spatial.variation import figures, with_figure
 from ithaca.results.files import NOTHING, as_asked, check_same, read_problems, read_result
 from ithaca.results.network_verification import Check
 from ithaca.results.studies import (
@@ -161,7 +161,7 @@ def verify_study(document: Mapping[str, Any], path: Path, options: SolveOptions)
         try:
             problems = posed(point, path)
             fixed = _fixed(point["question"], problems[0], names)
-            units = [_unit(axis, point, problems[0]) for axis in names]
+            units = [_unit(axis, problems[0]) for axis in names]
             check_same([axis["unit"] for axis in document["axes"]], units, "units of axes")
             check_same(repeated, fixed, "")
             done = _check_labels(point, problems[0]) & _same_point(point, problems, path, budget)
@@ -208,12 +208,12 @@ def _fixed(question: Mapping[str, Any], problem: Problem, axes: Sequence[str]) -
 def _check_labels(point: Mapping[str, Any], problem: Problem) -> bool:
     """Refuse labels of axes that are not what the question says; False where a share is of a device
     that is not known here."""
-    design, question, checked = cast(Any, problem.design), point["question"], True
+    profile, question, checked = profile_of(problem.design), point["question"], True
     limits = {f"{limit.metric}_limit": json_number(limit.bound) for limit in problem.limits}
     known: dict[str, Any] = {
         **_stated(question),
         "objective": problem.objective.text,
-        **design.nest.sizes,
+        **({} if profile.nest is None else profile.nest.sizes),
         **limits,
     }
     known["for"] = known["for"] or "none"
@@ -223,7 +223,6 @@ def _check_labels(point: Mapping[str, Any], problem: Problem) -> bool:
         "dataflow": " or ".join(dataflows),
         "permutation": permutations.pop() if len(permutations) == 1 else "several",
     }
-    varied = figures(design.architecture) if "architecture" in question else {}
     for axis, label in point["at"].items():
         model, metric = known.get(axis, "none"), axis.removesuffix("_limit")
         if axis in limits and isinstance(label, str) and label.endswith("%"):
@@ -235,24 +234,20 @@ def _check_labels(point: Mapping[str, Any], problem: Problem) -> bool:
                 checked = False
                 continue
             model = label if json_number(bounds[metric]) == model else model
-        elif axis in varied:
+        elif axis in profile.figures:
             value = None if label == "none" else number(label)
-            model = (
-                label
-                if with_figure(design.architecture, axis, value) == design.architecture
-                else "another"
-            )
+            model = label if profile.with_figure(axis, value) == problem.design else "another"
         check_same(label, model, f"at.{axis}")
     return checked
 
 
-def _unit(axis: str, point: Mapping[str, Any], problem: Problem) -> str:
+def _unit(axis: str, problem: Problem) -> str:
     """The unit of an axis."""
-    design = cast(Any, problem.design)
-    if axis in design.nest.sizes:
+    profile = profile_of(problem.design)
+    if profile.nest is not None and axis in profile.nest.sizes:
         return "iterations"
-    known = figures(design.architecture) if "architecture" in point["question"] else {}
-    known |= {f"{name}_limit": own for name, own in design.vocabulary.items()}
+    limits = {f"{name}_limit": own for name, own in problem.design.vocabulary.items()}
+    known = {**profile.figures, **limits}
     return known[axis].unit if axis in known else ""
 
 

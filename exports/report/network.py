@@ -22,7 +22,6 @@ from ithaca.exports.report.page import rendered
 from ithaca.exports.report.proof import OUTCOME
 from ithaca.files.shown_numbers import counted, number, percent, rounded
 from ithaca.formulations.families import module_of, profile_of
-from ithaca.formulations.systolic.metrics import METRICS
 from ithaca.results.explanation import explain
 from ithaca.results.network_explanation import NetworkExplanation
 from ithaca.solver.certificate import Certificate, Status, as_stated
@@ -39,12 +38,11 @@ def network_page(
     facts = [("network", result.network.name), *((name, str(value)) for name, value in parameters)]
     facts += [*request.facts, ("platform", request.platform.name), ("layers", result.mode)]
     facts += [("model edition", request.model), ("minimised", request.objective.text)]
-    metrics = result.layers[0].answer.problem.design.vocabulary
     shares = {id(part.result): percent(part.share) for part in explained.parts}
     sections = [
         _layers(result, shares),
         _totals(result),
-        findings(statements, metrics, "What dominates, and what limits it"),
+        findings(statements, result.vocabulary, "What dominates, and what limits it"),
     ]
     sections += _shared(result)
     text = "Each layer opens: its factors, its array drawn, and what is proven of every design."
@@ -81,7 +79,7 @@ def _verdict(result: NetworkResult) -> Verdict:
 def _cards(result: NetworkResult, explained: NetworkExplanation) -> tuple[Card, ...]:
     total, what = result.total, result.request.objective.text
     what, value = (explained.what, explained.whole) if total is None else (what, total.value)
-    metric = METRICS.get(what)
+    metric = result.vocabulary.get(what)
     found = [Card(what, number(value), "" if metric is None else metric.unit, result.mode)]
     time, operations = result.sum_of("time"), sum(r.layer.operations for r in result.layers)
     if time is not None and result.throughput is not None and result.mac_cycles:
@@ -190,7 +188,9 @@ def _totals(result: NetworkResult) -> Section:
     for name in ("latency", "time", "off_chip_words", "energy"):
         found = result.sum_of(name)
         if found is not None:
-            rows.append((f"{name} ({METRICS[name].unit}), layer after layer", number(found)))
+            rows.append(
+                (f"{name} ({result.vocabulary[name].unit}), layer after layer", number(found))
+            )
     left_out = ", ".join(f"{o.operator} × {o.count}" for o in result.network.unsupported)
     blocks: list[Block] = [Table("The whole network", ("", "total"), tuple(rows))]
     if not result.complete:

@@ -105,6 +105,7 @@ PROFILES: Mapping[str, type[MappingProfile[Any]]] = {
 class SpatialFamily(Family[MappingDesign]):
     """Documents of memory hierarchies."""
 
+    document = "mapping"
     head = HeadDocument
     choice = ChoiceDocument
     tiling = list[LevelMappingDocument]

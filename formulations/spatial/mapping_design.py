@@ -7,6 +7,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from typing import ClassVar
 
+from ithaca.files.errors import InputError
 from ithaca.formulations.design import Design
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.constraints import Constraints
@@ -43,8 +44,11 @@ class MappingDesign(Design):
 
 
 def mapping_design(design: Design) -> MappingDesign:
-    """A design of this family."""
-    assert isinstance(design, MappingDesign)
+    """The design, for what only this family has; an `InputError` if it is of another one."""
+    if not isinstance(design, MappingDesign):
+        raise InputError(
+            f"the result is of family {design.family}; allowed here: one of memory hierarchies"
+        )
     return design
 
 

@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from ithaca.files.shown_numbers import number, percent, rounded
 from ithaca.formulations.algebra.number_systems import FRACTION
-from ithaca.formulations.design import Design
+from ithaca.formulations.design import Design, Metric
 from ithaca.formulations.family import Baselines, Breakdown, Profile, Remarks, Remedies
 from ithaca.formulations.problem import Limit
 from ithaca.formulations.spatial.architecture import Level
@@ -21,6 +21,8 @@ from ithaca.formulations.spatial.design import SpatialDesign
 from ithaca.formulations.spatial.drawing import costs, loop_lines, statements
 from ithaca.formulations.spatial.mapping_design import MappingDesign
 from ithaca.formulations.spatial.remedies import remedies
+from ithaca.formulations.spatial.variation import figures, with_figure
+from ithaca.workloads.nest import LoopNest
 
 #: The designs of an edition.
 M = TypeVar("M", bound=MappingDesign)
@@ -46,6 +48,21 @@ class MappingProfile(Profile[M]):
             "design": self.design.name,
             "edition": self.design.edition,
         }
+
+    @property
+    def nest(self) -> LoopNest:
+        return self.design.nest
+
+    @property
+    def figures(self) -> Mapping[str, Metric]:
+        return figures(self.design.architecture)
+
+    def with_figure(self, name: str, value: Fraction | None) -> Design:
+        design: Any = self.design
+        changed: Design = replace(
+            design, architecture=with_figure(design.architecture, name, value)
+        )
+        return changed
 
     @property
     def title(self) -> str:

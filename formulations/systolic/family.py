@@ -150,6 +150,7 @@ class Setting:
 class SystolicFamily(Family[SystolicDesign]):
     """Documents and words of systolic arrays."""
 
+    document = "result"
     head = HeadDocument
     choice = ChoiceDocument
     tiling = TilingDocument

@@ -13,6 +13,7 @@ from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.formulations.systolic.insight.facts import remarks
 from ithaca.formulations.systolic.insight.loops import loop_lines
 from ithaca.formulations.systolic.tiling import Tiling
+from ithaca.workloads.nest import LoopNest
 
 
 class SystolicProfile(Profile[SystolicDesign]):
@@ -20,6 +21,10 @@ class SystolicProfile(Profile[SystolicDesign]):
 
     def native(self, configuration: Mapping[str, int]) -> Tiling:
         return self.design.tiling(configuration)
+
+    @property
+    def nest(self) -> LoopNest:
+        return self.design.nest
 
     @property
     def given(self) -> Mapping[str, int]:

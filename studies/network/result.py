@@ -9,6 +9,7 @@ from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING
 
+from ithaca.formulations.design import Metric
 from ithaca.formulations.families import choice_of, profile_of
 from ithaca.solver.certificate import Certificate, Status
 from ithaca.solver.result import Unrestricted
@@ -169,6 +170,11 @@ class NetworkResult:
     def family(self) -> str:
         """The family that runs it."""
         return self.layers[0].answer.problem.design.family
+
+    @property
+    def vocabulary(self) -> Mapping[str, Metric]:
+        """The metrics of its layers, by name."""
+        return self.layers[0].answer.problem.design.vocabulary
 
     @cached_property
     def arrays(self) -> tuple[ArrayResult, ...]:

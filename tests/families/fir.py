@@ -1,16 +1,14 @@
 """A toy family: an FIR filter on a chain of DSP blocks, with a word length to choose.
 
-A chain of ``blocks`` DSP blocks multiplies the taps in ``fold`` turns a sample; each block takes
-``word`` bits, and samples arrive ``burst`` at a time through a port of 64 bits. Longer words are
-less noisy and take more DSP slices and energy.
+``blocks`` multiply the taps in ``fold`` turns a sample; each takes ``word`` bits, and samples arrive
+``burst`` at a time through 64 bits. Longer words are less noisy, but take more slices and energy.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import product
 from typing import Any
 
 from ithaca.formulations.algebra.expression import Constant, Symbol, ceiling_division
@@ -92,7 +90,6 @@ class Fir(Design):
         return {name: found[name] for name in found if names is None or name in names}
 
     def preferences(self, values: Mapping[str, Any], numbers: NumberSystem) -> tuple[Any, ...]:
-        """Less energy."""
         return (self.metrics(values, numbers)["energy"],)
 
 
@@ -119,6 +116,7 @@ class FirChoice(Document):
 class FirFamily(Family[Fir]):
     """The documents of filters."""
 
+    document = "filter"
     head, choice, tiling = FirHead, FirChoice, dict[str, int]
 
     def head_fields(self, design: Fir) -> Mapping[str, Any]:
@@ -150,24 +148,3 @@ def fir_problem(
         found,
         Objective(objective, parse_expression(objective, where="objective", allowed=VOCABULARY)),
     )
-
-
-def every_point(problem: Problem) -> Iterator[tuple[dict[str, int], dict[str, Fraction]]]:
-    """All configurations of a filter with their metrics, enumerated and computed without the space
-    and the model."""
-    fir: Any = problem.design
-    for blocks, word, burst in product(range(1, fir.taps + 1), (4, 8, 16, 32), (1, 2, 4, 8, 16)):
-        if burst * word > 64 or (fir.transposed and blocks % burst):
-            continue
-        fold = -(-fir.taps // blocks)
-        latency = max(
-            Fraction(fold * fir.samples), Fraction(fir.samples * word, burst)
-        ) + blocks * (1 if fir.transposed else 2)
-        energy = Fraction(word * word * fir.samples * fir.taps, 4)
-        metrics = {
-            "latency": latency,
-            "dsp": Fraction(blocks * -(-word // 16)),
-            "energy": energy,
-            "noise": Fraction(32, word),
-        }
-        yield {"blocks": blocks, "fold": fold, "word": word, "burst": burst}, metrics

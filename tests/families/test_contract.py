@@ -57,7 +57,8 @@ from ithaca.studies.grid import StudyAxis
 from ithaca.studies.peers.methods import PEERS, run_peer
 from ithaca.studies.peers.recorder import SampleBudget
 from ithaca.studies.whatif import run_study
-from tests.families.fir import Fir, every_point, fir_problem
+from tests.families.enumerated import every_point
+from tests.families.fir import Fir, fir_problem
 from tests.families.mapped import front as mapped_front
 from tests.families.mapped import mapped_problem
 from tests.families.mapped import optimum as mapped_optimum

@@ -17,7 +17,8 @@ from ithaca.formulations.problem import Limit, Problem
 from ithaca.solver.certificate import Status
 from ithaca.solver.engines import Method, engine
 from ithaca.solver.options import SolveOptions
-from tests.families.fir import VOCABULARY, Fir, every_point, fir_problem
+from tests.families.enumerated import every_point
+from tests.families.fir import VOCABULARY, Fir, fir_problem
 
 CONSTANTS = ("1", "3", "0.1", "1e-30", "1e-9", "1e9", "1e18", "1e20", "1e40", "9007199254740993")
 #: What a refusal says at least one of.

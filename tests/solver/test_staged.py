@@ -22,7 +22,8 @@ from ithaca.solver.certificate import Status, Termination
 from ithaca.solver.engines import Method, engine
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.staged.engine import solve_staged
-from tests.families.fir import Fir, every_point, fir_problem
+from tests.families.enumerated import every_point
+from tests.families.fir import Fir, fir_problem
 
 
 @dataclass

@@ -10,7 +10,9 @@ from pydantic import Field, create_model
 
 from ithaca.files.errors import InputError
 from ithaca.files.json_numbers import SCHEMA
+from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.families import family_of
+from ithaca.formulations.hardware.space import HardwareSpace
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.schema import (
     Document,
@@ -20,6 +22,7 @@ from ithaca.formulations.schema import (
     Text,
     read_objective,
 )
+from ithaca.formulations.spatial.accelerator import HierarchyAccelerator
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.documents import (
     ArchitectureDocument,
@@ -221,3 +224,22 @@ def _read_layer(
     tiling = None if read.best is None else read.best.tiling
     solution = read_solution(problem, tiling, certificate, "best", falls)
     return LayerResult(Layer(read.name, nest, read.count, read.sources), solution, (solution,))
+
+
+# -- layers on accelerators of hardware spaces -----------------------------------------
+
+
+def accelerator(space: HardwareSpace, point: Configuration, text: str) -> Architecture:
+    """An accelerator of a space as an architecture by itself."""
+    kind = space.accelerator
+    assert isinstance(kind, HierarchyAccelerator)
+    architecture = kind.architecture_with(space.at(point))
+    return replace(architecture, name=space.name, description=text, source=space.source)
+
+
+def request(
+    accelerator: HierarchyAccelerator, architecture: Architecture, posed: tuple[Problem, ...]
+) -> MappingRequest:
+    """What layers on an accelerator were mapped for."""
+    parts = (architecture, accelerator.edition, accelerator.options)
+    return MappingRequest(*parts, (), posed[0].objective, posed)

@@ -8,8 +8,10 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, Field
 
 from ithaca.files.json_numbers import SCHEMA
+from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.data_types import data_type
 from ithaca.formulations.families import FAMILIES, UNNAMED, choice_of
+from ithaca.formulations.hardware.space import HardwareSpace
 from ithaca.formulations.platform import Platform
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.schema import (
@@ -368,3 +370,7 @@ def _read_shared(read: SharedDesignDocument, at: str) -> SharedDesign:
         read_certificate(own.pop("certificate"), own.pop("value"), f"{at}.certificate"),
     )
     return SharedDesign(**own, total=total)
+
+
+def accelerator(space: HardwareSpace, point: Configuration, text: str) -> None:
+    """None: arrays of a space are what networks run on."""

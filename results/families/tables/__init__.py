@@ -1,0 +1,1 @@
+"""Columns of tables and Datasets that are a family's own: a module each."""

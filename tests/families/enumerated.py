@@ -1,0 +1,31 @@
+"""All configurations of the toy family, without its space and its model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+from ithaca.formulations.problem import Problem
+
+
+def every_point(problem: Problem) -> Iterator[tuple[dict[str, int], dict[str, Fraction]]]:
+    """All configurations of a filter with their metrics, enumerated and computed without the space
+    and the model."""
+    fir: Any = problem.design
+    for blocks, word, burst in product(range(1, fir.taps + 1), (4, 8, 16, 32), (1, 2, 4, 8, 16)):
+        if burst * word > 64 or (fir.transposed and blocks % burst):
+            continue
+        fold = -(-fir.taps // blocks)
+        latency = max(
+            Fraction(fold * fir.samples), Fraction(fir.samples * word, burst)
+        ) + blocks * (1 if fir.transposed else 2)
+        energy = Fraction(word * word * fir.samples * fir.taps, 4)
+        metrics = {
+            "latency": latency,
+            "dsp": Fraction(blocks * -(-word // 16)),
+            "energy": energy,
+            "noise": Fraction(32, word),
+        }
+        yield {"blocks": blocks, "fold": fold, "word": word, "burst": burst}, metrics

@@ -1,0 +1,112 @@
+"""A family that only tests know is printed, explained, drawn, verified, refined and listed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from ithaca.commands.api.answers import Result
+from ithaca.commands.api.fronts import Front
+from ithaca.commands.conclusion import Told, conclude_result
+from ithaca.commands.pareto import print_front
+from ithaca.files.json_numbers import SCHEMA
+from ithaca.files.shown_numbers import number
+from ithaca.solver.portfolio import solve_designs
+from ithaca.solver.solution import best_solution
+from ithaca.studies.front import pareto_front
+from tests.command_line import ithaca
+from tests.families.enumerated import every_point
+from tests.families.fir import fir_problem
+
+PROBLEMS = [
+    fir_problem(12, 100, transposed=transposed, dsp=9, noise=4) for transposed in (False, True)
+]
+VALUES = [
+    min(m["latency"] for _, m in every_point(problem) if m["dsp"] <= 9 and m["noise"] <= 4)
+    for problem in PROBLEMS
+]
+LEAST = min(VALUES)
+
+
+@pytest.fixture(scope="module")
+def result() -> Result:
+    solutions = solve_designs(PROBLEMS)
+    return Result("board", best_solution(solutions), tuple(solutions))
+
+
+@pytest.fixture
+def folder(result: Result, tmp_path: Path) -> Path:
+    result.save(tmp_path / "fir.json")
+    return tmp_path
+
+
+def test_an_answer_is_printed(result: Result, capsys: pytest.CaptureFixture[str]) -> None:
+    conclude_result(result, Told())
+    lines = capsys.readouterr().out.splitlines()
+    assert (
+        lines[0] == "filter 12 taps, 100 samples, design transposed, on board, minimising latency"
+    )
+    assert lines[2].startswith(f"objective  {LEAST}  (optimal: no configuration")
+    assert "noise      4 of 4 steps (100.0 %)" in lines
+    conclude_result(result, Told(as_json=True))
+    document = json.loads(capsys.readouterr().out)
+    assert (document["family"], document["best"]["metrics"]["latency"]) == ("fir", LEAST)
+
+
+def test_a_front_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    free = [fir_problem(12, 100, transposed=transposed) for transposed in (False, True)]
+    request: Any = SimpleNamespace(title="filters", target=None, provenance={})
+    front = Front.of(pareto_front(free, ["latency", "dsp"]), request=request)
+    print_front(front)
+    lines = capsys.readouterr().out.splitlines()
+    found = {(m["latency"], m["dsp"]) for problem in free for _, m in every_point(problem)}
+    best = [v for v in found if not any(w[0] <= v[0] and w[1] <= v[1] and w != v for w in found)]
+    assert lines[0] == "filters"
+    assert lines[1].startswith(f"complete: {len(best)} points")
+    rows = [[cell.strip() for cell in line.split("│")[1:3]] for line in lines if "│" in line]
+    assert rows == [[number(latency), number(dsp)] for latency, dsp in sorted(best)]
+
+
+@pytest.mark.parametrize(
+    ("command", "line"),
+    [
+        ("verify fir.json", f"transposed optimal: value {VALUES[1]} re-evaluated, confirmed"),
+        ("explain fir.json --quick", f"Design: transposed; latency is {LEAST} (proven optimal"),
+        ("grid fir.json", f"best   latency {LEAST} (the result's) at blocks="),
+        ("refine fir.json --samples 50", f"objective  {LEAST}  (optimal"),
+    ],
+)
+def test_a_file_is_asked_further(folder: Path, command: str, line: str) -> None:
+    done = ithaca(*command.split(), cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert any(printed.startswith(line) for printed in done.stdout.splitlines()), done.stdout
+
+
+def test_an_explanation_is_a_document(folder: Path) -> None:
+    done = ithaca("explain", "fir.json", "--quick", "--json", cwd=folder)
+    document = json.loads(done.stdout)
+    assert (document["schema"], document["taps"]) == (SCHEMA, 12)
+    assert document["certificate"]["lower_bound"] == LEAST
+
+
+def test_a_page_is_drawn(folder: Path) -> None:
+    assert ithaca("report", "fir.json", "-o", "fir.html", "--quick", cwd=folder).returncode == 0
+    page = (folder / "fir.html").read_text()
+    assert f"latency is {LEAST}" in page
+    assert "filter" in page
+
+
+def test_its_documents_are_listed(folder: Path) -> None:
+    done = ithaca("list", "schema", "filter", cwd=folder)
+    assert {"taps", "samples", "best"} <= json.loads(done.stdout)["properties"].keys()
+
+
+@pytest.mark.parametrize("tool", ["autosa", "timeloop"])
+def test_a_tool_of_another_family_refuses_it(folder: Path, tool: str) -> None:
+    done = ithaca("export", "fir.json", "--to", tool, "-o", "folder", cwd=folder)
+    assert done.returncode == 2
+    assert "family fir" in done.stderr
