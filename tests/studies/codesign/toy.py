@@ -22,6 +22,7 @@ from ithaca.formulations.algebra.number_systems import FRACTION, NumberSystem
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Design, Metric
+from ithaca.formulations.family import Profile
 from ithaca.formulations.hardware.accelerator import Trend, Work
 from ithaca.formulations.hardware.quantities import Figure, HardwareQuantity
 from ithaca.formulations.hardware.space import HardwareSpace, Rule
@@ -88,9 +89,14 @@ class Toy(Design):
         found = {"latency": latency, "energy": energy, "edp": latency * energy, "traffic": traffic}
         return {name: found[name] for name in found if names is None or name in names}
 
+
+class ToyProfile(Profile[Toy]):
+    """The toy in words."""
+
     @property
     def attributes(self) -> Mapping[str, str | float]:
-        return {"n": self.n, "k": self.k, "figures": str(self.figures), "design": self.name}
+        known = self.design
+        return {"n": known.n, "k": known.k, "figures": str(known.figures), "design": known.name}
 
 
 class ToyStage:
