@@ -51,6 +51,7 @@ def standalone(page: str, name: str) -> str:
     )
 
 
+@pytest.mark.ci
 def test_the_picture_is_the_array_that_report_draws(folder: Path) -> None:
     drawn = standalone((folder / "result.html").read_text(encoding="utf-8"), "array-broad")
     if os.environ.get("UPDATE_README"):

@@ -46,6 +46,7 @@ def test_an_answer_needs_no_standard_error(redirection: str, tmp_path: Path) -> 
     assert json.loads((tmp_path / "result.json").read_text())["objective"]["value"] == 106
 
 
+@pytest.mark.ci(every=3)
 @pytest.mark.parametrize("redirection", NOWHERE)
 @pytest.mark.parametrize(
     ("words", "status"),
