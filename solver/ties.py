@@ -13,12 +13,10 @@ few of their rows.
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import wraps
-from itertools import count
 from math import inf, prod
 from typing import Any
 
@@ -43,6 +41,7 @@ from ithaca.formulations.algebra.rounding import (
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.space import Relation, Space
+from ithaca.solver.best_first import TreeSearch
 from ithaca.solver.certificate import Status
 from ithaca.solver.options import Budget, SolveOptions, StoppedError
 from ithaca.solver.solution import Solution, make_solution
@@ -50,7 +49,7 @@ from ithaca.solver.tables.configurations import configuration_of
 from ithaca.solver.tables.frame import build_tables, lower, relax, row_sources, tree_sources
 from ithaca.solver.tables.granularity import granularity
 from ithaca.solver.tables.model import Nodes, Source
-from ithaca.solver.tables.tree import Tree, build_tree, split_boxes
+from ithaca.solver.tables.tree import build_tree
 
 #: Boxes split at once, and examined at most: where a plateau is that large its answer is not worth
 #: more.
@@ -145,10 +144,13 @@ def breaking_ties(solve: Callable[..., Solution]) -> Callable[..., Solution]:
     return solve_and_choose
 
 
-class _Search:
+class _Search(TreeSearch):
     """Branch and bound over a level set, by bounds that are compared one after the other."""
 
+    batch = BATCH
+
     def __init__(self, problem: Problem, value: Fraction, options: SolveOptions) -> None:
+        super().__init__(())
         self.incumbent: Configuration | None = None
         self.boxes = 0
         self._problem, self._value, self._options = problem, value, options
@@ -163,10 +165,7 @@ class _Search:
         self._steps = [granularity(key, problem.space.powers) for key in self._keys]
         #: What must be undercut, one number after the other.
         self._best: tuple[Any, ...] = (inf,) * len(self._keys)
-        self._trees: tuple[Tree, ...] = ()
         self._sources: tuple[Source, ...] = ()
-        self._heap: list[tuple[tuple[float, ...], int, Nodes, Floats]] = []
-        self._number = count()
 
     def _tells(self, key: Expression) -> bool:
         return key != self._symbolic.objective
@@ -201,15 +200,14 @@ class _Search:
         if not self._prepare(checkpoint):
             return True
         most = self.boxes + MOST_BOXES
-        self._examine(np.zeros((len(self._trees), 1), np.int32))
-        while self._heap:
+        self._begin()
+        while self._parts:
             checkpoint()
             if self.boxes >= most:
                 return False
-            _, _, nodes, keys = heapq.heappop(self._heap)
-            open_ = self._open(keys)
-            if open_.any():
-                self._examine(split_boxes(self._trees, nodes[:, open_]))
+            nodes, _ = self._open(*self._parts.pop()[1])
+            if nodes.shape[1]:
+                self._split(nodes)
         return True
 
     def _prepare(self, checkpoint: Callable[[], None]) -> bool:
@@ -228,7 +226,7 @@ class _Search:
                 count = tables[axis].count
                 nodes = np.stack([np.arange(count), np.zeros(count, np.int64)])
                 tables[axis] = tables[axis].only(
-                    self._bound(row_sources(self._program, tables, axis), nodes)[1]
+                    self._bound_by(row_sources(self._program, tables, axis), nodes)[1]
                 )
             rows, before = sum(table.count for table in tables), rows
         if not all(table.count for table in tables):
@@ -237,7 +235,10 @@ class _Search:
         self._sources = tree_sources(self._program, self._trees)
         return True
 
-    def _bound(
+    def _bound(self, nodes: Nodes) -> tuple[Floats, Mask]:
+        return self._bound_by(self._sources, nodes)
+
+    def _bound_by(
         self, sources: Sequence[Source], nodes: NDArray[np.signedinteger]
     ) -> tuple[Floats, Mask]:
         """Lower bounds of the numbers to compare by, and which boxes may hold something
@@ -250,50 +251,27 @@ class _Search:
         keys = np.empty((len(self._keys), nodes.shape[1]))
         for own, bound in zip(keys, outputs[len(self._limits) :], strict=True):
             own[:] = np.where(np.isnan(bound), -inf, bound)
-        return keys, feasible & self._open(keys)
+        return keys, feasible & self._improving(keys)
 
-    def _open(self, keys: Floats) -> Mask:
-        """Which boxes may hold something preferred to what is known."""
-        undecided = np.ones(keys.shape[1], bool)
-        open_ = np.zeros(keys.shape[1], bool)
-        for bounds, best, step in zip(keys, self._best, self._steps, strict=False):
+    def _improving(self, bounds: Floats) -> Mask:
+        undecided = np.ones(bounds.shape[1], bool)
+        open_ = np.zeros(bounds.shape[1], bool)
+        for own, best, step in zip(bounds, self._best, self._steps, strict=False):
             above = cutoff(best)
             # no smaller for sure: on the grid, where floats tell its values apart
             even = (
                 cutoff(best - step) if step and not finer_than_floats(step, best - step) else above
             )
-            open_ |= undecided & (bounds <= even)
-            undecided &= (bounds > even) & (bounds <= above)
+            open_ |= undecided & (own <= even)
+            undecided &= (own > even) & (own <= above)
         return open_
 
-    def _examine(self, nodes: Nodes) -> None:
-        """Bound boxes, keep the open ones, and take what is preferred among single
-        configurations."""
-        keys, open_ = self._bound(self._sources, nodes)
-        nodes, keys = nodes[:, open_], keys[:, open_]
-        order = np.lexsort(keys[::-1])
-        nodes, keys = nodes[:, order], keys[:, order]
-        single = np.ones(keys.shape[1], bool)
-        for tree, node in zip(self._trees, nodes, strict=True):
-            single &= tree.left.take(node) == 0
-        for place in np.flatnonzero(single)[self._legal(nodes[:, single])]:
-            if self._open(keys[:, place : place + 1])[0]:
-                rows = [
-                    int(tree.row[node])
-                    for tree, node in zip(self._trees, nodes[:, place], strict=True)
-                ]
-                self.offer(
-                    configuration_of(
-                        self._problem.space, [tree.table for tree in self._trees], rows
-                    )
-                )
-        nodes, keys = nodes[:, ~single], keys[:, ~single]
-        for begin in range(0, keys.shape[1], BATCH):
-            part = slice(begin, begin + BATCH)
-            heapq.heappush(
-                self._heap,
-                (tuple(keys[:, begin]), next(self._number), nodes[:, part], keys[:, part]),
-            )
+    def _take(self, nodes: Nodes, bounds: Floats) -> None:
+        tables = [tree.table for tree in self._trees]
+        for place in np.flatnonzero(self._legal(nodes)):
+            if self._improving(bounds[:, place : place + 1])[0]:
+                rows = self._rows(nodes[:, place])
+                self.offer(configuration_of(self._problem.space, tables, rows))
 
     def _legal(self, nodes: Nodes) -> Mask:
         """Which single configurations keep the rules across axes that bounds do not show."""

@@ -9,7 +9,6 @@ the rounding of floats allowed for, and every incumbent is evaluated by the Frac
 
 from __future__ import annotations
 
-import heapq
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ from math import inf
 import numpy as np
 
 from ithaca.files.errors import DisagreementError
-from ithaca.formulations.algebra.array_types import Floats
+from ithaca.formulations.algebra.array_types import Floats, Mask
 from ithaca.formulations.algebra.rounding import (
     below,
     cutoff,
@@ -29,12 +28,12 @@ from ithaca.formulations.algebra.rounding import (
 )
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
+from ithaca.solver.best_first import TreeSearch
 from ithaca.solver.exact.cells import Cells, most_crowded
 from ithaca.solver.exact.descent import descend
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.progress import Progress, Report
 from ithaca.solver.tables.model import BoundModel, Nodes
-from ithaca.solver.tables.tree import split_boxes
 
 #: Boxes split at once. Enough to amortise a call into NumPy, few enough for the cache.
 BATCH = 8192
@@ -117,20 +116,19 @@ class ProvingSearch:
         return self.options.ends(spent, state.value, state.lower_bound)
 
 
-class Search(ProvingSearch):
+class Search(TreeSearch, ProvingSearch):
     """One branch and bound run."""
+
+    batch = BATCH
 
     def __init__(
         self, model: BoundModel, options: SolveOptions, report: Report | None = None
     ) -> None:
-        super().__init__(model.problem, options, report)
+        TreeSearch.__init__(self, model.trees)
+        ProvingSearch.__init__(self, model.problem, options, report)
         self.model = model
-        self._heap: list[tuple[float, int, Nodes, Floats]] = []
-        self._sequence = 0
         self._batches = 0
-        self._lefts = [tree.left for tree in model.trees]
-        if all(tree.table.count for tree in model.trees):
-            self._examine(np.zeros((len(model.trees), 1), np.int32))
+        self._begin()
 
     def run(self, start: Configuration | None = None) -> SearchState:
         """Search until proven, or until the options say to stop; may be called again to go on.
@@ -141,20 +139,19 @@ class Search(ProvingSearch):
         before = state.seconds
         if start is not None:
             self.offer(start)
-        while self._heap:
+        while self._parts:
             spent = time.perf_counter() - began
             state.seconds = before + spent
             state.lower_bound = self._open_bound()
             if self._ends(spent):
                 return state
-            _, _, nodes, bounds = heapq.heappop(self._heap)
-            nodes, bounds = self._without_ties(*self._still_open(nodes, bounds))
+            nodes, bounds = self._without_ties(*self._open(*self._parts.pop()[1]))
             if not bounds.size:
                 continue
             if self._batches < DIVING_BATCHES:
-                self._dive(nodes[:, np.argsort(bounds, kind="stable")[:DIVES]])
+                self._dive(nodes[:, np.argsort(bounds[0], kind="stable")[:DIVES]])
             self._batches += 1
-            self._examine(split_boxes(self.model.trees, nodes))
+            self._split(nodes)
         state.seconds = before + time.perf_counter() - began
         state.complete = True
         state.lower_bound = state.value
@@ -163,36 +160,37 @@ class Search(ProvingSearch):
     def close_all(self) -> None:
         """Drop every open box: no configuration meets the limits, as proven elsewhere."""
         check_bound(self.problem, self.state.value, None, infeasible=True)
-        self._heap.clear()
+        self._parts.clear()
 
     @property
     def open_boxes(self) -> int:
         """Number of boxes not yet split."""
-        return sum(bounds.size for *_, bounds in self._heap)
+        return sum(bounds.size for _, bounds in self._parts)
 
     def crowded_cells(self, cells: Cells, count: int) -> list[int]:
         """The cells that hold most open boxes, the most crowded first."""
-        return (
-            most_crowded([cells.codes(nodes) for _, _, nodes, _ in self._heap], count)
-            if self._heap
-            else []
-        )
+        codes = [cells.codes(nodes) for nodes, _ in self._parts]
+        return most_crowded(codes, count) if codes else []
 
     def close(self, cells: Cells, closed: Sequence[int]) -> int:
         """Drop the boxes of cells that hold no improvement, as proven elsewhere; returns how
         many."""
-        before, kept = self.open_boxes, []
-        for _, sequence, nodes, bounds in self._heap:
+
+        def left(
+            part: tuple[Nodes, Floats],
+        ) -> tuple[tuple[float, ...], tuple[Nodes, Floats]] | None:
+            nodes, bounds = part
             open_ = ~np.isin(cells.codes(nodes), closed)
-            if open_.any():
-                kept.append((float(bounds[open_][0]), sequence, nodes[:, open_], bounds[open_]))
-        self._heap = kept
-        heapq.heapify(self._heap)
+            nodes, bounds = nodes[:, open_], bounds[:, open_]
+            return (tuple(bounds[:, 0].tolist()), (nodes, bounds)) if open_.any() else None
+
+        before = self.open_boxes
+        self._parts.revise(left)
         return before - self.open_boxes
 
     def _open_bound(self) -> Fraction | None:
         """The least value any open box may hold, on the objective's grid."""
-        lowest = self._heap[0][0]
+        (lowest,) = self._parts.least
         if lowest == -inf:
             return self._floor
         bound = on_grid(below(lowest), self.model.step)
@@ -211,9 +209,14 @@ class Search(ProvingSearch):
 
     # -- boxes -------------------------------------------------------------------------
 
-    def _still_open(self, nodes: Nodes, bounds: Floats) -> tuple[Nodes, Floats]:
-        open_ = bounds <= self._cutoff()
-        return (nodes, bounds) if open_.all() else (nodes[:, open_], bounds[open_])
+    def _bound(self, nodes: Nodes) -> tuple[Floats, Mask]:
+        self.state.boxes += nodes.shape[1]
+        bounds, feasible = self.model.bound(nodes)
+        return bounds[None], feasible & (bounds <= self._cutoff())
+
+    def _improving(self, bounds: Floats) -> Mask:
+        open_: Mask = bounds[0] <= self._cutoff()
+        return open_
 
     def _without_ties(self, nodes: Nodes, bounds: Floats) -> tuple[Nodes, Floats]:
         """Drop boxes that floats cannot tell from an improvement but Fractions can.
@@ -223,7 +226,7 @@ class Search(ProvingSearch):
         value, step, exact = self.state.value, self.model.step, self.model.exact_bound
         if value is None or not finer_than_floats(step, value - step):
             return nodes, bounds
-        near = np.flatnonzero(may_be_tied(bounds, value - step))
+        near = np.flatnonzero(may_be_tied(bounds[0], value - step))
         if not near.size:
             return nodes, bounds
         # boxes that differ in axes without influence share a bound
@@ -234,45 +237,18 @@ class Search(ProvingSearch):
         )
         open_ = np.ones(bounds.size, bool)
         open_[near[tied[which.ravel()]]] = False
-        return nodes[:, open_], bounds[open_]
-
-    def _examine(self, nodes: Nodes) -> None:
-        """Bound boxes, keep the open ones, and take improvements among single configurations."""
-        self.state.boxes += nodes.shape[1]
-        bounds, feasible = self.model.bound(nodes)
-        open_ = feasible & (bounds <= self._cutoff())
-        if not open_.any():
-            return
-        nodes, bounds = nodes[:, open_], bounds[open_]
-        single = np.ones(bounds.size, bool)
-        for left, node in zip(self._lefts, nodes, strict=True):
-            single &= left.take(node) == 0
-        if single.any():
-            self._take_singles(nodes[:, single], bounds[single])
-            nodes, bounds = self._still_open(nodes[:, ~single], bounds[~single])
-        order = np.argsort(bounds, kind="stable")
-        for begin in range(0, bounds.size, BATCH):
-            part = order[begin : begin + BATCH]
-            self._sequence += 1
-            heapq.heappush(
-                self._heap, (float(bounds[part[0]]), self._sequence, nodes[:, part], bounds[part])
-            )
+        return nodes[:, open_], bounds[:, open_]
 
     # -- incumbents --------------------------------------------------------------------
 
-    def _take_singles(self, nodes: Nodes, values: Floats) -> None:
-        for index in np.argsort(values, kind="stable"):
-            if values[index] > self._cutoff():
+    def _take(self, nodes: Nodes, bounds: Floats) -> None:
+        for column, value in zip(nodes.T, bounds[0], strict=True):
+            if value > self._cutoff():
                 return
-            self.offer(
-                self.model.configuration(
-                    [int(t.row[n]) for t, n in zip(self.model.trees, nodes[:, index], strict=True)]
-                )
-            )
+            self.offer(self.model.configuration(self._rows(column)))
 
     def _dive(self, nodes: Nodes) -> None:
-        for column in range(nodes.shape[1]):
-            start = [int(t.row[n]) for t, n in zip(self.model.trees, nodes[:, column], strict=True)]
-            found = descend(self.model.configurations, self.model.counts, start)
+        for column in nodes.T:
+            found = descend(self.model.configurations, self.model.counts, self._rows(column))
             if found is not None and found[1] <= self._cutoff():
                 self.offer(self.model.configuration(found[0]))

@@ -9,7 +9,6 @@ reference.
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -19,6 +18,7 @@ import numpy as np
 
 from ithaca.formulations.algebra.rounding import exponential_below, on_grid, value_above
 from ithaca.formulations.problem import Problem
+from ithaca.solver.best_first import BestFirst
 from ithaca.solver.gp.blocks import Vector
 from ithaca.solver.gp.branching import choose_split
 from ithaca.solver.gp.duality import certified_bound, proves_infeasible
@@ -38,10 +38,9 @@ NOTHING = -300.0
 
 @dataclass(frozen=True)
 class Node:
-    """An open region: certified lower bound of the objective's logarithm, and logarithms of base
-    columns at its optimum."""
+    """An open region, with logarithms of base columns at its optimum; it is bounded by a certified
+    lower bound of the objective's logarithm."""
 
-    bound: float
     ranges: Ranges
     point: Vector
 
@@ -67,8 +66,7 @@ class GpSearch(Incumbent):
         self.step: Fraction = granularity(problem.symbolic().objective, problem.space.powers)
         self.programs = 0
         self._propagator = Propagator(self.model)
-        self._heap: list[tuple[float, int, Node]] = []
-        self._sequence = 0
+        self._open: BestFirst[float, Node] = BestFirst()
         root = self._restricted(self._propagator.root(), within or {})
         self._pending = [
             self._restricted(root, {name: (v, v) for name, v in cell.items()})
@@ -80,7 +78,7 @@ class GpSearch(Incumbent):
     @property
     def complete(self) -> bool:
         """Whether no region is left that could hold an improvement."""
-        return not self._heap and not self._pending
+        return not self._open and not self._pending
 
     @property
     def lower_bound(self) -> Fraction | None:
@@ -88,9 +86,9 @@ class GpSearch(Incumbent):
         feasible."""
         if self._pending:
             return None
-        if not self._heap:
+        if not self._open:
             return self.value
-        bound = on_grid(self._safe(self._heap[0][0]), self.step)
+        bound = on_grid(self._safe(self._open.least), self.step)
         return bound if self.value is None else min(bound, self.value)
 
     @property
@@ -98,7 +96,8 @@ class GpSearch(Incumbent):
         """Fractional optima of the open regions, the one with the least bound first: a value per
         quantity."""
         return tuple(
-            self.model.values(np.minimum(node.point, -NOTHING)) for _, _, node in sorted(self._heap)
+            self.model.values(np.minimum(node.point, -NOTHING))
+            for node in self._open.first(len(self._open))
         )
 
     # -- search ------------------------------------------------------------------------
@@ -111,10 +110,10 @@ class GpSearch(Incumbent):
             if should_stop():
                 return
             self._examine(self._pending.pop(), NOTHING)
-        while self._heap and self.programs < limit and not should_stop():
-            bound, _, node = heapq.heappop(self._heap)
+        while self._open and self.programs < limit and not should_stop():
+            bound, node = self._open.pop()
             if self._holds_no_improvement(bound):
-                self._heap.clear()
+                self._open.clear()
                 return
             split = choose_split(self.model, node.ranges, node.point)
             if split is None:
@@ -150,8 +149,7 @@ class GpSearch(Incumbent):
         if not np.isfinite(point).all():
             point = region.fixed
         if not self._holds_no_improvement(bound):
-            self._sequence += 1
-            heapq.heappush(self._heap, (bound, self._sequence, Node(bound, sharpened, point)))
+            self._open.push(bound, Node(sharpened, point))
 
     def _take_single(self, node: Node) -> None:
         """A region of one configuration: evaluate it, and drop it."""

@@ -8,17 +8,16 @@ a single accelerator is evaluated.
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from itertools import count
 from math import inf, log
 
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.hardware.accelerator import Trend, Work
 from ithaca.formulations.hardware.quantities import Box
 from ithaca.formulations.problem import Objective
+from ithaca.solver.best_first import BestFirst
 from ithaca.solver.conclusion import conclude
 from ithaca.solver.executor import Executor, InProcess
 from ithaca.solver.options import Budget, SolveOptions
@@ -70,10 +69,9 @@ class BoxSearch:
         self.question, self.bank, self.report = question, bank, report
         self._executor = executor or InProcess()
         self._budget = Budget(options or SolveOptions())
-        self._heap: list[tuple[tuple[Bound, ...], int, _Node]] = []
+        self._open: BestFirst[tuple[Bound, ...], _Node] = BestFirst()
         self._stuck: list[_Node] = []
         self._current: _Node | None = None
-        self._numbers = count()
         self._boxes = self._excluded = self._evaluated = 0
         self._whole = True
         self._several = len(question.objectives) > 1
@@ -109,9 +107,9 @@ class BoxSearch:
     def run(self) -> CodesignResult:
         """Search until everything is proven, or the options say to stop; the whole space is bounded
         in any case."""
-        while self._heap and (not self._budget.over or self._whole) and not self._near_enough():
+        while self._open and (not self._budget.over or self._whole) and not self._near_enough():
             self._whole = False
-            _, _, self._current = heapq.heappop(self._heap)
+            _, self._current = self._open.pop()
             if not self._closed(self._current):
                 self._advance(self._current)
             self._current = None
@@ -139,10 +137,7 @@ class BoxSearch:
             self._push(node)
 
     def _push(self, node: _Node) -> None:
-        heapq.heappush(
-            self._heap,
-            (self._totals(node)[: len(self.question.objectives)], next(self._numbers), node),
-        )
+        self._open.push(self._totals(node)[: len(self.question.objectives)], node)
 
     def _totals(self, node: _Node) -> tuple[Bound, ...]:
         """Bounds of all amounts."""
@@ -204,8 +199,8 @@ class BoxSearch:
             if self._closed(node):
                 return
             behind = (
-                bool(self._heap)
-                and self._totals(node)[: len(self.question.objectives)] > self._heap[0][0]
+                bool(self._open)
+                and self._totals(node)[: len(self.question.objectives)] > self._open.least
             )
             if behind or self._budget.over:
                 self._push(node)
@@ -242,7 +237,7 @@ class BoxSearch:
         (goal,), best = self._goal(self.found[0]), self.found[0]
         if goal - least <= 2 * (best.values[0] - self._candidates.floor(best.point)):
             return False
-        if self._heap and self._totals(node)[:1] > self._heap[0][0]:
+        if self._open and self._totals(node)[:1] > self._open.least:
             self._push(node)
             return True
         self._split(
@@ -291,10 +286,7 @@ class BoxSearch:
         workers at once."""
         wanted: list[tuple[Ask, Fraction | None]] = []
         most = AHEAD * self._executor.width
-        nodes = [
-            node,
-            *(entry[2] for entry in heapq.nsmallest(most, self._heap, key=lambda entry: entry[:2])),
-        ]
+        nodes = [node, *self._open.first(most)]
         for each in nodes:
             # boxes themselves are prepared when their turn comes, with what is known then
             ready = (
@@ -482,7 +474,8 @@ class BoxSearch:
     def lower_bound(self) -> Fraction | None:
         """No accelerator has a smaller first objective; None if nothing is known."""
         nodes = self._stuck if self._current is None else [*self._stuck, self._current]
-        open_ = [self._totals(node)[0] for node in nodes] + [key[0] for key, _, _ in self._heap[:1]]
+        open_ = [self._totals(node)[0] for node in nodes]
+        open_ += [self._open.least[0]] if self._open else []
         least = min([*open_, *(self._goal(point)[0] for point in self.found)], default=inf)
         return Fraction(least) if -inf < least < inf else None
 
@@ -497,10 +490,9 @@ class BoxSearch:
             self.report(Progress(value, self.lower_bound, self._boxes, self._budget.spent))
 
     def _result(self) -> CodesignResult:
-        entries = sorted(self._heap, key=lambda entry: entry[:2])
         open_ = [
             node
-            for node in (*(node for *_, node in entries), *self._stuck)
+            for node in (*self._open.first(len(self._open)), *self._stuck)
             if not self._closed(node)
         ]
         value, bound = self.found[0].values[0] if self.found else None, self.lower_bound

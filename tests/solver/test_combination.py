@@ -12,7 +12,6 @@ from ithaca.solver.exact.search import Search
 from ithaca.solver.gp.search import GpSearch
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.tables.frame import build_model
-from ithaca.solver.tables.tree import split_boxes
 from tests.problems import MM_DATAFLOWS, mm_problem
 
 
@@ -31,8 +30,8 @@ def test_cells_partition_the_search_and_the_programs_close_none_that_improves(
     closed = 0
     # go down box by box, and ask at every size of box
     for _ in range(6):
-        if search._heap:
-            search._examine(split_boxes(model.trees, search._heap.pop()[2]))
+        if search._parts:
+            search._split(search._parts.pop()[1][0])
         for code in search.crowded_cells(cells, 3):
             inside = GpSearch(problem, worse, within=cells.ranges(code))
             inside.run(0)

@@ -94,7 +94,7 @@ def test_convex_optima_agree_with_the_geometric_program(
     problem = mm_problem((1024, 1024, 1024), dataflow, bram18k="1e9", objective=objective)
     search = GpSearch(problem)
     search.run(1)
-    bound = np.exp(min(node[0] for node in search._heap))
+    bound = np.exp(search._open.least)
     here = program(problem)
     assert here.convex
     optimum = here.solve(next(starting_points(here.ranges, 0)))
