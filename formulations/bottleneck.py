@@ -1,5 +1,4 @@
-"""What a number of a design is made of at a configuration: a tree of largest, summed and multiplied
-parts, and what binds.
+"""The parts of a design's number: a tree of maxima, sums and products, and what binds in it.
 
 The tree follows from the model, run on numbers that remember how they came about
 (`ithaca.formulations.algebra.traced`); the design only says which numbers inside have names
@@ -60,7 +59,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """What a number is as large as it is for."""
+    """A part of a number for which it is as large as it is."""
 
     names: tuple[str, ...]
     """Named parts from the whole to the one that binds."""
@@ -73,7 +72,7 @@ class Binding:
 def bottleneck(
     design: Design, configuration: Mapping[str, int], expression: Expression, name: str
 ) -> Part:
-    """What an expression over a design's metrics is made of at a configuration."""
+    """The tree of the parts of an expression over a design's metrics."""
     metrics, named = design.parts(given(configuration), TRACED)
     whole = traced(expression.evaluate(metrics, TRACED))
     names: dict[int, str] = {}
@@ -199,8 +198,7 @@ def _has_maximum(part: Part) -> bool:
 
 
 def contenders(part: Part) -> tuple[Part, ...]:
-    """What is compared where a number is decided, the largest first: the parts of the first maximum
-    on the way; else itself."""
+    """The parts of the first maximum on the way, the largest first, or the number itself."""
     at = part
     while at.how is not How.MAX and at.parts:
         at = at.parts[0]
@@ -208,8 +206,7 @@ def contenders(part: Part) -> tuple[Part, ...]:
 
 
 def binding_words(part: Part, unit: str) -> str:
-    """What a number is as large as it is for, and how much of it everything else would take, for
-    people."""
+    """For people: the part that binds, and how much everything else would take."""
     first, *others = contenders(part)
     inner = first.parts[0].within(first.name) if first.parts else ""
     rest = ", ".join(f"{other.name or REST} {percent(other.share)}" for other in others)
@@ -218,8 +215,7 @@ def binding_words(part: Part, unit: str) -> str:
 
 
 def shares(part: Part) -> str:
-    """What the parts of a sum contribute, for people; what is less than nothing (roundings) is left
-    out."""
+    """For people: shares of a sum's parts; what is below nothing (roundings) is left out."""
     return ", ".join(
         f"{each.name or REST} {percent(each.share)}"
         for each in part.parts or (part,)

@@ -1,5 +1,4 @@
-"""What the rules of a space say of quantities that need not be whole: for geometric and nonlinear
-programs.
+"""Rules of a space for continuous quantities, in geometric and nonlinear programs.
 
 Quantities that are products of others are put in. Of the other rules, one whose sides take
 ceilings, maxima or minima is replaced by rules between parts of its sides, which every
@@ -62,8 +61,7 @@ def quantity_spans(space: Space) -> dict[str, Interval]:
 
 
 def continuous_rules(space: Space, spans: Spans) -> list[Link]:
-    """What the rules of a space, definitions of products aside, say of continuous quantities:
-    equalities and inequalities.
+    """Equalities and inequalities of continuous quantities, but for definitions of products.
 
     What the spans of the quantities imply is left out.
     """

@@ -33,7 +33,7 @@ class Sums(Enum):
 
 @dataclass(frozen=True, slots=True)
 class MemoryTiming:
-    """What DRAM modules add to ideal memory."""
+    """Delays of DRAM modules beyond ideal memory."""
 
     latency: int = 0
     """Cycles from the request of a tile to its first word."""

@@ -48,8 +48,7 @@ class Operation(Enum):
 
 @dataclass(frozen=True)
 class Computation:
-    """What a nest, a stage of one, or an intrinsic computes: ``output += Π inputs``, over all
-    iterations of its loops."""
+    """``output += Π inputs`` over all iterations of some loops: a nest, stage or intrinsic."""
 
     name: str
     """Name of the workload or intrinsic."""
@@ -283,7 +282,7 @@ def _runs(access: Access, extents: Mapping[str, int], spans: Mapping[str, int]) 
 
 
 def without(intrinsic: Computation, idle: Collection[str]) -> Computation:
-    """What an intrinsic computes in one iteration of some of its loops."""
+    """An intrinsic in one iteration of some of its loops."""
 
     def access(given: Access) -> Access:
         subscripts = (
@@ -298,7 +297,7 @@ def without(intrinsic: Computation, idle: Collection[str]) -> Computation:
 
 
 def computation(nest: LoopNest) -> Computation:
-    """What a nest computes."""
+    """The computation of a nest."""
     return Computation(nest.name, nest.output, nest.inputs, nest.extents)
 
 

@@ -66,7 +66,7 @@ def matches(
 
 
 def _matches(computation: Computation, intrinsic: Computation, rule: MatchingRule) -> list[Match]:
-    """Every match."""
+    """Every match of the model's solutions."""
     shapes = (
         replace(each, name="", extents=tuple((loop, 1) for loop in each.loops))
         for each in (computation, intrinsic)
@@ -128,7 +128,7 @@ def _solutions(
             model.add_bool_or(~taken[n, k], ~taken[m, j])
 
     class Collector(cp_model.CpSolverSolutionCallback):
-        """Takes every solution."""
+        """A callback of CP-SAT that keeps every solution."""
 
         def __init__(self) -> None:
             super().__init__()

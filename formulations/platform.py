@@ -27,7 +27,7 @@ class Resource:
 
     @property
     def limit(self) -> Fraction:
-        """What a design may use."""
+        """The number that a design may use."""
         return self.total * self.usable
 
 
@@ -60,7 +60,7 @@ class Memory:
 
 @dataclass(frozen=True)
 class Platform:
-    """A device."""
+    """A device: its clock, resources, memory and technology."""
 
     name: str
     """Name on the command line."""
@@ -107,5 +107,5 @@ class Platform:
 
     @property
     def clock_mhz(self) -> Fraction:
-        """Clock (MHz)."""
+        """Clock of the device (MHz)."""
         return self.technology.clock_mhz

@@ -80,8 +80,7 @@ class MemoryDocument(Document):
     refresh_period: Few = 0
 
     def waits(self, clock_mhz: Fraction) -> machine.MemoryTiming:
-        """What simulated DRAM modules wait for. Raises `InputError` if a refresh has no longer
-        period."""
+        """Delays of simulated DRAM modules; `InputError` if a refresh outlasts its period."""
         if not (self.latency or self.refresh or self.refresh_period):
             return machine.IDEAL
         shared = floor(fraction(self.bandwidth) * fraction(self.usable) * 1000 / clock_mhz)

@@ -64,7 +64,7 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class Objective:
-    """What is minimised: an expression over metrics."""
+    """An expression over metrics that is minimised."""
 
     text: str
     """As the user wrote it."""
@@ -97,8 +97,7 @@ class Problem:
 
     @property
     def _asked(self) -> list[tuple[str, str, Expression]]:
-        """What is minimised and limited: where it is from, as it was written, and as it was
-        read."""
+        """Objective and limits: where each is from, as it was written, and as it was read."""
         objective = "objective", self.objective.text, self.objective.expression
         return [objective, *(("limit", limit.metric, limit.expression) for limit in self.limits)]
 
@@ -123,8 +122,7 @@ class Problem:
         return self.objective.value(self._used(configuration))
 
     def preferences(self, configuration: Mapping[str, int]) -> tuple[Fraction | None, ...] | None:
-        """What chooses among configurations of equal objective (`Design.preferences`), by the exact
-        reference."""
+        """Numbers that choose among configurations of equal objective, by the exact reference."""
         return self.design.preferences(_fractions(configuration), FRACTION)
 
     def exceeded(self, configuration: Mapping[str, int]) -> tuple[Limit, ...]:
@@ -207,8 +205,7 @@ class Problem:
 
     @cached_property
     def floors(self) -> tuple[Expression, ...]:
-        """What the objective is at least wherever the limits are met: n / b where one says n /
-        objective ≤ b > 0.
+        """Least values of the objective under the limits: n / b where n / objective ≤ b > 0.
 
         A limit on the bandwidth says so of the latency, for one.
         """
@@ -310,7 +307,7 @@ class SymbolicProblem:
 
     @property
     def constraints(self) -> tuple[tuple[Expression, Fraction], ...]:
-        """Both."""
+        """Limits of the problem, and conditions of its design."""
         return (*self.limits, *self.conditions)
 
 
