@@ -21,9 +21,9 @@ from ithaca.formulations.problem import Problem
 from ithaca.solver.certificate import among_all
 from ithaca.solver.conclusion import conclude
 from ithaca.solver.solution import Solution
-from ithaca.studies.network.layers import SolvedLayer, solve_posed
+from ithaca.studies.network.layers import SolvedLayer, solve_layers
 from ithaca.studies.network.parts import PER_LAYER
-from ithaca.studies.network.problems import NetworkRequest
+from ithaca.studies.network.problems import LayerProblems, NetworkRequest
 from ithaca.studies.network.result import Edge, Fusing, LayerResult, NetworkResult, Total
 from ithaca.studies.network.runner import RunOptions
 from ithaca.studies.network.totals import require_sum, total
@@ -162,10 +162,13 @@ def solve_fused(
             chain.variant(number, found=found, left=left), " ".join([run.source, *ends])
         )
     variants = [
-        (Layer(place, nest, 1, (place,)), tuple(_keeping(problem, kept) for problem in posed[nest]))
+        LayerProblems(
+            Layer(place, nest, 1, (place,)),
+            tuple(_keeping(problem, kept) for problem in posed[nest]),
+        )
         for (nest, kept), place in places.items()
     ]
-    every = solve_posed(variants, options)
+    every = solve_layers(variants, options, alone=True)
     solved: Solved = dict(zip(places, every.layers, strict=True))
     best = {variant: part.best() for variant, part in solved.items()}
     # of equals those are better that move less off chip

@@ -20,7 +20,7 @@ from ithaca.solver.portfolio import not_solved
 from ithaca.solver.solution import Solution
 from ithaca.studies.best import over_all
 from ithaca.studies.network.parts import PER_LAYER
-from ithaca.studies.network.problems import NetworkRequest
+from ithaca.studies.network.problems import LayerProblems, NetworkRequest
 from ithaca.studies.network.result import Failure, LayerResult, NetworkResult, SharedDesign, Total
 from ithaca.studies.network.runner import Job, RunOptions, run_problems
 from ithaca.studies.network.totals import adds_up, best_total, require_sum, total
@@ -78,35 +78,25 @@ class SolvedLayers:
 
 
 def solve_layers(
-    network: Network, request: NetworkRequest | MappingRequest, options: RunOptions, *, alone: bool
+    posed: Sequence[LayerProblems], options: RunOptions, *, alone: bool
 ) -> SolvedLayers:
-    """Solve the problems of a network; where each layer is ``alone``, its best design comes before
+    """Solve the problems of layers; where each layer is ``alone``, its best design comes before
     the others'.
 
-    Raises `InputError` if the request does not fit the network, or the engine refuses every
-    problem.
+    Raises `InputError` if the engine refuses every problem.
     """
-    return solve_posed(
-        [(part.layer, part.problems) for part in request.pose(network)], options, alone=alone
-    )
-
-
-def solve_posed(
-    posed: Sequence[tuple[Layer, tuple[Problem, ...]]], options: RunOptions, *, alone: bool = True
-) -> SolvedLayers:
-    """Solve the problems of some layers, as `solve_layers` does those of a network."""
     jobs = [
-        Job(f"{layer.name} {problem.design.name}", problem, rivals=number if alone else None)
-        for number, (layer, problems) in enumerate(posed)
-        for problem in problems
+        Job(f"{part.layer.name} {problem.design.name}", problem, number if alone else None)
+        for number, part in enumerate(posed)
+        for problem in part.problems
     ]
     found = run_problems(jobs, options)
     if isinstance(found[0], Failure) and all(isinstance(f, Failure) and f.refused for f in found):
         raise InputError(found[0].reason)
     outcomes = iter(found)
     layers = tuple(
-        SolvedLayer(layer, problems, tuple(next(outcomes) for _ in problems))
-        for layer, problems in posed
+        SolvedLayer(part.layer, part.problems, tuple(next(outcomes) for _ in part.problems))
+        for part in posed
     )
     return SolvedLayers(
         layers,
@@ -125,7 +115,7 @@ def solve_per_layer(
     Raises `InputError` if the request does not fit the network, or the engine refuses every
     problem.
     """
-    solved = solve_layers(network, request, options, alone=True)
+    solved = solve_layers(request.pose(network), options, alone=True)
     layers = tuple(LayerResult(part.layer, part.best(), part.solutions) for part in solved.layers)
     method, summed = options.method.value, None
     if adds_up(request.objective):
@@ -154,7 +144,7 @@ def solve_shared_dataflow(
     in common.
     """
     require_sum(request.objective, f"--mode {SHARED_DATAFLOW}")
-    solved = solve_layers(network, request, options, alone=False)
+    solved = solve_layers(request.pose(network), options, alone=False)
     method = options.method.value
     choices: list[SharedDesign] = []
     bests: list[Total] = []

@@ -14,7 +14,7 @@ from ithaca.formulations.platform import Platform
 from ithaca.formulations.problem import Limit, Objective, Problem
 from ithaca.formulations.systolic.derivation import choose_designs
 from ithaca.formulations.systolic.design import SpaceOptions, systolic_problem
-from ithaca.formulations.systolic.systolic_array import Edition, SystolicArray
+from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.formulations.technology import Technology
 from ithaca.studies.shared.plans import Minimise
 from ithaca.workloads.networks.network import Layer, Network
@@ -66,8 +66,32 @@ class NetworkRequest:
         return self.edition.value
 
     def pose(self, network: Network) -> tuple[LayerProblems, ...]:
-        """One problem per layer and design."""
-        return layer_problems(network, self)
+        """One problem per layer and design.
+
+        Raises `InputError` if a layer has no such dataflow or permutation, or no design that can be
+        built, or the platform does not know a metric.
+        """
+        setting = (self.data, self.limits, self.objective, self.space, self.technology)
+        posed = []
+        for layer in network.layers:
+            try:
+                designs = choose_designs(
+                    layer.nest,
+                    self.edition,
+                    self.dataflow,
+                    self.permutation,
+                    include_unbuildable=self.include_unbuildable,
+                    target=self.space.target,
+                    sums=self.platform.technology.machine.sums,
+                )
+            except InputError as error:
+                raise InputError(
+                    f"layer {layer.name}: {error}; --layers leaves layers out"
+                ) from None
+            problems = (systolic_problem(layer.nest, array, *setting) for array in designs)
+            posed.append(LayerProblems(layer, tuple(problems)))
+        posed[0].problems[0].symbolic()  # refuses a metric that the platform does not know
+        return tuple(posed)
 
     @property
     def technology(self) -> Technology:
@@ -81,23 +105,6 @@ class LayerProblems:
 
     layer: Layer
     problems: tuple[Problem, ...]
-
-
-def layer_problems(network: Network, request: NetworkRequest) -> tuple[LayerProblems, ...]:
-    """One problem per layer and design.
-
-    Raises `InputError` if a layer has no such dataflow or permutation, or no design that can be
-    built, or the platform does not know a metric.
-    """
-    setting = (request.data, request.limits, request.objective, request.space, request.technology)
-    found = []
-    for layer in network.layers:
-        problems = (
-            systolic_problem(layer.nest, array, *setting) for array in _designs(layer, request)
-        )
-        found.append(LayerProblems(layer, tuple(problems)))
-    found[0].problems[0].symbolic()  # refuses a metric that the platform does not know
-    return tuple(found)
 
 
 def only_layers(network: Network, patterns: Sequence[str]) -> Network:
@@ -130,21 +137,6 @@ def only_layers(network: Network, patterns: Sequence[str]) -> Network:
     )
 
 
-def _designs(layer: Layer, request: NetworkRequest) -> tuple[SystolicArray, ...]:
-    try:
-        return choose_designs(
-            layer.nest,
-            request.edition,
-            request.dataflow,
-            request.permutation,
-            include_unbuildable=request.include_unbuildable,
-            target=request.space.target,
-            sums=request.platform.technology.machine.sums,
-        )
-    except InputError as error:
-        raise InputError(f"layer {layer.name}: {error}; --layers leaves layers out") from None
-
-
 def common_designs(
     network: Network, request: NetworkRequest, mode: str
 ) -> list[tuple[Problem, ...]]:
@@ -161,7 +153,7 @@ def common_designs(
             f"one, but {network.name} has {names}; "
             "select with --layers"
         )
-    each = [{p.design.name: p for p in part.problems} for part in layer_problems(network, request)]
+    each = [{p.design.name: p for p in part.problems} for part in request.pose(network)]
     shared = [name for name in each[0] if all(name in own for own in each)]
     if not shared:
         raise InputError(

@@ -33,8 +33,6 @@ class Job:
     """What it is, for people: layer and design."""
     problem: Problem
     """The problem."""
-    start: Configuration | None = None
-    """A configuration to start from."""
     rivals: Hashable = None
     """Of jobs of the same key the best comes first; None: it has no rivals."""
 
@@ -98,7 +96,8 @@ def run_problems(jobs: Sequence[Job], options: RunOptions) -> tuple[Solution | F
     search, store = options.search, options.store
     outcomes: dict[int, Solution | Failure] = {}
     done, failed = set[int](), set[int]()
-    left: list[tuple[int, Job]] = []
+    left: list[int] = []
+    starts: list[Configuration | None] = []
 
     def tell(place: str, progress: Progress | None = None) -> None:
         if options.report is not None:
@@ -123,20 +122,23 @@ def run_problems(jobs: Sequence[Job], options: RunOptions) -> tuple[Solution | F
             if stored is not None and (stored.serves(asked) or stored.time_limit == least):
                 keep(index, stored.answer)
             else:
-                known = None if stored is None else stored.answer.configuration
-                left.append((index, replace(job, start=known or job.start)))
+                left.append(index)
+                starts.append(None if stored is None else stored.answer.configuration)
             tell(job.place)
         together = solve_together(
-            [job.problem for _, job in left],
+            [jobs[index].problem for index in left],
             budget,
             executor,
             method=options.method,
-            starts=[job.start for _, job in left],
-            rivals=[("alone", index) if job.rivals is None else job.rivals for index, job in left],
-            tell=lambda number, progress: tell(left[number][1].place, progress),
+            starts=starts,
+            rivals=[
+                ("alone", index) if jobs[index].rivals is None else jobs[index].rivals
+                for index in left
+            ],
+            tell=lambda number, progress: tell(jobs[left[number]].place, progress),
         )
         for number, outcome in together:
-            index, job = left[number]
+            index, job = left[number], jobs[left[number]]
             found = failure(job.place, outcome) if isinstance(outcome, Exception) else outcome
             keep(index, found)
             del outcome  # an error holds all that its search held, which the next may need
@@ -144,10 +146,10 @@ def run_problems(jobs: Sequence[Job], options: RunOptions) -> tuple[Solution | F
                 store.save([job.problem], found, asked)
             tell(job.place)
         if store is not None and not search.stopped:  # they have gone as far as they were asked to
-            for index, job in left:
+            for index in left:
                 kept = outcomes.get(index)
                 if isinstance(kept, Solution) and not kept.final:
-                    store.save([job.problem], kept, asked)
+                    store.save([jobs[index].problem], kept, asked)
     return tuple(outcomes.get(index) or not_solved(job.problem) for index, job in enumerate(jobs))
 
 

@@ -32,7 +32,7 @@ from ithaca.solver.staged.engine import solve_staged
 from ithaca.studies.network.fused import solve_fused
 from ithaca.studies.network.layers import solve_per_layer
 from ithaca.studies.network.mapping_request import MappingRequest
-from ithaca.studies.network.problems import layer_problems, only_layers
+from ithaca.studies.network.problems import only_layers
 from ithaca.studies.network.runner import RunOptions
 from ithaca.workloads.library import workload
 from ithaca.workloads.networks.find import find_network
@@ -96,7 +96,7 @@ def least(
 
 def every_choice(network: Network, request: Any, objective: str, bram18k: int) -> Fraction | None:
     """The least total over all choices of what to keep."""
-    posed = {part.layer.nest: part.problems for part in layer_problems(network, request)}
+    posed = {part.layer.nest: part.problems for part in request.pose(network)}
     runs, totals = network.order, []
     for choice in product(*((False, True) if run.follows else (False,) for run in runs)):
         total = Fraction(0)
@@ -164,7 +164,7 @@ def check(network: Network, objective: str, bram18k: int) -> None:
     assert result.total.certificate.lower_bound == expected
     assert result.fusing is not None
     posed, runs = (
-        {part.layer.nest: part.problems for part in layer_problems(network, request)},
+        {part.layer.nest: part.problems for part in request.pose(network)},
         {r.source: r for r in network.order},
     )
     for edge in result.fusing.edges:

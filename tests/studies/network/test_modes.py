@@ -19,7 +19,7 @@ from ithaca.solver.certificate import Certificate, Status
 from ithaca.solver.engines import Method
 from ithaca.solver.options import SolveOptions
 from ithaca.studies.network.modes import mode
-from ithaca.studies.network.problems import NetworkRequest, layer_problems, only_layers
+from ithaca.studies.network.problems import NetworkRequest, only_layers
 from ithaca.studies.network.result import NetworkResult, Total
 from ithaca.studies.network.runner import RunOptions, problem_store
 from ithaca.studies.network.totals import adds_up, best_total, total
@@ -45,7 +45,7 @@ def options(tmp_path_factory: pytest.TempPathFactory) -> RunOptions:
 @pytest.fixture(scope="module")
 def least(network: Network) -> dict[str, dict[str, Fraction | None]]:
     """The optimum of every layer under every design, by enumeration."""
-    posed = layer_problems(network, tiny_request(space=DIVISORS))
+    posed = tiny_request(space=DIVISORS).pose(network)
     return {
         part.layer.name: {
             p.design.name: brute_force(p.with_design(technology=DEFAULT_TECHNOLOGY))
@@ -292,13 +292,13 @@ def test_wishes_that_no_layer_can_meet_are_refused(network: Network) -> None:
     ]
     for request, line in wishes:
         with pytest.raises(InputError, match=line):
-            layer_problems(network, request)
+            request.pose(network)
     with pytest.raises(InputError, match="--mode is 'x'; allowed: per-layer, shared-dataflow"):
         mode("x")
 
 
 def test_unbuildable_designs_can_be_considered(network: Network) -> None:
-    parts = layer_problems(network, tiny_request(include_unbuildable=True))
+    parts = tiny_request(include_unbuildable=True).pose(network)
     assert [len(part.problems) for part in parts] == [18, 18, 30]
 
 

@@ -23,7 +23,7 @@ from ithaca.solver.certificate import Status
 from ithaca.solver.engines import Method
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.solution import Solution
-from ithaca.studies.network.problems import layer_problems, only_layers
+from ithaca.studies.network.problems import only_layers
 from ithaca.studies.network.result import Failure
 from ithaca.studies.network.runner import Job, RunOptions, RunState, problem_store, run_problems
 from ithaca.studies.store import Store
@@ -35,7 +35,7 @@ from tests.studies.network.tiny import tiny_network, tiny_request
 def jobs(tmp_path_factory: pytest.TempPathFactory) -> list[Job]:
     """Matrix multiplications under 6 designs each."""
     network = only_layers(tiny_network(tmp_path_factory.mktemp("network")), ["mm"])
-    posed = layer_problems(network, tiny_request(space=SpaceOptions(divisors_only=True)))
+    posed = tiny_request(space=SpaceOptions(divisors_only=True)).pose(network)
     return [Job(f"{part.layer.name} {p.design.name}", p) for part in posed for p in part.problems]
 
 
@@ -237,7 +237,7 @@ def test_a_problem_that_kills_its_process_fails_alone(jobs: list[Job], answers: 
 
 @pytest.mark.ci
 def test_stopped_processes_end_with_what_they_have(tmp_path: Path) -> None:
-    (part,) = layer_problems(only_layers(tiny_network(tmp_path), ["wide"]), tiny_request())
+    (part,) = tiny_request().pose(only_layers(tiny_network(tmp_path), ["wide"]))
     nest = workload("mm", {"i": 1000, "j": 900, "k": 800})
     hard = [Job("hard", p.with_design(nest=nest)) for p in part.problems]
     told: list[RunState] = []
@@ -335,7 +335,7 @@ def test_a_stop_reaches_a_search_on_a_worker(cluster: Any, tmp_path: Path) -> No
 
     # CP-SAT takes minutes for it
     nest = workload("mm", {"i": 1000, "j": 900, "k": 800})
-    (part,) = layer_problems(only_layers(tiny_network(tmp_path), ["wide"]), tiny_request())
+    (part,) = tiny_request().pose(only_layers(tiny_network(tmp_path), ["wide"]))
     hard = part.problems[0].with_design(nest=nest, array=derive(nest, ("i", "j"), "C"))
     began = time.monotonic()
     search = SolveOptions(stop=lambda: time.monotonic() - began > 6)
