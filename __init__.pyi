@@ -29,11 +29,11 @@ from ithaca.commands.api.verifying import Verification as Verification
 from ithaca.files.errors import DisagreementError as DisagreementError
 from ithaca.files.errors import InputError as InputError
 from ithaca.files.errors import NothingFoundError as NothingFoundError
+from ithaca.formulations.data_types import DataType
 from ithaca.formulations.hardware.space import HardwareSpace
 from ithaca.formulations.platform import Platform as Platform
 from ithaca.formulations.problem import Objective
 from ithaca.formulations.spatial.architecture import Architecture
-from ithaca.formulations.systolic.data_types import DataType
 from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.results.network_verification import Check
 from ithaca.solver.certificate import Certificate as Certificate
