@@ -37,7 +37,6 @@ from ithaca.files.shown_numbers import counted
 from ithaca.files.signals import Interrupt
 from ithaca.formulations.design import Metric
 from ithaca.formulations.problem import Objective
-from ithaca.formulations.systolic.metrics import METRICS
 from ithaca.results.studies import front_document
 from ithaca.solver.certificate import Status
 from ithaca.solver.infeasibility import why_infeasible
@@ -161,7 +160,7 @@ def pareto(
 
 
 def parse_objectives(
-    given: str | Sequence[str | Objective], vocabulary: Mapping[str, Metric] = METRICS
+    given: str | Sequence[str | Objective], vocabulary: Mapping[str, Metric]
 ) -> tuple[Objective, ...]:
     """Read ``--objectives``: expressions over metrics, separated by commas outside parentheses."""
     parts = split_objectives(given)

@@ -178,6 +178,10 @@ class MappedRequest(Question):
         """The metrics of all mappings."""
         return self.designs(self.nest)[0].vocabulary
 
+    def timed(self, regime: str | None, sums: str | None) -> MappedRequest:
+        """The same: options of machines go with arrays alone."""
+        return self
+
     @property
     def posed(self) -> tuple[Problem, ...]:
         """What is to be solved. Raises `InputError` if nest, architecture, constraints and metrics

@@ -93,6 +93,10 @@ class Request:
             f"edition{'' if self.target is None else f', for {self.target.title}'}"
         )
 
+    def timed(self, regime: str | None, sums: str | None) -> Request:
+        """The same on a machine as options say."""
+        return replace(self, platform=timed(self.platform, Edition.CYCLE, regime, sums))
+
     @property
     def posed(self) -> tuple[Problem, ...]:
         """One problem per requested design."""

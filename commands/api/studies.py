@@ -29,7 +29,7 @@ from ithaca.commands.api.options import (
     Workload,
 )
 from ithaca.commands.api.parsing import parse_extents, parse_number, parse_steady_method
-from ithaca.commands.api.request import Request, timed
+from ithaca.commands.api.request import Request
 from ithaca.commands.api.vary import OPTIONS, TARGET, parse_variations, varied
 from ithaca.exports.charts.chart import Chart
 from ithaca.exports.charts.of_studies import study_chart
@@ -37,7 +37,6 @@ from ithaca.files.errors import InputError
 from ithaca.files.shown_numbers import counted
 from ithaca.files.signals import Interrupt
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.results.studies import study_document, study_title
 from ithaca.solver.certificate import Status
 from ithaca.solver.infeasibility import why_infeasible
@@ -157,12 +156,8 @@ def whatif(
     request.remark()
 
     def pose(values: Mapping[str, Any]) -> Sequence[Problem]:
-        asked = varied(request, variations, values)
-        if isinstance(asked, Request):  # of a platform that is varied, too
-            asked = replace(
-                asked, platform=timed(asked.platform, Edition.CYCLE, problem.regime, problem.sums)
-            )
-        return asked.posed
+        # of a platform that is varied, too
+        return varied(request, variations, values).timed(problem.regime, problem.sums).posed
 
     store = None if results is None else Store(Path(results), note)
     count = prod(len(axis.values) for axis in axes)
