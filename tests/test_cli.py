@@ -75,6 +75,7 @@ def test_json_is_one_document_with_the_promised_shape() -> None:
     assert {"method", "nodes", "seconds"} <= set(certificate)
 
 
+@pytest.mark.ci
 def test_a_result_loads_back_into_evaluate_start_and_export(
     result_file: Path, tmp_path: Path
 ) -> None:
@@ -102,6 +103,7 @@ def test_export_refuses_what_autosa_cannot_build_with_the_reason(tmp_path: Path)
     assert "no configuration" in done.stderr
 
 
+@pytest.mark.ci
 def test_solve_with_an_own_platform_and_data_type(tmp_path: Path) -> None:
     path = tmp_path / "tiny.yaml"
     resources = "resources:\n  dsp: {total: 100, usable: 0.5}\n  bram18k: {total: 90}\n"
@@ -113,6 +115,7 @@ def test_solve_with_an_own_platform_and_data_type(tmp_path: Path) -> None:
     assert document["best"]["metrics"]["dsp"] <= 50
 
 
+@pytest.mark.ci
 def test_limits_may_be_expressions() -> None:
     free = json.loads(ithaca("solve", *MM, "--dataflow", "i,j", "--json").stdout)["best"]["metrics"]
     most = free["latency"] * free["dsp"] * 3 // 4
@@ -159,6 +162,7 @@ def test_infeasible_exits_1_and_names_the_limit_and_what_would_do() -> None:
     assert "is 5 (design" in done.stderr
 
 
+@pytest.mark.ci(every=3)
 @pytest.mark.parametrize(
     ("limit", "limits"),
     [
@@ -190,6 +194,7 @@ def test_units_stand_beside_cycles_and_words(tmp_path: Path) -> None:
         assert [unit in table for unit in ("ms", "GB/s", "µJ", "0.005363", "12.22")] == [True] * 5
 
 
+@pytest.mark.ci
 def test_fp16_and_bf16_have_blocks_and_energies_of_their_own() -> None:
     asked = (*MM, "--limit", "latency=3000", "--objective", "dsp", "--json")
     found = {
@@ -417,6 +422,7 @@ def test_a_closed_pipe_is_no_traceback() -> None:
     assert "closed" in errors
 
 
+@pytest.mark.ci
 def test_ctrl_c_prints_what_it_has(tmp_path: Path) -> None:
     path = tmp_path / "result.json"
     words = (

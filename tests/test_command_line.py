@@ -17,6 +17,7 @@ from tests.command_line import begin, ithaca, succeed
 MM = ("mm", "-s", "i=8,j=8,k=8", "--dataflow", "i,j")
 
 
+@pytest.mark.ci(every=5)
 @pytest.mark.parametrize(
     "words",
     [

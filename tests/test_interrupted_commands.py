@@ -210,6 +210,7 @@ def test_files_are_whole_or_as_before(
     check(name, tmp_path, rough, moment, number, again=again)
 
 
+@pytest.mark.ci
 def test_a_terminated_command_removes_the_file_it_was_writing(tmp_path: Path, rough: bytes) -> None:
     check("grid", tmp_path, rough, WRITING, signal.SIGTERM, again=False)
 
@@ -233,7 +234,7 @@ cli.main()
 """
 
 
-@pytest.mark.ci(every=3)
+@pytest.mark.ci
 @pytest.mark.parametrize("count", [1, 2, 5])
 def test_a_lock_that_is_being_taken_is_given_back(count: int, tmp_path: Path, rough: bytes) -> None:
     """An exception as xarray takes a lock left it taken, and closing the file waited for it for

@@ -34,6 +34,7 @@ def run(words: tuple[str, ...], redirection: str, folder: Path) -> tuple[int, st
     return done.returncode, done.stdout
 
 
+@pytest.mark.ci(every=2)
 @pytest.mark.parametrize("redirection", NOWHERE)
 def test_an_answer_needs_no_standard_error(redirection: str, tmp_path: Path) -> None:
     status, printed = run(
@@ -62,6 +63,7 @@ def test_the_exit_status_needs_no_standard_error(
     assert run(words, redirection, tmp_path)[0] == status
 
 
+@pytest.mark.ci(every=4)
 @pytest.mark.parametrize(
     ("words", "count"),
     [

@@ -21,6 +21,7 @@ def run(words: tuple[object, ...], folder: Path) -> tuple[Any, list[dict[str, st
     return json.loads(done.stdout), list(csv.DictReader((folder / "t.csv").open()))
 
 
+@pytest.mark.ci(every=2)
 @pytest.mark.parametrize("command", ["solve", "refine"])
 def test_a_row_per_design(tmp_path: Path, command: str) -> None:
     succeed("solve", *MM, "-o", tmp_path / "r.json")
@@ -71,6 +72,7 @@ def test_a_row_per_point_of_a_front(tmp_path: Path) -> None:
         ]
 
 
+@pytest.mark.ci
 def test_a_row_per_module_of_a_run_and_of_every_design(tmp_path: Path) -> None:
     succeed("solve", *MM, "-o", tmp_path / "r.json")
     document, rows = run(("simulate", "r.json"), tmp_path)

@@ -29,6 +29,7 @@ def result(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.ci(every=2)
 @pytest.mark.parametrize(
     "words",
     [
@@ -73,6 +74,7 @@ def model(path: Path, name: str) -> Path:
     return path
 
 
+@pytest.mark.ci(every=5)
 @pytest.mark.parametrize("name", [f"mul{ESCAPES}", "=cmd|' /C calc'!A0", "@SUM(1)", "+1-1", "-x"])
 def test_a_node_drives_neither_terminal_nor_spreadsheet(name: str, tmp_path: Path) -> None:
     model(tmp_path / "model.onnx", name)

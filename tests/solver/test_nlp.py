@@ -224,6 +224,7 @@ def test_several_local_optima_are_found_and_the_best_is_reported() -> None:
     assert exact <= search.value
 
 
+@pytest.mark.ci
 def test_the_same_seed_gives_the_same_search() -> None:
     problem = replace(SEVERAL, objective=parse_objective("latency - comm/2 + dsp"))
     runs = []

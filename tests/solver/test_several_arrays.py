@@ -172,7 +172,7 @@ def test_partitions_equal_enumeration(seed: int) -> None:
     check(seed)
 
 
-@pytest.mark.ci(every=2)
+@pytest.mark.ci
 @pytest.mark.parametrize("seed", [2, 9])
 def test_arrays_hold_a_bandwidth(seed: int) -> None:
     check(seed, bandwidth=True)

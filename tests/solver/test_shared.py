@@ -238,7 +238,7 @@ def test_a_layer_alone_has_its_own_optimum() -> None:
     assert outcome.value == outcome.lower_bound == solve_exact(problem).value
 
 
-@pytest.mark.ci(every=10)
+@pytest.mark.ci
 @pytest.mark.parametrize("minimise", list(Minimise))
 @pytest.mark.parametrize(
     ("dsp", "bram18k"), [("6", "200"), ("5", "26"), ("5", "20"), ("4", "16"), ("6", "34")]

@@ -67,6 +67,7 @@ def test_an_accelerator_of_the_space() -> None:
     assert cost == {"area": silicon.area / 10**6, "power": silicon.power / 1000}
 
 
+@pytest.mark.ci(every=2)
 @pytest.mark.parametrize("name", ["hasco-gemm", "hasco-conv"])
 def test_optima_are_those_of_every_accelerator(name: str) -> None:
     """Small parts of the spaces: all accelerators, all matches, all layers, one after the other."""

@@ -65,6 +65,7 @@ def test_times_are_those_of_a_run_cycle_by_cycle(network: ProcessNetwork) -> Non
         assert run.cycles == cycles
 
 
+@pytest.mark.ci
 @given(networks())
 def test_skipped_periods_change_nothing(network: ProcessNetwork) -> None:
     whole, skipped = run_network(network, phases=True), run_network(network)
@@ -78,6 +79,7 @@ def test_skipped_periods_change_nothing(network: ProcessNetwork) -> None:
         assert np.array_equal(whole.waits, skipped.waits)
 
 
+@pytest.mark.ci
 @given(networks())
 def test_every_cycle_of_a_process_is_accounted_for(network: ProcessNetwork) -> None:
     run = simulate_network(network)

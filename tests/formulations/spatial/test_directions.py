@@ -262,6 +262,7 @@ def all_points(design: DmazerunnerDesign) -> Iterator[Columns]:
         }
 
 
+@pytest.mark.ci(every=3)
 @pytest.mark.parametrize(
     "seed", [*range(12), *(pytest.param(n, marks=pytest.mark.slow) for n in range(12, 300))]
 )

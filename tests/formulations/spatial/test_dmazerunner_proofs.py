@@ -249,6 +249,7 @@ def test_more_proofs_are_what_enumeration_finds(seed: int) -> None:
     check(seed)
 
 
+@pytest.mark.ci(every=3)
 @pytest.mark.parametrize(
     ("name", "divisors_only", "objective", "optimum"),
     [

@@ -264,6 +264,7 @@ def assert_open(asked: Question, limits: tuple[Limit, ...]) -> None:
     assert CONTRADICTION not in said
 
 
+@pytest.mark.ci(every=2)
 @pytest.mark.parametrize("seed", range(100, 106))
 def test_the_least_of_each_budget_is_named(seed: int) -> None:
     asked = of_latency(seed)

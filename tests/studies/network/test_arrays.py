@@ -112,6 +112,7 @@ def test_more_arrays_are_no_slower_than_one(
     assert result.total.value == (max(times) if minimise is Minimise.SLOWEST else sum(times))
 
 
+@pytest.mark.ci
 @pytest.mark.usefixtures("counted_time")
 def test_without_much_time_several_arrays_are_no_worse_than_one() -> None:
     nests = [

@@ -70,6 +70,7 @@ def exact_parts(trace: Trace) -> object:
 
 @pytest.mark.parametrize("name", ALL)
 class TestEveryMethod:
+    @pytest.mark.ci(every=3)
     def test_keeps_to_its_samples_and_improves_down_to_a_verified_value(
         self, name: str, problem: Problem, optimum: tuple[Fraction, Configuration]
     ) -> None:
@@ -95,6 +96,7 @@ class TestEveryMethod:
         ):  # those end by proof, stagnation, or before a batch that might exceed the budget
             assert (trace.samples, trace.ended) == (budget_of(name), Ended.SAMPLES)
 
+    @pytest.mark.ci(every=3)
     def test_finds_something_feasible(self, name: str, problem: Problem) -> None:
         needs(name)
         assert any(
@@ -102,6 +104,7 @@ class TestEveryMethod:
             for seed in (0, 1)
         )
 
+    @pytest.mark.ci(every=3)
     def test_is_decided_by_its_seed(self, name: str, problem: Problem) -> None:
         needs(name)
         one, other = (
