@@ -162,7 +162,7 @@ def test_infeasible_exits_1_and_names_the_limit_and_what_would_do() -> None:
     assert "is 5 (design" in done.stderr
 
 
-@pytest.mark.ci(every=3)
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("limit", "limits"),
     [

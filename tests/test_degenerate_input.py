@@ -78,6 +78,7 @@ def test_a_network_of_layers_of_one_iteration_is_mapped_and_explained(tmp_path: 
 # -- totals that are not above 0 ---------------------------------------------------------
 
 
+@pytest.mark.ci(every=3)
 @pytest.mark.parametrize(
     ("objective", "told"),
     [
@@ -277,6 +278,7 @@ def test_nests_without_a_simd_loop_are_matched_and_mapped(tmp_path: Path) -> Non
 # -- points on the machine that they state -------------------------------------------------
 
 
+@pytest.mark.ci
 def test_points_state_how_sums_are_added(tmp_path: Path) -> None:
     """A convolution that reduces over PEs: the table of a result, read again, has the result's
     cycles."""

@@ -63,7 +63,7 @@ def test_the_exit_status_needs_no_standard_error(
     assert run(words, redirection, tmp_path)[0] == status
 
 
-@pytest.mark.ci(every=4)
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("words", "count"),
     [

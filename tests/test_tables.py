@@ -21,7 +21,7 @@ def run(words: tuple[object, ...], folder: Path) -> tuple[Any, list[dict[str, st
     return json.loads(done.stdout), list(csv.DictReader((folder / "t.csv").open()))
 
 
-@pytest.mark.ci(every=2)
+@pytest.mark.ci
 @pytest.mark.parametrize("command", ["solve", "refine"])
 def test_a_row_per_design(tmp_path: Path, command: str) -> None:
     succeed("solve", *MM, "-o", tmp_path / "r.json")

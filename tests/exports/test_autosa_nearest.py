@@ -33,7 +33,7 @@ def convolution(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.ci(every=2)
+@pytest.mark.ci
 @pytest.mark.parametrize("nearest", [False, True])
 def test_a_nest_that_autosa_never_takes_is_refused_before_anything_is_solved(
     convolution: Path, tmp_path: Path, nearest: bool, monkeypatch: pytest.MonkeyPatch

@@ -104,7 +104,7 @@ def page_of(result: Result, around: int = 2) -> str:
     return report_page(result, explanation, statements(result, explanation), around)
 
 
-@pytest.mark.ci(every=5)
+@pytest.mark.ci(every=10)
 @pytest.mark.parametrize("name", SOLVES)
 def test_structure(written: Callable[[str], str], name: str) -> None:
     text = written(name)

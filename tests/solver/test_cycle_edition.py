@@ -229,7 +229,7 @@ def test_bad_input_is_one_line(options: tuple[str, ...], line: str) -> None:
     assert ran.stderr == f"{line}\n"
 
 
-@pytest.mark.ci(every=2)
+@pytest.mark.ci
 @pytest.mark.parametrize(("sums", "warns"), [("first", True), ("last", False)])
 def test_what_sums_that_come_first_cost_is_said(sums: str, warns: bool) -> None:
     words = (

@@ -137,6 +137,7 @@ def check_against_brute_force(problem: Problem, seed: int) -> bool:
     return float(solution.value) == pytest.approx(float(expected), rel=1e-12)
 
 
+@pytest.mark.ci
 def test_a_few_small_problems_against_brute_force() -> None:
     assert sum(check_against_brute_force(random_problem(seed), seed) for seed in (0, 1)) == 2
 
@@ -173,6 +174,7 @@ def test_infeasible_problems() -> None:
     assert solution.certificate.status in (Status.INFEASIBLE, Status.UNKNOWN)
 
 
+@pytest.mark.ci
 def test_divisors_and_least_lanes_are_kept() -> None:
     problem = mm_problem((48, 36, 24), space=SpaceOptions(min_lanes=2, divisors_only=True))
     solution = solve_evolve(problem, samples=2000)

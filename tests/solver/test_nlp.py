@@ -316,6 +316,7 @@ def test_limits_that_no_smooth_program_states_still_hold() -> None:
     assert exact <= solution.value
 
 
+@pytest.mark.ci
 def test_designs_side_by_side() -> None:
     problems = [
         mm_problem((32, 32, 32), dataflow, objective="-comp") for dataflow in MM_DATAFLOWS[3:]

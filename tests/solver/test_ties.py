@@ -152,7 +152,7 @@ def test_many_answers(problem: Problem) -> None:
     check(problem, engines=(Method.EXACT, Method.CPSAT))
 
 
-@pytest.mark.ci(every=12)
+@pytest.mark.ci
 @pytest.mark.parametrize("edition", ["exact", "odyssey"])
 @pytest.mark.parametrize("dataflow", MM_DATAFLOWS)
 def test_other_editions_prefer_fewer_cycles_as_they_fall(

@@ -24,6 +24,7 @@ from tests.formulations.spatial.test_map_layers import ASKED, tensors, write
 from tests.formulations.spatial.test_search import posed, published
 
 
+@pytest.mark.ci
 @pytest.mark.usefixtures("counted_time")
 def test_padding_loses_to_no_factors_that_divide() -> None:
     """Its first beams would be worse."""
@@ -44,6 +45,7 @@ def test_padding_loses_to_no_factors_that_divide() -> None:
     )  # type: ignore[operator]
 
 
+@pytest.mark.ci
 @pytest.mark.usefixtures("counted_time")
 def test_padded_tiles_lose_to_no_tiles_that_divide() -> None:
     exact, padded = (

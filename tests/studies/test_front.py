@@ -123,7 +123,7 @@ CASES = {
 SLOW = {"larger, without padding", "four"}
 
 
-@pytest.mark.ci(every=5)
+@pytest.mark.ci(every=15)
 @pytest.mark.parametrize(
     "case", [pytest.param(c, marks=pytest.mark.slow) if c in SLOW else c for c in CASES]
 )
@@ -193,7 +193,7 @@ def test_quotients_have_fronts_too() -> None:
     check_points(by_throughput)
 
 
-@pytest.mark.ci(every=3)
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("sizes", "objectives"),
     [
@@ -270,7 +270,7 @@ def timeless(front: Front) -> Front:
     )
 
 
-@pytest.mark.ci(every=3)
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("sizes", "objectives", "count"),
     [
@@ -302,6 +302,7 @@ def test_an_interrupted_front_resumes_to_the_same_front(
     assert timeless(again) == timeless(alone)
 
 
+@pytest.mark.ci
 def test_a_spoilt_proof_is_made_anew(tmp_path: Path) -> None:
     notes: list[str] = []
     problems = [

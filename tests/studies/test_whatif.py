@@ -193,6 +193,7 @@ class Stop:
         return len(list(self.folder.glob("*.json"))) >= self.count
 
 
+@pytest.mark.ci(every=2)
 @pytest.mark.parametrize("count", [1, 6])
 def test_an_interrupted_study_resumes_to_the_same_dataset(
     study: Study, tmp_path: Path, count: int
@@ -241,6 +242,7 @@ CORRUPT = {
 }
 
 
+@pytest.mark.ci(every=5)
 @pytest.mark.parametrize("case", CORRUPT)
 def test_corrupt_files_are_solved_again_with_a_note(case: str, tmp_path: Path) -> None:
     notes: list[str] = []
@@ -280,6 +282,7 @@ def test_unproven_answers_are_improved_on_but_not_repeated(tmp_path: Path) -> No
     assert one_point(store, hasty).points[0,].answer == proven
 
 
+@pytest.mark.ci
 def test_the_time_limit_is_shared_by_all_searches(monkeypatch: pytest.MonkeyPatch) -> None:
     limits: list[float] = []
 
@@ -323,6 +326,7 @@ def test_a_study_is_resumed_under_its_time_limit_without_solving_again(tmp_path:
     assert {p.answer.certificate.status for p in whole.points.values()} == {Status.OPTIMAL}
 
 
+@pytest.mark.ci(every=3)
 @pytest.mark.parametrize("method", [Method.AUTO, Method.CPSAT, Method.GP])
 def test_other_engines_agree(method: Method) -> None:
     problems = [mm_problem((8, 6, 8), d, dsp="80", bram18k="60") for d in DATAFLOWS]

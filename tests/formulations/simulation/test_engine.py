@@ -56,6 +56,7 @@ def networks(draw: st.DrawFn) -> ProcessNetwork:
     )
 
 
+@pytest.mark.ci
 @given(networks())
 def test_times_are_those_of_a_run_cycle_by_cycle(network: ProcessNetwork) -> None:
     run = simulate_network(network)

@@ -197,6 +197,7 @@ def test_limits_and_objectives_that_arrays_cannot_share_are_refused(products: Ne
         mode("multi-array")(many, tiny_request(arrays=2), OPTIONS)
 
 
+@pytest.mark.ci
 def test_a_bandwidth_holds_of_every_layer_of_a_shared_array(
     products: Network, shared: NetworkResult
 ) -> None:
@@ -214,6 +215,7 @@ def test_a_bandwidth_holds_of_every_layer_of_a_shared_array(
     assert max(r.answer.metrics["bandwidth"] for r in found.layers) < most
 
 
+@pytest.mark.ci
 def test_a_bandwidth_holds_of_arrays_that_work_at_the_same_time(products: Network) -> None:
     request = tiny_request(dsp=60, arrays=2, minimise=Minimise.SLOWEST, dataflow=("i",))
     free = mode("multi-array")(products, request, OPTIONS)
@@ -251,6 +253,7 @@ NONE = [
 ]
 
 
+@pytest.mark.ci(every=2)
 @pytest.mark.parametrize(("name", "arrays", "minimise"), NONE)
 def test_no_array_is_said_so(
     tmp_path: Path, products: Network, name: str, arrays: int, minimise: Minimise

@@ -150,6 +150,7 @@ def late(*rest: Any, **more: Any) -> Solution:
     raise ZeroDivisionError
 
 
+@pytest.mark.ci
 def test_a_damaged_file_is_told_of_and_solved_again(
     jobs: list[Job], answers: list[Any], tmp_path: Path
 ) -> None:

@@ -163,6 +163,7 @@ def test_ends_with_the_optimum_of_a_tiny_problem(name: str, edition: str) -> Non
     assert trace.value == solve_exact(tiny).value
 
 
+@pytest.mark.ci(every=4)
 @pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize(
     ("dataflow", "permutation", "edition"),
