@@ -16,7 +16,7 @@ from ithaca.solver.executor import Executor, Tell
 from ithaca.solver.executors import open_executor
 from ithaca.solver.infeasibility import shortfalls
 from ithaca.solver.options import Budget, SolveOptions
-from ithaca.solver.progress import Progress, Report
+from ithaca.solver.progress import Report
 from ithaca.solver.solution import Solution, make_solution
 from ithaca.solver.trace import TraceRecorder
 
@@ -38,7 +38,7 @@ def solve_designs(
     """Solve problems, one per design; those not reached before a stop have status *unknown*.
 
     The time limit is for all of them. The best of all comes first: designs that cannot beat it are
-    proven only in the time that is left (`ithaca.solver.rounds`). Engines that cannot be
+    proven only in the time that is left (`ithaca.solver.schedule`). Engines that cannot be
     interrupted get equal shares of it. So many ``threads`` are solved at a time, beyond 1 in
     processes of their own; the exact engine's answers do not depend on that unless time is up.
     ``starts`` are known configurations, or None, of each; ``report`` and ``finished`` hear of
@@ -79,17 +79,17 @@ def solve_together(
     best_only: bool = False,
 ) -> Iterator[tuple[int, Solution | Exception]]:
     """Solve problems within one budget, in rounds where the method can go on from where it was
-    (`ithaca.solver.rounds`).
+    (`ithaca.solver.schedule`).
 
     Yields the number of a problem with what came of it, perhaps several times: the last counts.
     Problems of the same key in ``rivals`` (all, unless given) are rivals; ``best_only`` asks for no
     more than the best of all.
     """
     if method in (Method.AUTO, Method.EXACT):
-        from ithaca.solver.rounds import Rounds
+        from ithaca.solver.schedule import Schedule
 
         others = method is Method.AUTO
-        rounds = Rounds(
+        schedule = Schedule(
             problems,
             budget,
             executor,
@@ -99,7 +99,7 @@ def solve_together(
             best_only=best_only,
             tell=tell,
         )
-        yield from rounds.run()
+        yield from schedule.run()
         return
     best: Fraction | None = None
 
@@ -133,17 +133,11 @@ def solve_design(
     """Solve one problem, with the course of the search in its certificate; if it is infeasible,
     find out why."""
     options = options or SolveOptions()
-    recorder = TraceRecorder()
-
-    def tell(progress: Progress) -> None:
-        recorder(progress)
-        if report is not None:
-            report(progress)
-
+    tell = TraceRecorder(report=report)
     solution = _bounded(engine(method)(problem, options, tell, start), options)
     if solution.certificate.status is not Status.INFEASIBLE:
         proof = solution.certificate
-        trace = recorder.trace(solution.value, proof.lower_bound, proof.nodes)
+        trace = tell.trace(solution.value, proof.lower_bound, proof.nodes)
         return replace(solution, certificate=replace(proof, trace=trace))
     left = options.time_limit
     if left is not None:

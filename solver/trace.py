@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from ithaca.solver.certificate import TracePoint
-from ithaca.solver.progress import Progress
+from ithaca.solver.progress import Progress, Report
 
 #: Most entries of a trace.
 LONGEST = 60
@@ -25,11 +25,15 @@ class TraceRecorder:
 
     began: float = field(default_factory=time.perf_counter)
     _points: list[TracePoint] = field(default_factory=list)
+    report: Report | None = None
+    """Hears of everything, too."""
     _stride: int = 1
     _waiting: int = 0
 
     def __call__(self, progress: Progress) -> None:
         """Take a report."""
+        if self.report is not None:
+            self.report(progress)
         last = self._points[-1] if self._points else TracePoint(0.0, 0, None, None)
         # engines that take over from each other may report less than is known
         value = min((v for v in (progress.value, last.value) if v is not None), default=None)

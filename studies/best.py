@@ -42,9 +42,9 @@ def solve_best(
     preferred one.
 
     There is one problem per design, alike in everything else. The time limit is for all of them,
-    the most promising first (`ithaca.solver.rounds`). An ``executor`` may solve several at a time;
-    ``starts`` are configurations of each design's space, or None; ``report`` hears of the name of a
-    design and the progress of its search.
+    the most promising first (`ithaca.solver.schedule`). An ``executor`` may solve several at a
+    time; ``starts`` are configurations of each design's space, or None; ``report`` hears of the
+    name of a design and the progress of its search.
     """
     options = options or SolveOptions()
     given = list(starts) if starts is not None else [None] * len(problems)

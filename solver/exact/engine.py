@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
-from ithaca.solver.auto import Course
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.progress import Report
+from ithaca.solver.proof_state import ProofState
 from ithaca.solver.solution import Solution
 from ithaca.solver.ties import breaking_ties
 
@@ -20,6 +20,4 @@ def solve_exact(
 ) -> Solution:
     """Find the best configuration of a design, with a proof; the arguments are those of all engines
     (`Engine`)."""
-    course = Course(problem, start, others=False)
-    course.finish(options, report)
-    return course.solution(options)
+    return ProofState(problem, start, others=False).solve(options, report)

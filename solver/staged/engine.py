@@ -6,9 +6,9 @@ from ithaca.files.errors import InputError
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.stage import Stage
-from ithaca.solver.auto import Course
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.progress import Report
+from ithaca.solver.proof_state import ProofState
 from ithaca.solver.solution import Solution
 
 
@@ -30,6 +30,5 @@ def solve_staged(
         raise InputError(
             f"--method is 'staged', but design {problem.design.name} has no stages; allowed: auto"
         )
-    options, course = options or SolveOptions(), Course(problem, start, others=False, stage=stage)
-    course.finish(options, report)
-    return course.solution(options)
+    state = ProofState(problem, start, others=False, stage=stage)
+    return state.solve(options or SolveOptions(), report)

@@ -61,7 +61,7 @@ class RunOptions:
     search: SolveOptions = field(default_factory=SolveOptions)
     """How far. The time limit is for the whole run, and none is begun when it is over: first a
     bound and an incumbent for every problem, then what may improve on its rivals
-    (`ithaca.solver.rounds`). ``stop`` ends the run with what it has."""
+    (`ithaca.solver.schedule`). ``stop`` ends the run with what it has."""
     threads: int = 1
     """How many problems to solve at a time; beyond 1 in processes of their own."""
     scheduler: str | None = None

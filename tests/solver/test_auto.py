@@ -10,7 +10,7 @@ import pytest
 
 from ithaca.files.errors import DisagreementError
 from ithaca.formulations.problem import Problem
-from ithaca.solver import auto, combination
+from ithaca.solver import auto, combination, proof_state
 from ithaca.solver.certificate import Status
 from ithaca.solver.combination import better_incumbent, bound_and_seed
 from ithaca.solver.engines import Method, engine
@@ -39,13 +39,13 @@ def test_every_prover_finds_the_same(method: Method, seed: int) -> None:
 def test_auto_asks_geometric_programs_and_cpsat_when_search_alone_is_not_enough(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(auto, "ALONE", 2e-5)
+    monkeypatch.setattr(proof_state, "ALONE", 2e-5)
     problem = mm_problem((1024, 1024, 1024))
     solution = auto.solve_auto(problem)
     assert solution.certificate.method == "exact+gp"
     assert (solution.value, solution.certificate.status) == (639876, Status.OPTIMAL)
     # with no time for exact search, CP-SAT goes on from what geometric programs found
-    monkeypatch.setattr(auto, "CPSAT_SHARE", 1.0)
+    monkeypatch.setattr(proof_state, "CPSAT_SHARE", 1.0)
     short = auto.solve_auto(problem, SolveOptions(time_limit=0.2))
     assert short.certificate.method.startswith("exact+gp")
     assert short.value is not None
@@ -63,7 +63,7 @@ def test_auto_asks_geometric_programs_and_cpsat_when_search_alone_is_not_enough(
 def test_auto_serves_objectives_that_other_engines_cannot_express(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(auto, "ALONE", 0.0)
+    monkeypatch.setattr(proof_state, "ALONE", 0.0)
     problem = mm_problem((24, 20, 16), objective="latency/comp - dsp", dsp="200", bram18k="200")
     assert auto.solve_auto(problem).value == solve_exact(problem).value
 
@@ -71,15 +71,15 @@ def test_auto_serves_objectives_that_other_engines_cannot_express(
 def check_every_engine_at_once(problem: Problem, monkeypatch: pytest.MonkeyPatch) -> None:
     """All engines are asked before exact search has begun, with and without time."""
     monkeypatch.setattr(combination, "SAMPLES", 500)
-    monkeypatch.setattr(auto, "ALONE", 0.0)
-    monkeypatch.setattr(auto, "PATIENCE", 0.0)
+    monkeypatch.setattr(proof_state, "ALONE", 0.0)
+    monkeypatch.setattr(proof_state, "PATIENCE", 0.0)
     expected = solve_exact(problem)
     solution = auto.solve_auto(problem)
     assert (solution.value, solution.certificate.status) == (
         expected.value,
         expected.certificate.status,
     )
-    monkeypatch.setattr(auto, "CPSAT_SHARE", 1.0)
+    monkeypatch.setattr(proof_state, "CPSAT_SHARE", 1.0)
     for limit in (0.0, 0.01, 0.3):
         found = auto.solve_auto(problem, SolveOptions(time_limit=limit))
         certificate = found.certificate
@@ -119,8 +119,8 @@ def endless_tables(monkeypatch: pytest.MonkeyPatch) -> None:
         while True:
             checkpoint()
 
-    monkeypatch.setattr(auto, "PATIENCE", 0.0)
-    monkeypatch.setattr(auto, "build_model", endless)
+    monkeypatch.setattr(proof_state, "PATIENCE", 0.0)
+    monkeypatch.setattr(proof_state, "build_model", endless)
 
 
 @pytest.mark.usefixtures("endless_tables")

@@ -13,11 +13,11 @@ from ithaca.formulations.problem import Problem
 from ithaca.formulations.spatial.design import SpatialDesign
 from ithaca.formulations.spatial.library import find_architecture, fitted
 from ithaca.formulations.spatial.mapping_space import MappingOptions
-from ithaca.solver.auto import Course
 from ithaca.solver.certificate import Status
 from ithaca.solver.engines import Method
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.portfolio import solve_designs
+from ithaca.solver.proof_state import ProofState
 from ithaca.solver.staged.engine import solve_staged
 from ithaca.workloads.library import workload
 from tests.formulations.spatial.test_map_layers import ASKED, tensors, write
@@ -90,7 +90,7 @@ def test_the_best_of_each_part_is_as_good_in_the_whole(extents: str) -> None:
         own = whole.design.translated(part.design, solution.configuration)
         assert own is not None
         assert found.value <= solution.value == whole.feasible_value(own)  # type: ignore[operator]
-    course = Course(whole, widens=False)
+    course = ProofState(whole, widens=False)
     course.finish(SolveOptions())
     assert course.state.value == found.value  # the same where nothing is searched before
 

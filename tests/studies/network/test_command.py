@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from ithaca.solver import rounds
+from ithaca.solver import schedule
 from tests.command_line import begin, ithaca, refused, start, succeed
 from tests.studies.network.tiny import TINY, tiny_file
 
@@ -155,15 +155,15 @@ def test_bad_input_exits_2() -> None:
 def test_a_failing_problem_is_reported_at_the_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    advance = rounds.advance
+    advance = schedule.advance
 
-    def breaks(entry: rounds.Entry, *rest: Any) -> Any:
+    def breaks(entry: schedule.Entry, *rest: Any) -> Any:
         problem = entry.course.problem
         if problem.design.name in ("[i] C", "[j] C"):
             raise RuntimeError("broken")
         return advance(entry, *rest)
 
-    monkeypatch.setattr(rounds, "advance", breaks)
+    monkeypatch.setattr(schedule, "advance", breaks)
     done = succeed("network", tiny_file(tmp_path), *QUICK, "--layers", "mm", "--json")
     assert (
         "ithaca: failed: wide [i] C, wide [j] C, deep [i] C and 1 more: RuntimeError: broken"

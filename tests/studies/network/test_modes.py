@@ -14,7 +14,7 @@ from ithaca.files.errors import InputError
 from ithaca.formulations.systolic.design import SpaceOptions, systolic
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY
-from ithaca.solver import rounds
+from ithaca.solver import schedule
 from ithaca.solver.certificate import Certificate, Status
 from ithaca.solver.engines import Method
 from ithaca.solver.options import SolveOptions
@@ -168,15 +168,15 @@ def test_an_infeasible_layer_is_explained(network: Network, options: RunOptions)
 def test_a_failing_problem_is_reported_and_the_rest_finish(
     network: Network, monkeypatch: pytest.MonkeyPatch, least: dict[str, Any]
 ) -> None:
-    advance: Callable[..., Any] = rounds.advance
+    advance: Callable[..., Any] = schedule.advance
 
-    def breaks(entry: rounds.Entry, *rest: Any) -> Any:
+    def breaks(entry: schedule.Entry, *rest: Any) -> Any:
         problem = entry.course.problem
         if systolic(problem).nest.sizes.get("k") == 12 and problem.design.name == "[i,k] C":
             raise RuntimeError("two\nlines")
         return advance(entry, *rest)
 
-    monkeypatch.setattr(rounds, "advance", breaks)
+    monkeypatch.setattr(schedule, "advance", breaks)
     request = tiny_request(space=DIVISORS)
     result = mode("per-layer")(only_layers(network, ["mm"]), request, RunOptions())
     assert [(f.place, f.reason) for f in result.failures] == [
@@ -308,6 +308,6 @@ def test_results_of_one_mode_serve_the_other(
     request, only = tiny_request(space=DIVISORS), only_layers(network, ["wide"])
     store = problem_store(tmp_path / "kept", RunOptions())
     mode("per-layer")(only, request, RunOptions(store=store))
-    monkeypatch.setattr(rounds, "advance", None)  # whatever is solved again fails
+    monkeypatch.setattr(schedule, "advance", None)  # whatever is solved again fails
     again = mode("shared-dataflow")(only, request, RunOptions(store=store))
     assert (again.failures, again.proven) == ((), 1)

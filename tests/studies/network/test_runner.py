@@ -18,7 +18,7 @@ import pytest
 from ithaca.files.errors import InputError
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.design import SpaceOptions
-from ithaca.solver import portfolio, rounds
+from ithaca.solver import portfolio, schedule
 from ithaca.solver.certificate import Status
 from ithaca.solver.engines import Method
 from ithaca.solver.options import SolveOptions
@@ -69,9 +69,9 @@ def test_results_are_kept_one_by_one_and_never_computed_again(
     assert seen[-1] == (4, 4)
     assert all(files == done for done, files in seen)
     solved = []
-    advance = rounds.advance
+    advance = schedule.advance
     monkeypatch.setattr(
-        rounds, "advance", lambda e, *rest: solved.append(e.course.problem) or advance(e, *rest)
+        schedule, "advance", lambda e, *rest: solved.append(e.course.problem) or advance(e, *rest)
     )
     assert values(run_problems(jobs, RunOptions(store=kept(folder)))) == answers
     assert solved == [j.problem for j in jobs[4:]]
@@ -135,7 +135,7 @@ def test_what_was_not_proven_is_solved_again_only_with_more_time(
 def test_none_is_begun_when_time_is_up(
     jobs: list[Job], monkeypatch: pytest.MonkeyPatch, threads: int
 ) -> None:
-    monkeypatch.setattr(rounds, "advance", late)
+    monkeypatch.setattr(schedule, "advance", late)
     found = run_problems(
         jobs * 20, RunOptions(search=SolveOptions(time_limit=0.5), threads=threads)
     )
@@ -181,14 +181,14 @@ def test_whatever_breaks_becomes_a_failure(
     error: Exception,
     reason: str,
 ) -> None:
-    advance = rounds.advance
+    advance = schedule.advance
 
-    def breaks(entry: rounds.Entry, *rest: Any) -> Solution:
+    def breaks(entry: schedule.Entry, *rest: Any) -> Solution:
         if entry.course.problem is jobs[0].problem:
             raise error
         return advance(entry, *rest)
 
-    monkeypatch.setattr(rounds, "advance", breaks)
+    monkeypatch.setattr(schedule, "advance", breaks)
     states: list[RunState] = []
     found = run_problems(jobs[:2], RunOptions(store=kept(tmp_path), report=states.append))
     assert found[0] == Failure(jobs[0].place, reason, refused=isinstance(error, InputError))

@@ -23,29 +23,24 @@ begin with what those have found.
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from enum import Enum
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from math import inf
 
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
-from ithaca.solver.auto import ALONE, CPSAT_SHARE, Course
-from ithaca.solver.certificate import Status, TracePoint
 from ithaca.solver.executor import Executor, InProcess, Tell
-from ithaca.solver.infeasibility import shortfalls
 from ithaca.solver.options import Budget, SolveOptions
-from ithaca.solver.progress import Progress, Report
+from ithaca.solver.progress import Progress
+from ithaca.solver.proof_state import ALONE, CPSAT_SHARE, ProofState
 from ithaca.solver.solution import Solution
-from ithaca.solver.trace import TraceRecorder
+from ithaca.solver.steps import EXACT_SHARE, Entry, Step, advance
 
-#: Share of a time limit that the survey may take, and of a problem's part of that what exact search
-#: may.
-SURVEY_SHARE, EXACT_SHARE = 0.4, 0.5
+#: Share of a time limit that the survey may take.
+SURVEY_SHARE = 0.4
 
 #: Share of the time left that evolution may take, of one problem or of all workloads.
 EVOLUTION_SHARE = 0.4
@@ -70,112 +65,7 @@ MOMENT = 0.05
 LEAST_STRETCH = 1.0
 
 
-class Step(Enum):
-    """What is done with a problem in a round."""
-
-    FIRST = "first"
-    OPENING = "opening"
-    SURVEY = "survey"
-    EVOLUTION = "evolution"
-    CONTEST = "contest"
-    CPSAT = "cpsat"
-    PROOF = "proof"
-    TIES = "ties"
-
-
-@dataclass
-class Entry:
-    """A problem among its rivals."""
-
-    course: Course
-    """How far the engines are with it."""
-    rivals: Hashable
-    """The same for all rivals."""
-    trace: tuple[TracePoint, ...] = ()
-    """When its incumbent or bound changed."""
-    best: Fraction | None = None
-    """The least value that it or a rival has."""
-    rival: Fraction | None = None
-    """Only what is below this is of interest; None: everything."""
-    alone: float = 0.0
-    """Seconds of its search in which it need not mind its rivals."""
-    turn: float | None = None
-    """Seconds that it has in the survey; None: as long as it takes."""
-    patience: float = 0.0
-    """Seconds that its tables, and the search, may take in the opening."""
-    explained: bool = False
-    """Whether the limits at fault were looked for, if it is infeasible."""
-    contested: bool = True
-    """Whether rivals are left to be proven: its ties wait for them."""
-
-    @property
-    def beaten(self) -> bool:
-        """Whether a rival has a smaller value: then any of its configurations of that value will
-        do."""
-        value = self.course.state.value
-        return value is not None and self.best is not None and self.best < value
-
-    def asked(self, options: SolveOptions) -> SolveOptions:
-        """The options of all problems as they are for this one."""
-        return replace(options, rival=self.rival, any_tie=options.any_tie or self.beaten)
-
-
-def advance(entry: Entry, step: Step, options: SolveOptions, report: Report) -> Solution:
-    """Take a step with a problem, for as long as the options say."""
-    course, budget = entry.course, Budget(replace(options, rival=entry.rival))
-    recorder = TraceRecorder(time.perf_counter() - course.seconds, list(entry.trace))
-
-    def tell(progress: Progress) -> None:
-        recorder(progress)
-        report(progress)
-
-    if step is Step.FIRST and entry.best is None:
-        stop = lambda: course.state.value is not None or options.stopped  # noqa: E731
-        course.explore(replace(options, stop=stop, rival=None), tell)
-    if step is Step.OPENING or (step is Step.SURVEY and entry.turn is None):
-        most = ALONE if entry.turn is None else min(ALONE, entry.patience)
-        # where nothing is known and no other engine helps, tables may take their time: there must
-        # be an answer
-        tables = (
-            None
-            if entry.turn is None or (entry.best is None and not course.others)
-            else entry.patience
-        )
-        # a configuration is wanted even of what is beaten at once
-        course.explore(replace(budget.share().at_most(tables), rival=None), tell, entry.alone)
-        if course.prepared:  # else the same time would not do again
-            course.explore(budget.share().at_most(tables), tell, most)
-    if step is Step.SURVEY:
-        course.bound(budget.share().at_most(entry.turn))
-        if course.state.value is None and entry.best is None:  # anything is better than nothing
-            course.evolve(budget.share())
-    elif step is Step.EVOLUTION:
-        course.evolve(budget.options)
-    elif step is Step.CONTEST:
-        course.combine(budget.part(EXACT_SHARE))
-        course.explore(budget.share(), tell)
-    elif step is Step.TIES:
-        course.break_ties(budget.options)
-    elif step is Step.CPSAT:
-        course.ask_cpsat(budget.options, tell)
-    elif step is Step.PROOF:
-        course.finish(budget.options, tell)
-    asked = entry.asked(options)
-    if options.time_limit is None and not entry.contested:
-        course.break_ties(asked)
-    solution = course.solution(asked)
-    proof = solution.certificate
-    if proof.status is not Status.INFEASIBLE:
-        entry.trace = recorder.trace(solution.value, proof.lower_bound, proof.nodes)
-        return replace(solution, certificate=replace(proof, trace=entry.trace))
-    if step is not Step.PROOF:
-        return solution
-    return replace(
-        solution, shortfalls=shortfalls(course.problem, replace(budget.share(), gap=0.0))
-    )
-
-
-class Rounds:
+class Schedule:
     """The problems of one budget, solved in rounds by exact search, or with all engines
     (``others``).
 
@@ -198,7 +88,9 @@ class Rounds:
         keys = [0] * len(problems) if rivals is None else rivals
         pairs = zip(problems, starts, keys, strict=True)
         alone = 0.0 if best_only else MOMENT
-        self.entries = [Entry(Course(p, s, others=others), key, alone=alone) for p, s, key in pairs]
+        self.entries = [
+            Entry(ProofState(p, s, others=others), key, alone=alone) for p, s, key in pairs
+        ]
         self.failed: set[int] = set()
         self._final: set[int] = set()
         self._budget, self._executor, self._tell = budget, executor, tell
@@ -303,7 +195,7 @@ class Rounds:
 
     def _hand_on(self, plain: Sequence[int]) -> None:
         """Let problems that keep tensors on chip begin with what is known of them without that."""
-        known: dict[str, list[Course]] = {}
+        known: dict[str, list[ProofState]] = {}
         for course in (self.entries[n].course for n in plain):
             known.setdefault(course.problem.design.name, []).append(course)
         for entry in self.entries:

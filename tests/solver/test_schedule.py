@@ -18,7 +18,7 @@ from ithaca.formulations.systolic.design import systolic_problem
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.results.files import load_result, result_document
-from ithaca.solver import auto, combination, rounds, seeding
+from ithaca.solver import combination, proof_state, schedule, seeding, steps
 from ithaca.solver.certificate import Status, Termination
 from ithaca.solver.engines import Method
 from ithaca.solver.exact.engine import solve_exact
@@ -64,19 +64,20 @@ def stopped_before(
 ) -> tuple[Solution, ...]:
     """What is known of designs when a method of the rounds is called for the first time."""
     reached: list[object] = []
-    method = getattr(rounds.Rounds, name)
+    method = getattr(schedule.Schedule, name)
 
-    def reach(self: rounds.Rounds, *given: object) -> object:
+    def reach(self: schedule.Schedule, *given: object) -> object:
         reached.append(given)
         return method(self, *given)
 
-    monkeypatch.setattr(rounds.Rounds, name, reach)
+    monkeypatch.setattr(schedule.Schedule, name, reach)
     return solve_designs(problems, SolveOptions(stop=lambda: bool(reached)), method=Method.AUTO)
 
 
 def test_the_best_is_known_before_anything_is_searched(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rounds, "ALONE", 0.0)
-    monkeypatch.setattr(rounds, "MOMENT", 0.0)
+    monkeypatch.setattr(schedule, "ALONE", 0.0)
+    monkeypatch.setattr(steps, "ALONE", 0.0)
+    monkeypatch.setattr(schedule, "MOMENT", 0.0)
     found = stopped_before(monkeypatch, "_able", strided_problems("n", "r", "nr", "rm", "rc"))
     best = best_solution(found)
     assert best is not None
@@ -107,7 +108,7 @@ def test_without_a_limit_every_design_is_what_it_is_alone() -> None:
 def test_what_is_not_better_says_so_and_is_verified(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(rounds, "MOMENT", 1e-4)
+    monkeypatch.setattr(schedule, "MOMENT", 1e-4)
     found = stopped_before(
         monkeypatch, "_unproven", [mm_problem((1024, 1024, 1024), d) for d in MM_DATAFLOWS]
     )
@@ -167,10 +168,10 @@ def test_rivals_are_those_of_one_key() -> None:
     ]
     both = solve_designs(problems, SolveOptions(), method=Method.AUTO)
     assert [s.certificate.status for s in both] == [Status.OPTIMAL] * 4
-    entries = rounds.Rounds(
+    entries = schedule.Schedule(
         problems,
-        rounds.Budget(SolveOptions()),
-        rounds.InProcess(),
+        schedule.Budget(SolveOptions()),
+        schedule.InProcess(),
         others=False,
         starts=[s.configuration for s in both],
         rivals=[0, 0, 1, 1],
@@ -197,17 +198,17 @@ def test_every_workload_has_its_turn_before_any_has_a_second(
     problems = [mm_problem((n, n, n), d) for n in (48, 40, 32) for d in MM_DATAFLOWS]
     layers = [n // len(MM_DATAFLOWS) for n in range(len(problems))]
     begun: list[Problem] = []
-    advance = rounds.advance
+    advance = schedule.advance
 
-    def note(entry: rounds.Entry, step: rounds.Step, *rest: Any) -> Solution:
+    def note(entry: schedule.Entry, step: schedule.Step, *rest: Any) -> Solution:
         begun.append(entry.course.problem)
         return advance(entry, step, *rest)
 
-    monkeypatch.setattr(rounds, "advance", note)
-    budget = rounds.Budget(SolveOptions(time_limit=600.0, stop=lambda: len(begun) > 3))
+    monkeypatch.setattr(schedule, "advance", note)
+    budget = schedule.Budget(SolveOptions(time_limit=600.0, stop=lambda: len(begun) > 3))
     starts = [None] * len(problems)
-    found = rounds.Rounds(
-        problems, budget, rounds.InProcess(), others=True, starts=starts, rivals=layers
+    found = schedule.Schedule(
+        problems, budget, schedule.InProcess(), others=True, starts=starts, rivals=layers
     )
     last = dict(found.run())
     assert [problems.index(p) for p in begun[:3]] == [
@@ -240,16 +241,16 @@ def test_processes_come_to_the_same_best_within_a_limit() -> None:
 
 def steps_of(
     problems: list[Problem], options: SolveOptions, monkeypatch: pytest.MonkeyPatch
-) -> list[tuple[rounds.Step, str]]:
+) -> list[tuple[schedule.Step, str]]:
     """Which steps the default engine takes with which designs."""
-    taken: list[tuple[rounds.Step, str]] = []
-    advance = rounds.advance
+    taken: list[tuple[schedule.Step, str]] = []
+    advance = schedule.advance
 
-    def note(entry: rounds.Entry, step: rounds.Step, *rest: Any) -> Solution:
+    def note(entry: schedule.Entry, step: schedule.Step, *rest: Any) -> Solution:
         taken.append((step, entry.course.problem.design.name))
         return advance(entry, step, *rest)
 
-    monkeypatch.setattr(rounds, "advance", note)
+    monkeypatch.setattr(schedule, "advance", note)
     solve_designs(problems, options, method=Method.AUTO)
     return taken
 
@@ -260,7 +261,7 @@ def test_what_exact_search_proves_at_once_needs_no_other_engine_under_a_limit(
 ) -> None:
     problems = [mm_problem((48, 40, 32), d) for d in MM_DATAFLOWS]
     taken = steps_of(problems, SolveOptions(time_limit=2.0), monkeypatch)
-    assert {step for step, _ in taken} <= {rounds.Step.OPENING, rounds.Step.TIES}
+    assert {step for step, _ in taken} <= {schedule.Step.OPENING, schedule.Step.TIES}
 
 
 @pytest.mark.ci(every=2)
@@ -306,16 +307,16 @@ def test_an_opening_that_proves_nothing_ends_and_the_least_bound_evolves_first(
         while True:
             checkpoint()
 
-    monkeypatch.setattr(auto, "build_model", slow)
+    monkeypatch.setattr(proof_state, "build_model", slow)
     monkeypatch.setattr(seeding, "solver_start", lambda *given, **more: seeding.NOTHING)
     monkeypatch.setattr(combination, "SAMPLES", 400)
     # the contest builds tables again
     taken = steps_of(
         problems, SolveOptions(time_limit=2.0, stop=lambda: len(built) > 2), monkeypatch
     )
-    opened = [design for step, design in taken if step is rounds.Step.OPENING]
+    opened = [design for step, design in taken if step is schedule.Step.OPENING]
     assert opened == [
         "[i,j] C"
     ]  # the most promising one has more than a twelfth of the time, which is for all
-    evolved = [design for step, design in taken if step is rounds.Step.EVOLUTION]
+    evolved = [design for step, design in taken if step is schedule.Step.EVOLUTION]
     assert {"[i,j] C", "[i,k] C", "[j,k] C"} == set(evolved[:3])

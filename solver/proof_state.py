@@ -1,0 +1,446 @@
+"""What is known of a problem on its way to a proof, and the steps by which engines take it there.
+
+What options narrow a space to is searched before the whole of it, which begins with the best that
+is found there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from ithaca.files.errors import InputError
+from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.problem import Problem
+from ithaca.solver.certificate import Status
+from ithaca.solver.conclusion import conclude
+from ithaca.solver.exact.probing import probe
+from ithaca.solver.exact.search import Search, SearchState, check_bound, unsearched
+from ithaca.solver.options import Budget, SolveOptions, StoppedError
+from ithaca.solver.progress import Progress, Report
+from ithaca.solver.solution import Solution, make_solution
+from ithaca.solver.staged.search import StagedSearch
+from ithaca.solver.tables.frame import build_model
+from ithaca.solver.ties import preferred
+
+if TYPE_CHECKING:
+    from ithaca.formulations.stage import Stage
+    from ithaca.solver.seeding import Start
+
+METHOD, EXACT, STAGED = "auto", "exact", "staged"
+
+#: Seconds of exact search before other engines are asked.
+ALONE = 2.0
+
+#: Seconds of preparing exact search before evolution is asked for a first incumbent.
+PATIENCE = 2.0
+
+#: Share of the time left that geometric programs may take, and then evolution.
+EVOLUTION_SHARE = 0.2
+
+#: Share of the time of evolution that geometric programs and their rounding may take where nothing
+#: is known.
+SEEDING_SHARE = 0.5
+
+#: Geometric programs solved for a first incumbent while tables are built, and for a first bound
+#: where time is shared.
+EARLY_STAGES, FIRST_STAGES = (12,), (1,)
+
+#: Share of a time limit that is kept for CP-SAT.
+CPSAT_SHARE = 0.25
+
+#: Seconds that CP-SAT has for what stages leave open, with or without a time limit: gaps of many
+#: digits it may never close.
+LAST = 60.0
+
+
+class ProofState:
+    """A problem on its way to a proof: what is known of it, and how far the engines are with it.
+
+    Steps end when their options say so, and go on where others ended. Without ``others``, exact
+    search is the only engine. A problem whose design offers a stage is searched in stages; what
+    these leave open is CP-SAT's.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        start: Configuration | None = None,
+        *,
+        others: bool = True,
+        stage: Stage | None = None,
+        widens: bool = True,
+    ) -> None:
+        self.problem = problem
+        self._stage = stage or problem.design.stage(problem)
+        self.state = unsearched(problem, start)
+        self.seconds = 0.0
+        self.others = others and self._stage is None
+        self._left_to_cpsat = others  #: What stages leave open, until it has said all it can
+        self._asked_cpsat = 0.0  #: Seconds of it
+        self._methods: list[str] = []
+        self._search: Search | StagedSearch | None = None
+        self._combined = self._looked_ahead = self._evolved = False
+        self._known: Start | None = None
+        self._ties_broken: bool | None = None
+        #: Of parts of the space, as long as they are of use
+        self._narrower: list[ProofState] | None = None if widens else []
+        self._part: float | None = None  #: Seconds that each of them may take
+
+    # -- what is known -----------------------------------------------------------------
+
+    def closed(self, options: SolveOptions) -> bool:
+        """Whether enough is known, or a stop is asked for."""
+        return (
+            (self._exhausted and not self._left_to_cpsat)
+            or options.stopped
+            or self.state.complete
+            or options.gap_is_met(self.state.value, self.state.lower_bound)
+        )
+
+    @property
+    def _exhausted(self) -> bool:
+        """Whether stages have nothing more to try."""
+        return isinstance(self._search, StagedSearch) and self._search.exhausted
+
+    @property
+    def staged(self) -> bool:
+        """Whether it is searched in stages."""
+        return self._stage is not None
+
+    @property
+    def prepared(self) -> bool:
+        """Whether the tables of exact search are built."""
+        return self._search is not None
+
+    def solution(self, options: SolveOptions) -> Solution:
+        """What is known, as the solution of a search that ended under some options."""
+        alone = METHOD if self.others else STAGED if self.staged else EXACT
+        state, method = self.state, "+".join(dict.fromkeys(self._methods)) or alone
+        certificate = conclude(
+            state.value,
+            state.lower_bound,
+            options,
+            complete=state.complete,
+            exhausted=self._exhausted and not self._left_to_cpsat,
+            method=method,
+            nodes=state.boxes,
+            seconds=self.seconds,
+        )
+        ties_broken = False if self.tied and not options.any_tie else self._ties_broken
+        return make_solution(
+            self.problem, state.incumbent, replace(certificate, ties_broken=ties_broken)
+        )
+
+    @property
+    def tied(self) -> bool:
+        """Whether its optimum is proven, and others of that value were not looked for."""
+        state = self.state
+        if (
+            self._ties_broken is not None
+            or state.incumbent is None
+            or not (state.complete or state.value == state.lower_bound)
+        ):
+            return False
+        return self.problem.preferences(state.incumbent) is not None
+
+    def learn(self, solution: Solution) -> None:
+        """Take over what a copy of this course, in another process, came to."""
+        known = solution.certificate
+        self.state = SearchState(
+            solution.configuration, solution.value, known.nodes, known.lower_bound, known.empty
+        )
+        self.seconds = known.seconds
+        self._methods = [name for name in known.method.split("+") if name != METHOD]
+        self._ties_broken = known.ties_broken or None  # a copy may not have looked for others yet
+
+    # -- steps -------------------------------------------------------------------------
+
+    def solve(self, options: SolveOptions, report: Report | None = None) -> Solution:
+        """Take all steps, and say what they came to."""
+        self.finish(options, report)
+        return self.solution(options)
+
+    def explore(
+        self, options: SolveOptions, report: Report | None = None, most: float | None = None
+    ) -> None:
+        """Go on with exact search, for ``most`` seconds at most; first its tables are built, with
+        all the time there is."""
+        budget = Budget(options)
+        if not self.closed(options) and (self._search is not None or self._prepare(budget)):
+            assert self._search is not None
+            self._search.report = report
+            own = Budget(budget.share().at_most(most))
+            self._explore_narrower(own, report)
+            self._run(own.share())
+        self.seconds += budget.spent
+        if self._exhausted:
+            self.ask_cpsat(budget.share().at_most(most).at_most(LAST), report)
+
+    def bound(self, options: SolveOptions) -> None:
+        """Ask few geometric programs for a bound and seeds."""
+        budget = Budget(options)
+        if self.others and not self.closed(options):
+            if self._search is None:
+                self._look_ahead(options, FIRST_STAGES)
+            elif isinstance(self._search, Search):
+                self._bound_and_seed(self._search, options, FIRST_STAGES)
+                self._run(replace(options, time_limit=0.0))
+        self.seconds += budget.spent
+
+    def evolve(self, options: SolveOptions) -> None:
+        """Let evolution look for a better incumbent, once."""
+        budget = Budget(options)
+        if self.others and not self._evolved and not self.closed(options):
+            if self._search is None:
+                self._look_ahead(budget.part(SEEDING_SHARE), FIRST_STAGES, rounding=True)
+            self._evolve(budget.share())
+        self.seconds += budget.spent
+
+    def combine(self, options: SolveOptions) -> None:
+        """Let other engines bound, seed and thin out the search, once."""
+        search = self._search
+        if (
+            self._combined
+            or not isinstance(search, Search)
+            or not self.others
+            or options.time_limit == 0
+            or self.closed(options)
+        ):
+            return
+        from ithaca.solver.combination import close_coarse_boxes
+
+        self._combined, budget = True, Budget(options)
+        known = self._bound_and_seed(search, budget.part(EVOLUTION_SHARE))
+        if not (known.infeasible or options.gap_is_met(search.state.value, known.lower_bound)):
+            if not self._evolved:
+                self._evolve(budget.part(EVOLUTION_SHARE))
+            if known.lower_bound is not None:
+                close_coarse_boxes(self.problem, search, budget.part(1 - CPSAT_SHARE))
+        self._run(replace(options, time_limit=0.0))
+        self.seconds += budget.spent
+
+    def finish(self, options: SolveOptions, report: Report | None = None) -> None:
+        """Go on with all engines; with a time limit, CP-SAT has the last part of it."""
+        budget, limit = Budget(options), options.time_limit
+        if self.others:
+            searched = 0.0 if self._search is None else self.state.seconds
+            self.explore(options, report, max(ALONE - searched, 0.0))
+        self.combine(budget.share())
+        until = limit
+        if limit is not None and self.others:
+            until = max(limit * (1 - CPSAT_SHARE) - budget.spent, 0.0)
+        self.explore(replace(options, time_limit=until), report)
+        if limit is not None:
+            self.ask_cpsat(budget.share(), report)
+
+    def ask_cpsat(self, options: SolveOptions, report: Report | None = None) -> None:
+        """Let CP-SAT go on from what is known, for all the time there is."""
+        search = self._search
+        if (
+            search is None
+            or not (self.others or self._exhausted)
+            or self.closed(options)
+            or options.time_limit == 0
+        ):
+            return
+        from ithaca.solver.cpsat.engine import solve_cpsat
+
+        state, budget, before = self.state, Budget(options), self.seconds
+
+        def tell(progress: Progress) -> None:
+            """Count on from what was spent before."""
+            if report is not None:
+                boxes, seconds = state.boxes + progress.boxes, before + progress.seconds
+                report(replace(progress, boxes=boxes, seconds=seconds))
+
+        known, limit = (state.incumbent, state.lower_bound), options.time_limit
+        try:
+            found = solve_cpsat(self.problem, replace(options, any_tie=True), tell, *known)
+        except (InputError, MemoryError):  # it cannot express the problem, or not in this memory
+            self._left_to_cpsat = False
+            return
+        # it ends well before its time where it has said all it can; what stages leave open may be
+        # beyond it for ever
+        self._asked_cpsat += budget.spent
+        early = limit is not None and budget.spent < 0.9 * limit and not options.stopped
+        self._left_to_cpsat = not early and self._asked_cpsat < LAST
+        self._methods.append(found.certificate.method)
+        self._adopt(search, found)
+        state.boxes += found.certificate.nodes
+        self.seconds += budget.spent
+
+    def break_ties(self, options: SolveOptions) -> None:
+        """Go on from the optimum to the one answer of that value, unless any will do."""
+        budget, state = Budget(options), self.state
+        if self.tied and not options.any_tie and state.value is not None:
+            found = preferred(self.problem, state.value, state.incumbent, options)
+            state.incumbent, self._ties_broken = found.configuration, found.complete
+            state.boxes += found.boxes
+        self.seconds += budget.spent
+
+    # -- engines -----------------------------------------------------------------------
+
+    def _prepare(self, budget: Budget) -> bool:
+        """Build the tables of exact search; false if enough is known without them, or time is
+        up."""
+        if self._stage is not None:
+            self._begin(StagedSearch(self.problem, self._stage, budget.options), STAGED)
+            return True
+        checkpoint = budget.options.checkpoint()
+
+        def look_ahead_if_slow() -> None:
+            checkpoint()
+            if self.others and not self._looked_ahead and budget.spent > PATIENCE:
+                ahead = budget.part(EVOLUTION_SHARE)
+                self._look_ahead(ahead, EARLY_STAGES)
+                self._evolve(ahead)
+                if self.closed(budget.options):
+                    raise StoppedError  # enough is known without tables
+
+        try:
+            checkpoint()
+            model = build_model(
+                self.problem,
+                look_ahead_if_slow,
+                lambda lowered, tables: probe(
+                    self.problem, lowered, tables, self.state.value, self._offer, look_ahead_if_slow
+                ),
+            )
+        except StoppedError:
+            return False
+        self._begin(Search(model, budget.options), EXACT)
+        return True
+
+    def _explore_narrower(self, budget: Budget, report: Report | None) -> None:
+        """Search narrower spaces first, until each is proven or has had an equal part of the first
+        time limit."""
+
+        def tell(progress: Progress) -> None:
+            if report is not None:
+                report(replace(progress, lower_bound=self.state.lower_bound))
+
+        def stopped() -> bool:  # what is found first is known at once
+            return self.closed(budget.options) or (
+                self.state.value is None and course.state.value is not None
+            )
+
+        if self._narrower is None:
+            parts = (
+                replace(self.problem, design=design) for design in self.problem.design.narrower
+            )
+            self._narrower = [ProofState(part, others=False, widens=False) for part in parts]
+        while self._narrower and not self.closed(budget.options) and not budget.up:
+            course = self._narrower[0]
+            if self._part is None and budget.options.time_limit is not None:
+                self._part = budget.options.time_limit / (len(self._narrower) + 1)
+            # there must be an answer
+            most = (
+                None
+                if self._part is None or self.state.value is None
+                else max(self._part - course.seconds, 0.0)
+            )
+            options = budget.share().at_most(most)
+            course.explore(replace(options, stop=stopped, rival=self.state.value), tell)
+            for other in (self, *self._narrower[1:]):
+                other.adopt_from(course)
+            had_its_part = self._part is not None and course.seconds >= self._part
+            foreign = self.state.value is None and course.state.value is not None
+            rest = replace(options, stop=None, rival=self.state.value)
+            if had_its_part or foreign or course.closed(rest):
+                self.state.boxes += course.state.boxes
+                del self._narrower[0]
+
+    def adopt_from(self, other: ProofState) -> None:
+        """Take the incumbent of another space over, if it is one of this space and improves."""
+        if (found := other.state.incumbent) is not None:
+            try:
+                own = self.problem.design.translated(other.problem.design, found)
+            except InputError:  # it is none
+                return
+            if own is not None:
+                self._offer(own)
+
+    def _offer(self, found: Configuration) -> Fraction | None:
+        """Take a configuration as incumbent, if the reference confirms that it improves."""
+        if self._search is not None:
+            self._search.offer(found)
+            return self.state.value
+        state, value = self.state, self.problem.feasible_value(found)
+        if value is not None and (state.value is None or value < state.value):
+            check_bound(self.problem, value, state.lower_bound)
+            state.incumbent, state.value = found, value
+        return state.value
+
+    def _begin(self, search: Search | StagedSearch, method: str) -> None:
+        """Let a search take over what is known."""
+        self._search, known = search, self.state
+        self.state = self._search.state
+        self.state.boxes += known.boxes
+        if known.incumbent is not None:
+            self._search.offer(known.incumbent)
+        if known.lower_bound is not None:
+            self._search.raise_floor(known.lower_bound)
+        self._methods.append(method)
+
+    def _run(self, options: SolveOptions) -> None:
+        assert self._search is not None
+        self._search.options = options
+        self._search.run()
+
+    def _look_ahead(
+        self, options: SolveOptions, stages: Sequence[int], *, rounding: bool = False
+    ) -> None:
+        """A lower bound, and near what to look for an incumbent, without exact search or its
+        tables."""
+        from ithaca.solver.seeding import solver_start
+
+        self._looked_ahead, state = True, self.state
+        self._known = known = solver_start(
+            self.problem, options, options.checkpoint(), stages=stages, rounding=rounding
+        )
+        bounds = [b for b in (state.lower_bound, known.lower_bound) if b is not None]
+        state.lower_bound, state.complete = max(bounds, default=None), known.infeasible
+        check_bound(self.problem, state.value, state.lower_bound, infeasible=known.infeasible)
+        self._methods.append("gp")
+
+    def _evolve(self, options: SolveOptions) -> None:
+        """Let a short evolution look for a better incumbent."""
+        from ithaca.solver.combination import better_incumbent
+        from ithaca.solver.seeding import NOTHING
+
+        if self.state.complete:
+            return
+        self._evolved, before = True, self.state.value
+        found = better_incumbent(
+            self.problem, options, self.state.incumbent, self._known or NOTHING
+        )
+        if found is not None:
+            self._offer(found)
+        if self.state.value != before:
+            self._methods.append("evolve")
+
+    def _bound_and_seed(
+        self, search: Search, options: SolveOptions, stages: Sequence[int] | None = None
+    ) -> Start:
+        from ithaca.solver.combination import bound_and_seed
+        from ithaca.solver.seeding import STAGES
+
+        self._known = known = bound_and_seed(
+            self.problem, search, options, STAGES if stages is None else stages
+        )
+        if known.infeasible or known.lower_bound is not None:
+            self._methods.append("gp")
+        return known
+
+    def _adopt(self, search: Search | StagedSearch, found: Solution) -> None:
+        """Let the search know what another engine has found and proven."""
+        if found.certificate.status is Status.INFEASIBLE:
+            search.close_all()
+        if found.configuration is not None:
+            search.offer(found.configuration)
+        if found.certificate.lower_bound is not None:
+            search.raise_floor(found.certificate.lower_bound)
+        self._run(replace(search.options, time_limit=0.0))
