@@ -46,7 +46,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
 #: so belongs to CI (`ci` in pyproject.toml), or is too slow.
 BUDGETS = {
     "exports": 40,
-    "families": 25,
+    "families": 32,
     "formulations": 65,
     "paper": 5,
     "refine": 10,

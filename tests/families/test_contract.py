@@ -225,7 +225,9 @@ def test_searches_find_configurations(sample: Sample, method: Method) -> None:
     for problem in sample.problems:
         optimum = sample.optimum(problem)
         assert optimum is not None
-        assert check_found(engine(method)(problem, SolveOptions(time_limit=5))) >= optimum
+        # nonlinear programs end by themselves, however slow the machine is
+        limit = 60 if method is Method.NLP else 5
+        assert check_found(engine(method)(problem, SolveOptions(time_limit=limit))) >= optimum
 
 
 @pytest.mark.parametrize("transposed", [False, True])
