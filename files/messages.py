@@ -40,8 +40,10 @@ def printable(text: str) -> str:
 
 
 def refuse(where: object, complaint: object) -> InputError:
-    """The error ``where: complaint``, kept to one printable line of bounded length."""
-    line = escaped(f"{where}: {complaint}")
+    """The error ``where: complaint``, kept to one printable line of bounded length; a complaint
+    that says where is kept."""
+    begin, text = f"{where}: ", str(complaint)
+    line = escaped(text if text.startswith(begin) else begin + text)
     return InputError(
         line if len(line) <= MAX_LINE else f"{line[: MAX_LINE // 2]} … {line[-MAX_LINE // 2 :]}"
     )

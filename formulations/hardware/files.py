@@ -197,7 +197,7 @@ def read_space(document: Any, where: object) -> HardwareSpace:
                 f"rules: no accelerator keeps {texts}; allowed: rules that some accelerator keeps"
             )
     except InputError as error:
-        raise error if str(error).startswith(f"{where}: ") else refuse(where, error) from None
+        raise refuse(where, error) from None
     return space
 
 

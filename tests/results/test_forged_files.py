@@ -397,8 +397,9 @@ def test_no_design_of_a_front_is_left_out(folder: Path) -> None:
     assert document["question"]["restriction"] == {}
     document["question"]["designs"].pop()
     path.write_text(json.dumps(document))
-    with pytest.raises(InputError, match=r"question\.restriction"):
+    with pytest.raises(InputError, match=r"question\.restriction") as error:
         ithaca.verify(path)
+    assert str(error.value).count(str(path)) == 1
 
 
 @pytest.mark.parametrize("change", ["parameters", "omissions", "sources"])
