@@ -458,6 +458,18 @@ def test_nothing_is_proven_of_one_layer_of_several_arrays(folder: Path) -> None:
         ithaca.load(path)
 
 
+@pytest.mark.parametrize("kind", ["lanes", "packs", "buffers"])
+def test_an_array_has_no_other_hardware(folder: Path, kind: str) -> None:
+    path = folder / "hardware.json"
+    KINDS["layers on two arrays"](folder).save(path)
+    document = json.loads(path.read_text())
+    document["layers"][0]["best"]["physical"][kind]["other"] = 1
+    path.write_text(json.dumps(document))
+    name = f"{kind.removesuffix('s') if kind != 'lanes' else kind}.other"
+    with pytest.raises(InputError, match=rf"layers\[0\]: best.physical has '{name}'; allowed: "):
+        ithaca.load(path)
+
+
 def test_the_order_of_fused_layers_is_that_of_the_layers(folder: Path) -> None:
     path = folder / "order.json"
     KINDS["layers mapped and fused"](folder).save(path)

@@ -7,7 +7,9 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field
 
+from ithaca.files.errors import InputError
 from ithaca.files.json_numbers import SCHEMA
+from ithaca.files.messages import quoted
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.data_types import data_type
 from ithaca.formulations.families import FAMILIES, UNNAMED, choice_of
@@ -349,7 +351,14 @@ def _read_layer(read: LayerDocument, request: NetworkRequest) -> LayerResult:
     if read.best is not None:
         posed, tiling = problem(read.best), read.best.tiling
         if (given := read.best.physical) is not None:
-            posed = posed.with_design(hardware=given.hardware(systolic(posed)))
+            own, hardware = systolic(posed), given.hardware(systolic(posed))
+            buffers = [quantities.buffer(name).name for name in own.buffers]
+            known = [q for q in (*own.space.quantities, *buffers) if not q.startswith("t1.")]
+            for name, _ in hardware:
+                if name not in known:
+                    what = f"best.physical has {quoted(name)}"
+                    raise InputError(f"{what}; allowed: {', '.join(known)}")
+            posed = posed.with_design(hardware=hardware)
     else:
         anything = ChoiceDocument(
             dataflow=list(dataflows(layer.nest)[0]),
