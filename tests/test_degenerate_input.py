@@ -78,7 +78,7 @@ def test_a_network_of_layers_of_one_iteration_is_mapped_and_explained(tmp_path: 
 # -- totals that are not above 0 ---------------------------------------------------------
 
 
-@pytest.mark.ci(every=3)
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("objective", "told"),
     [
@@ -362,6 +362,7 @@ def onnx_model(path: Path, names: Sequence[str]) -> None:
     )
 
 
+@pytest.mark.ci
 def test_names_of_models_drive_no_terminal_and_break_no_picture(tmp_path: Path) -> None:
     model, result = tmp_path / "m.onnx", tmp_path / "r.json"
     onnx_model(model, NAMES)

@@ -126,6 +126,7 @@ class _Page(HTMLParser):
             self.loaded.append(given["src"])
 
 
+@pytest.mark.ci
 def test_the_site_loads_nothing_from_elsewhere(site: Path) -> None:
     pages = {path: _Page(path.read_text(encoding="utf-8")) for path in site.rglob("*.html")}
     assert len(pages) > len(PAGES)
@@ -138,6 +139,7 @@ def test_the_site_loads_nothing_from_elsewhere(site: Path) -> None:
         ), style
 
 
+@pytest.mark.ci
 def test_links_lead_somewhere(site: Path) -> None:
     pages = {
         path: _Page(path.read_text(encoding="utf-8"))
@@ -158,6 +160,7 @@ def test_links_lead_somewhere(site: Path) -> None:
             )
 
 
+@pytest.mark.ci
 def test_equations_are_drawn_without_scripts(site: Path) -> None:
     page = (site / "cost-model.html").read_text(encoding="utf-8")
     assert _Page(page).equations > 20
@@ -166,6 +169,7 @@ def test_equations_are_drawn_without_scripts(site: Path) -> None:
     assert not re.search(r"<m[a-z]+>[^<]*(\\|&(amp;)?<)", page)
 
 
+@pytest.mark.ci
 def test_the_command_reference_names_every_option(site: Path) -> None:
     from ithaca.cli import COMMANDS, load
 

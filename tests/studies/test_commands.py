@@ -19,6 +19,7 @@ MM = ("mm", "-s", "i=32,j=24,k=16")
 TWO = ("--dataflow", "i,k")
 
 
+@pytest.mark.ci
 def test_whatif_prints_a_table_and_writes_dataset_and_plot(tmp_path: Path) -> None:
     data, plot, page = tmp_path / "study.nc", tmp_path / "study.png", tmp_path / "study.html"
     arguments = (
@@ -60,6 +61,7 @@ def test_whatif_prints_a_table_and_writes_dataset_and_plot(tmp_path: Path) -> No
     assert [p.name for p in tmp_path.iterdir() if p.name.startswith(".")] == []
 
 
+@pytest.mark.ci
 def test_limits_that_vary_may_be_shares_or_lifted(tmp_path: Path) -> None:
     vary = ("--vary", "bram18k=70%,50%", "--vary", "bandwidth=5,none")
     done = succeed(

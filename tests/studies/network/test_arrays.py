@@ -253,7 +253,7 @@ NONE = [
 ]
 
 
-@pytest.mark.ci(every=2)
+@pytest.mark.ci
 @pytest.mark.parametrize(("name", "arrays", "minimise"), NONE)
 def test_no_array_is_said_so(
     tmp_path: Path, products: Network, name: str, arrays: int, minimise: Minimise
@@ -352,6 +352,7 @@ CHANGES: list[tuple[Callable[[Any], object], str]] = [
 ]
 
 
+@pytest.mark.ci(every=4)
 @pytest.mark.parametrize(("change", "message"), CHANGES)
 def test_arrays_of_a_file_follow_from_its_layers(
     tmp_path: Path, several: NetworkResult, change: Callable[[Any], object], message: str

@@ -135,6 +135,7 @@ def chains(draw: st.DrawFn) -> Network:
     return chain_of(runs)
 
 
+@pytest.mark.ci
 @settings(max_examples=8)
 @given(chains(), st.sampled_from(OBJECTIVES), st.sampled_from(BUDGETS))
 def test_the_total_is_the_least_of_all_choices_and_configurations(
@@ -310,6 +311,7 @@ def test_a_run_without_time_says_what_it_knows() -> None:
     assert not result.complete
 
 
+@pytest.mark.ci(every=2)
 @pytest.mark.usefixtures("counted_time")
 @pytest.mark.parametrize(("method", "part"), [(Method.EXACT, 1.0), (Method.AUTO, 0.5)])
 def test_without_much_time_fusing_loses_nothing(method: Method, part: float) -> None:
@@ -328,6 +330,7 @@ def test_without_much_time_fusing_loses_nothing(method: Method, part: float) -> 
     assert value(solve_fused, 0.05) <= value(solve_per_layer, part * 0.05)
 
 
+@pytest.mark.ci
 def test_the_command(file: Path, tmp_path: Path) -> None:
     words = (
         "network",
@@ -363,6 +366,7 @@ layers:
 """
 
 
+@pytest.mark.ci
 def test_on_a_memory_hierarchy_too(tmp_path: Path) -> None:
     """All choices of what to keep, each layer with what that leaves it."""
     (tmp_path / "two.yaml").write_text(HIERARCHY)

@@ -99,6 +99,7 @@ def test_shared_dataflow_is_the_least_sum_of_one_design_per_kernel(
         assert layer.answer.value == least[layer.layer.name][designs[layer.layer.name]]
 
 
+@pytest.mark.ci
 def test_sharing_never_pays(network: Network, options: RunOptions) -> None:
     values = []
     for name in ("per-layer", "shared-dataflow"):
