@@ -24,11 +24,13 @@ GUIDES = [ROOT / "CONTRIBUTING.md", ROOT / "README.md"]
 
 #: Pages whose commands take more than three CPU seconds.
 LONG = {
+    "certificates",
     "co-design",
     "exporting",
     "fusing",
     "hardware-spaces",
     "memory-hierarchies",
+    "python",
     "recipes",
     "seeding",
     "simulating",
