@@ -391,7 +391,10 @@ class BoxSearch:
         if not self.question.space.allows(box.point):
             return
         before = list(self.found)
-        self._candidates.offer_known(box.point)
+        if before or self._budget.options.time_limit is None:
+            self._candidates.offer_known(box.point)
+        else:  # climbing takes time, and there must be an answer
+            self._candidates.solve(box.point)
         if not before or (self.found != before and not self._several):
             quantities = tuple(
                 q for q in self.question.space.quantities if q.name not in self._fixed

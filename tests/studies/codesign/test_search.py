@@ -9,6 +9,7 @@ from functools import partial
 from itertools import product
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -20,6 +21,7 @@ from ithaca.solver.executor import InProcess
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.shortfall import CONTRADICTION, explain
 from ithaca.solver.staged.engine import solve_staged
+from ithaca.studies.codesign import search
 from ithaca.studies.codesign.codesign import CodesignOptions, codesign, make_bank
 from ithaca.studies.codesign.infeasible import shortfalls
 from ithaca.studies.codesign.question import Question, make_question
@@ -47,6 +49,22 @@ def test_optima_and_fronts_are_those_of_enumeration(seed: int) -> None:
         for solution in point.layers:
             assert solution.configuration is not None
             assert solution.problem.feasible_value(solution.configuration) == solution.value
+
+
+def test_in_limited_time_an_accelerator_is_known_before_others_are_compared(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    known, climb = [], search.climb
+
+    def watched(quantities: Any, point: Any, judge: Any, *others: Any) -> Configuration:
+        known.append(len(judge.__self__.found))
+        return climb(quantities, point, judge, *others)
+
+    monkeypatch.setattr(search, "climb", watched)
+    question = random_question(14)
+    limited = codesign(question, CodesignOptions(search=SolveOptions(time_limit=1e6)))
+    assert known[0] == 1
+    assert [p.values for p in limited.front] == [p.values for p in codesign(question).front]
 
 
 def test_any_number_of_workers_and_a_results_folder_give_the_same(tmp_path: Path) -> None:
