@@ -77,6 +77,7 @@ def test_limits_that_vary_may_be_shares_or_lifted(tmp_path: Path) -> None:
     assert list(xr.load_dataset(tmp_path / "s.nc").bandwidth_limit.values) == ["5", "none"]
 
 
+@pytest.mark.ci
 def test_a_regime_holds_for_every_platform_that_is_varied() -> None:
     words = ("--dataflow", "i,j", "--edition", "cycle", "--json")
     best = {}

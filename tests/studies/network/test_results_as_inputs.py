@@ -50,6 +50,7 @@ def solved(tmp_path_factory: pytest.TempPathFactory) -> Written:
 MODES = [(), ("--mode", "shared-dataflow"), ("--mode", "shared-array", "--layers", "mm")]
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("words", MODES, ids=["per-layer", "shared-dataflow", "shared-array"])
 def test_what_was_solved_is_confirmed(solved: Written, words: tuple[str, ...]) -> None:
     path = solved(*words)
