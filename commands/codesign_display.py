@@ -9,7 +9,7 @@ from ithaca.commands.api.codesign_result import CodesignResult
 from ithaca.commands.api.codesign_study import CodesignStudy
 from ithaca.commands.display import console, proof, table
 from ithaca.commands.network_display import print_layers
-from ithaca.files.shown_numbers import counted, number, percent
+from ithaca.files.numbers import counted, number, percent
 from ithaca.results.codesign_layers import front_rows, hardware_text, limit_uses, told
 from ithaca.studies.codesign.result import HardwarePoint
 

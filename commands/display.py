@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ithaca.files.messages import printable
-from ithaca.files.shown_numbers import number, percent, rounded
+from ithaca.files.numbers import number, percent, rounded
 from ithaca.formulations.algebra.expression import Symbol
 from ithaca.formulations.design import Design
 from ithaca.formulations.families import module_of, profile_of

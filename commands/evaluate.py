@@ -15,7 +15,7 @@ from ithaca.commands.display import table as shown_table
 from ithaca.commands.outcome import print_document, say
 from ithaca.commands.typed import calls
 from ithaca.files.messages import printable
-from ithaca.files.shown_numbers import number
+from ithaca.files.numbers import number
 from ithaca.formulations.spatial.drawing import loop_lines
 
 #: Metrics the table shows; ``--json`` has all.

@@ -21,7 +21,7 @@ from ithaca.exports.charts.files import check_plot
 from ithaca.exports.charts.heatmap import check_metric
 from ithaca.files.errors import InputError
 from ithaca.files.netcdf import check_netcdf
-from ithaca.files.shown_numbers import counted, number
+from ithaca.files.numbers import counted, number
 from ithaca.files.signals import check, deferred
 from ithaca.formulations.space import Role
 from ithaca.refine.window import Window, window_around

@@ -25,8 +25,8 @@ from ithaca.commands.api.request import read_data_type, read_nest
 from ithaca.commands.display import console
 from ithaca.commands.outcome import print_document, write_rows
 from ithaca.commands.typed import as_typed
-from ithaca.files.json_numbers import SCHEMA
-from ithaca.files.shown_numbers import counted, number
+from ithaca.files.numbers import counted, number
+from ithaca.files.writing import SCHEMA
 from ithaca.formulations.algebra.expression import SYMBOLIC, Symbols
 from ithaca.formulations.data_types import DataType
 from ithaca.formulations.hardware.quantities import HardwareQuantity

@@ -12,7 +12,7 @@ from ithaca.commands.display import console, loop_nest
 from ithaca.commands.display import table as shown_table
 from ithaca.commands.outcome import say
 from ithaca.commands.typed import calls
-from ithaca.files.shown_numbers import number
+from ithaca.files.numbers import number
 from ithaca.formulations.families import profile_of
 
 

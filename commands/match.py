@@ -13,7 +13,7 @@ from ithaca.commands.conclusion import Told, conclude
 from ithaca.commands.display import console, table
 from ithaca.commands.outcome import say
 from ithaca.commands.typed import calls
-from ithaca.files.shown_numbers import counted
+from ithaca.files.numbers import counted
 from ithaca.formulations.matching import Match
 
 

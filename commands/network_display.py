@@ -17,7 +17,7 @@ from ithaca.commands.display import (
     table,
 )
 from ithaca.exports.charts.network import compared_name
-from ithaca.files.shown_numbers import number, percent
+from ithaca.files.numbers import number, percent
 from ithaca.formulations.families import module_of
 from ithaca.results.network_explanation import kept_statements, layers_take
 from ithaca.solver.certificate import as_stated

@@ -22,7 +22,7 @@ BAD_INPUT = 2
 
 def print_document(document: dict[str, Any]) -> None:
     """Print one JSON document."""
-    from ithaca.files.json_numbers import document_text
+    from ithaca.files.writing import document_text
 
     print(document_text(document), end="")
 

@@ -19,7 +19,7 @@ from ithaca.commands.typed import calls
 from ithaca.exports.charts.files import check_plot
 from ithaca.exports.charts.of_studies import check_front_plottable
 from ithaca.files.netcdf import check_netcdf
-from ithaca.files.shown_numbers import counted, number
+from ithaca.files.numbers import counted, number
 
 
 @calls(find_front)

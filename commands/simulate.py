@@ -21,9 +21,8 @@ from ithaca.commands.outcome import NOTHING_FOUND, print_document, say, write_ro
 from ithaca.commands.typed import calls
 from ithaca.files import signals
 from ithaca.files.errors import InputError
-from ithaca.files.json_numbers import SCHEMA, document_text
-from ithaca.files.shown_numbers import number
-from ithaca.files.writing import write_text_atomically
+from ithaca.files.numbers import number
+from ithaca.files.writing import SCHEMA, document_text, write_text_atomically
 from ithaca.formulations.data_types import DataType
 from ithaca.formulations.machine import LETTERS, RTL
 from ithaca.formulations.systolic.points import load_points

@@ -20,7 +20,7 @@ from ithaca.commands.typed import calls
 from ithaca.exports.charts.files import check_plot
 from ithaca.exports.charts.of_studies import check_plottable
 from ithaca.files.netcdf import check_netcdf
-from ithaca.files.shown_numbers import number
+from ithaca.files.numbers import number
 from ithaca.solver.certificate import Status
 from ithaca.solver.infeasibility import why_infeasible
 from ithaca.studies.marginal import Marginal

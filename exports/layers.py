@@ -10,7 +10,7 @@ from hashlib import sha256
 from ithaca.exports.configuration import ArrayConfiguration, Tool, template
 from ithaca.exports.timeloop.hierarchy import MappedNest
 from ithaca.files.csv_text import csv_text
-from ithaca.files.shown_numbers import number
+from ithaca.files.numbers import number
 from ithaca.formulations.systolic.metrics import METRICS
 
 #: Longest name of a layer's folder (characters).

@@ -8,15 +8,20 @@ Temporary files are removed on every way out, Ctrl-C included, also a second one
 from __future__ import annotations
 
 import errno
+import json
 import os
 import secrets
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from ithaca.files.errors import InputError
 from ithaca.files.signals import deferred, unbroken, undone
+
+#: Version of all documents Ithaca reads and writes.
+SCHEMA = "ithaca/1"
 
 
 def write_text_atomically(path: Path | str, text: str) -> None:
@@ -212,3 +217,8 @@ def _one_line_errors(path: Path | str) -> Iterator[None]:
         ) from error  # a null byte, a lone surrogate
     except RuntimeError as error:
         raise InputError(f"cannot write {path}: it is a loop of links") from error
+
+
+def document_text(document: Mapping[str, Any]) -> str:
+    """A document as JSON text, ready to print or write; never contains NaN or Infinity."""
+    return json.dumps(document, indent=2, allow_nan=False) + "\n"

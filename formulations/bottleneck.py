@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from ithaca.files.json_numbers import json_number
-from ithaca.files.shown_numbers import number, percent
+from ithaca.files.numbers import json_number, number, percent
 from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.algebra.traced import TRACED, How, Traced, given, traced
 from ithaca.formulations.design import Design

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from ithaca.files.errors import InputError
-from ithaca.files.json_numbers import json_number
 from ithaca.files.messages import quoted
+from ithaca.files.numbers import json_number
 from ithaca.formulations.technology import Technology
 
 #: Share of a resource a design may use unless the platform says otherwise: above it FPGA

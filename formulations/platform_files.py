@@ -32,8 +32,8 @@ from pydantic import Field
 
 from ithaca.files.documents import Document, find_document, validated
 from ithaca.files.errors import InputError
-from ithaca.files.json_numbers import fraction
 from ithaca.files.messages import refuse
+from ithaca.files.numbers import fraction
 from ithaca.files.reading import packaged_names
 from ithaca.formulations import machine
 from ithaca.formulations.platform import DEFAULT_USABLE, Memory, Platform, Resource

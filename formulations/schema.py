@@ -11,7 +11,7 @@ from pydantic.json_schema import GenerateJsonSchema
 
 from ithaca.files.documents import Document as InputDocument
 from ithaca.files.errors import InputError
-from ithaca.files.json_numbers import fraction, json_number
+from ithaca.files.numbers import fraction, json_number
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.machine import LARGEST, LEAST, RTL, Machine, MemoryTiming, Sums
 from ithaca.formulations.problem import Limit, Objective

@@ -19,9 +19,9 @@ from pydantic import AfterValidator, Field, create_model
 
 from ithaca.files.documents import validated
 from ithaca.files.errors import EDITED, InputError
-from ithaca.files.json_numbers import SCHEMA, refuse
-from ithaca.files.messages import quoted
-from ithaca.files.shown_numbers import number
+from ithaca.files.messages import quoted, refuse
+from ithaca.files.numbers import number
+from ithaca.files.writing import SCHEMA
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.families import FAMILIES, choice_of, family_of
 from ithaca.formulations.family import Family

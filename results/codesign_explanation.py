@@ -8,7 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from ithaca.files.errors import InputError
-from ithaca.files.shown_numbers import counted, number, percent
+from ithaca.files.numbers import counted, number, percent
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.hardware.quantities import HardwareQuantity
 from ithaca.formulations.problem import Limit

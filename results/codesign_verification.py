@@ -8,7 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from ithaca.files.errors import EDITED, InputError
-from ithaca.files.shown_numbers import counted, number
+from ithaca.files.numbers import counted, number
 from ithaca.results.codesign_layers import shown_name
 from ithaca.results.network_verification import Check, as_stated
 from ithaca.solver.certificate import Status

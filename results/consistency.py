@@ -9,7 +9,7 @@ from math import ceil
 
 from ithaca.files.errors import EDITED, InputError
 from ithaca.files.messages import quoted
-from ithaca.files.shown_numbers import number
+from ithaca.files.numbers import number
 from ithaca.formulations.algebra.rounding import ROUNDING
 from ithaca.formulations.families import choice_of, profile_of
 from ithaca.solver.certificate import Status

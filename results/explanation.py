@@ -12,9 +12,9 @@ from fractions import Fraction
 from typing import Any
 
 from ithaca.files.errors import InputError
-from ithaca.files.json_numbers import SCHEMA, json_number
 from ithaca.files.messages import quoted
-from ithaca.files.shown_numbers import is_or_are
+from ithaca.files.numbers import is_or_are, json_number
+from ithaca.files.writing import SCHEMA
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.families import choice_of, family_of, profile_of
 from ithaca.formulations.family import Remarks

@@ -15,15 +15,10 @@ from typing import Any
 
 from ithaca.files.documents import validated
 from ithaca.files.errors import EDITED, InputError
-from ithaca.files.json_numbers import (
-    MAX_DIGITS,
-    SCHEMA,
-    parse_json,
-    read_text,
-    refuse,
-    spelled,
-)
-from ithaca.files.shown_numbers import counted
+from ithaca.files.messages import refuse
+from ithaca.files.numbers import counted, spelled
+from ithaca.files.reading import MAX_DIGITS, parse_json, read_text
+from ithaca.files.writing import SCHEMA
 from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.algebra.number_systems import FRACTION, NUMPY
 from ithaca.formulations.algebra.parsing import quoted
@@ -51,7 +46,7 @@ NOTHING = {"lower_bound": None, "gap": None, "method": "none", "nodes": 0, "seco
 
 
 def result_document(result: Result) -> dict[str, Any]:
-    """The document of a result; `json_numbers.document_text` makes it text."""
+    """The document of a result; `ithaca.files.writing.document_text` makes it text."""
     best = result.best
     problems = [solution.problem for solution in result.designs]
     fields = {

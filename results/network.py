@@ -17,7 +17,8 @@ from typing import Any
 
 from ithaca.files.documents import validated
 from ithaca.files.errors import InputError
-from ithaca.files.json_numbers import parse_json, read_text, refuse
+from ithaca.files.messages import refuse
+from ithaca.files.reading import parse_json, read_text
 from ithaca.formulations.families import FAMILIES, UNNAMED, module_of
 from ithaca.results.consistency import check_consistent
 from ithaca.results.files import check_same

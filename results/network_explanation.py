@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from ithaca.files.json_numbers import SCHEMA, json_number
-from ithaca.files.shown_numbers import counted, number, percent
+from ithaca.files.numbers import counted, json_number, number, percent
+from ithaca.files.writing import SCHEMA
 from ithaca.results.explanation import Explanation, explain
 from ithaca.solver.certificate import Status, as_stated
 from ithaca.solver.infeasibility import why_infeasible

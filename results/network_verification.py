@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 from ithaca.files.errors import EDITED, InputError
-from ithaca.files.shown_numbers import counted, number
+from ithaca.files.numbers import counted, number
 from ithaca.formulations.algebra.rounding import below
 from ithaca.formulations.families import choice_of
 from ithaca.solver.certificate import Status

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, create_model
 
-from ithaca.files.json_numbers import json_number
+from ithaca.files.numbers import json_number
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.families import UNNAMED, family_of
 from ithaca.formulations.family import Family

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, create_model
 
-from ithaca.files.json_numbers import SCHEMA
+from ithaca.files.writing import SCHEMA
 from ithaca.formulations.families import UNNAMED, choice_of, family_of
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.schema import Document, Number, ObjectiveDocument

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from ithaca.files.csv_text import csv_text
-from ithaca.files.json_numbers import json_number
+from ithaca.files.numbers import json_number
 from ithaca.formulations.families import module_of, profile_of
 from ithaca.studies.network.result import LayerResult, NetworkResult
 

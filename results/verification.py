@@ -15,7 +15,8 @@ from typing import Any
 
 from ithaca.files.documents import validated
 from ithaca.files.errors import EDITED, InputError
-from ithaca.files.json_numbers import SCHEMA, json_number
+from ithaca.files.numbers import json_number
+from ithaca.files.writing import SCHEMA
 from ithaca.formulations.families import profile_of
 from ithaca.formulations.platform import Share
 from ithaca.formulations.platform_files import load_platform

@@ -9,11 +9,7 @@ from typing import Annotated, Any
 from pydantic import Field, ValidationInfo, field_validator
 
 from ithaca.files.errors import InputError
-from ithaca.files.json_numbers import (
-    fraction,
-    json_number,
-    spelled,
-)
+from ithaca.files.numbers import fraction, json_number, spelled
 from ithaca.formulations.algebra.parsing import quoted
 from ithaca.formulations.schema import Document, Number, Text
 from ithaca.solver.certificate import Certificate, Status, Termination, TracePoint, relative_gap

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor, log10
 
-from ithaca.files.shown_numbers import number
+from ithaca.files.numbers import number
 
 #: Why nothing is feasible although no limit by itself is at fault.
 CONTRADICTION = "the limits contradict each other, and raising a single one is not enough"

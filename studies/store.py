@@ -22,8 +22,8 @@ from pydantic import Field, PlainSerializer, PlainValidator
 from ithaca import __version__
 from ithaca.files.documents import validated
 from ithaca.files.errors import InputError
-from ithaca.files.json_numbers import SCHEMA, document_text, parse_json, read_text
-from ithaca.files.writing import write_text_atomically
+from ithaca.files.reading import parse_json, read_text
+from ithaca.files.writing import SCHEMA, document_text, write_text_atomically
 from ithaca.formulations.algebra.expression import ONE, Expression
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.families import profile_of

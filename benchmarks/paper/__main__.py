@@ -33,7 +33,7 @@ from ithaca.commands.outcome import nothing_found, wrote
 from ithaca.commands.typed import as_typed
 from ithaca.exports.charts.files import check_plot
 from ithaca.files.errors import InputError
-from ithaca.files.shown_numbers import number
+from ithaca.files.numbers import number
 from ithaca.files.signals import Interrupt
 from ithaca.files.writing import check_folder
 

@@ -11,8 +11,8 @@ from benchmarks.paper.experiment import Cell, Claim, Experiment, Outcome, Run
 from ithaca.exports.charts.chart import Chart
 from ithaca.exports.charts.picture import save_picture
 from ithaca.files.csv_text import csv_text
-from ithaca.files.json_numbers import document_text, json_number
-from ithaca.files.writing import write_folder
+from ithaca.files.numbers import json_number
+from ithaca.files.writing import document_text, write_folder
 
 #: Version of the document.
 SCHEMA = "ithaca-experiment/1"

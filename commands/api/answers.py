@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any, Self
 import ithaca
 from ithaca.files.csv_text import csv_text
 from ithaca.files.errors import InputError
-from ithaca.files.json_numbers import document_text
-from ithaca.files.shown_numbers import number
-from ithaca.files.writing import write_text_atomically
+from ithaca.files.numbers import number
+from ithaca.files.writing import document_text, write_text_atomically
 from ithaca.formulations.families import profile_of
 from ithaca.results.files import result_document
 from ithaca.results.network import network_document

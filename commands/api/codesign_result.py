@@ -13,7 +13,7 @@ from ithaca.exports.charts.chart import Chart
 from ithaca.exports.charts.codesign import codesign_chart
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
-from ithaca.files.shown_numbers import counted, number
+from ithaca.files.numbers import counted, number
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.results.codesign import codesign_document, hardware_fields
 from ithaca.results.codesign_layers import architecture_of, networks

@@ -15,9 +15,9 @@ from ithaca.commands.api.vary import check_axes, named_values
 from ithaca.exports.charts.chart import Chart, other_unit
 from ithaca.exports.charts.of_studies import Cell, grid_chart
 from ithaca.files.errors import InputError
-from ithaca.files.json_numbers import SCHEMA, json_number
 from ithaca.files.messages import quoted
-from ithaca.files.shown_numbers import counted
+from ithaca.files.numbers import counted, json_number
+from ithaca.files.writing import SCHEMA
 from ithaca.results.codesign_layers import hardware_text, metric_of
 from ithaca.studies.codesign.question import Question, make_question
 from ithaca.studies.codesign.workloads import positive_weight

@@ -10,7 +10,7 @@ from math import ceil
 from ithaca.commands.api.answers import NetworkResult
 from ithaca.commands.api.live_line import LiveLine
 from ithaca.files.errors import InputError
-from ithaca.files.shown_numbers import number
+from ithaca.files.numbers import number
 from ithaca.files.signals import Interrupt
 from ithaca.formulations.data_types import data_type
 from ithaca.formulations.hardware.space import HardwareSpace

@@ -18,9 +18,9 @@ from ithaca.commands.api.options import DTYPES, LayerName
 from ithaca.commands.api.parsing import parse_edition
 from ithaca.commands.api.request import changed_machine, machine_changes, read_data_type, read_nest
 from ithaca.files.errors import InputError
-from ithaca.files.json_numbers import SCHEMA, refuse
-from ithaca.files.shown_numbers import counted
-from ithaca.files.writing import write_text_atomically
+from ithaca.files.messages import refuse
+from ithaca.files.numbers import counted
+from ithaca.files.writing import SCHEMA, write_text_atomically
 from ithaca.formulations.algebra.parsing import quoted
 from ithaca.formulations.data_types import DataType, data_type
 from ithaca.formulations.machine import RTL

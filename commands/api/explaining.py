@@ -19,9 +19,9 @@ from ithaca.commands.api.loading import opened
 from ithaca.commands.api.options import LayerName, Quick, ResultFile, TimeLimit
 from ithaca.commands.api.parsing import parse_search
 from ithaca.files.errors import InputError
-from ithaca.files.json_numbers import SCHEMA
-from ithaca.files.shown_numbers import number, percent
+from ithaca.files.numbers import number, percent
 from ithaca.files.signals import Interrupt
+from ithaca.files.writing import SCHEMA
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Metric
 from ithaca.formulations.families import profile_of

@@ -23,7 +23,7 @@ from ithaca.exports.scalesim.folder import SCALESIM
 from ithaca.exports.timeloop.folder import TIMELOOP
 from ithaca.exports.timeloop.hierarchy import MAPPINGS, MappedNest, architecture_text
 from ithaca.files.errors import InputError
-from ithaca.files.shown_numbers import counted
+from ithaca.files.numbers import counted
 from ithaca.files.signals import Interrupt
 from ithaca.files.writing import write_folder
 from ithaca.formulations.design import Design

@@ -33,7 +33,7 @@ from ithaca.commands.api.request import Request
 from ithaca.exports.charts.chart import Chart
 from ithaca.exports.charts.of_studies import front_chart
 from ithaca.files.errors import InputError
-from ithaca.files.shown_numbers import counted
+from ithaca.files.numbers import counted
 from ithaca.files.signals import Interrupt
 from ithaca.formulations.design import Metric
 from ithaca.formulations.problem import Objective

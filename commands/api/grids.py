@@ -19,7 +19,7 @@ from ithaca.commands.api.parsing import parse_integer, parse_loops
 from ithaca.exports.charts.files import check_plot, save_plot
 from ithaca.exports.charts.heatmap import heat_map
 from ithaca.files.errors import InputError
-from ithaca.files.shown_numbers import counted
+from ithaca.files.numbers import counted
 from ithaca.files.signals import deferred
 from ithaca.refine.grid import (
     Best,

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from ithaca.files.messages import escaped, printable
-from ithaca.files.shown_numbers import number
+from ithaca.files.numbers import number
 from ithaca.solver.certificate import relative_gap
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from ithaca.commands.api.matching import STUDY as MATCH
 from ithaca.commands.api.matching import Matches, read_matches
 from ithaca.commands.api.options import LayerName
 from ithaca.files.errors import InputError
-from ithaca.files.json_numbers import parse_json, read_text
+from ithaca.files.reading import parse_json, read_text
 from ithaca.results.codesign import read_codesign
 from ithaca.results.files import load_result
 from ithaca.results.network import MAX_BYTES, load_network_result

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ithaca.commands.api.answers import Answer, Result, least
-from ithaca.files.json_numbers import SCHEMA, json_number
-from ithaca.files.shown_numbers import counted
+from ithaca.files.numbers import counted, json_number
+from ithaca.files.writing import SCHEMA
 from ithaca.formulations.spatial.dmazerunner.tilings import TilingDesign
 from ithaca.formulations.spatial.mapping import Slot
 from ithaca.formulations.spatial.mapping_design import mapping_design

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from ithaca.commands.api.answers import Answer
 from ithaca.files.errors import InputError
-from ithaca.files.json_numbers import SCHEMA, json_number
 from ithaca.files.messages import quoted
-from ithaca.files.shown_numbers import counted
-from ithaca.files.writing import write_text_atomically
+from ithaca.files.numbers import counted, json_number
+from ithaca.files.writing import SCHEMA, write_text_atomically
 from ithaca.formulations.spatial.design import SpatialDesign
 from ithaca.formulations.spatial.dmazerunner.layers import evaluate_points as evaluate_layers
 from ithaca.formulations.spatial.editions import TILED, TIMELOOP

@@ -20,9 +20,9 @@ from ithaca.commands.api.parsing import parse_counts, parse_extents
 from ithaca.commands.api.request import read_nest
 from ithaca.files.documents import validated
 from ithaca.files.errors import InputError
-from ithaca.files.json_numbers import SCHEMA
 from ithaca.files.messages import quoted, refuse
-from ithaca.files.shown_numbers import counted
+from ithaca.files.numbers import counted
+from ithaca.files.writing import SCHEMA
 from ithaca.formulations.intrinsics import OWN, find_intrinsic
 from ithaca.formulations.matching import Computation, Match, MatchingRule, MatchTiling, computation
 from ithaca.formulations.matching_model import matches

@@ -13,8 +13,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from ithaca.files.errors import InputError
-from ithaca.files.json_numbers import DECIMAL
 from ithaca.files.messages import quoted
+from ithaca.files.numbers import DECIMAL
 from ithaca.formulations.platform import Bound, Share
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.formulations.target import Target

@@ -24,7 +24,7 @@ from ithaca.exports.report.landscape import AROUND, FARTHEST
 from ithaca.exports.report.network import network_page
 from ithaca.exports.report.page import report_page
 from ithaca.files.errors import InputError
-from ithaca.files.shown_numbers import counted
+from ithaca.files.numbers import counted
 from ithaca.files.writing import check_writable, write_text_atomically
 from ithaca.results.network_explanation import explain_network, network_statements
 

@@ -37,11 +37,10 @@ from ithaca.exports.seeds.for_optuna import optuna_text
 from ithaca.exports.seeds.for_pymoo import pymoo_text
 from ithaca.exports.seeds.parameters import Seeds, parameter_space
 from ithaca.files.errors import InputError, NothingFoundError
-from ithaca.files.json_numbers import document_text
 from ithaca.files.messages import quoted
-from ithaca.files.shown_numbers import counted, number
+from ithaca.files.numbers import counted, number
 from ithaca.files.signals import Interrupt
-from ithaca.files.writing import check_writable, write_folder, write_text_atomically
+from ithaca.files.writing import check_writable, document_text, write_folder, write_text_atomically
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.spatial.design import SpatialDesign

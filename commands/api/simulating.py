@@ -19,8 +19,7 @@ from ithaca.commands.api.request import changed_machine, machine_changes
 from ithaca.files import signals
 from ithaca.files.documents import validated
 from ithaca.files.errors import InputError
-from ithaca.files.json_numbers import json_number
-from ithaca.files.shown_numbers import number
+from ithaca.files.numbers import json_number, number
 from ithaca.formulations.algebra.parsing import quoted
 from ithaca.formulations.families import profile_of
 from ithaca.formulations.machine import IDEAL, Machine, MemoryTiming

@@ -34,7 +34,7 @@ from ithaca.commands.api.vary import OPTIONS, TARGET, parse_variations, varied
 from ithaca.exports.charts.chart import Chart
 from ithaca.exports.charts.of_studies import study_chart
 from ithaca.files.errors import InputError
-from ithaca.files.shown_numbers import counted
+from ithaca.files.numbers import counted
 from ithaca.files.signals import Interrupt
 from ithaca.formulations.problem import Problem
 from ithaca.results.studies import study_document, study_title

@@ -19,7 +19,7 @@ from ithaca.commands.api.parsing import (
 )
 from ithaca.commands.api.request import Request, read_data_type, read_objective, read_platform
 from ithaca.files.errors import InputError
-from ithaca.files.json_numbers import json_number
+from ithaca.files.numbers import json_number
 from ithaca.formulations.algebra.parsing import parse_expression, quoted
 from ithaca.formulations.design import Metric
 from ithaca.formulations.platform import Share

@@ -20,8 +20,10 @@ from ithaca.commands.api.parsing import parse_search
 from ithaca.commands.api.simulating import STUDY as SIMULATION
 from ithaca.commands.api.simulating import read_simulation
 from ithaca.files.errors import InputError
-from ithaca.files.json_numbers import document_text, parse_json, read_text, refuse
+from ithaca.files.messages import refuse
+from ithaca.files.reading import parse_json, read_text
 from ithaca.files.signals import Interrupt
+from ithaca.files.writing import document_text
 from ithaca.results.codesign_layers import shown_name
 from ithaca.results.codesign_verification import verify_codesign
 from ithaca.results.network import MAX_BYTES

@@ -18,7 +18,7 @@ from ithaca.commands.display import (
     table,
     unit_cells,
 )
-from ithaca.files.shown_numbers import counted, is_or_are, number, rounded
+from ithaca.files.numbers import counted, is_or_are, number, rounded
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.insight.cycles import PES, binding
 from ithaca.formulations.systolic.metrics import METRICS

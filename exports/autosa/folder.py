@@ -21,7 +21,7 @@ from ithaca.exports.autosa.scop import (
     visible,
 )
 from ithaca.exports.configuration import ArrayConfiguration, Tool, template
-from ithaca.files.shown_numbers import number
+from ithaca.files.numbers import number
 from ithaca.formulations.systolic.metrics import METRICS
 
 #: I/O levels for which AutoSA takes a data pack, whether a design has them or not.

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ithaca.files.messages import printable
-from ithaca.files.shown_numbers import number
+from ithaca.files.numbers import number
 from ithaca.formulations.algebra.array_types import Floats, Integers
 from ithaca.formulations.design import Design
 from ithaca.formulations.families import profile_of

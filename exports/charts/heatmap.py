@@ -9,7 +9,7 @@ import numpy as np
 
 from ithaca.exports.charts.chart import HeatMap, other_unit
 from ithaca.files.errors import InputError
-from ithaca.files.shown_numbers import number
+from ithaca.files.numbers import number
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -18,7 +18,7 @@ from ithaca.exports.charts.chart import (
 )
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
-from ithaca.files.shown_numbers import number, percent
+from ithaca.files.numbers import number, percent
 from ithaca.results.network_explanation import explain_network, layers_take
 from ithaca.studies.network.result import NetworkResult
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from ithaca.exports.charts.chart import Bar, BarChart
 from ithaca.exports.report.blocks import Block, Paragraph, Section, Statements, Table, chart_figure
-from ithaca.files.shown_numbers import number, percent
+from ithaca.files.numbers import number, percent
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.families import profile_of
 from ithaca.formulations.problem import Problem

@@ -9,7 +9,7 @@ from ithaca.exports.charts.chart import HeatMap, metric_label, metric_unit
 from ithaca.exports.report.answer import BestConfiguration
 from ithaca.exports.report.blocks import Paragraph, Section, Table, chart_figure
 from ithaca.files.errors import InputError
-from ithaca.files.shown_numbers import number
+from ithaca.files.numbers import number
 from ithaca.formulations.families import profile_of
 
 #: Largest distance of a factor from the answer's, unless told.

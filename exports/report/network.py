@@ -20,7 +20,7 @@ from ithaca.exports.report.blocks import (
 )
 from ithaca.exports.report.page import rendered
 from ithaca.exports.report.proof import OUTCOME
-from ithaca.files.shown_numbers import counted, number, percent, rounded
+from ithaca.files.numbers import counted, number, percent, rounded
 from ithaca.formulations.families import module_of, profile_of
 from ithaca.results.explanation import explain
 from ithaca.results.network_explanation import NetworkExplanation

@@ -15,7 +15,7 @@ from ithaca.exports.charts.chart import (
 )
 from ithaca.exports.report.answer import BestConfiguration
 from ithaca.exports.report.blocks import Block, Paragraph, Section, Table, chart_figure
-from ithaca.files.shown_numbers import number, percent
+from ithaca.files.numbers import number, percent
 from ithaca.formulations.families import profile_of
 from ithaca.solver.certificate import Certificate, Status, TracePoint
 from ithaca.solver.result import Result

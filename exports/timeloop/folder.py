@@ -13,7 +13,7 @@ from typing import Any
 
 from ithaca.exports.configuration import ArrayConfiguration, Tool, template
 from ithaca.exports.timeloop.levels import LevelKind, TimeloopHierarchy, TimeloopLevel
-from ithaca.files.shown_numbers import number
+from ithaca.files.numbers import number
 from ithaca.formulations.data_types import DRAM_PORT_BYTES, DataType
 from ithaca.formulations.systolic.metrics import tensor_words
 from ithaca.workloads.affine import Access

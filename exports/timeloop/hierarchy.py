@@ -14,8 +14,7 @@ from typing import Any, ClassVar
 
 from ithaca.exports.configuration import Tool, template
 from ithaca.exports.timeloop.folder import YamlNode, nest_obstacles, problem, yaml_text
-from ithaca.files.json_numbers import json_number
-from ithaca.files.shown_numbers import number
+from ithaca.files.numbers import json_number, number
 from ithaca.formulations.spatial.architecture import Architecture, Compute, Level
 from ithaca.formulations.spatial.mapping import Mapping as Mapped
 from ithaca.formulations.spatial.mapping import Slot

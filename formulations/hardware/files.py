@@ -17,8 +17,8 @@ from pydantic import BeforeValidator, Field, create_model
 
 from ithaca.files.documents import find_document, validated
 from ithaca.files.errors import InputError
-from ithaca.files.json_numbers import json_number
 from ithaca.files.messages import quoted, refuse
+from ithaca.files.numbers import json_number
 from ithaca.files.reading import packaged_names
 from ithaca.formulations.algebra.expression import Expression, Symbol
 from ithaca.formulations.algebra.parsing import FUNCTIONS, parse_expression, written

@@ -19,8 +19,8 @@ from pydantic import AfterValidator, Field
 
 from ithaca.files.documents import Document, validated
 from ithaca.files.errors import InputError
-from ithaca.files.json_numbers import fraction
 from ithaca.files.messages import quoted, refuse
+from ithaca.files.numbers import fraction
 from ithaca.files.reading import parse_json, read_text
 from ithaca.files.yaml_documents import parse_yaml
 from ithaca.formulations.schema import Count

@@ -11,8 +11,8 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from ithaca.files.json_numbers import fraction
 from ithaca.files.messages import quoted, refuse
+from ithaca.files.numbers import fraction
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.architecture_files import load
 from ithaca.workloads.nest import LoopNest

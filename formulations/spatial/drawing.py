@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ithaca.files.shown_numbers import number, percent
+from ithaca.files.numbers import number, percent
 from ithaca.formulations.algebra.expression import Symbol
 from ithaca.formulations.bottleneck import binding_words, bottleneck, shares
 from ithaca.formulations.design import Design

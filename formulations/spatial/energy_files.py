@@ -12,8 +12,8 @@ from typing import Annotated, Any
 from pydantic import Field, create_model
 
 from ithaca.files.documents import Document, validated
-from ithaca.files.json_numbers import fraction
 from ithaca.files.messages import quoted, refuse
+from ithaca.files.numbers import fraction
 from ithaca.formulations.schema import Count
 from ithaca.formulations.spatial.architecture import Bursts, OperandNetworks, Tensorized
 

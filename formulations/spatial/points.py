@@ -25,8 +25,9 @@ import numpy as np
 
 from ithaca.files.csv_text import csv_text
 from ithaca.files.errors import InputError
-from ithaca.files.json_numbers import json_ratio, read_text
 from ithaca.files.messages import quoted, refuse
+from ithaca.files.numbers import json_ratio
+from ithaca.files.reading import read_text
 from ithaca.formulations.algebra.rational_arrays import RATIONAL_ARRAYS, Rationals
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.design import SpatialDesign

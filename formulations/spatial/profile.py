@@ -8,7 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any, TypeVar
 
-from ithaca.files.shown_numbers import number, percent, rounded
+from ithaca.files.numbers import number, percent, rounded
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.design import Design, Metric
 from ithaca.formulations.family import Baselines, Breakdown, Profile, Remarks, Remedies

@@ -17,7 +17,9 @@ import numpy as np
 
 from ithaca.files.csv_text import csv_text
 from ithaca.files.errors import InputError
-from ithaca.files.json_numbers import json_ratio, parse_json, read_text, refuse
+from ithaca.files.messages import refuse
+from ithaca.files.numbers import json_ratio
+from ithaca.files.reading import parse_json, read_text
 from ithaca.formulations.algebra.parsing import quoted
 from ithaca.formulations.algebra.rational_arrays import RATIONAL_ARRAYS, Rationals
 from ithaca.formulations.configuration import Configuration

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
-from ithaca.files.shown_numbers import number
+from ithaca.files.numbers import number
 from ithaca.formulations.family import Profile, Remarks
 from ithaca.formulations.problem import Limit
 from ithaca.formulations.systolic import quantities

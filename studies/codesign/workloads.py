@@ -11,8 +11,8 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from ithaca.files.errors import InputError
-from ithaca.files.json_numbers import DECIMAL
 from ithaca.files.messages import quoted, refuse
+from ithaca.files.numbers import DECIMAL
 from ithaca.formulations.hardware.accelerator import Work
 from ithaca.formulations.spatial.architecture_files import load
 from ithaca.formulations.spatial.dmazerunner.layers import read_layers

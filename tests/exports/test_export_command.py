@@ -10,7 +10,7 @@ import pytest
 from ithaca.commands.api.exporting import TARGETS
 from ithaca.commands.api.exporting import export as export_result
 from ithaca.files.errors import InputError
-from ithaca.files.json_numbers import document_text
+from ithaca.files.writing import document_text
 from ithaca.formulations.data_types import data_type
 from ithaca.formulations.problem import Limit
 from ithaca.formulations.systolic.derivation import derive

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ithaca.files.shown_numbers import number, percent
+from ithaca.files.numbers import number, percent
 from ithaca.results.network import load_network_result
 from tests.browser import cut_texts, shown
 from tests.command_line import ithaca, succeed

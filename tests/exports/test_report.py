@@ -24,7 +24,7 @@ from ithaca.exports.report.answer import best_configuration
 from ithaca.exports.report.families.systolic_layout import Side, Spread, elided, layout
 from ithaca.exports.report.landscape import above
 from ithaca.exports.report.page import report_page
-from ithaca.files.shown_numbers import number, rounded
+from ithaca.files.numbers import number, rounded
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.metrics import energies
 from ithaca.results.explanation import explain

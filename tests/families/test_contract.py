@@ -21,7 +21,7 @@ from ithaca.exports.report.page import report_page
 from ithaca.exports.seeds.diverse import diverse_configurations
 from ithaca.exports.seeds.parameters import parameter_space, penalised
 from ithaca.files.errors import InputError
-from ithaca.files.json_numbers import document_text
+from ithaca.files.writing import document_text
 from ithaca.formulations.algebra.expression import Symbol
 from ithaca.formulations.algebra.number_systems import NumberSystem
 from ithaca.formulations.configuration import Configuration

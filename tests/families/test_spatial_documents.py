@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from ithaca.files.errors import InputError
-from ithaca.files.json_numbers import document_text
+from ithaca.files.writing import document_text
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Limit, Objective, Problem

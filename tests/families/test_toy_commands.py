@@ -13,8 +13,8 @@ from ithaca.commands.api.answers import Result
 from ithaca.commands.api.fronts import Front
 from ithaca.commands.conclusion import Told, conclude_result
 from ithaca.commands.pareto import print_front
-from ithaca.files.json_numbers import SCHEMA
-from ithaca.files.shown_numbers import number
+from ithaca.files.numbers import number
+from ithaca.files.writing import SCHEMA
 from ithaca.solver.portfolio import solve_designs
 from ithaca.solver.solution import best_solution
 from ithaca.studies.front import pareto_front

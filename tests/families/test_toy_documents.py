@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ithaca.files.errors import InputError
-from ithaca.files.json_numbers import document_text
+from ithaca.files.writing import document_text
 from ithaca.formulations.families import FAMILIES
 from ithaca.results.files import load_result, result_document
 from ithaca.solver.exact.engine import solve_exact

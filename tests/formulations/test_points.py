@@ -15,7 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ithaca.files.errors import InputError
-from ithaca.files.json_numbers import document_text, fraction, json_number, parse_json
+from ithaca.files.numbers import fraction, json_number
+from ithaca.files.reading import parse_json
+from ithaca.files.writing import document_text
 from ithaca.formulations.data_types import data_type
 from ithaca.formulations.systolic import points as points_module
 from ithaca.formulations.systolic.cost_model import evaluate

@@ -11,7 +11,7 @@ import xarray as xr
 from ithaca.exports.charts.files import save_plot
 from ithaca.exports.charts.heatmap import heat_map
 from ithaca.files.errors import InputError
-from ithaca.files.shown_numbers import number
+from ithaca.files.numbers import number
 from ithaca.formulations.families import profile_of
 from ithaca.refine import grid as grids
 from ithaca.refine.grid import exact_grid, load_grid, save_grid

@@ -16,7 +16,7 @@ import pytest
 
 from ithaca.commands.api.evaluating import load_any_points
 from ithaca.files.errors import InputError
-from ithaca.files.json_numbers import document_text
+from ithaca.files.writing import document_text
 from ithaca.formulations.data_types import DATA_TYPES
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.systolic.derivation import derive

@@ -14,7 +14,7 @@ import pytest
 
 from ithaca.commands.api.verifying import verify
 from ithaca.files.errors import DisagreementError, InputError
-from ithaca.files.json_numbers import document_text
+from ithaca.files.writing import document_text
 from ithaca.formulations.data_types import DATA_TYPES
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.systolic.derivation import derive

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ithaca.files.json_numbers import document_text
+from ithaca.files.writing import document_text
 from ithaca.formulations.data_types import data_type
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.systolic.derivation import choose_designs, designs

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from ithaca.files.errors import InputError
-from ithaca.files.json_numbers import document_text
+from ithaca.files.writing import document_text
 from ithaca.results.files import load_result, result_document
 from ithaca.solver.certificate import TracePoint
 from ithaca.solver.engines import Method

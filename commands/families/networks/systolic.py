@@ -11,7 +11,7 @@ from rich.table import Table
 
 from ithaca.commands.display import gap, limited_metrics, microjoules, proof, shortened, table
 from ithaca.commands.families.systolic import target_text
-from ithaca.files.shown_numbers import number, rounded
+from ithaca.files.numbers import number, rounded
 from ithaca.formulations.systolic.design import systolic
 from ithaca.solver.solution import Solution
 from ithaca.studies.network.modes import MULTI_ARRAY, SHARED_ARRAY

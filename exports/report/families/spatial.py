@@ -12,7 +12,7 @@ from markupsafe import Markup
 from ithaca.exports.charts.chart import Bar, BarChart, LineChart, Series
 from ithaca.exports.report.answer import BestConfiguration, Card, FamilySections
 from ithaca.exports.report.blocks import Block, ChartFigure, Paragraph, Section, Table, chart_figure
-from ithaca.files.shown_numbers import number, percent, rounded
+from ithaca.files.numbers import number, percent, rounded
 from ithaca.formulations.algebra.expression import Symbol
 from ithaca.formulations.bottleneck import bottleneck, contenders
 from ithaca.formulations.spatial.architecture import Architecture

@@ -10,7 +10,7 @@ from ithaca.exports.report.blocks import Block, ChartFigure, Paragraph, Section,
 from ithaca.exports.report.families.systolic_drawing import array_drawing
 from ithaca.exports.report.families.systolic_physics import energy, roofline
 from ithaca.exports.report.families.systolic_timeline import timeline_sections
-from ithaca.files.shown_numbers import number, percent, rounded
+from ithaca.files.numbers import number, percent, rounded
 from ithaca.formulations.systolic import quantities
 from ithaca.formulations.systolic.cost_model import Costs
 from ithaca.formulations.systolic.design import SystolicDesign, systolic

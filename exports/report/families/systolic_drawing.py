@@ -20,7 +20,7 @@ from ithaca.exports.report.families.systolic_layout import (
     elided,
     layout,
 )
-from ithaca.files.shown_numbers import number
+from ithaca.files.numbers import number
 from ithaca.formulations.systolic.cost_model import Costs
 from ithaca.formulations.systolic.systolic_array import Direction
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 from ithaca.exports.charts.chart import Bar, BarChart, LineChart, Series
 from ithaca.exports.report.answer import BestConfiguration
 from ithaca.exports.report.blocks import Paragraph, Section, Table, chart_figure
-from ithaca.files.shown_numbers import number, percent, rounded
+from ithaca.files.numbers import number, percent, rounded
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.cost_model import Costs
 from ithaca.formulations.systolic.design import SystolicDesign, systolic

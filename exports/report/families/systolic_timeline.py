@@ -11,7 +11,7 @@ from ithaca.exports.report.answer import BestConfiguration
 from ithaca.exports.report.blocks import Block, Paragraph, Section, Table, chart_figure
 from ithaca.files import signals
 from ithaca.files.errors import InputError
-from ithaca.files.shown_numbers import number, percent
+from ithaca.files.numbers import number, percent
 from ithaca.formulations.systolic.design import systolic
 
 #: Stretches of time that are told apart.

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from ithaca.files.errors import InputError
-from ithaca.files.json_numbers import json_number
 from ithaca.files.messages import quoted, refuse
+from ithaca.files.numbers import json_number
 from ithaca.files.reading import read_text
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.spatial.architecture import Architecture

@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import partial
 from typing import TypeVar
 
-from ithaca.files.shown_numbers import number
+from ithaca.files.numbers import number
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.design import Design
 from ithaca.formulations.family import Baselines, Remarks, Remedies

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from ithaca.files.shown_numbers import number, percent
+from ithaca.files.numbers import number, percent
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.family import Remarks, Remedies
 from ithaca.formulations.hardware.remedies import Remedy

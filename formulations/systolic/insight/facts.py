@@ -7,8 +7,7 @@ from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any
 
-from ithaca.files.json_numbers import json_number
-from ithaca.files.shown_numbers import counted, is_or_are, number, percent
+from ithaca.files.numbers import counted, is_or_are, json_number, number, percent
 from ithaca.formulations.family import Remarks
 from ithaca.formulations.problem import Limit
 from ithaca.formulations.systolic.cost_model import Costs

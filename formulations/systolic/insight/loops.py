@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from fractions import Fraction
 
-from ithaca.files.shown_numbers import counted, number
+from ithaca.files.numbers import counted, number
 from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.systolic.quantities import extent, lanes, t1, t2, tiles

@@ -8,7 +8,8 @@ from fractions import Fraction
 from typing import Any
 
 from ithaca.files.errors import InputError
-from ithaca.files.json_numbers import SCHEMA, json_number
+from ithaca.files.numbers import json_number
+from ithaca.files.writing import SCHEMA
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.machine import IDEAL, Machine, MemoryTiming
 from ithaca.formulations.systolic.derivation import derive

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, create_model
 
 from ithaca.files.errors import InputError
-from ithaca.files.json_numbers import SCHEMA
+from ithaca.files.writing import SCHEMA
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.families import family_of
 from ithaca.formulations.hardware.space import HardwareSpace

@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, Field
 
 from ithaca.files.errors import InputError
-from ithaca.files.json_numbers import SCHEMA
 from ithaca.files.messages import quoted
+from ithaca.files.writing import SCHEMA
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.data_types import data_type
 from ithaca.formulations.families import FAMILIES, UNNAMED, choice_of

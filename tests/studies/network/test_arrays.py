@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 
 from ithaca.files.errors import InputError
-from ithaca.files.json_numbers import document_text
-from ithaca.files.writing import write_text_atomically
+from ithaca.files.writing import document_text, write_text_atomically
 from ithaca.formulations.problem import Limit
 from ithaca.formulations.systolic.design import SpaceOptions, systolic
 from ithaca.results.network import load_network_result, network_document

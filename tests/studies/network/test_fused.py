@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ithaca.files.errors import InputError
-from ithaca.files.json_numbers import document_text
+from ithaca.files.writing import document_text
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.systolic.design import SpaceOptions, systolic

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import ithaca
-from ithaca.files.shown_numbers import number
+from ithaca.files.numbers import number
 from tests.command_line import ithaca as command
 from tests.command_line import succeed
 

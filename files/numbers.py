@@ -1,25 +1,14 @@
-"""Numbers and documents as they cross the border: read strictly, written exactly.
+"""Numbers at the border: read strictly, written exactly, and as people read them.
 
-Inside, all numbers are exact rationals; in a file they are JSON numbers. How files are read and
-refused stands in `ithaca.files.reading`, whose functions can be had from here, too.
+Inside, all numbers are exact rationals; in a file they are JSON numbers.
 """
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any
 
 from ithaca.files.errors import InputError
-from ithaca.files.messages import refuse as refuse
-from ithaca.files.reading import MAX_DIGITS as MAX_DIGITS
-from ithaca.files.reading import parse_json as parse_json
-from ithaca.files.reading import read_text as read_text
-
-#: Version of all documents Ithaca reads and writes.
-SCHEMA = "ithaca/1"
 
 #: A number that is not negative, as somebody types it or a result prints it: of up to 40 digits
 #: before and after the point.
@@ -56,11 +45,35 @@ def fraction(number: int | float) -> Fraction:
     return Fraction(repr(number))
 
 
-def document_text(document: Mapping[str, Any]) -> str:
-    """A document as JSON text, ready to print or write; never contains NaN or Infinity."""
-    return json.dumps(document, indent=2, allow_nan=False) + "\n"
-
-
 def spelled(value: Fraction | None) -> str:
     """A number as documents state it, in an error message."""
     return "null" if value is None else str(json_number(value))
+
+
+def number(value: Fraction | float | None) -> str:
+    """A number with thousands separators and no superfluous decimals."""
+    if value is None:
+        return "–"
+    shown = float(value)
+    return f"{shown:.4g}" if 0 < abs(shown) < 1 else f"{shown:,.4f}".rstrip("0").rstrip(".")
+
+
+def rounded(value: Fraction | float | None, digits: int = 4) -> str:
+    """A physical quantity, to some significant digits."""
+    return number(value if value is None else float(f"{float(value):.{digits}g}"))
+
+
+def percent(share: Fraction | float) -> str:
+    """A share in per cent, of small ones two significant digits."""
+    shown = float(share) * 100
+    return f"{shown:.1f} %" if shown >= 0.95 or not shown else f"{shown:.2g} %"
+
+
+def counted(count: int, thing: str) -> str:
+    """How many of a thing whose plural ends in s."""
+    return f"{count:,} {thing}" if count == 1 else f"{count:,} {thing}s"
+
+
+def is_or_are(count: int) -> str:
+    """The verb after a count."""
+    return "is" if count == 1 else "are"
