@@ -99,6 +99,7 @@ def test_a_regime_holds_for_every_platform_that_is_varied() -> None:
     assert points[1]["objective"]["value"] == best["hls"][0]
 
 
+@pytest.mark.ci
 def test_whatif_varies_everything_it_says() -> None:
     vary = (
         "platform=u250,zcu102",
@@ -129,6 +130,7 @@ def test_marginal_values_alone() -> None:
     assert done.stdout.splitlines()[-1] == "dsp +5 %: latency −21.5 %; bram18k +5 %: no change"
 
 
+@pytest.mark.ci
 def test_an_infeasible_study_exits_1_and_says_why() -> None:
     done = ithaca("whatif", *MM, *TWO, "--vary", "dsp=3,4", "--json")
     assert done.returncode == 1
@@ -139,6 +141,7 @@ def test_an_infeasible_study_exits_1_and_says_why() -> None:
     assert all("is 5" in p["shortfall"] for p in points)
 
 
+@pytest.mark.ci
 def test_ctrl_c_ends_a_study_with_what_it_has_and_the_next_run_goes_on(tmp_path: Path) -> None:
     kept = tmp_path / "kept"
     arguments = [
@@ -170,6 +173,7 @@ def test_ctrl_c_ends_a_study_with_what_it_has_and_the_next_run_goes_on(tmp_path:
     assert all((kept / name).stat().st_mtime_ns == changed for name, changed in names.items())
 
 
+@pytest.mark.ci
 def test_a_front_killed_at_random_moments_resumes_to_the_same_front(tmp_path: Path) -> None:
     kept = tmp_path / "kept"
     arguments = [
@@ -215,6 +219,7 @@ def timeless(document: Any) -> Any:
     return [timeless(value) for value in document] if isinstance(document, list) else document
 
 
+@pytest.mark.ci
 def test_pareto_prints_a_proven_front(tmp_path: Path) -> None:
     plot, data = tmp_path / "front.png", tmp_path / "front.nc"
     arguments = (

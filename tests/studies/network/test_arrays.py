@@ -361,6 +361,7 @@ def test_arrays_of_a_file_follow_from_its_layers(
         edited(tmp_path, several, change)
 
 
+@pytest.mark.ci
 def test_bounds_of_arrays_are_proven_by_an_argument_of_their_own(
     tmp_path: Path, several: NetworkResult, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -95,6 +95,7 @@ def _more_dsp(document: Any) -> None:
     document["platform"]["limits"]["dsp"] = 400_000
 
 
+@pytest.mark.ci(every=5)
 @pytest.mark.parametrize(
     ("words", "edit", "line"),
     [
