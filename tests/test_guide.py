@@ -32,6 +32,7 @@ LONG = {
     "memory-hierarchies",
     "python",
     "recipes",
+    "seeding-tools",
     "seeding",
     "simulating",
 }

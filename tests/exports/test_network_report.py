@@ -63,6 +63,7 @@ def test_a_page_holds_every_layer_its_share_and_its_array(reported: tuple[Path, 
     assert not re.search(r'(?:src|href)="(?!#|data:)', text)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("width", [390, 1280])
 def test_it_is_shown_without_overflow_or_cut_texts(
     browser: Any, reported: tuple[Path, Path], width: int

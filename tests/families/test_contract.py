@@ -215,6 +215,7 @@ def test_relaxations_bound_from_below(sample: Sample) -> None:
         assert solution.certificate.lower_bound <= optimum <= check_found(solution)
 
 
+@pytest.mark.ci(every=3)
 @each_family
 @pytest.mark.parametrize("method", SEARCHES, ids=lambda method: method.value)
 def test_searches_find_configurations(sample: Sample, method: Method) -> None:

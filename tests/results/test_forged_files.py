@@ -352,6 +352,7 @@ def test_what_a_compiler_costs_a_workload_is_proven_again(
         ithaca.verify(path)
 
 
+@pytest.mark.ci(every=2)
 @pytest.mark.parametrize("dataflow", [None, "i,j"])
 def test_no_design_of_those_asked_is_left_out(folder: Path, dataflow: str | None) -> None:
     """What is left is the best of its designs, yet not of all that were asked for."""
@@ -402,6 +403,7 @@ def test_no_design_of_a_front_is_left_out(folder: Path) -> None:
     assert str(error.value).count(str(path)) == 1
 
 
+@pytest.mark.ci(every=3)
 @pytest.mark.parametrize("change", ["parameters", "omissions", "sources"])
 def test_words_of_a_network_are_repeated_as_not_checked(folder: Path, change: str) -> None:
     path = folder / "words.json"
@@ -458,6 +460,7 @@ def test_nothing_is_proven_of_one_layer_of_several_arrays(folder: Path) -> None:
         ithaca.load(path)
 
 
+@pytest.mark.ci(every=3)
 @pytest.mark.parametrize("kind", ["lanes", "packs", "buffers"])
 def test_an_array_has_no_other_hardware(folder: Path, kind: str) -> None:
     path = folder / "hardware.json"

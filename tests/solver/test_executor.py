@@ -106,6 +106,7 @@ def test_an_idle_process_that_is_killed_holds_up_nothing(tmp_path: Path) -> None
         assert seen == {0: 2.0, 1: None}
 
 
+@pytest.mark.ci
 def test_a_design_that_kills_its_process_says_that_memory_is_out() -> None:
     problems = [mm_problem((8, 8, 8)), mm_problem((4, 4, 4))]
     vars(problems[1])["deadly"] = Deadly()

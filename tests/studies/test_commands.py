@@ -251,6 +251,7 @@ def test_pareto_prints_a_proven_front(tmp_path: Path) -> None:
     assert "partial (ended after 2 points, as asked): 2 points, each proven" in part.stdout
 
 
+@pytest.mark.ci
 def test_pareto_of_three_objectives_is_plotted_too(tmp_path: Path) -> None:
     arguments = ("pareto", "mm", "-s", "i=8,j=8,k=8", "--dataflow", "i", "--divisors-only")
     for name in ("front.svg", "front.html"):

@@ -343,6 +343,7 @@ def test_another_design_is_compared_with_the_best(results: Path) -> None:
     assert document["statements"][-1].startswith("To change first: take design ")
 
 
+@pytest.mark.ci
 def test_it_is_told_when_no_limit_binds(results: Path) -> None:
     words = ("-s", "i=16,j=16,k=16,l=16", "--dataflow", "i,j", "-o", str(results / "mttkrp.json"))
     succeed("solve", "mttkrp", *words)
@@ -401,6 +402,7 @@ def test_counts_of_one_and_of_none() -> None:
     assert _times_as_many(Fraction(1)) == "just as many"
 
 
+@pytest.mark.ci
 def test_no_configuration_and_other_platforms(results: Path) -> None:
     done = succeed("explain", str(results / "infeasible.json"))
     assert "limit dsp = 4 cannot be met; the smallest that could be met" in done.stdout

@@ -74,6 +74,7 @@ def test_every_point_is_what_a_separate_solve_finds(study: Study) -> None:
             assert systolic(point.answer.found.problem).array == systolic(best.problem).array
 
 
+@pytest.mark.ci
 def test_neighbours_warm_start_each_other() -> None:
     alone = [
         run_study((StudyAxis("i", (i,)),), lambda v: build({**v, "dsp_limit": 400})).points[0,]
@@ -87,6 +88,7 @@ def test_neighbours_warm_start_each_other() -> None:
     assert looked != [p.answer.certificate.nodes for p in alone]
 
 
+@pytest.mark.ci
 def test_marginal_values_are_proven_by_solving_again(study: Study) -> None:
     point = study.points[0, 2]  # i = 32, 100 DSPs
     by_limit = {m.limit.metric: m for m in point.marginals}
@@ -301,6 +303,7 @@ def test_the_time_limit_is_shared_by_all_searches(monkeypatch: pytest.MonkeyPatc
     assert 5000 < limits[-1] < 6000
 
 
+@pytest.mark.ci
 def test_a_study_is_resumed_under_its_time_limit_without_solving_again(tmp_path: Path) -> None:
     store = Store(tmp_path / "results")
     hasty = SolveOptions(time_limit=1e-9)
@@ -345,6 +348,7 @@ def test_other_engines_agree(method: Method) -> None:
         assert answer.certificate.status is Status.OPTIMAL
 
 
+@pytest.mark.ci
 def test_threads_share_their_processes_over_a_study() -> None:
     axes = (StudyAxis("i", (16, 32)),)
     one, two = (

@@ -9,11 +9,13 @@ from functools import partial
 from itertools import product
 from pathlib import Path
 from random import Random
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.families import FAMILIES
 from ithaca.formulations.hardware.files import find_space
 from ithaca.formulations.problem import Limit, Objective
 from ithaca.solver.certificate import Status
@@ -27,7 +29,15 @@ from ithaca.studies.codesign.infeasible import shortfalls
 from ithaca.studies.codesign.question import Question, make_question
 from ithaca.studies.codesign.result import CodesignResult, HardwarePoint
 from ithaca.studies.codesign.workloads import find_workloads
-from tests.studies.codesign.toy import brute_force, expression, random_question
+from tests.studies.codesign.toy import ToyProfile, brute_force, expression, random_question
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _registered() -> Iterator[None]:
+    """Register the toy's family, as far as its words go."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(FAMILIES, "toy", SimpleNamespace(profile=ToyProfile))
+        yield
 
 
 @pytest.mark.parametrize(

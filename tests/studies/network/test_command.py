@@ -22,6 +22,7 @@ from tests.studies.network.tiny import TINY, tiny_file
 QUICK = ("--divisors-only", "--limit", "dsp=400,bram18k=400")
 
 
+@pytest.mark.ci
 def test_a_network_prints_layers_totals_and_what_is_left_out(tmp_path: Path) -> None:
     output, table = tmp_path / "r.json", tmp_path / "r.csv"
     done = succeed(
@@ -54,6 +55,7 @@ def test_a_network_prints_layers_totals_and_what_is_left_out(tmp_path: Path) -> 
     assert done.stderr.splitlines() == [f"wrote {output}", f"wrote {table}"]
 
 
+@pytest.mark.ci(every=2)
 @pytest.mark.parametrize(
     ("mode", "arrays"), [("shared-array", ()), ("multi-array", ("--arrays", "2"))]
 )
@@ -218,6 +220,7 @@ def test_a_run_that_is_killed_and_started_again_writes_the_same_files(
     assert (got / "r.csv").read_bytes() == (wanted / "r.csv").read_bytes()
 
 
+@pytest.mark.ci
 def test_processes_end_with_the_run_that_is_killed(tmp_path: Path) -> None:
     kept = tmp_path / "kept"
     words = ("network", tiny_file(tmp_path), *QUICK, "--threads", "2", "--results", kept)

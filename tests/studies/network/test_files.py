@@ -72,6 +72,7 @@ def written(result: NetworkResult, path: Path) -> dict[str, Any]:
     return document
 
 
+@pytest.mark.ci(every=4)
 @pytest.mark.parametrize("name", ["per-layer", "shared-dataflow"])
 @pytest.mark.parametrize("objective", ["latency", "energy/3"])
 def test_a_document_reads_back(solve: Solve, name: str, objective: str, tmp_path: Path) -> None:

@@ -281,6 +281,7 @@ def test_files_are_read_back_and_edited_ones_refused(file: Path, tmp_path: Path)
         assert line in str(error.value)
 
 
+@pytest.mark.ci
 def test_what_is_claimed_is_proven_again(file: Path) -> None:
     result = solve_fused(
         only_layers(find_network(str(file)), ["mm"]), asked("off_chip_words", 400), RunOptions()

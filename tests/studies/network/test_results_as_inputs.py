@@ -67,6 +67,7 @@ def test_what_was_solved_is_confirmed(solved: Written, words: tuple[str, ...]) -
             assert f"; {len(layer.designs)} designs confirmed in " in line
 
 
+@pytest.mark.ci
 def test_what_there_was_no_time_for_is_called_unchecked(solved: Written) -> None:
     done = ithaca("verify", solved(), "--time-limit", "1e-9")
     assert done.returncode == 1
@@ -324,6 +325,7 @@ def test_a_layer_is_verified_alone(solved: Written) -> None:
     )
 
 
+@pytest.mark.ci
 def test_the_engine_under_a_time_limit_is_the_one_that_finds_the_most(tmp_path: Path) -> None:
     asked: dict[str, Any] = {"limit": {"dsp": 400, "bram18k": 400}, "divisors_only": True}
     path = tiny_file(tmp_path)
@@ -356,6 +358,7 @@ def test_bars_show_what_layers_take_and_how_much_of_them_works(solved: Written) 
     assert chart.also.factor == pytest.approx(1 / 300_000)  # ms at 300 MHz
 
 
+@pytest.mark.ci
 def test_modes_are_compared_layer_by_layer(solved: Written, tmp_path: Path) -> None:
     alone, shared = (
         load_network_result(solved(*words, "--layers", "mm")) for words in ((), MODES[1])
@@ -393,6 +396,7 @@ def test_modes_are_compared_layer_by_layer(solved: Written, tmp_path: Path) -> N
     )
 
 
+@pytest.mark.ci
 def test_every_layer_gets_a_folder_of_seeds(solved: Written, tmp_path: Path) -> None:
     path, folder = solved(), tmp_path / "seeds"
     done = succeed("seed", path, "--for", "csv", "--count", "4", "-o", folder)
@@ -443,6 +447,7 @@ def test_a_start_gives_the_data_type_unless_one_is_given(tmp_path: Path) -> None
         assert json.loads(done.stdout)["workload"]["dtype"] == dtype
 
 
+@pytest.mark.ci
 def test_a_layer_is_saved_refined_and_run_like_any_result(solved: Written, tmp_path: Path) -> None:
     network, alone = solved(), tmp_path / "wide.json"
     layer = ithaca_python.load(network, layer="wide")

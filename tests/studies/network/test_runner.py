@@ -54,6 +54,7 @@ def kept(folder: Path, search: SolveOptions | None = None) -> Store:
     return problem_store(folder, RunOptions(search=search or SolveOptions()))
 
 
+@pytest.mark.ci
 def test_results_are_kept_one_by_one_and_never_computed_again(
     jobs: list[Job], answers: list[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -288,6 +289,7 @@ def cluster() -> Iterator[Any]:
         yield found
 
 
+@pytest.mark.ci
 def test_a_cluster_finds_the_same_though_a_worker_is_killed(
     cluster: Any, jobs: list[Job], answers: list[Any], tmp_path: Path
 ) -> None:
