@@ -22,7 +22,7 @@ from ithaca.formulations.platform import Share
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.schema import number
-from ithaca.results.files import NOTHING, as_asked, check_same, read_problems, read_result
+from ithaca.results.files import NOTHING, check_same, read_problems, read_result
 from ithaca.results.network_verification import Check
 from ithaca.results.studies import (
     FrontDocument,
@@ -77,7 +77,7 @@ def posed(document: Mapping[str, Any], path: Path) -> tuple[Problem, ...]:
         )
     problems = read_problems(asked, path)
     model = question_fields(problems, asked["platform"]["name"])  # without an answer
-    check_same(asked, as_asked(model, asked), "question")
+    check_same(asked, model, "question")
     return problems
 
 

@@ -24,6 +24,7 @@ from ithaca.files.messages import refuse
 from ithaca.files.reading import parse_json, read_text
 from ithaca.files.signals import Interrupt
 from ithaca.files.writing import document_text
+from ithaca.formulations.families import family_of
 from ithaca.results.codesign_layers import shown_name
 from ithaca.results.codesign_verification import verify_codesign
 from ithaca.results.network import MAX_BYTES
@@ -79,7 +80,12 @@ def verify(
     false, and no engine says so, `DisagreementError` if engines contradict each other.
     """
     options, checks = parse_search(time_limit), []
-    found = _read(result, layer)
+    found, unnamed = _read(result, layer)
+    if unnamed:
+        line = "which were asked for is not stated: what is proven is of those that follow, alone"
+        checks.append(Check("designs", line, True))
+        if hear is not None:
+            hear(checks[0])
     with Interrupt() as interrupt:
         try:
             for check in _checks(found, replace(options, stop=interrupt)):
@@ -102,7 +108,9 @@ class _Stated:
 Verifiable = Result | NetworkResult | CodesignResult | _Stated
 
 
-def _read(given: str | Path | Answer, layer: str | None) -> Verifiable:
+def _read(given: str | Path | Answer, layer: str | None) -> tuple[Verifiable, bool]:
+    """What is to be verified, and whether it leaves open which designs were asked for, as files of
+    earlier versions do."""
     document, source = None, OWN
     if isinstance(given, str | Path):
         source = str(given)
@@ -126,8 +134,13 @@ def _read(given: str | Path | Answer, layer: str | None) -> Verifiable:
         "pareto",
         "whatif",
     ):
-        return _Stated(document, source)
-    return opened(given, layer)
+        return _Stated(document, source), False
+    answer = opened(given, layer)
+    unnamed = isinstance(document, dict) and "restriction" not in document
+    if unnamed and isinstance(answer, Result):
+        first = answer.designs[0].problem.design  # some question has it alone
+        return answer, "restriction" in family_of(first).restriction_fields([first])
+    return answer, False
 
 
 def _checks(result: Verifiable, options: SolveOptions) -> Iterator[Check]:

@@ -369,6 +369,15 @@ def test_no_design_of_those_asked_is_left_out(folder: Path, dataflow: str | None
     path.write_text(json.dumps(document))
     with pytest.raises(InputError, match="restriction"):
         ithaca.verify(path)
+    if dataflow is None:  # as a file of an earlier version, which proves of its designs alone
+        del document["restriction"]
+        path.write_text(json.dumps(document))
+        unnamed, *others = ithaca.verify(path).checks
+        assert unnamed.line.startswith("which were asked for is not stated")
+        assert [check.place for check in others] == [
+            f"[{','.join(design['dataflow'])}] {design['permutation']}"
+            for design in document["designs"]
+        ]
 
 
 def _objective(design: Any) -> Any:
