@@ -76,6 +76,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.ci(every=5)
 @pytest.mark.parametrize(
     ("typed", "offered"),
     [

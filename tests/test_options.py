@@ -53,6 +53,7 @@ NEEDS = {
 }
 
 
+@pytest.mark.ci(every=5)
 @pytest.mark.parametrize(("command", "option"), paths())
 def test_empty_paths_are_refused(command: str, option: str, result: Path) -> None:
     words = (*NEEDS[command], option, "") if option else ("", *NEEDS.get(command, ())[1:])

@@ -60,6 +60,7 @@ def seeds() -> Seeds:
 # -- parameters ----------------------------------------------------------------------------
 
 
+@pytest.mark.ci
 @given(mm_points())
 def test_decode_undoes_encode(point: tuple[Problem, Configuration]) -> None:
     problem, found = point

@@ -181,6 +181,7 @@ def check_found(solution: Solution) -> Fraction:
     return value
 
 
+@pytest.mark.ci(every=2)
 @each_family
 @pytest.mark.parametrize("method", PROVERS, ids=lambda method: method.value)
 def test_engines_prove_what_enumeration_finds(sample: Sample, method: Method) -> None:
@@ -203,6 +204,7 @@ def test_engines_say_by_how_much_nothing_is_feasible(sample: Sample, method: Met
     assert sample.impossible.metric in {shortfall.metric for shortfall in solution.shortfalls}
 
 
+@pytest.mark.ci(every=3)
 @each_family
 def test_relaxations_bound_from_below(sample: Sample) -> None:
     for problem in sample.problems:
@@ -318,6 +320,7 @@ def _products(rows: Sequence[Mapping[str, Any]]) -> list[tuple[int, ...]]:
     return list(product(*(range(next(iter(part.values())).size) for part in rows)))
 
 
+@pytest.mark.ci(every=3)
 def test_results_are_read_back_and_proven_again(
     solved: tuple[Sample, Result], tmp_path: Path
 ) -> None:
@@ -375,6 +378,7 @@ def test_tables_hold_every_metric(solved: tuple[Sample, Result]) -> None:
     assert float(sample.least()) == table["value"].min()
 
 
+@pytest.mark.ci(every=3)
 @each_family
 def test_fronts_are_those_enumerated(sample: Sample) -> None:
     objectives = list(sample.objectives)
@@ -385,6 +389,7 @@ def test_fronts_are_those_enumerated(sample: Sample) -> None:
     )
 
 
+@pytest.mark.ci(every=3)
 @each_family
 def test_studies_answer_every_point(sample: Sample) -> None:
     def build(values: Mapping[str, Any]) -> list[Problem]:
@@ -403,6 +408,7 @@ def test_studies_answer_every_point(sample: Sample) -> None:
         assert point.marginals
 
 
+@pytest.mark.ci(every=3)
 def test_grids_hold_the_exact_values(solved: tuple[Sample, Result]) -> None:
     sample, result = solved
     for solution in result.designs:

@@ -109,6 +109,7 @@ def test_symbols_agree(point: Point) -> None:
     assert {name: e.evaluate(values, FRACTION) for name, e in found.items()} == expected
 
 
+@pytest.mark.ci
 @given(mm_points())
 def test_points_are_degenerate_intervals(point: Point) -> None:
     problem, _ = point

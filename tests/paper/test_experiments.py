@@ -171,6 +171,7 @@ def test_a_clocked_experiment_records_its_threads(tmp_path: Path) -> None:
     assert json.loads(document.read_text())["settings"]["threads"] == 2
 
 
+@pytest.mark.ci
 def test_seconds_of_a_run_are_kept_and_recorded(tmp_path: Path) -> None:
     done = paper("figure-8", "--run-seconds", "0.2", "-o", str(tmp_path / "out"))
     assert done.returncode == 0, done.stderr

@@ -231,6 +231,7 @@ def test_a_gap_ends_early_and_holds() -> None:
     assert certificate.gap <= 0.9
 
 
+@pytest.mark.ci
 def test_answers_are_repeatable() -> None:
     problem = mm_problem((8, 12, 8), ("j", "k"), objective="power")
     one, two = (solve_cpsat(problem) for _ in range(2))

@@ -223,6 +223,7 @@ def check_joint(joint: Joint, problems: Sequence[Problem]) -> None:
     assert joint.values == tuple(values)
 
 
+@pytest.mark.ci
 def test_generous_memory_is_proven() -> None:
     problems = layers("4", "200")
     outcome = SharedSearch([[(problem, 2) for problem in problems]], SolveOptions()).run()

@@ -97,6 +97,7 @@ def test_every_kind_is_written_to_every_kind_of_file(
         assert b"infeasible" in content or kind not in ("lines", "bars", "parts")
 
 
+@pytest.mark.ci(every=3)
 @pytest.mark.parametrize("kind", CHARTS)
 def test_part_of_a_page(kind: str) -> None:
     text = inline_svg(CHARTS[kind], "name")

@@ -55,6 +55,7 @@ def test_boards_simulated(board: Board) -> None:
         assert ran.cycles == pytest.approx(board.measured, rel=0.15)
 
 
+@pytest.mark.ci
 def test_every_board_is_in_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("benchmarks.test_fidelity.BOARDS", BOARDS[2:4])
     *_, int16, int8 = boards_table()

@@ -421,6 +421,7 @@ def test_bounds_of_designs_are_proven_again(tmp_path: Path, shared: NetworkResul
     assert not list(verify_network(edited(tmp_path, shared, raised), SolveOptions()))[-1].confirmed
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(("name", "arrays"), [("shared-array", 1), ("multi-array", 2)])
 def test_no_time_leaves_the_roofs(products: Network, name: str, arrays: int) -> None:
     result = mode(name)(

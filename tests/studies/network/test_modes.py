@@ -55,6 +55,7 @@ def least(network: Network) -> dict[str, dict[str, Fraction | None]]:
     }
 
 
+@pytest.mark.ci
 def test_per_layer_is_the_least_of_every_layer(
     network: Network, options: RunOptions, least: dict[str, Any]
 ) -> None:

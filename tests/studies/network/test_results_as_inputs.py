@@ -173,6 +173,7 @@ def _unproven_layer(document: Any) -> None:
     }
 
 
+@pytest.mark.ci(every=4)
 @pytest.mark.parametrize(
     ("words", "edit", "line"),
     [
