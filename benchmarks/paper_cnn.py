@@ -24,7 +24,7 @@ from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.solver.certificate import Status
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.solution import Solution
-from ithaca.studies.network.arrays import solve_shared_array
+from ithaca.studies.families.systolic.arrays import solve_shared_array
 from ithaca.studies.network.layers import solve_per_layer, solve_shared_dataflow
 from ithaca.studies.network.result import NetworkResult
 from ithaca.studies.network.runner import RunOptions

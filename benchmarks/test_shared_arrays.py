@@ -27,7 +27,7 @@ from ithaca.solver.options import SolveOptions
 from ithaca.studies.network.modes import mode
 from ithaca.studies.network.problems import NetworkRequest, only_layers
 from ithaca.studies.network.runner import RunOptions
-from ithaca.studies.shared.plans import Minimise
+from ithaca.formulations.question import Minimise
 from ithaca.workloads.networks.find import find_network
 
 name, patterns, dtype, arrays, seconds = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4]), float(sys.argv[5])

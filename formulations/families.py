@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from types import ModuleType
@@ -41,6 +42,7 @@ def profile_of(design: Design) -> Profile[Any]:
     return family_of(design).profile(design)
 
 
+@cache
 def module_of(place: str, family: str) -> ModuleType | None:
     """The module of a family in a package of a later layer, which draws or prints what is its own;
     None where it has none."""

@@ -12,6 +12,7 @@ from ithaca.files.messages import quoted
 from ithaca.files.numbers import number
 from ithaca.formulations.algebra.rounding import ROUNDING
 from ithaca.formulations.families import choice_of, profile_of
+from ithaca.formulations.question import Minimise
 from ithaca.solver.certificate import Status
 from ithaca.studies.best import over_all
 from ithaca.studies.network.fused import Variant, chained, variant_of
@@ -21,7 +22,6 @@ from ithaca.studies.network.parts import PER_LAYER, layer_result
 from ithaca.studies.network.problems import NetworkRequest
 from ithaca.studies.network.result import Fusing, NetworkResult, Total
 from ithaca.studies.network.totals import adds_up, best_total, total
-from ithaca.studies.shared.plans import Minimise
 from ithaca.workloads.networks.network import LayerRun
 
 

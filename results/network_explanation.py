@@ -9,6 +9,7 @@ from typing import Any
 
 from ithaca.files.numbers import counted, json_number, number, percent
 from ithaca.files.writing import SCHEMA
+from ithaca.formulations.question import Minimise
 from ithaca.results.explanation import Explanation, explain
 from ithaca.solver.certificate import Status, as_stated
 from ithaca.solver.infeasibility import why_infeasible
@@ -16,7 +17,6 @@ from ithaca.solver.shortfall import CONTRADICTION
 from ithaca.studies.network.modes import ONE_SEARCH
 from ithaca.studies.network.parts import layer_result
 from ithaca.studies.network.result import LayerResult, NetworkResult
-from ithaca.studies.shared.plans import Minimise
 
 #: The layers that take most and together at least this part of the whole are explained one by one.
 DOMINANT = Fraction(1, 2)

@@ -16,19 +16,17 @@ from typing import Any
 from ithaca.files.errors import EDITED, InputError
 from ithaca.files.numbers import counted, number
 from ithaca.formulations.algebra.rounding import below
-from ithaca.formulations.families import choice_of
+from ithaca.formulations.families import UNNAMED, choice_of, module_of
 from ithaca.solver.certificate import Status
 from ithaca.solver.options import Budget, SolveOptions, StoppedError
 from ithaca.solver.shortfall import Shortfall
 from ithaca.solver.verification import BOUND_WITHIN, Claim, agree, claimed, repeat, verify
-from ithaca.studies.network.arrays import Designs, none_alone, on_arrays
 from ithaca.studies.network.fused import solve_fused
 from ithaca.studies.network.modes import ONE_SEARCH, SHARED_ARRAY, mode
 from ithaca.studies.network.parts import layer_result
 from ithaca.studies.network.problems import NetworkRequest
 from ithaca.studies.network.result import Fusing, LayerResult, NetworkResult, Total
 from ithaca.studies.network.runner import RunOptions
-from ithaca.studies.shared.proof import Proof
 from ithaca.workloads.networks.network import Network
 
 
@@ -227,8 +225,10 @@ def _prove_arrays(result: NetworkResult, total: Total, options: SolveOptions) ->
         Budget(replace(options, time_limit=limit)),
         claim.status is Status.INFEASIBLE,
     )
-    designs, sequence = on_arrays(result.network, request, result.mode)
-    parts: list[tuple[Total, Designs]] = [(total, designs)]
+    own = module_of("ithaca.studies.families", UNNAMED)
+    assert own is not None
+    designs, sequence = own.on_arrays(result.network, request, result.mode)
+    parts = [(total, designs)]
     if shared:  # what is proven of all follows from what is of each
         claims = {choice.name: choice.total for choice in result.choices}
         whole = (
@@ -249,16 +249,16 @@ def _prove_arrays(result: NetworkResult, total: Total, options: SolveOptions) ->
     if (
         infeasible
         and falls
-        and falls != _shortfalls(none_alone(result.network, designs, total, budget))
+        and falls != _shortfalls(own.none_alone(result.network, designs, total, budget))
         and not budget.over
     ):
         raise InputError(f"shortfalls are not those of the layers alone: {EDITED}")
     proven = not budget.over
-    for part, own in parts:
+    for part, layers in parts:
         bound = part.certificate.lower_bound
         if bound is not None or part.certificate.status is Status.INFEASIBLE:
-            proof = Proof(
-                own, sequence, request.arrays, request.minimise, budget.share(), request.shares
+            proof = own.Proof(
+                layers, sequence, request.arrays, request.minimise, budget.share(), request.shares
             )
             try:
                 proven &= proof.holds(bound)

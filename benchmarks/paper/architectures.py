@@ -19,14 +19,14 @@ from itertools import groupby
 from benchmarks.paper.experiment import Run
 from benchmarks.paper.published_networks import network, request, vgg16
 from ithaca.files.errors import InputError
+from ithaca.formulations.question import Minimise
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.solution import Solution
-from ithaca.studies.network.arrays import solve_multi_array, solve_shared_array
+from ithaca.studies.families.systolic.arrays import solve_multi_array, solve_shared_array
 from ithaca.studies.network.layers import solve_per_layer
 from ithaca.studies.network.result import NetworkResult
 from ithaca.studies.network.runner import RunOptions
-from ithaca.studies.shared.plans import Minimise
 from ithaca.workloads.networks.network import Layer, Network
 
 #: The dataflow of all arrays.

@@ -16,15 +16,15 @@ from ithaca.formulations.data_types import data_type
 from ithaca.formulations.hardware.space import HardwareSpace
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Limit
+from ithaca.formulations.question import Minimise
 from ithaca.formulations.systolic.accelerator import DIVIDED, SystolicArrays
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.solver.certificate import Status
 from ithaca.solver.options import Budget, SolveOptions
-from ithaca.studies.network.arrays import solve_multi_array
+from ithaca.studies.network.modes import MULTI_ARRAY, mode
 from ithaca.studies.network.problems import NetworkRequest, only_layers
 from ithaca.studies.network.runner import RunOptions, RunState
-from ithaca.studies.shared.plans import Minimise
 from ithaca.workloads.networks.find import find_network
 
 
@@ -65,7 +65,7 @@ def split_device(
 
         def solve(asked: NetworkRequest) -> NetworkResult:
             run = RunOptions(search=budget.share(), report=report)
-            return NetworkResult.of(solve_multi_array(network, asked, run))
+            return NetworkResult.of(mode(MULTI_ARRAY)(network, asked, run))
 
         found = solve(request)
         return replace(found, remarks=tuple(_remarks(accelerator, sizes, request, found, solve)))

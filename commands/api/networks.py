@@ -40,6 +40,7 @@ from ithaca.commands.api.request import check_target, read, requested_limits, re
 from ithaca.files.errors import InputError
 from ithaca.files.signals import Interrupt
 from ithaca.formulations.problem import Problem
+from ithaca.formulations.question import Minimise
 from ithaca.formulations.spatial.editions import INTRINSIC, TIMELOOP
 from ithaca.solver.options import Budget
 from ithaca.studies.best import without_restriction
@@ -51,7 +52,6 @@ from ithaca.studies.network.modes import mode as find_mode
 from ithaca.studies.network.parts import PER_LAYER
 from ithaca.studies.network.problems import NetworkRequest, only_layers
 from ithaca.studies.network.runner import RunOptions, RunState, problem_store
-from ithaca.studies.shared.plans import Minimise
 from ithaca.workloads.networks.find import find_network
 from ithaca.workloads.networks.network import Network
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -80,15 +81,10 @@ def verify(
     false, and no engine says so, `DisagreementError` if engines contradict each other.
     """
     options, checks = parse_search(time_limit), []
-    found, unnamed = _read(result, layer)
-    if unnamed:
-        line = "which were asked for is not stated: what is proven is of those that follow, alone"
-        checks.append(Check("designs", line, True))
-        if hear is not None:
-            hear(checks[0])
+    found, open_checks = _read(result, layer)
     with Interrupt() as interrupt:
         try:
-            for check in _checks(found, replace(options, stop=interrupt)):
+            for check in chain(open_checks, _checks(found, replace(options, stop=interrupt))):
                 checks.append(replace(check, width=_width(found)))
                 if hear is not None:
                     hear(checks[-1])
@@ -108,9 +104,9 @@ class _Stated:
 Verifiable = Result | NetworkResult | CodesignResult | _Stated
 
 
-def _read(given: str | Path | Answer, layer: str | None) -> tuple[Verifiable, bool]:
-    """What is to be verified, and whether it leaves open which designs were asked for, as files of
-    earlier versions do."""
+def _read(given: str | Path | Answer, layer: str | None) -> tuple[Verifiable, tuple[Check, ...]]:
+    """What is to be verified, and what it leaves open: which designs were asked for, in files of
+    earlier versions."""
     document, source = None, OWN
     if isinstance(given, str | Path):
         source = str(given)
@@ -134,13 +130,14 @@ def _read(given: str | Path | Answer, layer: str | None) -> tuple[Verifiable, bo
         "pareto",
         "whatif",
     ):
-        return _Stated(document, source), False
+        return _Stated(document, source), ()
     answer = opened(given, layer)
-    unnamed = isinstance(document, dict) and "restriction" not in document
-    if unnamed and isinstance(answer, Result):
+    if isinstance(document, dict) and "restriction" not in document and isinstance(answer, Result):
         first = answer.designs[0].problem.design  # some question has it alone
-        return answer, "restriction" in family_of(first).restriction_fields([first])
-    return answer, False
+        if "restriction" in family_of(first).restriction_fields([first]):
+            line = "which were asked for is not stated: what is proven is of those that follow"
+            return answer, (Check("designs", f"{line}, alone", True),)
+    return answer, ()
 
 
 def _checks(result: Verifiable, options: SolveOptions) -> Iterator[Check]:

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from ithaca.formulations.platform import Platform
 from ithaca.formulations.problem import Limit, Objective, Problem
+from ithaca.formulations.question import Minimise
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.mapping_space import MappingOptions
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY
 from ithaca.studies.network.problems import LayerProblems
-from ithaca.studies.shared.plans import Minimise
 from ithaca.workloads.networks.network import Network
 
 

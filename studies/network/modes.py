@@ -1,12 +1,13 @@
-"""The modes of a network's solve by name. Each is imported when it is first asked for."""
+"""The modes of a network's solve by name."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from importlib import import_module
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
+from ithaca.formulations.families import UNNAMED, module_of
+from ithaca.studies.network import layers
 from ithaca.studies.network.problems import NetworkRequest
 from ithaca.studies.network.result import NetworkResult
 from ithaca.studies.network.runner import RunOptions
@@ -17,12 +18,12 @@ SolveNetwork = Callable[[Network, NetworkRequest, RunOptions], NetworkResult]
 
 SHARED_ARRAY, MULTI_ARRAY = "shared-array", "multi-array"
 
-#: Module and function of each mode.
-MODES: Mapping[str, tuple[str, str]] = {
-    "per-layer": ("layers", "solve_per_layer"),
-    "shared-dataflow": ("layers", "solve_shared_dataflow"),
-    SHARED_ARRAY: ("arrays", "solve_shared_array"),
-    MULTI_ARRAY: ("arrays", "solve_multi_array"),
+#: The function of each mode.
+MODES: Mapping[str, str] = {
+    "per-layer": "solve_per_layer",
+    "shared-dataflow": "solve_shared_dataflow",
+    SHARED_ARRAY: "solve_shared_array",
+    MULTI_ARRAY: "solve_multi_array",
 }
 
 #: Modes that are one search over all layers: there are no problems to share out, or to keep one by
@@ -33,13 +34,13 @@ ONE_SEARCH = frozenset({SHARED_ARRAY, MULTI_ARRAY})
 SEVERAL_ARRAYS = frozenset({MULTI_ARRAY})
 
 
-def mode(name: str) -> SolveNetwork:
-    """What solves a network in a mode.
+def mode(name: str, family: str = UNNAMED) -> SolveNetwork:
+    """What solves a network in a mode; what layers share on one array, the family says.
 
     Raises `InputError` if there is no such mode.
     """
     if name not in MODES:
         raise InputError(f"--mode is {quoted(name)}; allowed: {', '.join(MODES)}")
-    module, function = MODES[name]
-    found: SolveNetwork = getattr(import_module(f"ithaca.studies.network.{module}"), function)
+    own = module_of("ithaca.studies.families", family) if name in ONE_SEARCH else layers
+    found: SolveNetwork = getattr(own, MODES[name])
     return found

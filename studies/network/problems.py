@@ -12,11 +12,11 @@ from ithaca.files.messages import quoted
 from ithaca.formulations.data_types import DataType
 from ithaca.formulations.platform import Platform
 from ithaca.formulations.problem import Limit, Objective, Problem
+from ithaca.formulations.question import Minimise
 from ithaca.formulations.systolic.derivation import choose_designs
 from ithaca.formulations.systolic.design import SpaceOptions, systolic_problem
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.formulations.technology import Technology
-from ithaca.studies.shared.plans import Minimise
 from ithaca.workloads.networks.network import Layer, Network
 
 

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ithaca.studies.shared.plans import Budget, Minimise, Options, Plan, best_plan
+from ithaca.formulations.question import Minimise
+from ithaca.studies.families.systolic.plans import Budget, Options, Plan, best_plan
 
 Fronts = dict[tuple[int, int], Options]
 CHOICES = st.lists(st.tuples(st.integers(1, 6), st.integers(0, 5), st.integers(-3, 9)), max_size=5)

@@ -12,15 +12,16 @@ import pytest
 from ithaca.formulations.data_types import data_type
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Limit, Problem
+from ithaca.formulations.question import Minimise
 from ithaca.formulations.systolic.design import SpaceOptions, fixed
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.solver.options import SolveOptions
+from ithaca.studies.families.systolic.joint import Outcome
+from ithaca.studies.families.systolic.pipeline import PipelineSearch
+from ithaca.studies.families.systolic.plans import Part
+from ithaca.studies.families.systolic.proof import Proof
 from ithaca.studies.network.problems import NetworkRequest, common_designs
-from ithaca.studies.shared.joint import Outcome
-from ithaca.studies.shared.pipeline import PipelineSearch
-from ithaca.studies.shared.plans import Minimise, Part
-from ithaca.studies.shared.proof import Proof
 from ithaca.workloads.library import workload
 from ithaca.workloads.networks.network import Layer, Network
 from tests.solver.several_arrays import least, pipelines

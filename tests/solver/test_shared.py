@@ -17,6 +17,7 @@ from ithaca.formulations.algebra.number_systems import FRACTION, NUMPY
 from ithaca.formulations.data_types import data_type
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Limit, Problem
+from ithaca.formulations.question import Minimise
 from ithaca.formulations.systolic.cost_model import evaluate
 from ithaca.formulations.systolic.design import SpaceOptions, fixed, systolic
 from ithaca.formulations.systolic.metrics import parse_objective
@@ -25,12 +26,12 @@ from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions, StoppedError
 from ithaca.solver.progress import Progress
+from ithaca.studies.families.systolic.joint import Joint, Outcome
+from ithaca.studies.families.systolic.layer import buffer_words
+from ithaca.studies.families.systolic.pipeline import PipelineSearch
+from ithaca.studies.families.systolic.plans import Options, Plan, best_plan
+from ithaca.studies.families.systolic.search import SharedSearch
 from ithaca.studies.network.problems import NetworkRequest, common_designs
-from ithaca.studies.shared.joint import Joint, Outcome
-from ithaca.studies.shared.layer import buffer_words
-from ithaca.studies.shared.pipeline import PipelineSearch
-from ithaca.studies.shared.plans import Minimise, Options, Plan, best_plan
-from ithaca.studies.shared.search import SharedSearch
 from ithaca.workloads.library import workload
 from ithaca.workloads.networks.folding import fold
 from ithaca.workloads.networks.network import Layer, Network
@@ -379,7 +380,7 @@ def test_a_search_for_several_arrays_that_is_stopped_has_one_for_all(
             raise StoppedError
         return best_plan(stages, layers, arrays, *others)
 
-    monkeypatch.setattr("ithaca.studies.shared.pipeline.best_plan", stop)
+    monkeypatch.setattr("ithaca.studies.families.systolic.pipeline.best_plan", stop)
     outcome = PipelineSearch(designs, (0, 1), 2, Minimise.TOTAL, SolveOptions()).run()
     assert asked == [2, 2]
     assert len(outcome.stages) == 1

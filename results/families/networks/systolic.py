@@ -16,6 +16,7 @@ from ithaca.formulations.families import FAMILIES, UNNAMED, choice_of
 from ithaca.formulations.hardware.space import HardwareSpace
 from ithaca.formulations.platform import Platform
 from ithaca.formulations.problem import Problem
+from ithaca.formulations.question import Minimise
 from ithaca.formulations.schema import (
     Document,
     NestDocument,
@@ -66,7 +67,6 @@ from ithaca.studies.network.result import (
     SharedDesign,
     Total,
 )
-from ithaca.studies.shared.plans import Minimise
 from ithaca.workloads.library import workload_document
 from ithaca.workloads.networks.network import Layer
 

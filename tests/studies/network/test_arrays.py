@@ -15,6 +15,7 @@ import pytest
 from ithaca.files.errors import InputError
 from ithaca.files.writing import document_text, write_text_atomically
 from ithaca.formulations.problem import Limit
+from ithaca.formulations.question import Minimise
 from ithaca.formulations.systolic.design import SpaceOptions, systolic
 from ithaca.results.network import load_network_result, network_document
 from ithaca.results.network_explanation import network_failure
@@ -25,7 +26,6 @@ from ithaca.studies.network.modes import mode
 from ithaca.studies.network.problems import only_layers
 from ithaca.studies.network.result import NetworkResult
 from ithaca.studies.network.runner import RunOptions
-from ithaca.studies.shared.plans import Minimise
 from ithaca.workloads.library import workload
 from ithaca.workloads.networks.find import find_network
 from ithaca.workloads.networks.network import Layer, Network
@@ -366,7 +366,9 @@ def test_bounds_of_arrays_are_proven_by_an_argument_of_their_own(
     tmp_path: Path, several: NetworkResult, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     loaded = edited(tmp_path, several, lambda document: None)
-    monkeypatch.setattr("ithaca.studies.network.arrays.PipelineSearch", None)  # it is not asked
+    monkeypatch.setattr(
+        "ithaca.studies.families.systolic.arrays.PipelineSearch", None
+    )  # it is not asked
     assert [check.confirmed for check in verify_network(loaded, SolveOptions())] == [True] * (
         len(several.layers) + 2
     )

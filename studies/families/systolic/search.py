@@ -26,10 +26,15 @@ from ithaca.formulations.algebra.rounding import below, cutoff, on_grid, sum_bel
 from ithaca.formulations.problem import Problem
 from ithaca.solver.options import SolveOptions, StoppedError
 from ithaca.solver.progress import Progress
-from ithaca.studies.shared.alone import LayersAlone
-from ithaca.studies.shared.hardware_bounds import HardwareBounds, Node, Optimum, check_limits
-from ithaca.studies.shared.joint import Joint, Outcome, Stage, fit
-from ithaca.studies.shared.layer import objective_step, total
+from ithaca.studies.families.systolic.alone import LayersAlone
+from ithaca.studies.families.systolic.hardware_bounds import (
+    HardwareBounds,
+    Node,
+    Optimum,
+    check_limits,
+)
+from ithaca.studies.families.systolic.joint import Joint, Outcome, Stage, fit
+from ithaca.studies.families.systolic.layer import objective_step, total
 
 #: What is to be done next with open hardware: all that a design may have, prepared layer by layer,
 #: then told apart; some lanes and SIMD factor; ports, too.

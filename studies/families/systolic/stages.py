@@ -15,11 +15,12 @@ from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.array_types import Floats, Integers
 from ithaca.formulations.algebra.rounding import below, largest_double, sum_below, whole_up
 from ithaca.formulations.problem import Problem
+from ithaca.formulations.question import Minimise
 from ithaca.solver.options import SolveOptions
-from ithaca.studies.shared.alone import LayersAlone
-from ithaca.studies.shared.hardware_bounds import HardwareBounds, Node
-from ithaca.studies.shared.layer import Room, objective_step
-from ithaca.studies.shared.plans import Budget, Minimise
+from ithaca.studies.families.systolic.alone import LayersAlone
+from ithaca.studies.families.systolic.hardware_bounds import HardwareBounds, Node
+from ithaca.studies.families.systolic.layer import Room, objective_step
+from ithaca.studies.families.systolic.plans import Budget
 
 #: Block RAM where there is no limit on it.
 ENDLESS = 1 << 40

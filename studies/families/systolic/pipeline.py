@@ -19,14 +19,15 @@ from typing import Any
 import numpy as np
 
 from ithaca.formulations.algebra.rounding import below, cutoff, on_grid, sum_below
+from ithaca.formulations.question import Minimise
 from ithaca.formulations.systolic.design import fixed
 from ithaca.solver.options import StoppedError
 from ithaca.solver.progress import Progress
-from ithaca.studies.shared.hardware_bounds import Node
-from ithaca.studies.shared.joint import Outcome, Stage, fit
-from ithaca.studies.shared.plans import Minimise, Options, Part, Plan, best_plan
-from ithaca.studies.shared.search import SharedSearch
-from ithaca.studies.shared.stages import Stages
+from ithaca.studies.families.systolic.hardware_bounds import Node
+from ithaca.studies.families.systolic.joint import Outcome, Stage, fit
+from ithaca.studies.families.systolic.plans import Options, Part, Plan, best_plan
+from ithaca.studies.families.systolic.search import SharedSearch
+from ithaca.studies.families.systolic.stages import Stages
 
 #: Steps of the search for one array, to begin with.
 SEED_STEPS = 300

@@ -23,14 +23,14 @@ from ithaca.solver.options import Budget
 from ithaca.solver.progress import Progress
 from ithaca.solver.solution import Solution, make_solution
 from ithaca.studies.best import all_shortfalls
+from ithaca.studies.families.systolic.joint import Joint, Outcome
+from ithaca.studies.families.systolic.pipeline import PipelineSearch
+from ithaca.studies.families.systolic.search import SharedSearch
 from ithaca.studies.network.modes import MULTI_ARRAY, SEVERAL_ARRAYS, SHARED_ARRAY
 from ithaca.studies.network.problems import NetworkRequest, common_designs
 from ithaca.studies.network.result import LayerResult, NetworkResult, SharedDesign, Total
 from ithaca.studies.network.runner import RunOptions, RunState
 from ithaca.studies.network.totals import require_sum
-from ithaca.studies.shared.joint import Joint, Outcome
-from ithaca.studies.shared.pipeline import PipelineSearch
-from ithaca.studies.shared.search import SharedSearch
 from ithaca.workloads.networks.folding import fold
 from ithaca.workloads.networks.network import Layer, Network
 

@@ -19,7 +19,7 @@ from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.design import largest_t1, systolic
 from ithaca.solver.options import SolveOptions, StoppedError, never
-from ithaca.studies.shared.layer import (
+from ithaca.studies.families.systolic.layer import (
     FREE,
     Groups,
     Layer,

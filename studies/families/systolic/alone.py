@@ -9,8 +9,8 @@ import numpy as np
 from ithaca.formulations.algebra.rounding import below, sum_below
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.design import systolic
-from ithaca.studies.shared.hardware_bounds import HardwareBounds, most_lanes
-from ithaca.studies.shared.layer import Layer, build_layer, group_rows
+from ithaca.studies.families.systolic.hardware_bounds import HardwareBounds, most_lanes
+from ithaca.studies.families.systolic.layer import Layer, build_layer, group_rows
 
 
 class LayersAlone:

@@ -10,8 +10,8 @@ from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.systolic.design import fixed
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions
-from ithaca.studies.shared.hardware_bounds import Optimum
-from ithaca.studies.shared.layer import Layer, buffer_words, total
+from ithaca.studies.families.systolic.hardware_bounds import Optimum
+from ithaca.studies.families.systolic.layer import Layer, buffer_words, total
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,9 @@ from math import inf
 import numpy as np
 
 from ithaca.formulations.algebra.rounding import below, cutoff, sum_below
-from ithaca.studies.shared.alone import LayersAlone
-from ithaca.studies.shared.plans import Options, best_plan
-from ithaca.studies.shared.stages import Stages
+from ithaca.studies.families.systolic.alone import LayersAlone
+from ithaca.studies.families.systolic.plans import Options, best_plan
+from ithaca.studies.families.systolic.stages import Stages
 
 
 class Proof(Stages):

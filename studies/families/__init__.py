@@ -1,0 +1,1 @@
+"""Studies that are a family's own."""

@@ -1,0 +1,13 @@
+"""Arrays that several layers share: modes of networks, and another proof of what they answer."""
+
+from __future__ import annotations
+
+from ithaca.studies.families.systolic.arrays import (
+    none_alone,
+    on_arrays,
+    solve_multi_array,
+    solve_shared_array,
+)
+from ithaca.studies.families.systolic.proof import Proof
+
+__all__ = ["Proof", "none_alone", "on_arrays", "solve_multi_array", "solve_shared_array"]

@@ -1,1 +1,0 @@
-"""One physical array for several layers: bounds over all hardware, exact layers, joint buffers."""
