@@ -144,7 +144,13 @@ def find_document(
             f"unknown {what} {quoted(name_or_path)}; known: {', '.join(known)}; or {files}"
         )
     path = Path(name_or_path)
+    return load_document(path, max_bytes, tags, depth), path
+
+
+def load_document(
+    path: Path, max_bytes: int, tags: Collection[str] = (), depth: int = MAX_DEPTH
+) -> Any:
+    """The document of a YAML or JSON file."""
     text = read_text(path, max_bytes)
-    return parse_json(text, path) if path.suffix.lower() == ".json" else parse_yaml(
-        text, path, tags, depth
-    ), path
+    json = path.suffix.lower() == ".json"
+    return parse_json(text, path) if json else parse_yaml(text, path, tags, depth)

@@ -133,7 +133,6 @@ STILL = frozenset(
         "commands/evaluate.py",
         "commands/listing.py",
         "commands/simulate.py",
-        "studies/codesign/workloads.py",
         "studies/network/mapping_request.py",
         "studies/network/problems.py",
     ]

@@ -25,15 +25,19 @@ def workload_names() -> tuple[str, ...]:
 def _read(name_or_path: str) -> LoopNest:
     from ithaca.files.documents import find_document
     from ithaca.workloads.kernel_files import MAX_BYTES, kernel_nest
+    from ithaca.workloads.problem_files import MAX_DEPTH, problem_nest
 
-    return kernel_nest(*find_document("workload", name_or_path, _PACKAGE, MAX_BYTES))
+    read, where = find_document("workload", name_or_path, _PACKAGE, MAX_BYTES, depth=MAX_DEPTH)
+    if isinstance(read, dict) and "problem" in read:
+        return problem_nest(read["problem"], f"{where}: problem")
+    return kernel_nest(read, where)
 
 
 _packaged = cache(_read)
 
 
 def workload(name_or_path: str, sizes: Mapping[str, int] | None = None) -> LoopNest:
-    """Look up a workload by name, or read its kernel file, and set its extents.
+    """Look up a workload by name, or read its kernel file or Timeloop's, and set its extents.
 
     The sizes replace its own extents (iterations) and parameters. Raises `InputError` if there is
     no such workload, its file is no kernel file, a name is neither a loop nor a parameter, or a

@@ -223,3 +223,14 @@ def check_size(what: str, value: int) -> None:
     """Raise `InputError` unless an extent or parameter is an integer in 1 … `MAX_EXTENT`."""
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MAX_EXTENT:
         raise InputError(f"{what} is {value}; allowed: an integer from 1 to {MAX_EXTENT}")
+
+
+def check_stored(nest: LoopNest, stored: Stored) -> None:
+    """Raise `InputError` if extents in memory are not of the tensors of a nest."""
+    ranks = {access.tensor: len(access.subscripts) for access in nest.accesses}
+    for tensor, extents in stored:
+        if ranks.get(tensor) != len(extents):
+            raise InputError(
+                f"tensors: {tensor} has {len(extents)} extents; allowed: "
+                f"{ranks.get(tensor, 'no such tensor')}"
+            )

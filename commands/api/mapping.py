@@ -36,7 +36,6 @@ from ithaca.formulations.platform import Bound, Share
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.constraints import NONE, read_constraints
-from ithaca.formulations.spatial.dmazerunner.layers import read_layers
 from ithaca.formulations.spatial.editions import EDITIONS, TIMELOOP, Setting
 from ithaca.formulations.spatial.library import (
     architecture_names,
@@ -47,13 +46,13 @@ from ithaca.formulations.spatial.library import (
 )
 from ithaca.formulations.spatial.mapping_design import mapping_design
 from ithaca.formulations.spatial.mapping_space import MappingOptions
-from ithaca.formulations.spatial.problem_files import read_problem
 from ithaca.formulations.target import Target
 from ithaca.solver.engines import Method as Engine
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.portfolio import solve_designs
 from ithaca.solver.solution import best_solution
 from ithaca.solver.verification import prove_again
+from ithaca.workloads.layer_files import read_layers
 from ithaca.workloads.nest import LoopNest, Stored
 
 #: What is minimised unless something else is asked for, as Timeloop's mapper does.
@@ -210,7 +209,7 @@ def request_of(
         return request_of_array(asked, workload, sizes, objective)
     question = question_of(hierarchy, asked, objective, given)
     known = {each.name: getattr(question, each.name) for each in fields(question)}
-    return MappedRequest(**known, nest=read_problem_or_nest(workload, sizes))
+    return MappedRequest(**known, nest=read_nest(workload, sizes))
 
 
 def read_edition(given: str) -> str:
@@ -348,20 +347,6 @@ def solve_mappings(
     return tuple(Result(architecture, best_solution(each), tuple(each)) for each in own)
 
 
-def read_problem_or_nest(
-    given: str | PathLike[str] | LoopNest, sizes: Mapping[str, int]
-) -> LoopNest:
-    """The nest of one of Timeloop's problem files, or what `ithaca.solve` takes."""
-    text = str(given)
-    if isinstance(given, LoopNest) or not text.lower().endswith((".yaml", ".yml")):
-        return read_nest(given, sizes)
-    from ithaca.formulations.spatial.architecture_files import load
-
-    document = load(Path(text))
-    of_timeloop = isinstance(document, dict) and "problem" in document
-    return read_problem(text).with_sizes(sizes) if of_timeloop else read_nest(text, sizes)
-
-
 @public
 def map(
     problem: Annotated[
@@ -422,14 +407,12 @@ def map(
             raise InputError(
                 "--problems is given beside another problem or its sizes; allowed: one of them"
             )
-        posed = [
-            asked.problems(row.layer.nest, row.layer.stored) for row in read_layers(str(problems))
-        ]
+        posed = [asked.problems(row.nest, row.stored) for row in read_layers(str(problems))]
         return MappedLayers(
             solve_mappings(posed, asked.architecture.name, search.options, engine, second)
         )
     return solve_nest(
-        read_problem_or_nest(problem, parse_extents(sizes, extents)),
+        read_nest(problem, parse_extents(sizes, extents)),
         asked,
         search.options,
         engine,

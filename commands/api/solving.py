@@ -12,7 +12,7 @@ from typer import Option
 from ithaca.commands.api.answers import Result
 from ithaca.commands.api.keywords import Given, public
 from ithaca.commands.api.live_line import LiveLine
-from ithaca.commands.api.mapping import on_hierarchy, question_of, read_problem_or_nest, solve_nest
+from ithaca.commands.api.mapping import on_hierarchy, question_of, solve_nest
 from ithaca.commands.api.options import (
     OBJECTIVE,
     Extents,
@@ -25,7 +25,7 @@ from ithaca.commands.api.options import (
     Workload,
 )
 from ithaca.commands.api.parsing import parse_engines, parse_extents
-from ithaca.commands.api.request import Request, request_of_array, restricted_share
+from ithaca.commands.api.request import Request, read_nest, request_of_array, restricted_share
 from ithaca.files.errors import InputError
 from ithaca.files.signals import Interrupt
 from ithaca.formulations.configuration import Configuration
@@ -77,7 +77,7 @@ def solve(
     """Find the best configuration of a workload, and prove it."""
     engine, second = parse_engines(method, prove_with)
     if on_hierarchy(given):
-        nest = read_problem_or_nest(workload, parse_extents(sizes, extents))
+        nest = read_nest(workload, parse_extents(sizes, extents))
         return solve_nest(
             nest, question_of(hierarchy, problem, objective, given), search.options, engine, second
         )

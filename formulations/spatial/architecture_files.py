@@ -17,12 +17,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
 
-from ithaca.files.documents import Document, validated
+from ithaca.files.documents import Document, load_document, validated
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted, refuse
 from ithaca.files.numbers import fraction
-from ithaca.files.reading import parse_json, read_text
-from ithaca.files.yaml_documents import parse_yaml
 from ithaca.formulations.schema import Count
 from ithaca.formulations.spatial.architecture import Architecture, Compute, Level
 from ithaca.formulations.spatial.energy_files import (
@@ -78,12 +76,7 @@ NEUTRAL: Mapping[str, tuple[Any, ...]] = {
 
 def load(path: Path) -> Any:
     """The document of a YAML or JSON file."""
-    text = read_text(path, MAX_BYTES)
-    return (
-        parse_json(text, path)
-        if path.suffix.lower() == ".json"
-        else parse_yaml(text, path, TAGS, MAX_DEPTH)
-    )
+    return load_document(path, MAX_BYTES, TAGS, MAX_DEPTH)
 
 
 def read_architecture(path: str | Path) -> Architecture:

@@ -35,9 +35,9 @@ from ithaca.formulations.spatial.library import fitted, keeps_of, namesake
 from ithaca.formulations.spatial.mapping import Mapping as LoopMapping
 from ithaca.formulations.spatial.mapping import Slot, slots
 from ithaca.formulations.spatial.mapping_space import metric_of
-from ithaca.formulations.spatial.problem_files import read_problem
 from ithaca.formulations.spatial.timeloop import TimeloopModel
 from ithaca.workloads.nest import LoopNest
+from ithaca.workloads.problem_files import read_problem
 
 #: Largest file of points (bytes).
 MAX_BYTES = 64 << 20

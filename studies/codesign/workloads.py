@@ -10,18 +10,19 @@ from importlib.resources import files
 from pathlib import Path, PurePath
 from typing import Any
 
+from ithaca.files.documents import load_document
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted, refuse
 from ithaca.files.numbers import DECIMAL
 from ithaca.formulations.hardware.accelerator import Work
-from ithaca.formulations.spatial.architecture_files import load
-from ithaca.formulations.spatial.dmazerunner.layers import read_layers
-from ithaca.formulations.spatial.problem_files import read_problem
 from ithaca.studies.network.problems import only_layers
+from ithaca.workloads.kernel_files import MAX_BYTES
+from ithaca.workloads.layer_files import read_layers
 from ithaca.workloads.library import workload, workload_names
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.networks.find import find_network, network_names
 from ithaca.workloads.networks.network import Layer, Network
+from ithaca.workloads.problem_files import MAX_DEPTH
 
 #: A workload: what it is called or where it is, or itself.
 Workload = str | LoopNest | Network
@@ -105,11 +106,9 @@ def _works(given: Workload, layers: Sequence[str]) -> Iterator[Work]:
                 "column 'name' has the same name in several rows; "
                 "allowed: names that differ, or none",
             )
-        nests = tuple(Layer(name, row.layer.nest, 1, (name,)) for name, row in rows.items())
+        nests = tuple(Layer(name, row.nest, 1, (name,)) for name, row in rows.items())
         for layer in only_layers(Network(own.stem, nests), layers).layers:
-            yield Work(
-                layer.name, layer.nest, workload=own.stem, stored=rows[layer.name].layer.stored
-            )
+            yield Work(layer.name, layer.nest, workload=own.stem, stored=rows[layer.name].stored)
         return
     network = _network(given)
     for layer in only_layers(network, layers).layers:
@@ -133,16 +132,12 @@ def _network(given: Workload) -> Network:
 
 def _nest(text: str) -> LoopNest | None:
     """The nest of a name or file; None if it names none, and may be a network."""
-    if text in network_names() or text in workload_names():
-        return None if text in network_names() else workload(text)
-    if not text.lower().endswith((".yaml", ".yml", ".json")):
+    if text in network_names():
         return None
-    document = load(Path(text))
-    fields = document.keys() if isinstance(document, dict) else ()
-    return (
-        read_problem(text)
-        if "problem" in fields
-        else workload(text)
-        if "statement" in fields
-        else None
-    )
+    if text not in workload_names():
+        if not text.lower().endswith((".yaml", ".yml", ".json")):
+            return None
+        document = load_document(Path(text), MAX_BYTES, depth=MAX_DEPTH)
+        if not isinstance(document, dict) or not document.keys() & {"problem", "statement"}:
+            return None
+    return workload(text)

@@ -16,8 +16,8 @@ from ithaca.formulations.spatial.architecture import Architecture, Bursts, Compu
 from ithaca.formulations.spatial.architecture_files import read_architecture
 from ithaca.formulations.spatial.library import architecture_names, find_architecture, fitted
 from ithaca.formulations.spatial.mapping import Mapping, Slot
-from ithaca.formulations.spatial.problem_files import read_problem
 from ithaca.workloads.library import workload
+from ithaca.workloads.problem_files import read_problem
 from tests.exports.test_timeloop_rules import published
 from tests.exports.timeloop_rules import count, read_hierarchy
 

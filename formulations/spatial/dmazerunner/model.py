@@ -27,7 +27,7 @@ from ithaca.formulations.algebra.number_systems import NumbersByName, NumberSyst
 from ithaca.formulations.design import MetricsAndParts
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.workloads.affine import Access
-from ithaca.workloads.nest import LoopNest, Stored
+from ithaca.workloads.nest import LoopNest, Stored, check_stored
 
 #: The levels whose loops have an order, and all slots of a loop, as quantities name them.
 DRAM, SPM, RF, SPATIAL = "DRAM", "SPM", "RF", "SPM.x"
@@ -148,13 +148,7 @@ class StoredLayer:
                     f"neither {' nor '.join(free)}; "
                     "allowed in edition dmazerunner: loops that all tensors but one depend on"
                 )
-        ranks = {access.tensor: len(access.subscripts) for access in self.nest.accesses}
-        for tensor, extents in self.stored:
-            if ranks.get(tensor) != len(extents):
-                raise InputError(
-                    f"tensors: {tensor} has {len(extents)} extents; allowed: "
-                    f"{ranks.get(tensor, 'no such tensor')}"
-                )
+        check_stored(self.nest, self.stored)
 
     @cached_property
     def orders(self) -> tuple[tuple[str, ...], ...]:

@@ -12,10 +12,10 @@ from ithaca.formulations.spatial.design import SpatialDesign
 from ithaca.formulations.spatial.library import find_architecture, fitted
 from ithaca.formulations.spatial.mapping import Slot
 from ithaca.formulations.spatial.mapping_space import MappingOptions
-from ithaca.formulations.spatial.problem_files import read_problem
 from ithaca.solver.staged.engine import solve_staged
 from ithaca.studies.peers.methods import run_peer
 from ithaca.studies.peers.recorder import SampleBudget
+from ithaca.workloads.problem_files import read_problem
 from tests.formulations.spatial.cases import golden, nest_of
 
 #: What each dataflow spreads over the mesh of a convolution.

@@ -11,8 +11,8 @@ from ithaca.formulations.spatial.architecture_files import read_architecture
 from ithaca.formulations.spatial.constraints import Constraints, read_constraints
 from ithaca.formulations.spatial.design import SpatialDesign
 from ithaca.formulations.spatial.mapping_space import MappingOptions
-from ithaca.formulations.spatial.problem_files import read_problem
 from ithaca.workloads.nest import LoopNest
+from ithaca.workloads.problem_files import read_problem
 from tests.formulations.spatial.cases import golden
 
 TEXT = """

@@ -18,8 +18,9 @@ from ithaca.formulations.algebra.number_systems import FRACTION, INTERVAL, NUMPY
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.architecture_files import read_architecture
 from ithaca.formulations.spatial.dmazerunner.design import DmazerunnerDesign
-from ithaca.formulations.spatial.dmazerunner.layers import evaluate_points, read_layers
+from ithaca.formulations.spatial.dmazerunner.layers import evaluate_points
 from ithaca.formulations.spatial.dmazerunner.model import DRAM, SLOTS, StoredLayer
+from ithaca.workloads.layer_files import read_layers
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.statement import parse_statement
 from tests.reference import golden_text
@@ -84,14 +85,13 @@ def test_all_golden_rows(architecture: Architecture, golden: Path) -> None:
 def test_number_systems_agree(architecture: Architecture, golden: Path) -> None:
     random = Random(1)
     for row in read_layers(golden)[::25]:
-        values = random_values(row.layer, random)
+        layer = StoredLayer(row.nest, row.stored)
+        values = random_values(layer, random)
         fractions = {n: Fraction(v) for n, v in values.items()}
-        offered = dict.fromkeys(("DRAM", "SPM"), row.layer.orders)
-        design = DmazerunnerDesign(architecture, row.layer)
+        offered = dict.fromkeys(("DRAM", "SPM"), layer.orders)
+        design = DmazerunnerDesign(architecture, layer)
         exact, _ = design.priced(fractions, FRACTION, offered)
-        orders = {
-            level: [row.layer.orders[values[f"order.{level}"] - 1]] for level in ("DRAM", "SPM")
-        }
+        orders = {level: [layer.orders[values[f"order.{level}"] - 1]] for level in ("DRAM", "SPM")}
         assert design.priced(fractions, FRACTION, orders)[0] == exact
         arrays = design.priced(
             {n: np.array([v, v], dtype=float) for n, v in values.items()}, NUMPY, offered
@@ -110,7 +110,9 @@ class _Names(dict[str, Any]):
 
 
 def test_orders_that_suffice_are_one_for_each_stationary_tensor(golden: Path) -> None:
-    by_kind = {row.cells["kind"]: row.layer.orders for row in read_layers(golden)}
+    by_kind = {
+        row.cells["kind"]: StoredLayer(row.nest, row.stored).orders for row in read_layers(golden)
+    }
     assert [order[-1] for order in by_kind["conv"]] == ["M", "Oy", "Fy"]  # I, W, O stay
     assert [order[-1] for order in by_kind["dw"]] == ["Oy", "Fy", "C"]  # W, O, none
     assert [order[-1] for order in by_kind["gemm"]] == ["Y", "X", "K"]

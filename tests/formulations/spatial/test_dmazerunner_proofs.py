@@ -22,7 +22,6 @@ from ithaca.formulations.spatial.architecture import Architecture, Bursts
 from ithaca.formulations.spatial.constraints import NONE, Asked, Constraints
 from ithaca.formulations.spatial.dmazerunner import tables
 from ithaca.formulations.spatial.dmazerunner.design import VOCABULARY, DmazerunnerDesign
-from ithaca.formulations.spatial.dmazerunner.layers import KINDS
 from ithaca.formulations.spatial.dmazerunner.model import DRAM, RF, SPATIAL, SPM, StoredLayer
 from ithaca.formulations.spatial.library import find_architecture
 from ithaca.formulations.spatial.mapping import Slot
@@ -31,6 +30,7 @@ from ithaca.solver.options import SolveOptions
 from ithaca.solver.staged.engine import solve_staged
 from ithaca.studies.peers.methods import run_peer
 from ithaca.studies.peers.recorder import Ended, SampleBudget
+from ithaca.workloads.layer_files import KINDS
 from ithaca.workloads.library import workload
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.statement import parse_statement

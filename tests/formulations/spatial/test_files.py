@@ -9,7 +9,7 @@ import pytest
 
 from ithaca.files.errors import InputError
 from ithaca.formulations.spatial.architecture_files import read_architecture
-from ithaca.formulations.spatial.problem_files import read_problem
+from ithaca.workloads.problem_files import read_problem
 from tests.formulations.spatial.cases import golden
 
 NODES = """

@@ -29,7 +29,6 @@ from ithaca.formulations.spatial.design import SpatialDesign
 from ithaca.formulations.spatial.library import find_architecture, fitted
 from ithaca.formulations.spatial.mapping import Slot, order_quantity
 from ithaca.formulations.spatial.mapping_space import MappingOptions
-from ithaca.formulations.spatial.problem_files import read_problem
 from ithaca.formulations.spatial.search.bounds import ROUGH, TILES, Bounds, Position
 from ithaca.formulations.spatial.search.partial_mappings import (
     PartialMappings,
@@ -51,6 +50,7 @@ from ithaca.solver.staged.engine import solve_staged
 from ithaca.solver.verification import verify
 from ithaca.workloads.library import workload
 from ithaca.workloads.nest import LoopNest
+from ithaca.workloads.problem_files import read_problem
 from tests.formulations.spatial.cases import golden, nest_of
 
 STATEMENTS = (

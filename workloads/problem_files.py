@@ -8,13 +8,15 @@ from typing import Annotated, Any
 
 from pydantic import AliasChoices, Field
 
-from ithaca.files.documents import Document, validated
+from ithaca.files.documents import Document, load_document, validated
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted, refuse
-from ithaca.formulations.spatial.architecture_files import load
-from ithaca.workloads.kernel_files import default_simd
+from ithaca.workloads.kernel_files import MAX_BYTES, default_simd
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.statement import parse_statement
+
+#: Deepest nesting of a file.
+MAX_DEPTH = 40
 
 
 class _Coefficient(Document):
@@ -52,7 +54,7 @@ def read_problem(path: str | Path) -> LoopNest:
     supported.
     """
     file = Path(path)
-    document = load(file)
+    document = load_document(file, MAX_BYTES, depth=MAX_DEPTH)
     if not isinstance(document, dict) or "problem" not in document:
         raise refuse(file, "has no field 'problem'; allowed: a problem of Timeloop v0.4")
     return problem_nest(document["problem"], f"{file}: problem")

@@ -1,0 +1,130 @@
+"""Layers in CSV files, one a row."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ithaca.files.errors import InputError
+from ithaca.files.messages import quoted, refuse
+from ithaca.files.reading import read_text
+from ithaca.workloads.nest import LoopNest, Stored, check_stored
+from ithaca.workloads.statement import parse_statement
+
+#: Largest file (bytes).
+MAX_BYTES = 1 << 24
+
+#: Statement, and a loop to vectorise (of which mappings ask nothing), of each kind of layer.
+#: Tensors lie in memory so.
+KINDS = {
+    "conv": ("O[N][M][Ox][Oy] += I[N][C][Ox*S+Fx][Oy*S+Fy] * W[M][C][Fx][Fy]", "C"),
+    "dw": ("O[N][C][Ox][Oy] += I[N][C][Ox*S+Fx][Oy*S+Fy] * W[C][Fx][Fy]", "C"),
+    "gemm": ("C[X][Y] += A[X][K] * B[K][Y]", "K"),
+}
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of a file."""
+
+    nest: LoopNest
+    """What it poses."""
+    stored: Stored
+    """Extents of its tensors in memory."""
+    cells: Mapping[str, str]
+    """Its columns."""
+    where: str
+    """What error lines about it start with."""
+
+
+def read_layers(path: str | Path) -> tuple[Row, ...]:
+    """The layers of a CSV file with columns kind, extents, stride, tensors; other columns are kept.
+
+    Kinds are conv, dw and gemm; extents (by loop) and tensors (extents in memory, outermost first)
+    are JSON. Raises `InputError`, one line that names the row, the column, its value and what is
+    allowed.
+    """
+    file = Path(path)
+    reader = csv.DictReader(io.StringIO(read_text(file, MAX_BYTES)))
+    for column in ("kind", "extents", "stride", "tensors"):
+        if column not in (reader.fieldnames or ()):
+            raise refuse(
+                file, f"column '{column}' is missing; allowed: kind, extents, stride, tensors"
+            )
+    rows = tuple(_row(cells, f"{file}: row {number}") for number, cells in enumerate(reader, 1))
+    if not rows:
+        raise refuse(file, "has no row; allowed: at least one layer")
+    return rows
+
+
+def _row(cells: Mapping[str, str], where: str) -> Row:
+    kind = cells["kind"]
+    if kind not in KINDS:
+        raise refuse(where, f"kind is {quoted(kind)}; allowed: {', '.join(KINDS)}")
+    extents = integers(cells, "extents", where)
+    tensors = {
+        name: tuple(sizes)
+        for name, sizes in _object(cells, "tensors", where).items()
+        if isinstance(sizes, list)
+    }
+    if kind == "dw":  # a filter a channel: the published description has a loop over one of them
+        if extents.pop("M", 1) != 1:
+            raise refuse(where, "extents: M of a depthwise layer is not 1; allowed: 1")
+        if len(tensors.get("W", ())) == 4:
+            tensors["W"] = tensors["W"][1:]
+    if any(
+        not isinstance(size, int) or isinstance(size, bool) or size < 1
+        for sizes in tensors.values()
+        for size in sizes
+    ):
+        raise refuse(
+            where,
+            f"tensors is {quoted(cells['tensors'])}; allowed: tensors "
+            "with lists of positive integers",
+        )
+    stride = cells["stride"] or "1"
+    if not stride.isdecimal() or int(stride) < 1:
+        raise refuse(where, f"stride is {quoted(stride)}; allowed: a positive integer")
+    statement, simd = KINDS[kind]
+    try:
+        output, inputs = parse_statement(statement, {"S": int(stride)} if kind != "gemm" else {})
+        loops = [
+            loop for loop in extents if any(access.indexed_by(loop) for access in (output, *inputs))
+        ]
+        if missing := {loop for access in inputs for loop in access.loops} - set(loops):
+            raise InputError(
+                f"extents: {min(missing)} is missing; allowed: an extent of every loop"
+            )
+        if len(loops) < len(extents):
+            raise InputError(
+                f"extents: {min(set(extents) - set(loops))} is unknown; allowed: {', '.join(loops)}"
+            )
+        nest = LoopNest(kind, tuple(extents.items()), output, inputs, simd=simd)
+        check_stored(nest, stored := tuple(tensors.items()))
+        return Row(nest, stored, cells, where)
+    except InputError as error:
+        raise refuse(where, error) from None
+
+
+def _object(cells: Mapping[str, str], column: str, where: str) -> dict[str, Any]:
+    try:
+        found = json.loads(cells.get(column) or "")
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise refuse(where, f"{column} is {quoted(cells.get(column))}; allowed: a JSON object")
+    return found
+
+
+def integers(cells: Mapping[str, str], column: str, where: str) -> dict[str, int]:
+    """The positive integers by name that a column states as a JSON object."""
+    found = _object(cells, column, where)
+    for name, value in found.items():
+        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+            raise refuse(where, f"{column}: {name} is {quoted(value)}; allowed: a positive integer")
+    return found
