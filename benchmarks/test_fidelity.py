@@ -45,35 +45,32 @@ def rankings_table(
 ) -> list[str]:
     """Lines of the table of rankings."""
     lines = [
-        f"{'':<30}{EDITION_NAMES}",
-        f"{'design':<14}{'':<6}{'space':>10}"
-        + f"{'ties':>7}{'mean':>6}{'worst':>6}{'best':>6}" * 3,
+        f"{'':<28}" + "".join(f"{edition.value:^24}" for edition in EDITIONS),
+        f"{'design':<13}{'':<6}{'space':>9}" + f"{'ties':>6}{'mean':>6}{'worst':>6}{'best':>6}" * 3,
     ]
     for regime, machine in REGIMES.items():
         for name, sizes, dataflow, dsp in spaces:
             size, found = rankings(name, sizes, dataflow, machine, dsp, count)
             cells = "".join(
-                f"{r.ties:7,}{r.regret:6.1%}{r.worst:6.1%}{r.best:6.1%}" for r in found.values()
+                f"{r.ties:6,}{r.regret:6.1%}{r.worst:6.1%}{r.best:6.1%}" for r in found.values()
             )
-            lines.append(f"{name + ' ' + ','.join(dataflow):<14}{regime:<6}{size:>10,}{cells}")
+            lines.append(f"{name + ' ' + ','.join(dataflow):<13}{regime:<6}{size:>9,}{cells}")
     return lines
 
 
 def boards_table() -> list[str]:
     """Lines of the table of boards."""
-    heads = "".join(f"{head:>12}" for head in ("cycle", "simulated", "unexplained"))
-    lines = [f"{'':<14}{'':>10}{'':>12}{'':>12}" + "".join(f"{regime:^36}" for regime in REGIMES)]
-    lines.append(f"{'board':<14}{'measured':>12}{'exact':>12}{'odyssey':>12}" + heads * 2)
-    for board in BOARDS:
-        cells = ""
-        for machine in REGIMES.values():
-            cycle, exact, odyssey = board.modelled(machine).values()
+    heads = ("measured", "exact", "odyssey", "cycle", "simulated", "unexplained")
+    lines = [f"{'board':<14}{'':<6}" + "".join(f"{head:>12}" for head in heads)]
+    for regime, machine in REGIMES.items():
+        for board in BOARDS:
+            cycle, exact, odyssey = (float(x) for x in board.modelled(machine).values())
             cycles = board.simulated(machine).cycles
             assert cycles is not None
-            cells += f"{float(cycle):12,.0f}{cycles:12,}{board.measured / cycles - 1:+12.1%}"
-        lines.append(
-            f"{board.title:<14}{board.measured:12,}{float(exact):12,.0f}{float(odyssey):12,.0f}{cells}"
-        )
+            lines.append(
+                f"{board.title:<14}{regime:<6}{board.measured:12,}{exact:12,.0f}{odyssey:12,.0f}"
+                f"{cycle:12,.0f}{cycles:12,}{board.measured / cycles - 1:+12.1%}"
+            )
     return lines
 
 

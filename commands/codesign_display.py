@@ -7,8 +7,9 @@ from rich.markup import escape
 
 from ithaca.commands.api.codesign_result import CodesignResult
 from ithaca.commands.api.codesign_study import CodesignStudy
-from ithaca.commands.display import console, proof, table
+from ithaca.commands.display import console, proof
 from ithaca.commands.network_display import print_layers
+from ithaca.commands.tables import Table
 from ithaca.files.numbers import counted, number, percent
 from ithaca.results.codesign_layers import front_rows, hardware_text, limit_uses, told
 from ithaca.studies.codesign.result import HardwarePoint
@@ -97,7 +98,7 @@ def _print_front(out: Console, result: CodesignResult) -> None:
         out.print(escape(f"partial: {many} that none found dominates; others may be better{least}"))
     if result.front:
         names = {q.name for q in result.question.space.quantities if q.labels}
-        out.print(table(front_rows(result.question, result.front), left=names))
+        out.print(Table(front_rows(result.question, result.front), left=names))
 
 
 def print_codesign_study(study: CodesignStudy) -> None:
@@ -119,4 +120,4 @@ def print_codesign_study(study: CodesignStudy) -> None:
         rows.append(
             [*row, *((name, number(costs.get(name))) for name in point.question.space.costs)]
         )
-    out.print(table(rows, left={"status"}))
+    out.print(Table(rows, left={"status"}))

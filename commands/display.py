@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import os
+from collections.abc import Collection, Iterable, Mapping
 from fractions import Fraction
 from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 from rich.text import Text
 
+from ithaca.commands.tables import Table
 from ithaca.files.messages import printable
 from ithaca.files.numbers import number, percent, rounded
 from ithaca.formulations.algebra.expression import Symbol
@@ -20,14 +21,10 @@ from ithaca.formulations.problem import Limit
 from ithaca.solver.certificate import Certificate, Status, as_stated
 from ithaca.solver.result import Result
 
-#: Headings of columns that may take several lines.
-WRAPPED = ("sizes", "shared", "layers")
-
-
 #: Longest name of a layer in the table (characters).
 LONGEST_NAME = 18
 
-#: Width of tables where the terminal does not say.
+#: Width of tables printed to no terminal where COLUMNS states none.
 WIDTH = 140
 
 
@@ -45,32 +42,13 @@ class _Output(Console):
 
 
 def console() -> Console:
-    """Standard output; wide enough for tables when it is no terminal."""
+    """Standard output; where it is no terminal, lines of text stay whole, and tables fit the width
+    that COLUMNS states."""
     plain = _Output(highlight=False)
-    return (
-        plain
-        if plain.is_terminal
-        else _Output(highlight=False, width=max(WIDTH, plain.width), color_system=None)
-    )
-
-
-def table(
-    rows: Sequence[Sequence[tuple[str, str]]], left: Collection[str], title: str | None = None
-) -> Table:
-    """A table from its rows: heading and cell of every column, taken as they are; long texts take
-    several lines."""
-    made = Table(title=title, title_justify="left")
-    for heading, _ in rows[0]:
-        wrapped = heading in WRAPPED
-        made.add_column(
-            escape(heading),
-            justify="left" if heading in left else "right",
-            no_wrap=not wrapped,
-            overflow="fold",
-        )
-    for row in rows:
-        made.add_row(*(escape(cell) for _, cell in row))
-    return made
+    if plain.is_terminal:
+        return plain
+    width = None if os.environ.get("COLUMNS", "").isdigit() else WIDTH
+    return _Output(highlight=False, width=width, color_system=None, soft_wrap=True)
 
 
 def bound_cells(certificate: Certificate) -> list[tuple[str, str]]:
@@ -212,7 +190,7 @@ def print_result(result: Result) -> None:
     for line in profile.loops(best.configuration):
         out.print(escape(line))
     if (parts := profile.breakdown(best.metrics)) is not None:
-        out.print(table(parts.rows, parts.left))
+        out.print(Table(parts.rows, parts.left))
         for line in parts.words:
             out.print(line)
     for statement in profile.remarks(best.configuration, best.problem.limits).statements:

@@ -11,8 +11,8 @@ from ithaca.commands.api.mapped_points import MappedPoints
 from ithaca.commands.api.options import TableFile
 from ithaca.commands.conclusion import Printed, write_and_show
 from ithaca.commands.display import console, loop_nest, unit_cells
-from ithaca.commands.display import table as shown_table
 from ithaca.commands.outcome import print_document, say
+from ithaca.commands.tables import Table
 from ithaca.commands.typed import calls
 from ithaca.files.messages import printable
 from ithaca.files.numbers import number
@@ -65,7 +65,7 @@ def print_points(found: Points) -> None:
         ]
         for name, point in zip(found.names, found.document["points"], strict=True)
     ]
-    console().print(shown_table(rows, left={"meets bounds"}))
+    console().print(Table(rows, left={"meets bounds"}))
 
 
 def print_mappings(found: MappedPoints) -> None:
@@ -82,4 +82,4 @@ def print_mappings(found: MappedPoints) -> None:
         ]
         for name, point in zip(found.names, found.rows, strict=True)
     ]
-    console().print(shown_table(rows, left={"fits"}))
+    console().print(Table(rows, left={"fits"}))

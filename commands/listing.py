@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
 from ithaca.commands.api.lists import (
     list_architectures,
@@ -24,6 +23,7 @@ from ithaca.commands.api.parsing import parse_choice, parse_edition
 from ithaca.commands.api.request import read_data_type, read_nest
 from ithaca.commands.display import console
 from ithaca.commands.outcome import print_document, write_rows
+from ithaca.commands.tables import Table
 from ithaca.commands.typed import as_typed
 from ithaca.files.numbers import counted, number
 from ithaca.files.writing import SCHEMA
@@ -198,11 +198,8 @@ def _show(
 ) -> None:
     """Print a table and where its figures are from, and write it if asked for."""
     write_rows(file, headings, rows)
-    table = Table(*headings)
-    table.columns[0].no_wrap = True
-    for row in rows:
-        table.add_row(*map(escape, row))
-    console().print(table)
+    cells = [list(zip(headings, row, strict=True)) for row in rows]
+    console().print(Table(cells, left=headings))
     for source in sources:
         console().print(escape(source))
 
@@ -248,21 +245,20 @@ def _print_design(out: Console, design: dict[str, Any]) -> None:
     loops = ", ".join(design["dataflow"])
     name = escape(f"[{loops.replace(' ', '')}] {design['permutation']}")
     out.print(f"\n[bold]{name}[/bold]  space loops {loops}; order {', '.join(design['order'])}")
-    shown = Table("module", "level", "buffer (words)", "buffers", "double", "modules")
+    rows = []
     for module in design["modules"]:
         double = {True: "yes", False: "no", None: None}[module["double_buffered"]]
         cells = (module["buffer"], module["buffers"], double, module["instances"])
         dram = " (DRAM)" if module["dram"] else ""
-        shown.add_row(
-            module["name"] + dram, f"L{module['level']}", *(escape(cell or "–") for cell in cells)
+        rows.append(
+            (module["name"] + dram, f"L{module['level']}", *(cell or "–" for cell in cells))
         )
     for name, instances in design["helpers"].items():
-        shown.add_row(name, "–", "–", "–", "–", escape(instances))
+        rows.append((name, "–", "–", "–", "–", instances))
     if design["accumulators"] is not None:
-        shown.add_row(
-            "PE", "–", *map(escape, (design["accumulators"], design["pes"], "no", design["pes"]))
-        )
-    out.print(shown)
+        rows.append(("PE", "–", design["accumulators"], design["pes"], "no", design["pes"]))
+    headings = ("module", "level", "buffer (words)", "buffers", "double", "modules")
+    out.print(Table([list(zip(headings, row, strict=True)) for row in rows], left=headings))
     out.print(f"  DSP      = {escape(design['dsp'])}")
     out.print(f"  BRAM18K  = {escape(design['bram18k'])}")
     out.print(

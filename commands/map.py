@@ -9,8 +9,8 @@ from ithaca.commands.api.mapped_layers import MappedLayers
 from ithaca.commands.api.mapping import map as map_problem
 from ithaca.commands.conclusion import Told, conclude, conclude_result
 from ithaca.commands.display import console, loop_nest
-from ithaca.commands.display import table as shown_table
 from ithaca.commands.outcome import say
+from ithaca.commands.tables import Table
 from ithaca.commands.typed import calls
 from ithaca.files.numbers import number
 from ithaca.formulations.families import profile_of
@@ -26,7 +26,7 @@ def map(ask: Callable[..., Result | MappedLayers], *, told: Told) -> None:
 
     def show() -> None:
         rows = [_cells(row, result) for row, result in enumerate(found.results, 1)]
-        console().print(shown_table(rows, left={"status"}))
+        console().print(Table(rows, left={"status"}))
         for row, best in enumerate((result.best for result in found.results), 1):
             if told.loops and best is not None:
                 say(loop_nest(best.problem.design, best.configuration, f"row {row}: "))

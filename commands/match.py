@@ -10,8 +10,9 @@ from ithaca.commands.api.matching import Matches
 from ithaca.commands.api.matching import match as find_matches
 from ithaca.commands.api.options import AsJson, Output, TableFile
 from ithaca.commands.conclusion import Told, conclude
-from ithaca.commands.display import console, table
+from ithaca.commands.display import console
 from ithaca.commands.outcome import say
+from ithaca.commands.tables import Table
 from ithaca.commands.typed import calls
 from ithaca.files.numbers import counted
 from ithaca.formulations.matching import Match
@@ -50,7 +51,7 @@ def show(found: Matches) -> None:
     out.print(f"{leaves_told}; {counted(len(found.choices), 'legal choice')}{published}")
     if found.choices:
         out.print(
-            table(
+            Table(
                 [_cells(n, each, found) for n, each in enumerate(found.choices, 1)],
                 left={"stage", "operands"},
             )

@@ -14,8 +14,8 @@ from ithaca.commands.display import (
     microjoules,
     proof,
     shortened,
-    table,
 )
+from ithaca.commands.tables import Table
 from ithaca.exports.charts.network import compared_name
 from ithaca.files.numbers import number, percent
 from ithaca.formulations.families import module_of
@@ -125,7 +125,7 @@ def print_layers(out: Console, result: NetworkResult, where: str = "") -> None:
         rows.append(row)
     known = {name for row in rows for name, value in row if value != number(None)}
     out.print(
-        table([[cell for cell in row if cell[0] in known] for row in rows], left=("layer", "sizes"))
+        Table([[cell for cell in row if cell[0] in known] for row in rows], left=("layer", "sizes"))
     )
     if result.total is None:
         out.print(escape(f"total      none: '{objective}' does not add up over layers"))

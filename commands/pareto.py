@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Annotated
 
 from rich.markup import escape
-from rich.table import Table
 from typer import Option
 
 from ithaca.commands.api.fronts import Front
 from ithaca.commands.api.fronts import pareto as find_front
 from ithaca.commands.api.options import AsJson, TableFile, Written
 from ithaca.commands.conclusion import Told, conclude
-from ithaca.commands.display import console, limited_metrics, table, unit_cells
+from ithaca.commands.display import console, limited_metrics, unit_cells
+from ithaca.commands.tables import Table
 from ithaca.commands.typed import calls
 from ithaca.exports.charts.files import check_plot
 from ithaca.exports.charts.of_studies import check_front_plottable
@@ -88,4 +88,4 @@ def _table(front: Front) -> Table:
         row += unit_cells(point.metrics, point.problem.design.vocabulary)
         row += [(metric, number(point.metrics.get(metric))) for metric in more]
         rows.append([*row, ("seconds", f"{sum(step.seconds for step in point.proof):.2f}")])
-    return table(rows, left={"design"})
+    return Table(rows, left={"design"})

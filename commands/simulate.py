@@ -16,8 +16,8 @@ from ithaca.commands.api.simulating import Simulation, read_memory, simulate_poi
 from ithaca.commands.api.simulating import simulate as run_simulation
 from ithaca.commands.conclusion import Told, conclude
 from ithaca.commands.display import console
-from ithaca.commands.display import table as shown_table
 from ithaca.commands.outcome import NOTHING_FOUND, print_document, say, write_rows
+from ithaca.commands.tables import Table
 from ithaca.commands.typed import calls
 from ithaca.files import signals
 from ithaca.files.errors import InputError
@@ -119,7 +119,7 @@ def print_points(
         [("point", str(n)), ("cycles", "hangs" if c is None else number(c))]
         for n, c in enumerate(found, start=1)
     ]
-    console().print(shown_table(rows, left=set()))
+    console().print(Table(rows, left=set()))
 
 
 def print_simulation(found: Simulation) -> None:
@@ -151,7 +151,7 @@ def print_simulation(found: Simulation) -> None:
         busiest = max(run.modules, key=lambda module: module.working + module.entering)
         share = busiest.working + busiest.entering
         say(f"{busiest.module} is busiest: it works {share:.1%} of the time")
-    console().print(shown_table([_row(module) for module in run.modules], left={"module"}))
+    console().print(Table([_row(module) for module in run.modules], left={"module"}))
     for module in run.modules:
         if module.cause is not None:
             say(

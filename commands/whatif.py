@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Annotated
 
 from rich.markup import escape
-from rich.table import Table
 from typer import Option
 
 from ithaca.commands.api.options import AsJson, TableFile, Written
 from ithaca.commands.api.studies import Study
 from ithaca.commands.api.studies import whatif as run_study
 from ithaca.commands.conclusion import Told, conclude
-from ithaca.commands.display import bound_cells, console, limited_metrics, table, unit_cells
+from ithaca.commands.display import bound_cells, console, limited_metrics, unit_cells
+from ithaca.commands.tables import Table
 from ithaca.commands.typed import calls
 from ithaca.exports.charts.files import check_plot
 from ithaca.exports.charts.of_studies import check_plottable
@@ -126,7 +126,7 @@ def _table(study: Study) -> Table:
         row += unit_cells(metrics, point.problems[0].design.vocabulary)
         row += [(metric, number(metrics.get(metric))) for metric in limited]
         rows.append([*row, ("seconds", f"{certificate.seconds:.2f}")])
-    return table(
+    return Table(
         rows,
         left={"status", "best design", *(axis.name for axis in study.axes if not axis.numeric)},
     )

@@ -68,7 +68,7 @@ def ithaca(
         tempfile.TemporaryFile() as output,
         tempfile.TemporaryFile() as errors,
         patch.object(sys, "argv", words),
-        patch.dict(os.environ, {"COLUMNS": "80", **(env or {})}),
+        patch.dict(os.environ, {"COLUMNS": "140", **(env or {})}),
         chdir(cwd or Path.cwd()),
         _same_handlers(),
         _redirected(1, output.fileno()) as sys_stdout,

@@ -3,9 +3,11 @@
 Two kinds of fenced blocks count, in the order they stand in, all in one folder per document::
 
     ```yaml title="layer.yaml"      a block with a title is a file: it is written
-    ```console                      after "$ " stands a command, below it what it prints
+    ```console                      after "$ " stands a command (a line that ends in a backslash
+                                    goes on after "> "), below it what it prints
 
-What may differ between two runs is not compared: box counts, seconds, and the width of columns.
+Tables are as narrow as for a terminal of 100 columns, and longer lines are folded. What may differ
+between two runs is not compared: box counts, seconds, and the width of columns.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ import subprocess
 import sys
 from difflib import unified_diff
 from pathlib import Path
+from textwrap import wrap
 
 from tests.command_line import ithaca
 
@@ -24,6 +27,12 @@ _BLOCK = re.compile(
     r'^```(?:console\n(?P<console>.*?)|\w+ title="(?P<file>[^"]+)"\n(?P<text>.*?))^```$',
     re.DOTALL | re.MULTILINE,
 )
+
+#: Width of what documents show (columns).
+WIDTH = 100
+
+#: How the rest of a line that is folded begins.
+FOLD = " " * 6
 
 #: A command that needs no shell (outside quotes, nothing that means something to one), but for what
 #: it is piped to.
@@ -64,10 +73,18 @@ def run_blocks(text: str, folder: Path) -> str:
         if block["file"] is not None:
             (folder / block["file"]).write_text(block["text"], encoding="utf-8")
             continue
-        commands = [line[2:] for line in block["console"].splitlines() if line.startswith("$ ")]
-        parts += [text[end : block.start("console")], _run(commands, folder)]
+        commands = re.findall(r"^\$ ((?:.*\\\n> )*.*)$", block["console"], re.MULTILINE)
+        before, now = block["console"], _run(commands, folder)
+        if plain(before) == plain(now) and not too_wide(before):
+            now = before  # times and counts of before, which others need not read again
+        parts += [text[end : block.start("console")], now]
         end = block.end("console")
     return "".join([*parts, text[end:]])
+
+
+def too_wide(text: str) -> list[str]:
+    """The lines of console blocks that are wider than documents show."""
+    return [line for line in text.splitlines() if len(line) > WIDTH]
 
 
 def _run(commands: list[str], folder: Path) -> str:
@@ -77,9 +94,10 @@ def _run(commands: list[str], folder: Path) -> str:
     for name, module in (("ithaca", " -m ithaca.cli"), ("python", "")):
         (tools / name).write_text(f'#!/bin/sh\nexec "{sys.executable}"{module} "$@"\n')
         (tools / name).chmod(0o755)
-    variables = {"PATH": f"{tools}{os.pathsep}{os.environ['PATH']}", "COLUMNS": "120"}
+    variables = {"PATH": f"{tools}{os.pathsep}{os.environ['PATH']}", "COLUMNS": str(WIDTH)}
     shown = []
-    for command in commands:
+    for shown_command in commands:
+        command = shown_command.replace("\\\n> ", "")
         plain_command = _FILTERED.fullmatch(command)
         if plain_command is None:
             printed = _shell(command, folder, variables)
@@ -91,9 +109,23 @@ def _run(commands: list[str], folder: Path) -> str:
                 if filtered is None
                 else done.stderr + _shell(filtered, folder, variables, done.stdout)
             )
-        lines = [line.rstrip() for line in printed.strip("\n").split("\n")]
-        shown.append("\n".join([f"$ {command}", *lines]).rstrip("\n") + "\n")
+        lines = [folded(line.rstrip()) for line in printed.strip("\n").split("\n")]
+        shown.append("\n".join([f"$ {shown_command}", *lines]).rstrip("\n") + "\n")
     return "\n".join(shown)
+
+
+def folded(line: str) -> str:
+    """A line as documents show it: folded at spaces, as a terminal of their width would."""
+    begin = line[: len(line) - len(line.lstrip())]
+    return "\n".join(
+        wrap(
+            line,
+            WIDTH,
+            subsequent_indent=begin + FOLD,
+            break_on_hyphens=False,
+        )
+        or [""]
+    )
 
 
 def _shell(command: str, folder: Path, variables: dict[str, str], given: str = "") -> str:
@@ -112,8 +144,9 @@ def _shell(command: str, folder: Path, variables: dict[str, str], given: str = "
 
 
 def plain(text: str) -> str:
-    """Text without what may differ between runs: box counts, seconds, and the width of columns of
-    seconds."""
+    """Text without what may differ between runs: folds, box counts, seconds, and the width of
+    columns of seconds."""
+    text = re.sub(rf"\n *{FOLD}(?=\S)", " ", text)
     text = re.sub(r"[\d,]+ (boxes|arrays|plans), [\d.]+ s\b", r"\1", text)
     text = re.sub(
         r"[\d,]+ box(?:es)? of accelerators, .*; [\d.]+ s\b", "boxes of accelerators", text

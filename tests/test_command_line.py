@@ -31,7 +31,7 @@ MM = ("mm", "-s", "i=8,j=8,k=8", "--dataflow", "i,j")
 def test_a_call_says_what_a_process_says(words: tuple[str, ...], tmp_path: Path) -> None:
     succeed("solve", *MM, "-o", "result.json", cwd=tmp_path)
     called = ithaca(*words, cwd=tmp_path)
-    with begin(*words, cwd=tmp_path, env=os.environ | {"COLUMNS": "80"}) as process:
+    with begin(*words, cwd=tmp_path, env=os.environ | {"COLUMNS": "140"}) as process:
         output, errors = process.communicate(timeout=100)
     assert (called.returncode, called.stdout, called.stderr) == (process.returncode, output, errors)
 

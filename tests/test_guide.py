@@ -16,7 +16,7 @@ from pkgutil import resolve_name
 
 import pytest
 
-from tests.console_blocks import check
+from tests.console_blocks import check, too_wide
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted((ROOT / "docs").glob("*.md"))
@@ -62,6 +62,15 @@ def test_no_code_escapes_the_test(page: Path) -> None:
     assert set(re.findall(r"^```(\w.*)$", text, re.MULTILINE)) <= {"console", "text"} | set(
         re.findall(r'^```(\w+ title="[\w.-]+")$', text, re.MULTILINE)
     )
+
+
+@pytest.mark.parametrize("page", [*GUIDES, *PAGES], ids=lambda page: page.stem)
+def test_blocks_fit_a_screen(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    # but for files of cells, whose rows cannot be folded
+    fences = r'^```(?!text title="[\w.-]+\.csv").*?\n(.*?)^```$'
+    blocks = re.findall(fences, text, re.MULTILINE | re.DOTALL)
+    assert too_wide("".join(blocks)) == []
 
 
 #: Places in the repository, as pages name them: a path that ends in a slash or a suffix, perhaps

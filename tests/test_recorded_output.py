@@ -14,12 +14,16 @@ import json
 import os
 import re
 import shlex
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ithaca.commands import display
+from ithaca.commands.tables import Table
 from tests.command_line import ithaca
+from tests.test_narrow_terminals import fits
 
 DATA = Path(__file__).parent / "data" / "recorded_output.json.gz"
 
@@ -173,12 +177,45 @@ def record(folder: Path) -> dict[str, dict[str, Any]]:
     return outputs
 
 
+#: What a command prints as one line or table, of which command.
+Printed = list[tuple[str, Any]]
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, dict[str, Any]], Printed]:
+    """What every command prints and writes, and what is printed through `rich` for any width."""
+    printed: Printed = []
+    plain = display._Output.print
+
+    def heard(console: Any, *texts: Any, **options: Any) -> None:
+        printed.extend((" ".join(sys.argv[1:]), text) for text in texts)
+        plain(console, *texts, **options)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(display._Output, "print", heard)
+        return record(tmp_path_factory.mktemp("recorded")), printed
+
+
 @pytest.mark.slow
-def test_commands_print_and_write_what_they_did(tmp_path: Path) -> None:
-    outputs = record(tmp_path)
+@pytest.mark.parametrize("width", [40, 60, 80, 100])
+def test_no_width_cuts_a_figure(
+    recorded: tuple[dict[str, dict[str, Any]], Printed], width: int
+) -> None:
+    tables = 0
+    for command, text in recorded[1]:
+        fits(text, width, command)
+        tables += isinstance(text, Table)
+    assert tables > 30
+
+
+@pytest.mark.slow
+def test_commands_print_and_write_what_they_did(
+    recorded: tuple[dict[str, dict[str, Any]], Printed],
+) -> None:
+    outputs = recorded[0]
     if os.environ.get("UPDATE_OUTPUT"):
         DATA.write_bytes(gzip.compress(json.dumps(outputs, ensure_ascii=False).encode(), mtime=0))
-    recorded = json.loads(gzip.decompress(DATA.read_bytes()))
-    assert list(recorded) == list(outputs)
+    before = json.loads(gzip.decompress(DATA.read_bytes()))
+    assert list(before) == list(outputs)
     for line, output in outputs.items():
-        assert output == recorded[line], line
+        assert output == before[line], line

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Annotated
 
 from rich.markup import escape
-from rich.table import Table
 from typer import Argument, Option, Typer
 
 from benchmarks.paper.experiment import (
@@ -30,6 +29,7 @@ from ithaca.commands.api.options import WRITTEN, RandomSeed
 from ithaca.commands.api.parsing import parse_integer, parse_number
 from ithaca.commands.display import console
 from ithaca.commands.outcome import nothing_found, wrote
+from ithaca.commands.tables import Table
 from ithaca.commands.typed import as_typed
 from ithaca.exports.charts.files import check_plot
 from ithaca.files.errors import InputError
@@ -151,10 +151,9 @@ def print_outcome(experiment: Experiment, how: Run, outcome: Outcome) -> None:
     out.print(
         f"[bold]{experiment.name}[/bold]: {escape(experiment.title)} ({how.mode.value} mode, seed {how.seed})"
     )
-    shown = Table(*(escape(column) for column in outcome.table.columns))
-    for row in outcome.table.rows[:ROWS]:
-        shown.add_row(*(escape(_text(cell)) for cell in row))
-    out.print(shown)
+    columns = outcome.table.columns
+    rows = [list(zip(columns, map(_text, row), strict=True)) for row in outcome.table.rows[:ROWS]]
+    out.print(Table(rows, left=columns))
     hidden = len(outcome.table.rows) - ROWS
     if hidden > 0:
         out.print(f"and {hidden} more rows in {experiment.name}.csv")
@@ -174,17 +173,18 @@ def print_outcome(experiment: Experiment, how: Run, outcome: Outcome) -> None:
 
 def print_experiments() -> None:
     """Print the experiments: their names, what they are and what the paper says."""
-    table = Table("name", "what", "published", "of the paper not at hand, inferred")
-    table.columns[0].no_wrap = True
+    rows = []
     for name in NAMES:
         experiment = find_experiment(name)
-        table.add_row(
-            name,
-            escape(experiment.title),
-            escape(experiment.published),
-            escape(experiment.inference or "–"),
+        rows.append(
+            [
+                ("name", name),
+                ("what", experiment.title),
+                ("published", experiment.published),
+                ("of the paper not at hand, inferred", experiment.inference or "–"),
+            ]
         )
-    console().print(table)
+    console().print(Table(rows, left={heading for heading, _ in rows[0]}))
 
 
 def _text(cell: Cell) -> str:

@@ -7,7 +7,6 @@ from fractions import Fraction
 
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
 from ithaca.commands.display import (
     console,
@@ -15,9 +14,9 @@ from ithaca.commands.display import (
     limited_metrics,
     microjoules,
     proof_text,
-    table,
     unit_cells,
 )
+from ithaca.commands.tables import Table
 from ithaca.files.numbers import counted, is_or_are, number, rounded
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.insight.cycles import PES, binding
@@ -231,7 +230,7 @@ def _design_table(result: Result) -> Table:
                 ("seconds", f"{certificate.seconds:.2f}"),
             ]
         )
-    return table(rows, left=("dataflow", "permutation", "status"), title="all designs")
+    return Table(rows, left=("dataflow", "permutation", "status"), title="all designs")
 
 
 def target_text(

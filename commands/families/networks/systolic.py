@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
-from ithaca.commands.display import gap, limited_metrics, microjoules, proof, shortened, table
+from ithaca.commands.display import gap, limited_metrics, microjoules, proof, shortened
 from ithaca.commands.families.systolic import target_text
+from ithaca.commands.tables import Table
 from ithaca.files.numbers import number, rounded
 from ithaca.formulations.systolic.design import systolic
 from ithaca.solver.solution import Solution
@@ -47,7 +46,7 @@ def print_layers(out: Console, result: NetworkResult) -> None:
 
 
 def _layer_table(result: NetworkResult) -> Table:
-    """One line a layer, in 100 columns; ``--table`` and ``--json`` have all figures."""
+    """One line a layer; ``--table`` and ``--json`` have all figures."""
     resources = limited_metrics(result.request.limits)
     shared = bool(result.arrays)
     # of layers on shared arrays nothing is proven one by one
@@ -67,21 +66,16 @@ def _layer_table(result: NetworkResult) -> Table:
         )
         row.append(("design", "–" if solution is None else _design(solution)))
         row.append((result.request.objective.text, number(answer.value)))
-        units = [
+        row += [
             ("ms", rounded(metrics.get("time"), 3)),
             ("GB/s", rounded(metrics.get("bandwidth"), 3)),
         ]
-        # 100 columns have no room for both
-        row += [("gap", gap(answer.certificate))] if unproven else units
+        row += [("gap", gap(answer.certificate))] if unproven else []
         row.append(
             ("DSP eff.", "–" if layer.efficiency is None else f"{float(layer.efficiency):.1%}")
         )
         rows.append([*row, *((name, number(metrics.get(name))) for name in resources)])
-    made = table(rows, left=("layer", "sizes", "design"))
-    made.box, made.show_edge, made.padding = SIMPLE_HEAD, False, (0, 0, 0, 0)
-    for column in made.columns:
-        column.no_wrap = True
-    return made
+    return Table(rows, left=("layer", "sizes", "design"), plain=True)
 
 
 def _design(solution: Solution) -> str:
@@ -122,9 +116,7 @@ def _design_table(designs: Sequence[SharedDesign]) -> Table:
         [("design", d.name), ("lower bound", number(d.total.certificate.lower_bound))]
         for d in designs
     ]
-    made = table(rows, left=("design",), title="designs")
-    made.box, made.show_edge, made.padding = SIMPLE_HEAD, False, (0, 0, 0, 0)
-    return made
+    return Table(rows, left=("design",), title="designs", plain=True)
 
 
 def _choice_value(design: SharedDesign) -> str:
@@ -148,7 +140,7 @@ def _array_table(arrays: Sequence[ArrayResult], resources: Sequence[str]) -> Tab
         ]
         for index, array in enumerate(arrays)
     ]
-    return table(rows, left=("design", "shared", "layers"), title="arrays")
+    return Table(rows, left=("design", "shared", "layers"), title="arrays")
 
 
 def _print_totals(out: Console, result: NetworkResult) -> None:
