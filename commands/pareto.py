@@ -71,9 +71,9 @@ def print_front(front: Front) -> None:
         out.print(f"partial ({escape(str(front.unfinished))}): {proven}")
     if front.points:
         out.print(_table(front))
-    if target := front.request.target:
+    if target := front.provenance.get("for"):
         out.print(
-            f"the front of what --for {target.value} allows; the front "
+            f"the front of what --for {target} allows; the front "
             "without it shows what that costs"
         )
 

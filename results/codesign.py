@@ -46,6 +46,7 @@ from ithaca.solver.documents import ProofDocument
 from ithaca.solver.solution import Solution
 from ithaca.studies.codesign.question import Question, make_question
 from ithaca.studies.codesign.result import CodesignResult, Counts, HardwarePoint, OpenBox
+from ithaca.studies.region import dominates
 from ithaca.workloads.library import workload_document
 
 
@@ -354,11 +355,6 @@ def _check(result: CodesignResult) -> None:
                 raise InputError(
                     f"{at}: {what}; allowed: at most {number(amount.bound)}, the limit"
                 )
-        better = [other for other in result.front if other is not found and dominates(other, found)]
+        better = [other for other in result.front if other is not found and dominates(other.values, found.values)]
         if better:
             raise InputError(f"{at} is dominated by another accelerator of the front: {EDITED}")
-
-
-def dominates(one: HardwarePoint, other: HardwarePoint) -> bool:
-    """Whether an accelerator is at least as good in every objective."""
-    return all(a <= b for a, b in zip(one.values, other.values, strict=True))

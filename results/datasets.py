@@ -190,9 +190,8 @@ def as_table(dataset: xr.Dataset) -> pd.DataFrame:
     return (flat if flat.dims else flat.expand_dims(POINT)).to_dataframe()
 
 
-def front_dataset(front: Front, provenance: Mapping[str, str] | None = None) -> xr.Dataset:
-    """A front as a Dataset with dimension ``point``, by ascending first objective; provenance goes
-    into the attributes.
+def front_dataset(front: Front) -> xr.Dataset:
+    """A front as a Dataset with dimension ``point``, by ascending first objective.
 
     Per point: ``objectives`` (by ``objective``), its design, factors and packs as in
     `study_dataset`, every metric, and the effort of its proof; attribute ``complete`` is 1 if the
@@ -221,7 +220,7 @@ def front_dataset(front: Front, provenance: Mapping[str, str] | None = None) -> 
         "designs": ", ".join(dict.fromkeys(p.design.name for p in front.problems)),
         "boxes": front.nodes,
         "seconds": front.seconds,
-        **(provenance or {}),
+        **front.provenance,
     }
     return _dataset(
         "Ithaca Pareto front",

@@ -187,8 +187,7 @@ class _Reader:
             f"{at}.shortfalls",
         )
         found = read_solution(problem, read.tiling, certificate, at, falls)
-        check_certificate(certificate, found.value, f"{at}.certificate")
-        _check_trace(certificate, found.value, f"{at}.certificate.trace")
+        check_proof(certificate, found.value, f"{at}.certificate")
         return found
 
 
@@ -313,9 +312,11 @@ def check_same(found: Any, model: Any, at: str) -> None:
         )
 
 
-def _check_trace(certificate: Certificate, value: Fraction | None, at: str) -> None:
-    """A trace is in order, and ends with the outcome."""
-    points = certificate.trace
+def check_proof(certificate: Certificate, value: Fraction | None, at: str) -> None:
+    """Refuse a certificate that contradicts its value, and a trace that is not in order or ends
+    with another outcome."""
+    check_certificate(certificate, value, at)
+    points, at = certificate.trace, f"{at}.trace"
     for name in ("seconds", "nodes", "value", "lower_bound"):
         column = [getattr(point, name) for point in points]
         known = [entry for entry in column if entry is not None]

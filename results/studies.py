@@ -13,6 +13,7 @@ from ithaca.formulations.families import UNNAMED, choice_of, family_of
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.schema import Document, Number, ObjectiveDocument
 from ithaca.formulations.target import Target
+from ithaca.results.network_parts import DesignShortfallDocument
 from ithaca.results.schema import FirstPart, configuration_fields, head_fields, tightest
 from ithaca.solver.documents import CertificateDocument
 from ithaca.solver.solution import Solution
@@ -54,6 +55,7 @@ class PointDocument(Document):
     certificate: CertificateDocument
     best: ConfigurationDocument | None
     shortfall: str = ""
+    shortfalls: list[DesignShortfallDocument] = Field(default_factory=list)
     marginal: list[MarginalDocument] = Field(default_factory=list)
 
 
@@ -110,6 +112,7 @@ class FrontDocument(FirstPart):
     points: list[FrontPointDocument]
     completeness: list[StepDocument]
     among: str = ""
+    shortfalls: list[DesignShortfallDocument] = Field(default_factory=list)
 
 
 def study_document(study: Study) -> dict[str, Any]:
@@ -119,14 +122,14 @@ def study_document(study: Study) -> dict[str, Any]:
         "study": "whatif",
         "axes": [{"name": a.name, "unit": a.unit, "values": list(a.labels)} for a in study.axes],
         "complete": study.complete,
-        "points": [_point(study, index) for index in study.points],
+        "points": [_point(study, index, point) for index, point in study.points.items()],
     }
     return StudyDocument.model_validate(
         {**fields, **study.provenance}, from_attributes=True
     ).written()
 
 
-def study_title(fixed: Mapping[str, str], several: str) -> str:
+def study_title(fixed: Mapping[str, str], several: str = "") -> str:
     """What a study is of, as far as that is fixed; ``several`` says on what it runs where that
     varies."""
     sentence = f"{fixed['workload']} ({fixed['sizes'].replace(',', ', ')}) {fixed.get('dtype', '')}"
@@ -138,9 +141,9 @@ def study_title(fixed: Mapping[str, str], several: str) -> str:
     return title + (f", for {Target(fixed['for']).title}" if "for" in fixed else "")
 
 
-def front_document(front: Front, provenance: Mapping[str, str] | None = None) -> dict[str, Any]:
+def front_document(front: Front) -> dict[str, Any]:
     """The document of ``ithaca pareto --json``."""
-    names, asked = [o.text for o in front.objectives], provenance or {}
+    names, asked = [o.text for o in front.objectives], front.provenance
     posed = [replace(problem, objective=front.objectives[0]) for problem in front.problems]
     fields = {
         "schema": SCHEMA,
@@ -154,16 +157,34 @@ def front_document(front: Front, provenance: Mapping[str, str] | None = None) ->
         "points": [_front_point(point, names) for point in front.points],
         "completeness": [_step(step, names) for step in front.completeness],
         "among": front.among,
+        "shortfalls": list(front.shortfalls),
     }
     return FrontDocument.model_validate({**fields, **asked}, from_attributes=True).written()
 
 
-def _point(study: Study, index: Index) -> dict[str, Any]:
-    point, known = study.points[index], {**study.provenance, **study.labels(index)}
-    question = question_fields(
-        point.problems, str(known.get("platform", known.get("arch", UNNAMED)))
-    )
-    return {"at": study.labels(index), "question": question, **point_fields(point)}
+def point_document(study: Study, index: Index, point: StudyPoint) -> dict[str, Any]:
+    """One point of a study as its document states it."""
+    return PointDocument.model_validate(
+        _point(study, index, point), from_attributes=True
+    ).written()
+
+
+def _point(study: Study, index: Index, point: StudyPoint) -> dict[str, Any]:
+    labels, answer, problem = study.labels(index), point.answer, point.problems[0]
+    known = {**study.provenance, **labels}
+    return {
+        "at": labels,
+        "question": question_fields(
+            point.problems, str(known.get("platform", known.get("arch", UNNAMED)))
+        ),
+        "objective": {"expression": problem.objective.text, "value": answer.value},
+        "limits": tightest(problem.limits),
+        "certificate": answer.certificate,
+        "best": None if answer.found is None else _configuration(answer.found),
+        "shortfall": answer.explain(),
+        "shortfalls": list(answer.shortfalls),
+        "marginal": [_marginal(m) for m in point.marginals],
+    }
 
 
 def question_fields(problems: Sequence[Problem], platform: str) -> dict[str, Any]:
@@ -177,18 +198,6 @@ def question_fields(problems: Sequence[Problem], platform: str) -> dict[str, Any
     fields = {"schema": SCHEMA, "family": problems[0].design.family, **head, "designs": designs}
     written: dict[str, Any] = asked.model_validate(fields, from_attributes=True).written()
     return written
-
-
-def point_fields(point: StudyPoint) -> dict[str, Any]:
-    answer, solution, problem = point.answer, point.answer.found, point.problems[0]
-    return {
-        "objective": {"expression": problem.objective.text, "value": answer.value},
-        "limits": tightest(problem.limits),
-        "certificate": answer.certificate,
-        "best": None if solution is None else _configuration(solution),
-        "shortfall": answer.explain(),
-        "marginal": [_marginal(m) for m in point.marginals],
-    }
 
 
 def configuration_document(found: Solution | FrontPoint) -> dict[str, Any]:

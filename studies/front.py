@@ -20,7 +20,7 @@ kept proofs, which takes no search, and goes on where it ended.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
@@ -63,6 +63,20 @@ class FrontPoint:
     proof: tuple[ProofStep, ...]
     """The proven minima that no dominating configuration is compatible with."""
 
+    @classmethod
+    def of(
+        cls,
+        problem: Problem,
+        configuration: Configuration,
+        objectives: Sequence[Objective],
+        proof: Sequence[ProofStep],
+    ) -> FrontPoint:
+        """A configuration with its proof, evaluated by the Fraction reference."""
+        problem = replace(problem, objective=objectives[0])
+        metrics = problem.metrics(configuration)
+        values = tuple(objective.value(metrics) for objective in objectives)
+        return cls(problem, configuration, values, metrics, tuple(proof))
+
 
 @dataclass(frozen=True)
 class Front:
@@ -84,6 +98,8 @@ class Front:
     """Wall time."""
     shortfalls: tuple[Shortfall, ...] = ()
     """Design and limit that cannot be met, if no configuration of any design is feasible."""
+    provenance: Mapping[str, str] = field(default_factory=dict)
+    """What was fixed, for people: workload, platform and so on."""
 
     @property
     def among(self) -> str:
@@ -109,6 +125,7 @@ def pareto_front(
     threads: int = 1,
     store: Store | None = None,
     report: FrontReport | None = None,
+    provenance: Mapping[str, str] | None = None,
 ) -> Front:
     """Compute the front of two or more objectives, expressions to be minimised, over all designs.
 
@@ -135,7 +152,8 @@ def pareto_front(
         prover = Prover(
             problems, minimised, budget, method=method, executor=executor, store=store, tell=tell
         )
-        return _Search(tuple(problems), asked, equivalents, prover, found, max_points).run(budget)
+        search = _Search(tuple(problems), asked, equivalents, prover, found, max_points)
+        return replace(search.run(budget), provenance=provenance or {})
 
 
 def check_objectives(
@@ -244,14 +262,8 @@ class _Search:
         return found.vector
 
     def _point(self, found: Found, proof: tuple[ProofStep, ...]) -> FrontPoint:
-        problem = replace(self.problems[found.design], objective=self.objectives[0])
-        metrics = problem.metrics(found.configuration)
-        return FrontPoint(
-            problem,
-            found.configuration,
-            tuple(o.value(metrics) for o in self.objectives),
-            metrics,
-            proof,
+        return FrontPoint.of(
+            self.problems[found.design], found.configuration, self.objectives, proof
         )
 
     def _original(self, step: ProofStep) -> ProofStep:

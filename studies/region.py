@@ -39,6 +39,11 @@ class Bound:
 Region = tuple[Bound | None, ...]
 
 
+def dominates(one: Vector, other: Vector) -> bool:
+    """Whether a point is at least as good as another in every objective."""
+    return all(a <= b for a, b in zip(one, other, strict=True))
+
+
 def admits(region: Region, vector: Vector) -> bool:
     """Whether a point lies in a region."""
     return all(

@@ -12,7 +12,7 @@ from typer import Option
 from ithaca.commands.api.answers import StudyAnswer
 from ithaca.commands.api.keywords import Given, public
 from ithaca.commands.api.live_line import LiveLine, note
-from ithaca.commands.api.mapping import MappedRequest, request_of
+from ithaca.commands.api.mapping import request_of
 from ithaca.commands.api.options import (
     OBJECTIVE,
     Effort,
@@ -29,7 +29,6 @@ from ithaca.commands.api.parsing import (
     parse_proving_method,
     split_values,
 )
-from ithaca.commands.api.request import Request
 from ithaca.exports.charts.chart import Chart
 from ithaca.exports.charts.of_studies import front_chart
 from ithaca.files.errors import InputError
@@ -37,8 +36,8 @@ from ithaca.files.numbers import counted
 from ithaca.files.signals import Interrupt
 from ithaca.formulations.design import Metric
 from ithaca.formulations.problem import Objective
-from ithaca.results.studies import front_document
-from ithaca.solver.certificate import Status
+from ithaca.results.studies import front_document, study_title
+from ithaca.solver.certificate import OWN, Status
 from ithaca.solver.infeasibility import why_infeasible
 from ithaca.studies import front as fronts
 from ithaca.studies.store import Store
@@ -53,13 +52,13 @@ T = TypeVar("T")
 class Front(StudyAnswer, fronts.Front):
     """The answer of `ithaca.pareto`: points proven to be on the front, and whether they are all."""
 
-    request: Request | MappedRequest = field(kw_only=True)
-    """What was asked."""
+    source: str = field(default=OWN, compare=False)
+    """The file it was read from, for messages."""
 
     @property
     def title(self) -> str:
         """What was asked, for people."""
-        return self.request.title
+        return study_title(self.provenance)
 
     @property
     def headline(self) -> str:
@@ -91,14 +90,14 @@ class Front(StudyAnswer, fronts.Front):
 
     @property
     def document(self) -> dict[str, Any]:
-        return front_document(self, self.request.provenance)
+        return front_document(self)
 
     def to_xarray(self) -> xr.Dataset:
         """The points as labelled arrays with units, by ascending first objective; numbers are
         doubles."""
         from ithaca.results.datasets import front_dataset
 
-        return front_dataset(self, self.request.provenance)
+        return front_dataset(self)
 
     @property
     def chart(self) -> Chart:
@@ -155,8 +154,9 @@ def pareto(
             report=lambda found, design, progress: line.show(
                 f"{found} points · {design}", progress
             ),
+            provenance=request.provenance,
         )
-    return Front.of(front, request=request)
+    return Front.of(front)
 
 
 def parse_objectives(

@@ -9,40 +9,52 @@ from typer import Argument
 
 from ithaca.commands.api.answers import Answer, NetworkResult, Result
 from ithaca.commands.api.codesign_result import CodesignResult
+from ithaca.commands.api.fronts import Front
 from ithaca.commands.api.keywords import public
 from ithaca.commands.api.matching import STUDY as MATCH
 from ithaca.commands.api.matching import Matches, read_matches
 from ithaca.commands.api.options import LayerName
+from ithaca.commands.api.studies import Study
 from ithaca.files.errors import InputError
 from ithaca.files.reading import parse_json, read_text
 from ithaca.results.codesign import read_codesign
 from ithaca.results.files import load_result
 from ithaca.results.network import MAX_BYTES, load_network_result
+from ithaca.results.study_files import read_front, read_study
 from ithaca.studies.network.parts import find_layer, layer_result
 from ithaca.workloads.library import PATH_ENDINGS, workload_names
+
+
+Opened = Result | NetworkResult | CodesignResult | Front | Study
 
 
 @public
 def load(
     path: Annotated[
         str | Path,
-        Argument(metavar="FILE", help="A result as written by save, solve -o or network -o."),
+        Argument(
+            metavar="FILE", help="A result, a front, a study or matches, as written by save or -o."
+        ),
     ],
     *,
     layer: LayerName = None,
-) -> Result | NetworkResult | CodesignResult | Matches:
+) -> Opened | Matches:
     """Read a result, and check it against the model: of a workload, a network, a co-design, or a
-    layer of one; or matches."""
-    file = Path(path)
+    layer of one; a front, a what-if study, or matches."""
+    file, source = Path(path), str(path)
     document = parse_json(read_text(file, MAX_BYTES), file)
     study = document.get("study") if isinstance(document, dict) else None
     if study == MATCH:
         return read_matches(document, file)
     if study == "codesign":
-        return opened(CodesignResult.of(read_codesign(document, file), source=str(path)), layer)
+        return answer_of(CodesignResult.of(read_codesign(document, file), source=source), layer)
     if study == "network":
-        return opened(NetworkResult.of(load_network_result(file), source=str(path)), layer)
-    return opened(Result.of(load_result(file), source=str(path)), layer)
+        return answer_of(NetworkResult.of(load_network_result(file), source=source), layer)
+    if study == "pareto":
+        return answer_of(Front.of(read_front(document, file), source=source), layer)
+    if study == "whatif":
+        return answer_of(Study.of(read_study(document, file), source=source), layer)
+    return answer_of(Result.of(load_result(file), source=source), layer)
 
 
 def is_result(source: str) -> bool:
@@ -52,10 +64,8 @@ def is_result(source: str) -> bool:
     return source.lower().endswith(".json") or Path(source).exists()
 
 
-def opened(
-    given: str | Path | Answer, layer: str | None = None
-) -> Result | NetworkResult | CodesignResult:
-    """A result, or the one in a file; of a network or a co-design the whole, or the layer that is
+def answer_of(given: str | Path | Answer, layer: str | None = None) -> Opened:
+    """An answer, or the one in a file; of a network or a co-design the whole, or the layer that is
     named."""
     if isinstance(given, str | Path):
         found = load(given, layer=layer)
@@ -64,16 +74,12 @@ def opened(
                 f"{given} is a file of matches; allowed: a result of a workload, or of a network"
             )
         return found
-    if isinstance(given, NetworkResult):
-        return (
-            given
-            if layer is None
-            else Result.of(layer_result(given, find_layer(given, layer)), source=given.source)
-        )
-    if isinstance(given, CodesignResult):
-        return given if layer is None else opened(given.network_of(layer), layer.rpartition(":")[2])
-    if not isinstance(given, Result):
-        allowed = "a Result, a NetworkResult, a CodesignResult, or the name of a file"
+    if layer is not None and isinstance(given, NetworkResult):
+        return Result.of(layer_result(given, find_layer(given, layer)), source=given.source)
+    if layer is not None and isinstance(given, CodesignResult):
+        return answer_of(given.network_of(layer), layer.rpartition(":")[2])
+    if not isinstance(given, Opened):
+        allowed = "a Result, a NetworkResult, a CodesignResult, a Front, a Study, or a file's name"
         raise InputError(f"result is a {type(given).__name__}; allowed: {allowed}")
     if layer is not None:
         raise InputError(
@@ -81,6 +87,20 @@ def opened(
             "network; allowed: without --layer"
         )
     return given
+
+
+def opened(
+    given: str | Path | Answer, layer: str | None = None
+) -> Result | NetworkResult | CodesignResult:
+    """The same, for what takes configurations: fronts and studies have one at every point."""
+    found = answer_of(given, layer)
+    if isinstance(found, Front | Study):
+        what = "front" if isinstance(found, Front) else "what-if study"
+        raise InputError(
+            f"{found.source} is a {what}; allowed: a result of a workload, a network or a "
+            "co-design (explain, report and verify take fronts and studies, too)"
+        )
+    return found
 
 
 def opened_layers(given: str | Path | Answer, layer: str | None = None) -> Result | NetworkResult:

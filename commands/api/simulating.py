@@ -32,7 +32,8 @@ from ithaca.formulations.systolic.simulation.arrays import array_network
 from ithaca.results.files import check_same
 from ithaca.results.schema import FirstPart
 from ithaca.results.studies import ConfigurationDocument, configuration_document, question_fields
-from ithaca.results.verification import claims, evaluated, posed
+from ithaca.results.study_files import evaluated, posed
+from ithaca.results.verification import claims
 from ithaca.solver import result as results
 from ithaca.solver.solution import Solution
 
@@ -213,7 +214,7 @@ def read_simulation(document: Any, path: Path) -> Simulation:
     run = validated(SimulationDocument, document, path).simulation
     posed(document, path)
     found, platform = (
-        evaluated(document, document["best"], document["value"], path),
+        evaluated(document["question"], document["best"], document["value"], path),
         document["question"]["platform"]["name"],
     )
     checked = "values" in document["simulation"]

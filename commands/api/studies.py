@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import prod
 from pathlib import Path
@@ -38,7 +38,7 @@ from ithaca.files.numbers import counted
 from ithaca.files.signals import Interrupt
 from ithaca.formulations.problem import Problem
 from ithaca.results.studies import study_document, study_title
-from ithaca.solver.certificate import Status
+from ithaca.solver.certificate import OWN, Status
 from ithaca.solver.infeasibility import why_infeasible
 from ithaca.studies import whatif as studies
 from ithaca.studies.grid import StudyAxis
@@ -51,6 +51,9 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, repr=False)
 class Study(StudyAnswer, studies.Study):
     """The answer of `ithaca.whatif`: the best configuration at every point of a grid."""
+
+    source: str = field(default=OWN, compare=False)
+    """The file it was read from, for messages."""
 
     @property
     def headline(self) -> str:

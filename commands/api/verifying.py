@@ -13,13 +13,15 @@ from typer import Option
 from ithaca.commands.api.answers import Answer, NetworkResult, Result
 from ithaca.commands.api.codesign_result import CodesignResult
 from ithaca.commands.api.keywords import public
-from ithaca.commands.api.loading import opened
+from ithaca.commands.api.fronts import Front
+from ithaca.commands.api.loading import Opened, answer_of
 from ithaca.commands.api.matching import STUDY as MATCH
 from ithaca.commands.api.matching import read_matches
 from ithaca.commands.api.options import LayerName, ResultFile
 from ithaca.commands.api.parsing import parse_search
 from ithaca.commands.api.simulating import STUDY as SIMULATION
 from ithaca.commands.api.simulating import read_simulation
+from ithaca.commands.api.studies import Study
 from ithaca.files.errors import InputError
 from ithaca.files.messages import refuse
 from ithaca.files.reading import parse_json, read_text
@@ -95,13 +97,13 @@ def verify(
 
 @dataclass(frozen=True)
 class _Stated:
-    """A front, a study, matches or a simulation as a file states them."""
+    """Matches or a simulation as a file states them."""
 
     document: dict[str, Any]
     source: str
 
 
-Verifiable = Result | NetworkResult | CodesignResult | _Stated
+Verifiable = Opened | _Stated
 
 
 def _read(given: str | Path | Answer, layer: str | None) -> tuple[Verifiable, tuple[Check, ...]]:
@@ -115,7 +117,7 @@ def _read(given: str | Path | Answer, layer: str | None) -> tuple[Verifiable, tu
             if layer is not None
             else parse_json(read_text(Path(given), MAX_BYTES), Path(given))
         )
-    elif not isinstance(given, Result | NetworkResult | CodesignResult):
+    elif not isinstance(given, Opened):
         document = parse_json(document_text(given.document), Path(OWN))
     if isinstance(document, dict) and "points" in document and "study" not in document:
         what = "points is a list of figures alone, without question or proof"
@@ -124,14 +126,9 @@ def _read(given: str | Path | Answer, layer: str | None) -> tuple[Verifiable, tu
             f"{what}; allowed: results, fronts, studies, matches, and "
             "simulations of one configuration",
         )
-    if isinstance(document, dict) and document.get("study") in (
-        MATCH,
-        SIMULATION,
-        "pareto",
-        "whatif",
-    ):
+    if isinstance(document, dict) and document.get("study") in (MATCH, SIMULATION):
         return _Stated(document, source), ()
-    answer = opened(given, layer)
+    answer = answer_of(given, layer)
     if isinstance(document, dict) and "restriction" not in document and isinstance(answer, Result):
         first = answer.designs[0].problem.design  # some question has it alone
         if "restriction" in family_of(first).restriction_fields([first]):
@@ -145,14 +142,16 @@ def _checks(result: Verifiable, options: SolveOptions) -> Iterator[Check]:
         document, path = result.document, Path(result.source)
         if document["study"] == MATCH:
             yield Check("match", f"{read_matches(document, path).headline}; all found again", True)
-        elif document["study"] == SIMULATION:
+        else:
             yield Check(
                 "simulation", f"{read_simulation(document, path).headline}; simulated again", True
             )
-        else:
-            yield from (verify_front if document["study"] == "pareto" else verify_study)(
-                document, path, options
-            )
+        return
+    if isinstance(result, Front):
+        yield from verify_front(result, options)
+        return
+    if isinstance(result, Study):
+        yield from verify_study(result, options)
         return
     if isinstance(result, CodesignResult):
         yield from verify_codesign(result, options)
