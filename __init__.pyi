@@ -179,9 +179,9 @@ def load(
     path: str | Path,
     *,
     layer: str | None = None,
-) -> Result | NetworkResult | CodesignResult | Matches:
+) -> Result | NetworkResult | CodesignResult | Front | Study | Matches:
     """Read a result, and check it against the model: of a workload, a network, a co-design, or a
-    layer of one; or matches."""
+    layer of one; a front, a what-if study, or matches."""
 
 def map(
     problem: str | PathLike[str] | LoopNest | None = None,

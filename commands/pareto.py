@@ -11,15 +11,14 @@ from typer import Option
 
 from ithaca.commands.api.fronts import Front
 from ithaca.commands.api.fronts import pareto as find_front
-from ithaca.commands.api.options import AsJson, TableFile, Written
+from ithaca.commands.api.options import AsJson, Output, TableFile, Written
 from ithaca.commands.conclusion import Told, conclude
-from ithaca.commands.display import console, limited_metrics, unit_cells
+from ithaca.commands.display import console
 from ithaca.commands.tables import Table
 from ithaca.commands.typed import calls
 from ithaca.exports.charts.files import check_plot
 from ithaca.exports.charts.of_studies import check_front_plottable
-from ithaca.files.netcdf import check_netcdf
-from ithaca.files.numbers import counted, number
+from ithaca.files.numbers import counted
 
 
 @calls(find_front)
@@ -32,11 +31,7 @@ def pareto(
         Written(check_plot),
     ] = None,
     as_json: AsJson = False,
-    output: Annotated[
-        Path | None,
-        Option("-o", "--output", help="Write the front as NetCDF (.nc)."),
-        Written(check_netcdf),
-    ] = None,
+    output: Output = None,
     table: TableFile = None,
 ) -> None:
     """``ithaca pareto``."""
@@ -70,22 +65,8 @@ def print_front(front: Front) -> None:
         proven = f"{points}, each proven to be on the front{among}; others may exist; {effort}"
         out.print(f"partial ({escape(str(front.unfinished))}): {proven}")
     if front.points:
-        out.print(_table(front))
+        out.print(Table(front.rows, left=front.texts))
     if target := front.provenance.get("for"):
         out.print(
-            f"the front of what --for {target} allows; the front "
-            "without it shows what that costs"
+            f"the front of what --for {target} allows; the front without it shows what that costs"
         )
-
-
-def _table(front: Front) -> Table:
-    texts = [objective.text for objective in front.objectives]
-    more = [metric for metric in limited_metrics(front.problems[0].limits) if metric not in texts]
-    rows = []
-    for point in front.points:
-        row = [(text, number(value)) for text, value in zip(texts, point.values, strict=True)]
-        row.append(("design", point.problem.design.name))
-        row += unit_cells(point.metrics, point.problem.design.vocabulary)
-        row += [(metric, number(point.metrics.get(metric))) for metric in more]
-        rows.append([*row, ("seconds", f"{sum(step.seconds for step in point.proof):.2f}")])
-    return Table(rows, left={"design"})

@@ -27,6 +27,11 @@ def check_netcdf(path: Path) -> None:
         ) from None
 
 
+def check_output(path: Path) -> None:
+    """Refuse a file that could not be written: NetCDF by the name, else text."""
+    (check_netcdf if path.suffix.lower() == ".nc" else check_writable)(path)
+
+
 def save_netcdf(dataset: xr.Dataset, path: Path) -> None:
     """Write a Dataset to a NetCDF file."""
     check_netcdf(path)

@@ -355,6 +355,10 @@ def _check(result: CodesignResult) -> None:
                 raise InputError(
                     f"{at}: {what}; allowed: at most {number(amount.bound)}, the limit"
                 )
-        better = [other for other in result.front if other is not found and dominates(other.values, found.values)]
+        better = [
+            other
+            for other in result.front
+            if other is not found and dominates(other.values, found.values)
+        ]
         if better:
             raise InputError(f"{at} is dominated by another accelerator of the front: {EDITED}")

@@ -164,9 +164,7 @@ def front_document(front: Front) -> dict[str, Any]:
 
 def point_document(study: Study, index: Index, point: StudyPoint) -> dict[str, Any]:
     """One point of a study as its document states it."""
-    return PointDocument.model_validate(
-        _point(study, index, point), from_attributes=True
-    ).written()
+    return PointDocument.model_validate(_point(study, index, point), from_attributes=True).written()
 
 
 def _point(study: Study, index: Index, point: StudyPoint) -> dict[str, Any]:

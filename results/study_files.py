@@ -94,30 +94,29 @@ def read_front(document: Any, path: Path) -> Front:
         problems = posed(document, path)
         question, names = document["question"], read.objectives
         objectives = check_objectives(names, problems[0].design.vocabulary)
-        points = tuple(
-            FrontPoint.of(
-                (found := evaluated(question, point, point["values"].get(names[0]), path)).problem,
-                found.configuration or {},
-                objectives,
-                [_step(step, names) for step in stated.proof],
-            )
-            for stated, point in zip(read.points, document["points"], strict=True)
-        )
+        points = []
+        for stated, point in zip(read.points, document["points"], strict=True):
+            found = evaluated(question, point, point["values"].get(names[0]), path)
+            assert found.configuration is not None
+            proof = [_step(step, names) for step in stated.proof]
+            points.append(FrontPoint.of(found.problem, found.configuration, objectives, proof))
         for place, point in enumerate(points):
             if any(dominates(other.values, point.values) for other in points if other != point):
                 raise InputError(f"points[{place}] is dominated by another: {EDITED}")
-        if list(points) != sorted(points, key=lambda point: point.values):
+        if points != sorted(points, key=lambda point: point.values):
             raise InputError(f"points are not in order of {names[0]}: {EDITED}")
         limits = problems[0].limits
         front = Front(
             objectives,
             problems,
-            points,
+            tuple(points),
             read.unfinished,
             tuple(_step(step, names) for step in read.completeness),
             read.nodes,
             read.seconds,
-            check_shortfalls([s.shortfall(s.design) for s in read.shortfalls], limits, "shortfalls"),
+            check_shortfalls(
+                [s.shortfall(s.design) for s in read.shortfalls], limits, "shortfalls"
+            ),
             fixed_by(question, problems[0], ()),
         )
         check_same(document, front_document(front), "")
@@ -199,6 +198,9 @@ def _point(read: PointDocument, stated: Mapping[str, Any], path: Path, at: str) 
             certificate=certificate,
             shortfalls=check_shortfalls(falls, limits, "shortfalls"),
         )
+        raised = raisable_limits(problems) if read.marginal else []
+        if len(raised) != len(read.marginal):
+            raise InputError(f"marginal is not of all limits that may bind: {EDITED}")
         marginals = [
             Marginal(
                 limit,
@@ -206,7 +208,7 @@ def _point(read: PointDocument, stated: Mapping[str, Any], path: Path, at: str) 
                 answer,
                 Solution(problems[0], None, value.value, value.certificate.certificate()),
             )
-            for limit, value in zip(raisable_limits(problems), read.marginal, strict=False)
+            for limit, value in zip(raised, read.marginal, strict=True)
         ]
         return StudyPoint(problems, answer, tuple(marginals))
     except InputError as error:
@@ -232,9 +234,7 @@ def _stated(question: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def fixed_by(
-    question: Mapping[str, Any], problem: Problem, axes: Sequence[str]
-) -> dict[str, str]:
+def fixed_by(question: Mapping[str, Any], problem: Problem, axes: Sequence[str]) -> dict[str, str]:
     """What a study repeats of a question for people, which is all but what varies."""
     nest, mapped = profile_of(problem.design).nest, "architecture" in question
     assert nest is not None
@@ -247,9 +247,7 @@ def fixed_by(
     }
 
 
-def labels_follow(
-    labels: Mapping[str, Any], question: Mapping[str, Any], problem: Problem
-) -> bool:
+def labels_follow(labels: Mapping[str, Any], question: Mapping[str, Any], problem: Problem) -> bool:
     """Refuse labels of axes that are not what the question says; False where a share is of a device
     that is not known here."""
     profile, checked = profile_of(problem.design), True

@@ -71,7 +71,9 @@ def verify_front(front: Front, options: SolveOptions) -> Iterator[Check]:
             known = again.completeness[: len(front.completeness)]
             model = replace(model, unfinished=front.unfinished, completeness=known)
         check_same(claims(front_document(front)), claims(front_document(model)), "")
-    said = f"{len(front.points)} points, " + ("nothing else" if front.complete else "perhaps others")
+    said = f"{len(front.points)} points, " + (
+        "nothing else" if front.complete else "perhaps others"
+    )
     proof = "proven again" if done else "not all proven again in time"
     yield Check("front", f"{said}; {proof} in {budget.spent:.1f} s", done)
 

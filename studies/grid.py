@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import product
 from math import prod
 from typing import Any
 
 from ithaca.files.errors import InputError
+from ithaca.solver.certificate import Certificate
 
 #: Most points of a grid.
 MAX_POINTS = 1000
@@ -60,6 +62,18 @@ class StudyAxis:
             if self.numeric
             else tuple(positions)
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What came of a point of a grid."""
+
+    value: Fraction | None
+    """The objective."""
+    certificate: Certificate
+    """What is proven of it."""
+    name: str
+    """Of the best design."""
 
 
 def check_grid(axes: Sequence[StudyAxis]) -> None:

@@ -22,7 +22,7 @@ from ithaca.solver.portfolio import not_solved
 from ithaca.solver.progress import Progress
 from ithaca.solver.solution import Solution
 from ithaca.studies.best import solve_best
-from ithaca.studies.grid import Index, StudyAxis, check_grid, indices, neighbours, visits
+from ithaca.studies.grid import Cell, Index, StudyAxis, check_grid, indices, neighbours, visits
 from ithaca.studies.marginal import Marginal, marginal_values, raisable_limits
 from ithaca.studies.store import Store
 
@@ -59,6 +59,14 @@ class Study:
     """By how much limits were raised for marginal values (%)."""
     provenance: Mapping[str, str] = field(default_factory=dict)
     """What was fixed, for people: platform, objective and so on."""
+
+    @property
+    def cells(self) -> Mapping[Index, Cell]:
+        """Value, proof and design of every point."""
+        return {
+            index: Cell(p.answer.value, p.answer.certificate, p.answer.design)
+            for index, p in self.points.items()
+        }
 
     def labels(self, index: Index) -> dict[str, str | int | float]:
         """The coordinates of a point by axis name."""

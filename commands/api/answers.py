@@ -66,10 +66,10 @@ class Answer(ABC):
 
         table = self.to_dataframe()
         shown = [name for name in table if name in SHOWN or name.startswith("objectives.")]
-        return chart_cell(self.headline, self._chart, table[shown or list(table)]._repr_html_())
+        return chart_cell(self.headline, self.picture, table[shown or list(table)]._repr_html_())
 
     @property
-    def _chart(self) -> Chart | None:
+    def picture(self) -> Chart | None:
         """A picture of it, where there is one."""
         return None
 
@@ -101,8 +101,13 @@ class Answer(ABC):
         return csv_text(columns, ([_cell(value) for value in row] for row in rows))
 
     def save(self, path: str | Path) -> None:
-        """Write the answer as JSON."""
-        write_text_atomically(path, document_text(self.document))
+        """Write the answer as NetCDF if the name ends in .nc, else as JSON."""
+        if Path(path).suffix.lower() == ".nc":
+            from ithaca.files.netcdf import save_netcdf
+
+            save_netcdf(self.to_xarray(), Path(path))
+        else:
+            write_text_atomically(path, document_text(self.document))
 
     def explain(self, **options: Any) -> ithaca.Words:
         """Explain what limits it, and what to change first: `ithaca.explain`."""
@@ -151,20 +156,11 @@ class StudyAnswer(Answer):
         objectives."""
 
     @property
-    def _chart(self) -> Chart | None:
+    def picture(self) -> Chart | None:
         try:
             return self.chart
         except InputError:
             return None
-
-    def save(self, path: str | Path) -> None:
-        """Write the answer as NetCDF if the name ends in .nc, else as JSON."""
-        if Path(path).suffix.lower() == ".nc":
-            from ithaca.files.netcdf import save_netcdf
-
-            save_netcdf(self.to_xarray(), Path(path))
-        else:
-            super().save(path)
 
     def plot(self, path: str | Path) -> None:
         """Draw the answer to a .png, .svg, .pdf or .html file."""

@@ -13,7 +13,7 @@ from ithaca.commands.api.codesign_result import CodesignResult
 from ithaca.commands.api.parsing import parse_upper
 from ithaca.commands.api.vary import check_axes, named_values
 from ithaca.exports.charts.chart import Chart, other_unit
-from ithaca.exports.charts.of_studies import Cell, grid_chart
+from ithaca.exports.charts.of_studies import grid_chart
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
 from ithaca.files.numbers import counted, json_number
@@ -21,7 +21,7 @@ from ithaca.files.writing import SCHEMA
 from ithaca.results.codesign_layers import hardware_text, metric_of
 from ithaca.studies.codesign.question import Question, make_question
 from ithaca.studies.codesign.workloads import positive_weight
-from ithaca.studies.grid import Index, StudyAxis, indices, visits
+from ithaca.studies.grid import Cell, Index, StudyAxis, indices, visits
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -89,20 +89,31 @@ class CodesignStudy(StudyAnswer):
         return xr.Dataset.from_dataframe(rows[own]).assign_attrs(title=self.headline)
 
     @property
-    def chart(self) -> Chart:
-        def cell(index: Index) -> Cell:
-            found = self.points[index]
-            name = (
-                "" if found.best is None else hardware_text(found.question.space, found.best.point)
+    def cells(self) -> Mapping[Index, Cell]:
+        """Value, proof and accelerator of every point."""
+        space = self.first.question.space
+        return {
+            index: Cell(
+                point.value,
+                point.certificate,
+                "" if point.best is None else hardware_text(space, point.best.point),
             )
-            return Cell(found.value, found.certificate, name)
+            for index, point in self.points.items()
+        }
 
+    @property
+    def chart(self) -> Chart:
         texts = {point.question.objectives[0].text for point in self.points.values()}
         metric = metric_of(self.first.question, min(texts))
         label = f"{metric.name} ({metric.unit})" if metric.unit else metric.name
-        if len(texts) > 1:
-            return grid_chart(self.headline, self.axes, "objective", cell, None)
-        return grid_chart(self.headline, self.axes, label, cell, other_unit(metric.unit))
+        alone = len(texts) == 1
+        return grid_chart(
+            self.headline,
+            self.axes,
+            label if alone else "objective",
+            self.cells,
+            other_unit(metric.unit) if alone else None,
+        )
 
 
 def _row(point: CodesignResult) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from typer import Option
 from ithaca.commands.api.codesign_result import CodesignResult
 from ithaca.commands.api.keywords import Given, public
 from ithaca.commands.api.live_line import LiveLine
-from ithaca.commands.api.loading import opened
+from ithaca.commands.api.loading import Opened, Studied, answer_of
 from ithaca.commands.api.options import LayerName, Quick, ResultFile, TimeLimit
 from ithaca.commands.api.parsing import parse_search
 from ithaca.files.errors import InputError
@@ -206,7 +206,7 @@ class Words:
     """One a line."""
     document: dict[str, Any] = field(repr=False)
     """The same as JSON, with what was computed."""
-    result: Result | NetworkResult | CodesignResult = field(repr=False)
+    result: Opened = field(repr=False)
     """What is explained."""
     solution: Solution | None = field(default=None, repr=False)
     """The configuration that is explained, of one workload."""
@@ -238,7 +238,7 @@ def explain(
     """Explain a result: what limits it, what it could reach, and what to change first."""
     search, found, solution = (
         parse_changes(time_limit, given, quick=quick),
-        opened(result, layer),
+        answer_of(result, layer),
         None,
     )
     if isinstance(found, CodesignResult):
@@ -247,12 +247,11 @@ def explain(
                 "--design does not go with the result of a co-design; allowed: with --layer NAME"
             )
         lines, document = explain_codesign(found, search)
+    elif isinstance(found, Studied):
+        refuse_changes(given, "a front or a what-if study", "without it")
+        lines, document = [*found.statements], {"schema": SCHEMA, "study": "explain"}
     elif isinstance(found, NetworkResult):
-        for option in sorted(given & {"--design", "--time-limit", "--quick"}):
-            raise InputError(
-                f"{option} does not go with the result of a whole "
-                "network; allowed: with --layer NAME"
-            )
+        refuse_changes(given, "the result of a whole network", "with --layer NAME")
         explained = explain_network(found)
         lines, document = (
             [*network_statements(found, explained)],
@@ -300,6 +299,12 @@ def explain_codesign(
         "hardware": result.hardware,
     }
     return lines, document | document_of_changes(tried)
+
+
+def refuse_changes(given: Given, what: str, allowed: str) -> None:
+    """Refuse options on what to change first, where nothing is changed."""
+    if other := min(given & {"--design", "--around", "--time-limit", "--quick"}, default=None):
+        raise InputError(f"{other} does not go with {what}; allowed: {allowed}")
 
 
 def parse_changes(time_limit: float | None, given: Given, *, quick: bool) -> SolveOptions | None:

@@ -29,15 +29,17 @@ from ithaca.commands.api.parsing import (
     parse_proving_method,
     split_values,
 )
+from ithaca.commands.display import limited_metrics, unit_cells
 from ithaca.exports.charts.chart import Chart
 from ithaca.exports.charts.of_studies import front_chart
 from ithaca.files.errors import InputError
-from ithaca.files.numbers import counted
+from ithaca.files.numbers import counted, number
 from ithaca.files.signals import Interrupt
 from ithaca.formulations.design import Metric
 from ithaca.formulations.problem import Objective
 from ithaca.results.studies import front_document, study_title
-from ithaca.solver.certificate import OWN, Status
+from ithaca.results.study_explanation import front_statements
+from ithaca.solver.certificate import OWN, Status, as_stated
 from ithaca.solver.infeasibility import why_infeasible
 from ithaca.studies import front as fronts
 from ithaca.studies.store import Store
@@ -48,7 +50,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Front(StudyAnswer, fronts.Front):
     """The answer of `ithaca.pareto`: points proven to be on the front, and whether they are all."""
 
@@ -87,6 +89,36 @@ class Front(StudyAnswer, fronts.Front):
         if self.complete:
             return f"infeasible: {why_infeasible(self.problems, self.shortfalls)}"
         return "nothing proven before the search ended; allow more time with --time-limit"
+
+    @property
+    def statements(self) -> tuple[str, ...]:
+        """What is on the front, and what one objective costs of another, one statement a line."""
+        texts = [objective.text for objective in self.objectives]
+        points = [(point.problem.design.name, point.values) for point in self.points]
+        told = front_statements(texts, points) if points else [f"No point: {self.failure}."]
+        many = f"{counted(len(points), 'point')} ({self.status}{as_stated(self)})"
+        return (f"Front: {self.title}, minimising {', '.join(texts)}; {many}.", *told)
+
+    @property
+    def texts(self) -> set[str]:
+        """Headings of `rows` whose cells are no numbers."""
+        return {"design"}
+
+    @property
+    def rows(self) -> list[list[tuple[str, str]]]:
+        """Heading and cell of every column of the table of points."""
+        texts = [objective.text for objective in self.objectives]
+        limited = [n for n in limited_metrics(self.problems[0].limits) if n not in texts]
+        rows = []
+        for point in self.points:
+            row = [(text, number(value)) for text, value in zip(texts, point.values, strict=True)]
+            row.append(("design", point.problem.design.name))
+            row += unit_cells(point.metrics, point.problem.design.vocabulary)
+            row += [
+                (name, number(point.metrics.get(name))) for name in limited if name not in texts
+            ]
+            rows.append([*row, ("seconds", f"{sum(step.seconds for step in point.proof):.2f}")])
+        return rows
 
     @property
     def document(self) -> dict[str, Any]:

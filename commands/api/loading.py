@@ -16,6 +16,7 @@ from ithaca.commands.api.matching import Matches, read_matches
 from ithaca.commands.api.options import LayerName
 from ithaca.commands.api.studies import Study
 from ithaca.files.errors import InputError
+from ithaca.files.messages import refuse
 from ithaca.files.reading import parse_json, read_text
 from ithaca.results.codesign import read_codesign
 from ithaca.results.files import load_result
@@ -24,8 +25,10 @@ from ithaca.results.study_files import read_front, read_study
 from ithaca.studies.network.parts import find_layer, layer_result
 from ithaca.workloads.library import PATH_ENDINGS, workload_names
 
+#: Answers with a configuration at every point.
+Studied = Front | Study
 
-Opened = Result | NetworkResult | CodesignResult | Front | Study
+Opened = Result | NetworkResult | CodesignResult | Studied
 
 
 @public
@@ -42,6 +45,8 @@ def load(
     """Read a result, and check it against the model: of a workload, a network, a co-design, or a
     layer of one; a front, a what-if study, or matches."""
     file, source = Path(path), str(path)
+    if file.suffix.lower() == ".nc":
+        raise refuse(file, "it is NetCDF, a table without proofs; allowed: the answer as JSON")
     document = parse_json(read_text(file, MAX_BYTES), file)
     study = document.get("study") if isinstance(document, dict) else None
     if study == MATCH:
@@ -94,11 +99,11 @@ def opened(
 ) -> Result | NetworkResult | CodesignResult:
     """The same, for what takes configurations: fronts and studies have one at every point."""
     found = answer_of(given, layer)
-    if isinstance(found, Front | Study):
+    if isinstance(found, Studied):
         what = "front" if isinstance(found, Front) else "what-if study"
         raise InputError(
-            f"{found.source} is a {what}; allowed: a result of a workload, a network or a "
-            "co-design (explain, report and verify take fronts and studies, too)"
+            f"{found.source} is a {what}; allowed: a result of a workload, network or co-design; "
+            f"explain, report and verify take {'fronts' if what == 'front' else 'studies'}, too"
         )
     return found
 

@@ -18,6 +18,7 @@ from ithaca.commands.api.answers import Answer
 from ithaca.commands.api.parsing import parse_integer, parse_search
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
+from ithaca.files.netcdf import check_output
 from ithaca.files.writing import check_writable
 from ithaca.formulations import platform as platforms
 from ithaca.formulations import problem as problems
@@ -128,8 +129,8 @@ TableFile = Annotated[
 Loops = Annotated[bool, Option("--loops", help="Print the mapping as a loop nest, too.")]
 Output = Annotated[
     Path | None,
-    Option("-o", "--output", help="Write the result (JSON) to this file."),
-    WRITTEN_FILE,
+    Option("-o", "--output", help="Write the answer to this file: JSON, or NetCDF named .nc."),
+    Written(check_output),
 ]
 
 

@@ -13,16 +13,18 @@ from ithaca.commands.api.explaining import (
     explain_codesign,
     explain_result,
     parse_changes,
+    refuse_changes,
     statements,
 )
 from ithaca.commands.api.keywords import Given, public
-from ithaca.commands.api.loading import opened
+from ithaca.commands.api.loading import Studied, answer_of
 from ithaca.commands.api.options import WRITTEN, LayerName, Quick, ResultFile
 from ithaca.commands.api.parsing import parse_integer
 from ithaca.exports.report.codesign import codesign_page
 from ithaca.exports.report.landscape import AROUND, FARTHEST
 from ithaca.exports.report.network import network_page
 from ithaca.exports.report.page import report_page
+from ithaca.exports.report.study import study_page
 from ithaca.files.errors import InputError
 from ithaca.files.numbers import counted
 from ithaca.files.writing import check_writable, write_text_atomically
@@ -63,16 +65,15 @@ def report(
     check_writable(output)
     if isinstance(result, str | Path) and Path(output).resolve() == Path(result).resolve():
         raise InputError(f"--output is '{output}', the result itself; allowed: another file")
-    found = opened(result, layer)
+    found = answer_of(result, layer)
     if isinstance(found, NetworkResult):
-        for option in sorted(given & {"--around", "--time-limit", "--quick"}):
-            raise InputError(
-                f"{option} does not go with the result of a whole "
-                "network; allowed: with --layer NAME"
-            )
+        refuse_changes(given, "the result of a whole network", "with --layer NAME")
         explained = explain_network(found)
         page = network_page(found, explained, [*network_statements(found, explained)])
         what = f"{counted(len(found.layers), 'layer')} of {found.network.name}, {found.mode}"
+    elif isinstance(found, Studied):
+        refuse_changes(given, "a front or a what-if study", "without it")
+        page, what = study_page(found), found.headline
     elif isinstance(found, CodesignResult):
         page, what = (
             codesign_page(found, found.architecture, explain_codesign(found, search)[0]),

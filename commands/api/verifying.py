@@ -12,8 +12,8 @@ from typer import Option
 
 from ithaca.commands.api.answers import Answer, NetworkResult, Result
 from ithaca.commands.api.codesign_result import CodesignResult
-from ithaca.commands.api.keywords import public
 from ithaca.commands.api.fronts import Front
+from ithaca.commands.api.keywords import public
 from ithaca.commands.api.loading import Opened, answer_of
 from ithaca.commands.api.matching import STUDY as MATCH
 from ithaca.commands.api.matching import read_matches

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from ithaca.exports.charts.chart import (
@@ -16,9 +15,9 @@ from ithaca.exports.charts.chart import (
     wide_spread,
 )
 from ithaca.files.errors import InputError
-from ithaca.solver.certificate import Certificate, Status
+from ithaca.solver.certificate import Status
 from ithaca.studies.front import Front
-from ithaca.studies.grid import Index, StudyAxis
+from ithaca.studies.grid import Cell, Index, StudyAxis
 from ithaca.studies.whatif import Study
 
 
@@ -36,36 +35,20 @@ def study_chart(study: Study) -> LineChart:
     problems = [point.problems[0] for point in study.points.values()]
     objectives = list(dict.fromkeys(problem.objective.text for problem in problems))
     alone = len(objectives) == 1
-
-    def cell(index: Index) -> Cell:
-        answer = study.points[index].answer
-        name = "" if answer.found is None else answer.found.problem.design.name
-        return Cell(answer.value, answer.certificate, name)
-
     return grid_chart(
         study.provenance.get("title", "what-if study"),
         study.axes,
         metric_label(objectives[0], problems[0].design) if alone else "objective",
-        cell,
+        study.cells,
         metric_unit(objectives[0], problems[0].design) if alone else None,
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """What came of a point of a grid."""
-
-    value: Fraction | None
-    certificate: Certificate
-    name: str
-    """Of the best design."""
 
 
 def grid_chart(
     title: str,
     axes: Sequence[StudyAxis],
     label: str,
-    cell: Callable[[Index], Cell],
+    cells: Mapping[Index, Cell],
     also: Unit | None,
 ) -> LineChart:
     """The value along one axis, one line for each value of the other; also in another unit."""
@@ -86,7 +69,7 @@ def grid_chart(
                 if x_number == 0
                 else (place, position)
             )
-            answer, x = cell(index), _coordinate(x_axis, position)
+            answer, x = cells[index], _coordinate(x_axis, position)
             status, bound = answer.certificate.status, answer.certificate.lower_bound
             if answer.value is None:
                 missing.append((x, f"{name}: {status.value}" if name else status.value))

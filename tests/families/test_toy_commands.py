@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
@@ -59,13 +57,13 @@ def test_an_answer_is_printed(result: Result, capsys: pytest.CaptureFixture[str]
 
 def test_a_front_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     free = [fir_problem(12, 100, transposed=transposed) for transposed in (False, True)]
-    request: Any = SimpleNamespace(title="filters", target=None, provenance={})
-    front = Front.of(pareto_front(free, ["latency", "dsp"]), request=request)
+    fixed = {"workload": "filters", "sizes": "", "platform": "board", "edition": "plain"}
+    front = Front.of(pareto_front(free, ["latency", "dsp"], provenance=fixed))
     print_front(front)
     lines = capsys.readouterr().out.splitlines()
     found = {(m["latency"], m["dsp"]) for problem in free for _, m in every_point(problem)}
     best = [v for v in found if not any(w[0] <= v[0] and w[1] <= v[1] and w != v for w in found)]
-    assert lines[0] == "filters"
+    assert lines[0] == "filters, board, plain model edition"
     assert lines[1].startswith(f"complete: {len(best)} points")
     rows = [[cell.strip() for cell in line.split("│")[1:3]] for line in lines if "│" in line]
     assert rows == [[number(latency), number(dsp)] for latency, dsp in sorted(best)]

@@ -453,7 +453,7 @@ def test_units_of_axes_are_those_of_what_varies(folder: Path) -> None:
         forged = copy.deepcopy(document)
         forged["axes"][place]["unit"] = "kB"
         path.write_text(json.dumps(forged))
-        with pytest.raises(InputError, match=r"units of axes\[\d\]: recorded 'kB'"):
+        with pytest.raises(InputError, match=r"axes\[\d\]\.unit: recorded 'kB'"):
             ithaca.verify(path)
 
 

@@ -357,7 +357,7 @@ BAD_INPUT = {
         ".png, .svg, .pdf, .html",
     ),
     "a plot in no folder": ((*WHATIF, "--vary", "dsp=9", "--plot", "/nowhere/p.png"), "/nowhere"),
-    "an output that is not NetCDF": ((*WHATIF, "--vary", "dsp=9", "-o", "s.csv"), ".nc"),
+    "an output in no folder": ((*WHATIF, "--vary", "dsp=9", "-o", "no/s.json"), "cannot write"),
     "results in no folder": (
         (*WHATIF, "--vary", "dsp=9", "--results", "/nowhere/kept"),
         "/nowhere/kept",
@@ -382,7 +382,7 @@ BAD_INPUT = {
         (*PARETO, "latency,dsp,bram18k,main", "--plot", "p.png"),
         "two or three objectives, not 4",
     ),
-    "a front that is not NetCDF": ((*PARETO, "latency,dsp", "-o", "s.json"), ".nc"),
+    "a front in no folder": ((*PARETO, "latency,dsp", "-o", "no/s.nc"), "cannot write"),
 }
 
 

@@ -107,7 +107,7 @@ def test_a_front_is_that_of_all_mappings() -> None:
     best = {z for z in found if not any(a <= z[0] and b <= z[1] and (a, b) != z for a, b in found)}
     assert front.complete
     assert {point.values for point in front.points} == best
-    assert front.title == "mm (i=2, j=2, k=2), timeloop model edition, on simple"
+    assert front.title == "mm (i=2, j=2, k=2), simple, timeloop model edition"
 
 
 def test_studies_of_mappings_are_documents_and_tables() -> None:

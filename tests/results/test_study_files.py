@@ -1,0 +1,166 @@
+"""Fronts and what-if studies in files: read back they are what was written, and commands take them
+or say in one line why not."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ithaca
+from ithaca.files.errors import InputError
+from tests.command_line import refused, succeed
+
+MM: dict[str, Any] = {"i": 4, "j": 4, "k": 4, "divisors_only": True}
+ARRAY = MM | {"dataflow": "i,j"}
+
+KINDS: dict[str, Callable[[], Any]] = {
+    "front": lambda: ithaca.pareto("mm", **ARRAY, objectives="latency,dsp"),
+    "front of four": lambda: ithaca.pareto(
+        "mm",
+        **ARRAY | {"i": 2, "j": 2, "k": 2},
+        limit={"dsp": 10},
+        objectives="latency,dsp,bram18k,energy",
+    ),
+    "part": lambda: ithaca.pareto("mm", **ARRAY, objectives="latency,dsp", max_points=1),
+    "no front": lambda: ithaca.pareto("mm", **ARRAY, limit={"dsp": 4}, objectives="latency,dsp"),
+    "front of mappings": lambda: ithaca.pareto(
+        "mm", **MM, arch="simple", objectives="latency,energy"
+    ),
+    "study": lambda: ithaca.whatif(
+        "mm", **ARRAY, vary={"dsp": [4, "50%"], "dtype": ["fp32", "int16"]}, marginal=10
+    ),
+    "study of objectives": lambda: ithaca.whatif(
+        "mm", **ARRAY, vary={"objective": ["latency", "dsp"], "platform": ["u250", "u280"]}
+    ),
+    "study of mappings": lambda: ithaca.whatif(
+        "mm", **MM, arch="simple", vary={"Buffer.words": [64, 1000]}
+    ),
+}
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def written(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """An answer, and the file that it was written to."""
+    answer = KINDS[request.param]()
+    path = tmp_path_factory.mktemp("studies") / "file.json"
+    answer.save(path)
+    return answer, path
+
+
+def test_what_is_read_is_what_was_written(written: Any) -> None:
+    answer, path = written
+    again: Any = ithaca.load(path)
+    assert type(again) is type(answer)
+    assert again == answer
+    said = [(each.status, each.failure, repr(each)) for each in (again, answer)]
+    assert said[0] == said[1]
+    assert (again.rows, again.table) == (answer.rows, answer.table)
+    one, other = again.to_xarray(), answer.to_xarray()
+    assert one.attrs == other.attrs
+    assert one.identical(other)
+    assert (again.picture is None) == (answer.picture is None)
+
+
+def test_it_is_explained_and_reported_and_said_to_be_stated(written: Any, tmp_path: Path) -> None:
+    answer, path = written
+    told, of_file = (list(each.statements) for each in (answer.explain(), ithaca.explain(path)))
+    stated = f", as stated in {path}, not proven again"
+    assert f"{stated})." in of_file[0]
+    assert [statement.replace(stated, "") for statement in of_file] == told
+    assert ithaca.report(path, tmp_path / "page.html").endswith(answer.headline)
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    for row in answer.rows:
+        assert f">{row[0][1]}<" in page
+    assert ("<svg" in page) == (answer.picture is not None and bool(answer.rows))
+
+
+def edited(path: Path, change: Callable[[Any], object]) -> Path:
+    """A copy of a file with a change."""
+    document = json.loads(path.read_text())
+    change(document)
+    copy = path.with_name("edited.json")
+    copy.write_text(json.dumps(document))
+    return copy
+
+
+@pytest.mark.parametrize(
+    ("kind", "line", "change"),
+    [
+        ("front", "sizes: recorded", lambda d: d.update(sizes="i=5,j=5,k=5")),
+        ("front", "metrics.latency", lambda d: d["points"][0]["metrics"].update(latency=1)),
+        ("front", "objective.value", lambda d: d["points"][0]["values"].update(latency=1)),
+        ("front", "dsp: recorded", lambda d: d["points"][0]["values"].update(dsp=1)),
+        ("front", "not in order", lambda d: d["points"].reverse()),
+        ("front", "a proof is of 'x'", lambda d: d["points"][0]["proof"][0].update(minimised="x")),
+        ("front", "complete: recorded", lambda d: d.update(unfinished=None, complete=False)),
+        ("no front", "more than the limit", lambda d: d["shortfalls"][0].update(smallest=3)),
+        ("study", "not those of axes", lambda d: d["points"].pop()),
+        ("study", "at.dsp_limit", lambda d: d["points"][0]["at"].update(dsp_limit=9)),
+        ("study", "value", lambda d: d["points"][-1]["objective"].update(value=1)),
+        ("study", "lower_bound", lambda d: d["points"][-1]["certificate"].update(lower_bound=1)),
+        ("study", "marginal", lambda d: d["points"][-1]["marginal"].pop()),
+        ("study", "shortfalls is missing", lambda d: d["points"][0].pop("shortfalls")),
+        ("study", "title", lambda d: d.update(title="mm")),
+        ("study of objectives", "question", lambda d: d["points"][0].pop("question")),
+    ],
+)
+def test_edited_files_are_not_read(
+    kind: str, line: str, change: Callable[[Any], object], tmp_path: Path
+) -> None:
+    path = tmp_path / "file.json"
+    KINDS[kind]().save(path)
+    with pytest.raises(InputError, match=line) as error:
+        ithaca.load(edited(path, change))
+    assert "\n" not in str(error.value)
+
+
+def test_points_that_others_dominate_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "front.json"
+    KINDS["front"]().save(path)
+    best = ithaca.solve("mm", **ARRAY, objective="-dsp").document["best"]
+    values = {name: best["metrics"][name] for name in ("latency", "dsp")}
+    names = ("dataflow", "permutation", "buildable", "tiling", "metrics")
+    worse = {name: best[name] for name in names} | {"values": values, "proof": []}
+    copy = edited(path, lambda document: document["points"].append(worse))
+    with pytest.raises(InputError, match=r"points\[\d\] is dominated by another"):
+        ithaca.load(copy)
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        ("grid front.json -o grid.nc", "front.json is a front; allowed: a result of a workload"),
+        ("refine front.json", "front.json is a front"),
+        ("simulate front.json", "front.json is a front"),
+        ("evaluate front.json", "front.json is a front"),
+        ("seed front.json --for csv -o x", "front.json is a front"),
+        ("export front.json --to timeloop -o x", "front.json is a front"),
+        ("solve mm --start front.json", "study is 'pareto'"),
+        ("explain front.json --quick", "--quick does not go with a front or a what-if study"),
+        ("report front.json -o p.html --around 2", "--around does not go with a front"),
+        ("explain front.json --layer a", "front.json is no result of a network"),
+        ("explain front.nc", "front.nc: it is NetCDF, a table without proofs"),
+    ],
+)
+def test_what_has_no_meaning_for_fronts_says_so(words: str, line: str, tmp_path: Path) -> None:
+    front = KINDS["part"]()
+    front.save(tmp_path / "front.json")
+    front.save(tmp_path / "front.nc")
+    assert line in refused(*words.split(), cwd=tmp_path)
+
+
+def test_commands_write_what_commands_read(tmp_path: Path) -> None:
+    words = ["mm", "-s", "i=4,j=4,k=4", "--arch", "simple", "--divisors-only"]
+    succeed("pareto", *words, "--objectives", "latency,energy", "-o", "front.json", cwd=tmp_path)
+    succeed("whatif", *words, "--vary", "Buffer.words=64,1000", "-o", "study.json", cwd=tmp_path)
+    for name in ("front", "study"):
+        said = succeed("explain", f"{name}.json", cwd=tmp_path).stdout
+        assert re.match(rf"{name.capitalize()}: mm \(i=4, j=4, k=4\), simple, ", said)
+        document = json.loads(succeed("explain", f"{name}.json", "--json", cwd=tmp_path).stdout)
+        assert document["statements"] == said.splitlines()
+        assert "proven again" in succeed("verify", f"{name}.json", cwd=tmp_path).stdout
