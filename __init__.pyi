@@ -1,4 +1,4 @@
-"""What `ithaca` offers, to those who check types: written by `tests/test_python_signatures.py`."""
+"""What `ithaca` offers those who check types, by `tests/test_python_signatures.py`."""
 
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike

@@ -161,8 +161,9 @@ def _without_seconds(text: str) -> list[str]:
     """Lines of a text; in tables whose last column is headed "seconds", without that column."""
     lines, seconds = [], False
     for line in text.split("\n"):
-        if line.startswith("┃"):
+        if line.startswith("┃") or line.endswith(" seconds"):
             seconds = line.rstrip("┃ ").endswith("seconds")
         timed = seconds and line.startswith(("┃", "│"))
-        lines.append(re.sub(r"[^┃│]*[┃│]$", "", line) if timed else line)
+        line = re.sub(r"[^┃│]*[┃│]$", "", line) if timed else line
+        lines.append(re.sub(r" +\d+\.\d\d$", "", line) if seconds else line)  # without borders
     return lines

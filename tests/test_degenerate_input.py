@@ -338,7 +338,8 @@ NAMES = (
 
 
 def onnx_model(path: Path, names: Sequence[str]) -> None:
-    onnx = pytest.importorskip("onnx")
+    import onnx
+
     make, nodes, weights, before = onnx.helper, [], [], "x"
     for number, name in enumerate(names):
         nodes.append(make.make_node("Conv", [before, f"w{number}"], [f"y{number}"], name=name))

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import html
+import inspect
 import os
 import re
 import shutil
@@ -16,6 +18,7 @@ from pkgutil import resolve_name
 
 import pytest
 
+from ithaca.commands.api.keywords import type_text
 from tests.console_blocks import check, too_wide
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -102,9 +105,12 @@ def test_places_are_looked_for() -> None:
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pytest.importorskip("material", reason="mkdocs-material is not installed")
     folder = tmp_path_factory.mktemp("guide") / "site"
+    clone = folder.parent / "a clone of any name"
+    unwanted = shutil.ignore_patterns(".git", ".*_cache", "__pycache__", "site", "*.egg-info")
+    shutil.copytree(ROOT, clone, symlinks=True, ignore=unwanted)
     built = subprocess.run(
         [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)],
-        cwd=ROOT,
+        cwd=clone,
         env=os.environ | {"NO_MKDOCS_2_WARNING": "1"},  # the theme's advertisement of its successor
         capture_output=True,
         text=True,
@@ -179,6 +185,28 @@ def test_equations_are_drawn_without_scripts(site: Path) -> None:
     assert "arithmatex" not in page
     # what latex2mathml does not know it passes on as text
     assert not re.search(r"<m[a-z]+>[^<]*(\\|&(amp;)?<)", page)
+
+
+@pytest.mark.ci
+def test_the_python_reference_says_keywords_types_and_defaults(site: Path) -> None:
+    import ithaca
+
+    page = html.unescape(re.sub(r"<[^>]+>", "", (site / "python.html").read_text(encoding="utf-8")))
+    page = re.sub(r"\s+", "", page)
+    for name in ("refine.refine", *ithaca._HOMES):
+        function = resolve_name(f"ithaca.{name}")
+        if not hasattr(function, "__signature__"):
+            continue
+        section = page.partition(f"ithaca.{name}¶")[2].partition("¶ithaca.")[0]
+        call, _, parameters = section.partition("Parameters:")
+        assert "Annotated" not in call
+        for each in inspect.signature(function).parameters.values():
+            stars = "**" if each.kind is each.VAR_KEYWORD else ""
+            default = "" if each.default is each.empty else f"={each.default!r}"
+            taken = f"{stars}{each.name}:{type_text(each.annotation)}{default}"
+            assert re.sub(r"\s+", "", taken).replace("'", '"') in call, (name, taken)
+            helped = f"\n{stars}{each.name} : " in function.__doc__
+            assert helped is (f"{stars}{each.name}(" in parameters), (name, each.name)
 
 
 @pytest.mark.ci

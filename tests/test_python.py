@@ -87,6 +87,8 @@ def test_importing_it_imports_nothing_heavy() -> None:
         "ortools",
         "pyomo",
         "matplotlib",
+        "numba",
+        "onnx",
         "plotly",
         "rich",
         "yaml",

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any, get_args
 
@@ -20,6 +21,9 @@ from ithaca.cli import COMMANDS, load
 from ithaca.commands.api.keywords import type_text
 
 STUB = Path(ithaca.__file__).parent / "__init__.pyi"
+
+#: The stub of the package that has a function of its own name in it.
+REFINE = STUB.parent / "refine" / "__init__.pyi"
 
 #: Options of commands that say how an answer is printed or written, and what does the same in
 #: Python.
@@ -106,15 +110,16 @@ def signature_text(name: str, function: Callable[..., object]) -> Iterator[str]:
         yield f"    {stars}{parameter.name}: {type_text(parameter.annotation)}{default},"
     yield f") -> {type_text(signature.return_annotation)}:"
     summary = (inspect.getdoc(function) or "").partition("\n\n")[0]
-    yield textwrap.indent(f'"""{summary}"""', "    ")
+    yield textwrap.indent(textwrap.fill(f'"""{summary}"""', 96), "    ")
 
 
-def stub() -> str:
-    """The package to those who check types, and to the guide: what is defined elsewhere, with full
+def stub(path: Path) -> str:
+    """A package to those who check types, and to the guide: what is defined elsewhere, with full
     signatures."""
-    imports, bodies = {"from ithaca import refine as refine"}, []
-    for name, home in sorted(ithaca._HOMES.items()):
-        found = getattr(ithaca, name)
+    imports, bodies = {"from ithaca import refine as refine"} if path == STUB else set(), []
+    homes = {"refine": "commands.api.refining"} if path == REFINE else ithaca._HOMES
+    for name, home in sorted(homes.items()):
+        found = getattr(import_module(f"ithaca.{home}"), name)
         if isinstance(found, type) or not hasattr(found, "__signature__"):
             imports.add(f"from ithaca.{home} import {name} as {name}")
             continue
@@ -125,22 +130,26 @@ def stub() -> str:
         ):
             text = f"{kind.__module__}.{kind.__name__}" if isinstance(kind, type) else str(kind)
             for module, part in re.findall(r"\b((?:\w+\.)+)(\w+)", text):
-                if module != "builtins." and part not in ithaca._HOMES:
+                if module != "builtins." and part not in homes:
                     imports.add(f"from {module[:-1]} import {part}")
         bodies.append("\n".join(signature_text(name, found)))
     names = ",\n".join(f"    {name!r}" for name in ithaca.__all__)
-    head = '"""What `ithaca` offers, to those who check types: written by `tests/test_python_signatures.py`."""\n'
-    listed = f"__version__: str\n\n__all__ = [\n{names},\n]\n"
+    what = "ithaca.refine" if path == REFINE else "ithaca"
+    head = (
+        f'"""What `{what}` offers those who check types, by `tests/test_python_signatures.py`."""\n'
+    )
+    listed = f"__version__: str\n\n__all__ = [\n{names},\n]\n" if path == STUB else ""
     text = "\n".join([head, *sorted(imports), "", listed, "\n\n".join(bodies), ""])
     for command in (["check", "--fix", "-q"], ["format", "-q"]):
-        words = [sys.executable, "-m", "ruff", *command, "--stdin-filename", str(STUB), "-"]
+        words = [sys.executable, "-m", "ruff", *command, "--stdin-filename", str(path), "-"]
         text = subprocess.run(words, input=text, capture_output=True, text=True, check=False).stdout
     return text
 
 
-def test_the_stub_says_what_functions_take() -> None:
+@pytest.mark.parametrize("path", [STUB, REFINE], ids=["ithaca", "refine"])
+def test_the_stub_says_what_functions_take(path: Path) -> None:
     """`UPDATE_STUB=1` writes it."""
-    written = stub()
+    written = stub(path)
     if "UPDATE_STUB" in os.environ:
-        STUB.write_text(written)
-    assert STUB.read_text() == written
+        path.write_text(written)
+    assert path.read_text() == written

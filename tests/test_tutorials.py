@@ -12,8 +12,8 @@ import pytest
 ROOT = Path(__file__).parents[1]
 NOTEBOOKS = sorted((ROOT / "docs" / "tutorials").glob("*.ipynb"))
 
-#: Packages of extras that a tutorial needs.
-NEEDS = {"own-nest": "onnx", "seeding": "optuna"}
+#: Package of an extra that a tutorial needs.
+NEEDS = {"seeding": "optuna"}
 
 
 def run(cells: list[str]) -> dict[str, object]:

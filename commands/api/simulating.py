@@ -146,7 +146,7 @@ def simulate(
     """Run the best configuration of a result, every word of it, and say where the time went.
 
     Raises `InputError` if a parameter is out of range, the result has no configuration, the array
-    cannot be built or has too many values to check, or numba is not installed.
+    cannot be built or has too many values to check.
     """
     found = source if isinstance(source, results.Result) else one_result(Path(source), layer)
     platform = systolic(found.solutions[0].problem).technology

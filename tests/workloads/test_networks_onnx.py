@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from pathlib import Path
 
@@ -486,15 +485,6 @@ def test_directories_are_refused(tmp_path: Path) -> None:
     (tmp_path / "bad.onnx").mkdir()
     with pytest.raises(InputError, match=r"bad\.onnx: is a directory"):
         find_network(str(tmp_path / "bad.onnx"))
-
-
-def test_the_missing_library_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [name for name in sys.modules if name.split(".")[0] == "onnx"]:
-        monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(
-        InputError, match=r"need the package onnx; install it with pip install 'ithaca\[onnx\]'"
-    ):
-        find_network(str(tmp_path / "any.onnx"))
 
 
 def test_operators_are_classified_once_and_exist() -> None:

@@ -251,12 +251,8 @@ def _read(path: Path, sizes: Mapping[str, int]) -> _Model:
     A symbolic dimension without a name is called ``input[position]``; one that inputs only have
     first is a batch, and 1 unless ``sizes`` says otherwise.
     """
-    try:
-        from onnx import inliner, shape_inference
-    except ImportError:
-        raise InputError(
-            "ONNX models need the package onnx; install it with pip install 'ithaca[onnx]'"
-        ) from None
+    from onnx import inliner, shape_inference
+
     model = _parse(path)
     try:
         _drop_weights(model.graph)

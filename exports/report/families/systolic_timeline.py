@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
-
 import numpy as np
 
 from ithaca.exports.charts.chart import HeatMap
@@ -22,10 +20,7 @@ MOST_TURNS = 200_000_000
 
 
 def timeline_sections(best: BestConfiguration) -> tuple[Section, ...]:
-    """The run in pictures and figures; nothing where numba is not installed, the reason where it
-    cannot be run."""
-    if find_spec("numba") is None:
-        return ()
+    """The run in pictures and figures, or the reason why it cannot be run."""
     title = "The run, word by word"
     try:
         return (Section("run", title, _run(best)),)

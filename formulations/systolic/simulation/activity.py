@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import fsum
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ithaca.files.errors import InputError
 from ithaca.formulations.systolic.simulation.network import Meet, ProcessNetwork, steps_of
 
 if TYPE_CHECKING:
@@ -200,29 +199,12 @@ def simulate_network(
         What to run.
     checkpoint : callable, optional
         Called every now and then; what it raises ends the run.
-
-    Raises
-    ------
-    InputError
-        If numba is not installed.
     """
-    counts = engine().run_network(network, checkpoint=checkpoint)
+    from ithaca.formulations.systolic.simulation.engine import run_network
+
+    counts = run_network(network, checkpoint=checkpoint)
     assert counts is not None  # nothing is kept that could be too much
     return run_of(network, counts)
-
-
-def engine() -> Any:
-    """The module that runs networks, imported on demand; `InputError` without numba."""
-    try:
-        from ithaca.formulations.systolic.simulation import engine
-    except ImportError as error:
-        if error.name not in ("numba", "llvmlite"):
-            raise
-        raise InputError(
-            "simulation needs numba, which is not installed; allowed: "
-            'pip install "ithaca[simulate]"'
-        ) from None
-    return engine
 
 
 def run_of(network: ProcessNetwork, counts: RunCounts) -> SimulatedRun:

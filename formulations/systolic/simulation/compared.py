@@ -124,7 +124,7 @@ def simulate_configuration(
     Raises
     ------
     InputError
-        If the array cannot be built, has too many values to check, or numba is not installed.
+        If the array cannot be built or has too many values to check.
     """
     check_buildable(design)
     tiling = design.tiling(configuration)

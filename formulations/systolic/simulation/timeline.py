@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ithaca.formulations.algebra.array_types import Floats, Integers
-from ithaca.formulations.systolic.simulation.activity import SimulatedRun, engine
+from ithaca.formulations.systolic.simulation.activity import SimulatedRun
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,10 +44,11 @@ def timeline(
         processes that takes turns; modules in the order in which they begin, in a single stretch
         the busiest first.
     """
+    from ithaca.formulations.systolic.simulation.engine import run_network
+
     length = -(-max(run.cycles, 1) // stretches)
-    counts = engine().run_network(
-        run.network, stretch=length, cycles=run.cycles, checkpoint=checkpoint
-    )
+    counts = run_network(run.network, stretch=length, cycles=run.cycles, checkpoint=checkpoint)
+    assert counts is not None  # nothing is kept that could be too much
     names = [process.module or process.name for process in run.network.processes]
     modules = {name: number for number, name in enumerate(dict.fromkeys(names))}
     owner = np.array([modules[name] for name in names])

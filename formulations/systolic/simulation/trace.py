@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from ithaca.files.errors import InputError
-from ithaca.formulations.systolic.simulation.activity import engine
 from ithaca.formulations.systolic.simulation.network import ProcessNetwork
 
 
@@ -18,13 +17,14 @@ def phase_trace(
 ) -> dict[str, Any]:
     """Every loop of every process as an event of the Trace Event Format; a cycle is 1 µs.
 
-    Raises `InputError` if there are too many, or numba is not installed.
+    Raises `InputError` if there are too many.
     """
-    counts = engine().run_network(network, phases=True, checkpoint=checkpoint)
+    from ithaca.formulations.systolic.simulation.engine import MOST_EVENTS, run_network
+
+    counts = run_network(network, phases=True, checkpoint=checkpoint)
     if counts is None:
         raise InputError(
-            f"--trace: the run has more than {engine().MOST_EVENTS:,} "
-            "phases; allowed: a shorter run"
+            f"--trace: the run has more than {MOST_EVENTS:,} phases; allowed: a shorter run"
         )
     modules = {
         name: number
@@ -70,19 +70,15 @@ def phase_trace(
 def word_dump(network: ProcessNetwork, checkpoint: Callable[[], None] | None = None) -> str:
     """Words in every FIFO, cycle by cycle, as a value change dump; a cycle is 1 ns.
 
-    Raises `InputError` if there are too many words, or numba or pyvcd is not installed.
+    Raises `InputError` if there are too many words.
     """
-    try:
-        from vcd import VCDWriter
-    except ImportError:
-        raise InputError(
-            '--vcd needs pyvcd, which is not installed; allowed: pip install "ithaca[simulate]"'
-        ) from None
-    counts = engine().run_network(network, words=True, checkpoint=checkpoint)
+    from vcd import VCDWriter
+
+    from ithaca.formulations.systolic.simulation.engine import MOST_EVENTS, run_network
+
+    counts = run_network(network, words=True, checkpoint=checkpoint)
     if counts is None:
-        raise InputError(
-            f"--vcd: more than {engine().MOST_EVENTS:,} words move; allowed: a shorter run"
-        )
+        raise InputError(f"--vcd: more than {MOST_EVENTS:,} words move; allowed: a shorter run")
     text = io.StringIO()
     with VCDWriter(text, timescale="1 ns", comment="words in every FIFO") as writer:
         signals = [

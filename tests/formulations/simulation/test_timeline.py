@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from ithaca import solve
-from ithaca.formulations.systolic.simulation.activity import engine, simulate_network
+from ithaca.formulations.systolic.simulation.activity import simulate_network
+from ithaca.formulations.systolic.simulation.engine import run_network
 from ithaca.formulations.systolic.simulation.timeline import timeline
 from tests.command_line import ithaca, succeed
 from tests.formulations.simulation.test_values import NETWORK
@@ -19,7 +20,7 @@ def test_shares_are_those_of_the_words_that_moved() -> None:
     run = simulate_network(NETWORK)
     found = timeline(run, 7)
     length = int(found.begins[1])
-    counts = engine().run_network(NETWORK, words=True)
+    counts = run_network(NETWORK, words=True)
     assert len(found.begins) == len(found.working[0])
     assert run.cycles <= len(found.begins) * length < run.cycles + length
     lengths = np.minimum(length, run.cycles - found.begins)

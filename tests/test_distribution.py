@@ -1,0 +1,107 @@
+"""What is installed with Ithaca suffices, and the source distribution holds what its tests need."""
+
+from __future__ import annotations
+
+import ast
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+#: Folders that are not installed.
+OUTSIDE = {"tests", "benchmarks", "docs"}
+
+#: Modules that are not called as what is installed.
+DISTRIBUTIONS = {
+    "cyipopt": "cyipopt-wheels",
+    "google": "onnx",  # its messages are protobuf's
+    "vcd": "pyvcd",
+    "yaml": "pyyaml",
+}
+
+#: What is imported from extras, or is there where it is used.
+ELSEWHERE = {"dask", "distributed", "IPython", "setuptools"}
+
+
+def sources() -> list[Path]:
+    """The Python files of the program."""
+    places = (path.relative_to(ROOT) for path in ROOT.rglob("*.py"))
+    return [p for p in places if not OUTSIDE & {*p.parts} and not p.parts[0].startswith(".")]
+
+
+def test_what_is_imported_is_installed() -> None:
+    needed = {re.split(r"[>=<\[]", each)[0] for each in PROJECT["dependencies"]}
+    imported = set()
+    for path in sources():
+        for node in ast.walk(ast.parse((ROOT / path).read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                imported |= {alias.name.partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and not node.level:
+                imported.add(str(node.module).partition(".")[0])
+    imported -= {"ithaca", *sys.stdlib_module_names, *ELSEWHERE}
+    assert {DISTRIBUTIONS.get(name, name).lower() for name in imported} == needed
+    assert {"numba", "onnx", "pyvcd"} <= needed
+
+
+def test_the_citation_is_of_this_version() -> None:
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert {"cff-version", "message", "title", "authors"} <= citation.keys()
+    assert (citation["version"], citation["license"]) == (PROJECT["version"], PROJECT["license"])
+
+
+@pytest.fixture(scope="module")
+def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The source distribution of a copy of the tree, unpacked: building leaves files behind."""
+    folder = tmp_path_factory.mktemp("sdist")
+    unwanted = shutil.ignore_patterns(".*", "__pycache__", "build", "dist", "site", "*.egg-info")
+    shutil.copytree(ROOT, folder / "source", ignore=unwanted)
+    build = [sys.executable, "-m", "build", "--sdist", "--no-isolation", "--outdir", str(folder)]
+    subprocess.run([*build, str(folder / "source")], check=True, capture_output=True, timeout=300)
+    (archive,) = folder.glob("*.tar.gz")
+    with tarfile.open(archive) as held:
+        held.extractall(folder / "unpacked", filter="data")
+    (found,) = (folder / "unpacked").iterdir()
+    return found
+
+
+@pytest.mark.ci
+def test_the_source_distribution_holds_everything(unpacked: Path) -> None:
+    source = unpacked.parents[1] / "source"
+    held = {path.relative_to(unpacked) for path in unpacked.rglob("*") if path.is_file()}
+    files = {path.relative_to(source) for path in source.rglob("*") if path.is_file()}
+    assert {path for path in files - held if "ithaca.egg-info" not in path.parts} == set()
+
+
+@pytest.mark.ci
+def test_tests_run_from_the_source_distribution(unpacked: Path, tmp_path: Path) -> None:
+    packages = next(path for path in sys.path if (Path(path) / "numpy").is_dir())
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "new"], check=True)
+    (site,) = (tmp_path / "new").glob("lib/python3.*/site-packages")
+    # what it depends on is taken from here, but not this tree, which may be installed there
+    (site / "others.pth").write_text(f"{packages}\n")
+    python = tmp_path / "new" / "bin" / "python"
+    install = [python, "-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation"]
+    subprocess.run([*install, "--no-index", unpacked], check=True, capture_output=True, timeout=300)
+    tests = [
+        "tests/test_layers.py",
+        "tests/families",
+        "tests/test_readme.py",
+        "tests/test_options.py",
+    ]
+    words = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests]
+    done = subprocess.run(words, cwd=unpacked, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert " passed" in done.stdout
+    where = subprocess.run(
+        [python, "-c", "import ithaca; print(ithaca.__file__)"], cwd=tmp_path, capture_output=True
+    )
+    assert Path(where.stdout.decode().strip()).is_relative_to(site)
