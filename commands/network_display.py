@@ -39,8 +39,10 @@ def print_network(result: NetworkResult) -> None:
         own.print_layers(out, result)
     else:
         print_layers(out, result)
-        seconds = sum(layer.answer.certificate.seconds for layer in result.layers)
-        boxes = sum(layer.answer.certificate.nodes for layer in result.layers)
+        proofs = [layer.answer.certificate for layer in result.layers]
+        if result.total is not None:
+            proofs = [result.total.certificate]
+        seconds, boxes = sum(p.seconds for p in proofs), sum(p.nodes for p in proofs)
         out.print(
             f"proven     {result.proven} of {len(result.layers)} layers; "
             f"{boxes:,} boxes, {seconds:.2f} s"
@@ -113,15 +115,21 @@ def print_layers(out: Console, result: NetworkResult, where: str = "") -> None:
     """Print a table of the layers, and their totals; ``where`` says what proofs of these are
     about."""
     rows, objective = [], result.request.objective.text
+    minimised = result.layer_objective.text
     for layer in result.layers:
         metrics = layer.answer.metrics
         row = [("layer", shortened(layer.layer.name)), ("runs", str(layer.layer.count))]
-        row += [("sizes", layer.layer.nest.short_sizes), (objective, number(layer.answer.value))]
+        row += [("sizes", layer.layer.nest.short_sizes), (minimised, number(layer.answer.value))]
         row += [
             ("cycles", number(metrics.get("latency"))),
             ("µJ", microjoules(metrics.get("energy"))),
         ]
-        row += [("PEs", number(metrics.get("pes"))), ("gap", gap(layer.answer.certificate))]
+        used = number(None) if layer.efficiency is None else percent(layer.efficiency)
+        row += [
+            ("PEs", number(metrics.get("pes"))),
+            ("at work", used),
+            ("gap", gap(layer.answer.certificate)),
+        ]
         rows.append(row)
     known = {name for row in rows for name, value in row if value != number(None)}
     out.print(
@@ -133,7 +141,10 @@ def print_layers(out: Console, result: NetworkResult, where: str = "") -> None:
         value, certificate = number(result.total.value), result.total.certificate
         proven = proof(certificate) + (where if certificate.status.proven else "")
         out.print(escape(f"total      {objective} {value}  ({proven})"))
+        if minimised != objective:
+            out.print(escape(f"           of all layers together; each is least in {minimised}"))
     latency, energy = result.sum_of("latency"), result.sum_of("energy")
     if latency is not None:
         spent = "" if energy is None else f"; energy {microjoules(energy)} µJ"
-        out.print(f"           latency {number(latency)} cycles{spent}, layer after layer")
+        used = "" if result.efficiency is None else f"; MACs {percent(result.efficiency)} at work"
+        out.print(f"           latency {number(latency)} cycles{spent}, layer after layer{used}")

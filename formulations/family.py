@@ -99,6 +99,11 @@ class Profile(ABC, Generic[D]):
         known."""
         return None
 
+    def multipliers(self, metrics: Mapping[str, Fraction]) -> Fraction | None:
+        """The multiply-accumulate units of its hardware, whether they work or not; None where it
+        has none."""
+        return metrics.get("comp")
+
     @property
     def nest(self) -> LoopNest | None:
         """The loop nest that is its work; None where that is none."""

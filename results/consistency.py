@@ -20,6 +20,7 @@ from ithaca.studies.network.layers import SHARED_DATAFLOW, SolvedLayer, shared_d
 from ithaca.studies.network.modes import MODES, ONE_SEARCH, SHARED_ARRAY
 from ithaca.studies.network.parts import PER_LAYER, layer_result
 from ithaca.studies.network.problems import NetworkRequest
+from ithaca.studies.network.products import factors_of
 from ithaca.studies.network.result import Fusing, NetworkResult, Total
 from ithaca.studies.network.totals import adds_up, best_total, total
 from ithaca.workloads.networks.network import LayerRun
@@ -35,7 +36,9 @@ def check_consistent(result: NetworkResult) -> None:
         raise InputError(f"mode is {quoted(result.mode)}; allowed: {', '.join(MODES)}")
     if result.arrays and result.mode not in ONE_SEARCH:
         raise InputError(f"layers share no arrays in mode {quoted(result.mode)}: {EDITED}")
-    if adds_up(result.request.objective) != (result.total is not None):
+    # earlier versions stated no totals of products
+    product = result.total is not None and factors_of(result.request.objective) is not None
+    if (product or adds_up(result.request.objective)) != (result.total is not None):
         raise InputError(
             "total.value does not go with the objective "
             f"'{result.request.objective.text}': {EDITED}"
@@ -79,12 +82,18 @@ def _check_layers(result: NetworkResult) -> None:
             result.fusing is None or not result.failures
         ):  # failures of variants that were not chosen are among them
             _check(own, Total(least.value, least.certificate), f"layers[{index}]")
+    factors = factors_of(result.request.objective)
     if result.total is not None:
         whole = total(((r.layer.count, r.answer) for r in result.layers), result.method)
+        if factors is not None:
+            product = factors.value(factors.sums(result)) if result.answered else None
+            # it is over other weights, too
+            whole = Total(product, result.total.certificate)
         if result.fusing is not None:
             _check_fusing(result, result.fusing)
             bound, most = result.total.certificate.lower_bound, whole.certificate.lower_bound
-            if bound is not None and most is not None and bound > most and not _same(bound, most):
+            above = bound is not None and most is not None and bound > most
+            if factors is None and above and not _same(bound, most):
                 raise InputError(
                     f"total.certificate.lower_bound is above that of the layers: {EDITED}"
                 )

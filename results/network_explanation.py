@@ -78,7 +78,7 @@ def layers_take(
             (layer.layer.count * layer.answer.metrics["latency"], layer) for layer in known
         ]
     values = [(layer.answer.value, layer) for layer in result.layers]
-    return result.request.objective.text, [
+    return result.layer_objective.text, [
         (layer.layer.count * v, layer) for v, layer in values if v is not None
     ]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from fractions import Fraction
 from typing import Annotated, Any
 
@@ -10,7 +10,8 @@ from pydantic import Field
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
-from ithaca.formulations.schema import Document, Number, Text
+from ithaca.formulations.problem import Objective
+from ithaca.formulations.schema import Document, Number, Text, read_objective
 from ithaca.solver.certificate import Certificate
 from ithaca.solver.documents import ProofDocument, ShortfallDocument, check_certificate
 from ithaca.studies.network.result import Edge, Fusing, LayerResult, NetworkResult, Total
@@ -114,6 +115,19 @@ def network_fields(network: Network, *, ordered: bool = False) -> dict[str, Any]
         "order": order,
     }
     return {"name": network.name, **parts}
+
+
+def layer_objective_field(result: NetworkResult) -> str | None:
+    """What is minimised of each run, where that is not the objective."""
+    own = result.layer_objective.text
+    return None if own == result.request.objective.text else own
+
+
+def read_layer_objective(read: Any, metrics: Collection[str]) -> Objective:
+    """What a document states is minimised of each run."""
+    if read.layer_objective is None:
+        return read_objective(read.objective, "objective", metrics)
+    return read_objective(read.layer_objective, "layer_objective", metrics)
 
 
 def fusing_fields(result: NetworkResult) -> dict[str, Any] | None:

@@ -27,6 +27,7 @@ from ithaca.studies.network.parts import layer_result
 from ithaca.studies.network.problems import NetworkRequest
 from ithaca.studies.network.result import Fusing, LayerResult, NetworkResult, Total
 from ithaca.studies.network.runner import RunOptions
+from ithaca.studies.network.totals import adds_up
 from ithaca.workloads.networks.network import Network
 
 
@@ -87,6 +88,10 @@ def verify_network(result: NetworkResult, options: SolveOptions) -> Iterator[Che
         yield Check("total", *_prove_arrays(result, total, options))
     elif result.fusing is not None:
         yield from _search_again(result, total, result.fusing, budget)
+    elif not adds_up(result.request.objective):
+        solve = partial(_total, result, result.request, fused=False)
+        left = 1 + (result.unrestricted is not None)
+        yield Check("total", *repeat(total, solve, budget.share(left), "total"))
     else:
         what = (
             "the sum over the layers"

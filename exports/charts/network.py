@@ -38,18 +38,18 @@ def layer_bars(result: NetworkResult) -> BarChart:
         if part is None:
             bars.append(Bar(name, None, layer.answer.certificate.status.value))
             continue
-        busy = layer.efficiency or Fraction(0)
+        busy = layer.efficiency
         bound = (
             layer.answer.certificate.lower_bound
-            if explained.what == result.request.objective.text
+            if explained.what == result.layer_objective.text
             else None
         )
         mark = None if layer.answer.settled or bound is None else float(layer.layer.count * bound)
-        note = (
-            f"{number(part.takes)} ({percent(part.share)}); {percent(busy)} at "
-            f"work{'' if mark is None else ', not proven'}"
-        )
-        bars.append(Bar(name, float(part.takes), note, part=float(part.takes * busy), mark=mark))
+        used = "" if busy is None else f"; {percent(busy)} at work"
+        used += "" if mark is None else ", not proven"
+        note = f"{number(part.takes)} ({percent(part.share)}){used}"
+        dark = None if busy is None else float(part.takes * busy)
+        bars.append(Bar(name, float(part.takes), note, part=dark, mark=mark))
     title = (
         f"{_title(result)}: {explained.what} {number(explained.whole)} by "
         "layer, dark where MAC units work"

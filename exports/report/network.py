@@ -81,18 +81,14 @@ def _cards(result: NetworkResult, explained: NetworkExplanation) -> tuple[Card, 
     what, value = (explained.what, explained.whole) if total is None else (what, total.value)
     metric = result.vocabulary.get(what)
     found = [Card(what, number(value), "" if metric is None else metric.unit, result.mode)]
-    time, operations = result.sum_of("time"), sum(r.layer.operations for r in result.layers)
-    if time is not None and result.throughput is not None and result.mac_cycles:
+    time = result.sum_of("time")
+    if time is not None and result.throughput is not None:
         clock = number(result.request.platform.technology.clock_mhz)
         found.append(Card("time", rounded(time), "ms", f"layer after layer at {clock} MHz"))
         found.append(Card("throughput", number(round(float(result.throughput), 1)), "Gop/s", ""))
+    if result.efficiency is not None:
         found.append(
-            Card(
-                "useful work",
-                percent(operations / result.mac_cycles),
-                "of the cycles",
-                "of all MAC units",
-            )
+            Card("useful work", percent(result.efficiency), "of the cycles", "of all MAC units")
         )
     if not result.arrays:
         found.append(Card("proven", f"{result.proven} of {len(result.layers)}", "layers", ""))
@@ -106,7 +102,7 @@ def _layers(result: NetworkResult, shares: dict[int, str]) -> Section:
         "layer's array do its own operations. Where a layer is not "
         "proven, a mark shows its lower bound."
     )
-    objective = result.request.objective.text
+    objective = result.layer_objective.text
     open_ = not result.arrays and result.proven < len(result.layers)
     bounds = ("lower bound",) if open_ else ()
     columns = (

@@ -49,6 +49,9 @@ class MappingProfile(Profile[M]):
             "edition": self.design.edition,
         }
 
+    def multipliers(self, metrics: Mapping[str, Fraction]) -> Fraction:
+        return Fraction(self.design.architecture.compute.instances)
+
     @property
     def nest(self) -> LoopNest:
         return self.design.nest

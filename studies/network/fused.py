@@ -20,10 +20,12 @@ from ithaca.files.errors import InputError
 from ithaca.formulations.problem import Problem
 from ithaca.solver.certificate import among_all
 from ithaca.solver.conclusion import conclude
+from ithaca.solver.options import Budget
 from ithaca.solver.solution import Solution
-from ithaca.studies.network.layers import SolvedLayer, solve_layers
+from ithaca.studies.network.layers import SolvedLayer, solve_layers, solve_per_layer
 from ithaca.studies.network.parts import PER_LAYER
 from ithaca.studies.network.problems import LayerProblems, NetworkRequest
+from ithaca.studies.network.products import factors_of, with_products
 from ithaca.studies.network.result import Edge, Fusing, LayerResult, NetworkResult, Total
 from ithaca.studies.network.runner import RunOptions
 from ithaca.studies.network.totals import require_sum, total
@@ -145,10 +147,24 @@ def solve_fused(
 
     The total is the least over all choices, its lower bound the least that any choice may reach.
 
-    Raises `InputError` if the objective does not add up over layers, the network does not say which
-    follow each other, or the request does not fit it.
+    Raises `InputError` if the objective neither adds up over layers nor is a product of two that
+    do, the network does not say which follow each other, or the request does not fit it.
     """
-    require_sum(request.objective, "--fuse")
+    chained(network)  # refuses networks without an order
+    if factors_of(request.objective) is None:
+        require_sum(request.objective, "--fuse")
+        return _solve_fused(network, request, options)
+    budget = Budget(options.search)
+    apart = solve_per_layer(network, request, replace(options, search=budget.share(2)))
+    found = with_products(_solve_fused)(network, request, replace(options, search=budget.share()))
+    assert found.fusing is not None
+    assert apart.total is not None
+    return replace(found, fusing=replace(found.fusing, without=apart.total))
+
+
+def _solve_fused(
+    network: Network, request: NetworkRequest | MappingRequest, options: RunOptions
+) -> NetworkResult:
     chain = chained(network)
     posed = {part.layer.nest: part.problems for part in request.pose(network)}
     chain = chain.where(

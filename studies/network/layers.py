@@ -21,6 +21,7 @@ from ithaca.solver.solution import Solution
 from ithaca.studies.best import over_all
 from ithaca.studies.network.parts import PER_LAYER
 from ithaca.studies.network.problems import LayerProblems, NetworkRequest
+from ithaca.studies.network.products import check_products, with_products
 from ithaca.studies.network.result import Failure, LayerResult, NetworkResult, SharedDesign, Total
 from ithaca.studies.network.runner import Job, RunOptions, run_problems
 from ithaca.studies.network.totals import adds_up, best_total, require_sum, total
@@ -104,13 +105,14 @@ def solve_layers(
     )
 
 
+@with_products
 def solve_per_layer(
     network: Network, request: NetworkRequest | MappingRequest, options: RunOptions
 ) -> NetworkResult:
     """Find each layer's best design.
 
-    The total is Σ count · objective, its lower bound Σ count · lower bound; None for an objective
-    that does not add up.
+    The total is Σ count · objective, its lower bound Σ count · lower bound; of a product of sums
+    see `ithaca.studies.network.products`. None for an objective that is neither.
 
     Raises `InputError` if the request does not fit the network, or the engine refuses every
     problem.
@@ -118,6 +120,7 @@ def solve_per_layer(
     solved = solve_layers(request.pose(network), options, alone=True)
     layers = tuple(LayerResult(part.layer, part.best(), part.solutions) for part in solved.layers)
     method, summed = options.method.value, None
+    check_products(request.objective)
     if adds_up(request.objective):
         summed = total(((r.layer.count, r.answer) for r in layers), method)
     return NetworkResult(

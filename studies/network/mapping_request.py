@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ithaca.formulations.platform import Platform
 from ithaca.formulations.problem import Limit, Objective, Problem
@@ -55,6 +55,11 @@ class MappingRequest:
     def model(self) -> str:
         """The model edition, for people."""
         return self.edition
+
+    def minimising(self, objective: Objective) -> MappingRequest:
+        """The same with another objective."""
+        posed = tuple(replace(problem, objective=objective) for problem in self.posed)
+        return replace(self, objective=objective, posed=posed)
 
     def pose(self, network: Network) -> tuple[LayerProblems, ...]:
         """One problem per layer."""

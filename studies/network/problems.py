@@ -65,6 +65,10 @@ class NetworkRequest:
         """The model edition, for people."""
         return self.edition.value
 
+    def minimising(self, objective: Objective) -> NetworkRequest:
+        """The same with another objective."""
+        return replace(self, objective=objective)
+
     def pose(self, network: Network) -> tuple[LayerProblems, ...]:
         """One problem per layer and design.
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from ithaca.formulations.design import Metric
 from ithaca.formulations.families import choice_of, profile_of
+from ithaca.formulations.problem import Objective
 from ithaca.solver.certificate import Certificate, Status
 from ithaca.solver.result import Unrestricted
 from ithaca.solver.solution import Solution
@@ -57,13 +58,19 @@ class LayerResult:
     """Number of the array that runs it (from 0), where layers share arrays."""
 
     @property
-    def efficiency(self) -> Fraction | None:
-        """DSP efficiency: operations of the unpadded nest over those its array's MAC units had
-        cycles for."""
-        solution = self.answer.found
-        if solution is None or "comp" not in solution.metrics:
+    def mac_cycles(self) -> Fraction | None:
+        """MAC units · latency of a run: the operations that its hardware has cycles for."""
+        if (solution := self.answer.found) is None:
             return None
-        return self.layer.nest.operations / (solution.metrics["comp"] * solution.metrics["latency"])
+        units = profile_of(solution.problem.design).multipliers(solution.metrics)
+        return None if units is None else units * solution.metrics["latency"]
+
+    @property
+    def efficiency(self) -> Fraction | None:
+        """Utilisation: operations of the unpadded nest over those its hardware's MAC units had
+        cycles for."""
+        cycles = self.mac_cycles
+        return None if cycles is None else self.layer.nest.operations / cycles
 
 
 @dataclass(frozen=True)
@@ -167,6 +174,12 @@ class NetworkResult:
     """What stays on chip, if that was asked for; layers of one nest are then apart."""
 
     @property
+    def layer_objective(self) -> Objective:
+        """What is minimised of a run of each layer: the objective, or the weighted sum that stands
+        for a product of sums over layers."""
+        return self.layers[0].answer.problem.objective
+
+    @property
     def family(self) -> str:
         """The family that runs it."""
         return self.layers[0].answer.problem.design.family
@@ -239,5 +252,17 @@ class NetworkResult:
 
     @property
     def mac_cycles(self) -> Fraction | None:
-        """Σ count · MAC units · latency: the operations that the layers' arrays had cycles for."""
-        return self.sum_of("comp", "latency")
+        """Σ count · MAC units · latency: the operations that the layers' hardware had cycles
+        for."""
+        total = Fraction(0)
+        for layer in self.layers:
+            if (cycles := layer.mac_cycles) is None:
+                return None
+            total += layer.layer.count * cycles
+        return total
+
+    @property
+    def efficiency(self) -> Fraction | None:
+        """Utilisation over all layers, one after the other."""
+        cycles = self.mac_cycles
+        return sum(layer.layer.operations for layer in self.layers) / cycles if cycles else None

@@ -18,6 +18,7 @@ from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.portfolio import not_solved, solve_together
 from ithaca.solver.progress import Progress
 from ithaca.solver.solution import Solution
+from ithaca.studies.network.envelope import Envelope
 from ithaca.studies.network.result import Failure
 from ithaca.studies.store import Note, Store
 
@@ -69,6 +70,8 @@ class RunOptions:
     ``threads`` workers."""
     store: Store | None = None
     """Keeps results as they are found, and supplies those found before."""
+    envelope: Envelope | None = None
+    """What is known of these problems for other weights of two amounts."""
     report: Callable[[RunState], None] | None = None
     """Told how far the run is."""
 
@@ -117,13 +120,20 @@ def run_problems(jobs: Sequence[Job], options: RunOptions) -> tuple[Solution | F
         least = None if search.time_limit is None else search.time_limit / rounds
         asked = replace(search, time_limit=least)
         for index, job in enumerate(jobs):
+            known = None
+            if options.envelope is not None:
+                known = options.envelope.answer(job.place, job.problem)
+            if known is not None and known.settled:
+                keep(index, known)
+                continue
             stored = None if store is None else store.load([job.problem])
             # an engine that ended by itself, without a proof, would do so again
             if stored is not None and (stored.serves(asked) or stored.time_limit == least):
                 keep(index, stored.answer)
             else:
                 left.append(index)
-                starts.append(None if stored is None else stored.answer.configuration)
+                start = known if stored is None else stored.answer
+                starts.append(None if start is None else start.configuration)
             tell(job.place)
         together = solve_together(
             [jobs[index].problem for index in left],
@@ -150,7 +160,10 @@ def run_problems(jobs: Sequence[Job], options: RunOptions) -> tuple[Solution | F
                 kept = outcomes.get(index)
                 if isinstance(kept, Solution) and not kept.final:
                     store.save([jobs[index].problem], kept, asked)
-    return tuple(outcomes.get(index) or not_solved(job.problem) for index, job in enumerate(jobs))
+    answers = (outcomes.get(index) or not_solved(job.problem) for index, job in enumerate(jobs))
+    if options.envelope is None:
+        return tuple(answers)
+    return tuple(map(options.envelope.keep, (job.place for job in jobs), answers))
 
 
 def failure(place: str, error: Exception) -> Failure:

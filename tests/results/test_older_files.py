@@ -116,7 +116,10 @@ def test_earlier_files_load(older: Path, name: str) -> None:
     loaded = ithaca.load(older / f"{name}.json")
     document = json.loads((older / f"{name}.json").read_text())
     part = "total" if "total" in document else "objective"
-    assert loaded.document.get(part) == document.get(part)
+    written = loaded.document.get(part)
+    if isinstance(written, dict):
+        written.pop("utilisation", None)  # which earlier versions did not state
+    assert written == document.get(part)
 
 
 @pytest.mark.slow

@@ -65,7 +65,7 @@ def _layer_table(result: NetworkResult) -> Table:
             else []
         )
         row.append(("design", "–" if solution is None else _design(solution)))
-        row.append((result.request.objective.text, number(answer.value)))
+        row.append((result.layer_objective.text, number(answer.value)))
         row += [
             ("ms", rounded(metrics.get("time"), 3)),
             ("GB/s", rounded(metrics.get("bandwidth"), 3)),
@@ -153,6 +153,8 @@ def _print_totals(out: Console, result: NetworkResult) -> None:
         out.print(
             f"total      {escape(text)}{what} {number(result.total.value)}  ({proof(certificate)})"
         )
+        if (minimised := result.layer_objective.text) != text:
+            out.print(f"           of all layers together; each is least in {escape(minimised)}")
         target = systolic(result.layers[0].answer.problem).options.target
         if target is not None and result.total.value is not None:
             out.print(
@@ -163,15 +165,14 @@ def _print_totals(out: Console, result: NetworkResult) -> None:
     seconds = sum(r.answer.certificate.seconds for r in result.layers)
     if result.total is not None:
         boxes, seconds = result.total.certificate.nodes, result.total.certificate.seconds
-    latency, comp = result.sum_of("latency"), result.mac_cycles
-    if latency is not None and comp:
+    latency = result.sum_of("latency")
+    if latency is not None and result.mac_cycles:
         clock = result.request.platform.technology.clock_mhz
         cycles = "" if text == "latency" else f"latency {number(latency)} cycles; "
-        operations = sum(r.layer.operations for r in result.layers)
         out.print(
             f"           {cycles}{float(result.throughput or 0):,.1f} Gop/s at "
             f"{number(clock)} MHz, layer after layer; "
-            f"DSP efficiency {float(operations / comp):.1%}"
+            f"DSP efficiency {float(result.efficiency or 0):.1%}"
         )
         out.print(f"           {_units(result)}")
     proven = "" if result.arrays else f"proven     {result.proven} of {len(result.layers)} layers; "

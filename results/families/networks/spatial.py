@@ -42,8 +42,10 @@ from ithaca.results.network_parts import (
     Names,
     NetworkPart,
     fusing_fields,
+    layer_objective_field,
     network_fields,
     read_certificate,
+    read_layer_objective,
     read_layers,
     read_total,
 )
@@ -74,6 +76,7 @@ class _LayerDocument(Document):
     kept: dict[str, Annotated[int, Field(ge=1)]] = Field(default_factory=dict)
     value: Number | None
     certificate: ProofDocument
+    utilisation: Number | None = None
     best: _BestDocument | None
     shortfalls: list[ShortfallDocument] = Field(default_factory=list)
 
@@ -86,6 +89,7 @@ class _TotalDocument(Document):
     operations: int
     latency: Number | None
     energy: Number | None
+    utilisation: Number | None = None
 
 
 class _Part(FirstPart):
@@ -96,6 +100,7 @@ class _Part(FirstPart):
     edition: Literal["timeloop", "dmazerunner", "explainable"]
     platform: PlatformDocument
     objective: Text
+    layer_objective: Text | None = None
     space: MappingSpaceDocument = MappingSpaceDocument()
     method: Text
     complete: bool
@@ -125,6 +130,7 @@ def document(result: NetworkResult) -> dict[str, Any]:
         "edition": request.edition,
         "platform": {"name": request.architecture.name, "limits": tightest(request.limits)},
         "objective": request.objective.text,
+        "layer_objective": layer_objective_field(result),
         "space": request.options,
         "method": result.method,
         "complete": result.complete,
@@ -134,6 +140,7 @@ def document(result: NetworkResult) -> dict[str, Any]:
             "operations": sum(layer.layer.operations for layer in result.layers),
             "latency": result.sum_of("latency"),
             "energy": result.sum_of("energy"),
+            "utilisation": result.efficiency,
         },
         "layers": [_layer(layer) for layer in result.layers],
         "failures": list(result.failures),
@@ -159,6 +166,7 @@ def _layer(result: LayerResult) -> dict[str, Any]:
         "kept": dict(answer.problem.design.kept),
         "value": answer.value,
         "certificate": answer.certificate,
+        "utilisation": result.efficiency,
         "best": best,
         "shortfalls": list(answer.shortfalls),
     }
@@ -172,7 +180,8 @@ def result(read: Any) -> NetworkResult:
     )
     layers = read_layers(read.layers, lambda layer: _read_layer(layer, read, architecture, options))
     problems = tuple(_problem(layer, read, architecture, options) for layer in read.layers)
-    limits, objective = problems[0].limits, problems[0].objective
+    limits, known = problems[0].limits, problems[0].design.vocabulary
+    objective = read_objective(read.objective, "objective", known)
     request = MappingRequest(architecture, read.edition, options, limits, objective, problems)
     failures = tuple(Failure(failure.place, failure.reason) for failure in read.failures)
     parts = (
@@ -199,9 +208,7 @@ def _problem(
     ).design
     known = design.vocabulary
     return Problem(
-        design,
-        document.platform.upper_limits(known),
-        read_objective(document.objective, "objective", known),
+        design, document.platform.upper_limits(known), read_layer_objective(document, known)
     )
 
 

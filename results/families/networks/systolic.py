@@ -49,8 +49,10 @@ from ithaca.results.network_parts import (
     Names,
     NetworkPart,
     fusing_fields,
+    layer_objective_field,
     network_fields,
     read_certificate,
+    read_layer_objective,
     read_layers,
     read_total,
 )
@@ -188,6 +190,7 @@ class NetworkResultDocument(FirstPart):
     platform: PlatformDocument
     edition: Annotated[Edition, Field(strict=False)]
     objective: Text
+    layer_objective: Text | None = None
     partition: PartitionDocument = PartitionDocument(arrays=1, minimise=Minimise.TOTAL)
     restriction: RestrictionDocument = RestrictionDocument()
     space: SpaceDocument = SpaceDocument()
@@ -218,6 +221,7 @@ def document(result: NetworkResult) -> dict[str, Any]:
         "platform": {"name": request.platform.name, "limits": tightest(request.limits)},
         "edition": request.edition,
         "objective": request.objective.text,
+        "layer_objective": layer_objective_field(result),
         "partition": request,
         "restriction": request,
         **setting_fields(request.space, request.technology),
@@ -236,14 +240,14 @@ def document(result: NetworkResult) -> dict[str, Any]:
 
 def _summary(result: NetworkResult) -> dict[str, Any]:
     """The objective over the whole network, and what all of its runs take together."""
-    operations, comp = sum(layer.layer.operations for layer in result.layers), result.mac_cycles
+    operations = sum(layer.layer.operations for layer in result.layers)
     return {
         "value": None if result.total is None else result.total.value,
         "certificate": None if result.total is None else result.total.certificate,
         "operations": operations,
         "latency": result.sum_of("latency"),
         "throughput": result.throughput,
-        "dsp_efficiency": None if comp is None else operations / comp,
+        "dsp_efficiency": result.efficiency,
     }
 
 
@@ -308,7 +312,8 @@ def result(read: NetworkResultDocument) -> NetworkResult:
         space=read.space.options(),
         **dict(read.partition),
     )
-    layers = read_layers(read.layers, lambda layer: _read_layer(layer, request))
+    posed = request.minimising(read_layer_objective(read, METRICS))
+    layers = read_layers(read.layers, lambda layer: _read_layer(layer, posed))
     return NetworkResult(
         read.mode,
         read.network.network(layers),

@@ -422,8 +422,8 @@ def test_on_a_memory_hierarchy_too(tmp_path: Path) -> None:
             "--fuse does not go with --mode shared-array; allowed with: per-layer",
         ),
         (
-            ("--objective", "edp"),
-            "--objective 'edp' does not add up over layers, which --fuse needs",
+            ("--objective", "dsp"),
+            "--objective 'dsp' does not add up over layers, which --fuse needs",
         ),
     ],
 )

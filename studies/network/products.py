@@ -1,0 +1,277 @@
+"""Products of sums over layers, such as the energy-delay product of a network: (Σ energy) ·
+(Σ latency).
+
+A mapping of every layer is a point (X, Y) of two sums. The product X^a · Y^b is quasi-concave, so
+its minimum over all points is at a vertex of their convex hull, and there X + w · Y is least for
+some weight w: a sum over layers, which is solved and proven as any objective that adds up. Each
+weight leaves a half-plane that no network is outside of; the least product over their intersection,
+which one of its vertices has, is a lower bound. The next weight is the one that cuts that vertex
+off. Hulls have finitely many vertices, so bound and value meet, exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import wraps
+from itertools import combinations
+from typing import Any
+
+from ithaca.files.errors import InputError
+from ithaca.formulations.algebra.expression import (
+    Expression,
+    Product,
+    Symbol,
+    add,
+    multiply,
+    split_coefficient,
+    walk,
+)
+from ithaca.formulations.algebra.monotonicity import falling
+from ithaca.formulations.algebra.number_systems import FRACTION
+from ithaca.formulations.problem import Objective
+from ithaca.solver.certificate import Certificate, among_all
+from ithaca.solver.conclusion import conclude
+from ithaca.solver.options import Budget, SolveOptions
+from ithaca.studies.network.envelope import Envelope, Weights
+from ithaca.studies.network.result import NetworkResult, Total
+from ithaca.studies.network.totals import ADDITIVE, adds_up
+from ithaca.studies.scale import wording
+
+#: Metrics that are products of others.
+PRODUCTS: Mapping[str, Expression] = {"edp": multiply(Symbol("energy"), Symbol("latency"))}
+
+#: Two sums over a network.
+Point = tuple[Fraction, Fraction]
+
+#: Solves a network for weighted sums.
+SolveWeighted = Callable[[Weights, SolveOptions], NetworkResult]
+
+#: Weights of one amount alone.
+AXES: tuple[Weights, Weights] = ((Fraction(1), Fraction(0)), (Fraction(0), Fraction(1)))
+
+#: The slope of weights that count the second amount alone.
+INFINITE = float("inf")
+
+#: Share of the time left that one weight may take.
+SHARE = 0.5
+
+#: Significant digits of weights that need not be exact.
+DIGITS = 3
+
+
+@dataclass(frozen=True)
+class Factors:
+    """A product of two sums: scale · X^a · Y^b."""
+
+    scale: Fraction
+    amounts: tuple[Expression, Expression]
+    """X and Y, of a run of a layer."""
+    powers: tuple[int, int]
+
+    def value(self, point: Point) -> Fraction:
+        """The product of two sums."""
+        (x, y), (a, b) = point, self.powers
+        return self.scale * x**a * y**b
+
+    def weighted(self, weights: Weights) -> Objective:
+        """The sum that stands for the product at some weights."""
+        expression = add(*(multiply(w, x) for w, x in zip(weights, self.amounts, strict=True)))
+        terms = (
+            wording(amount) if weight == 1 else f"{weight}*{wording(amount)}"
+            for weight, amount in zip(weights, self.amounts, strict=True)
+            if weight
+        )
+        return Objective(" + ".join(terms), expression)
+
+    def sums(self, result: NetworkResult) -> Point:
+        """X and Y over a network of which every layer has a configuration."""
+        x, y = (
+            sum(
+                (r.layer.count * part.evaluate(r.answer.metrics, FRACTION) for r in result.layers),
+                Fraction(0),
+            )
+            for part in self.amounts
+        )
+        return x, y
+
+
+def factors_of(objective: Objective) -> Factors | None:
+    """An objective over layers as a product of two sums that never fall below 0; None if it is no
+    such product."""
+    expression = objective.expression.substitute(PRODUCTS)
+    scale, product = split_coefficient(expression)
+    if not isinstance(product, Product) or scale <= 0:
+        return None
+    factors = list(product.factors)
+    for base, exponent in factors:
+        least = dict.fromkeys(base.symbols, Fraction(0))
+        if (
+            exponent < 1
+            or not adds_up(Objective(wording(base), base))
+            or falling(base)
+            or base.evaluate(least, FRACTION) < 0
+        ):
+            return None
+    if len(factors) > 2:
+        return None
+    (x, a), (y, b) = factors if len(factors) == 2 else (factors[0], (factors[0][0], 0))
+    return Factors(scale, (x, y), (a, b))
+
+
+def check_products(objective: Objective) -> None:
+    """Refuse products of what adds up over layers with anything else: their value over several
+    layers is not known from that of each."""
+    for node in walk(objective.expression.substitute(PRODUCTS)):
+        powers = [power for _, power in node.factors] if isinstance(node, Product) else []
+        if sum(powers) > 1 and min(powers) > 0 and node.symbols & {*ADDITIVE}:
+            raise InputError(
+                f"--objective '{objective.text}' has products over layers that are not proven; "
+                f"allowed: sums, or one product of powers of two sums, of {', '.join(ADDITIVE)}"
+            )
+
+
+def with_products(solve: Callable[..., NetworkResult]) -> Callable[..., NetworkResult]:
+    """What solves networks for sums over layers, and so for products of two such sums."""
+
+    @wraps(solve)
+    def solve_product(network: Any, request: Any, options: Any) -> NetworkResult:
+        factors = factors_of(request.objective)
+        if factors is None:
+            return solve(network, request, options)
+        search = _ProductSearch(factors, Budget(options.search))
+        gap = options.search.gap / sum(factors.powers)
+
+        def at(weights: Weights, share: SolveOptions) -> NetworkResult:
+            run = replace(options, search=replace(share, gap=gap), envelope=search.envelope)
+            return solve(network, request.minimising(factors.weighted(weights)), run)
+
+        return search.run(at, request, options.method.value)
+
+    return solve_product
+
+
+@dataclass(frozen=True)
+class _Line:
+    """What is known for some weights: no network's weighted sum is below the bound."""
+
+    weights: Weights
+    bound: Fraction = Fraction(0)
+    point: Point | None = None
+    """Sums of the best network known for them."""
+    solved: bool = False
+    """Whether that was searched for."""
+
+    def at(self, point: Point) -> Fraction:
+        """The weighted sum of a point."""
+        return self.weights[0] * point[0] + self.weights[1] * point[1]
+
+
+class _ProductSearch:
+    """The least product, by weights one after the other."""
+
+    def __init__(self, factors: Factors, budget: Budget) -> None:
+        self._factors, self._budget = factors, budget
+        self._lines: dict[Weights, _Line] = {}
+        self.envelope = Envelope(AXES[0], AXES)
+        self._best: NetworkResult | None = None
+        self._value: Fraction | None = None
+        self._proofs: list[Certificate] = []
+
+    def run(self, at: SolveWeighted, request: Any, method: str) -> NetworkResult:
+        """Search until bound and value meet, or the options say to stop."""
+        options = self._budget.options
+        for axis in AXES:  # what is known without a search
+            found = self._look(at, axis, AXES, replace(options, time_limit=0.0))
+        corner, pair = self._least()
+        while not self._closed(corner) and not self._budget.over:
+            weights = self._next(corner, *pair)
+            if weights is None:
+                break
+            sides = pair[0].weights, pair[1].weights
+            found = self._look(at, weights, sides, self._budget.part(SHARE))
+            corner, pair = self._least()
+        bound, empty = self._factors.value(corner), self._proofs[-1].empty
+        proof = conclude(
+            self._value,
+            bound if self._value is None else min(bound, self._value),
+            complete=empty,
+            method=method,
+            nodes=sum(known.nodes for known in self._proofs),
+            seconds=sum(known.seconds for known in self._proofs),
+        ).within(among_all(self._proofs), among_all(k for k in self._proofs if k.empty))
+        return replace(
+            self._best or found,
+            request=request,
+            total=Total(self._value, proof),
+            complete=proof.settled or not options.stopped,
+        )
+
+    def _look(
+        self,
+        at: SolveWeighted,
+        weights: Weights,
+        neighbours: tuple[Weights, Weights],
+        options: SolveOptions,
+    ) -> NetworkResult:
+        """Solve a network for some weights, between others, and keep what that tells."""
+        self.envelope.weights, self.envelope.neighbours = weights, neighbours
+        found = at(weights, options)
+        assert found.total is not None  # weighted sums add up
+        self._proofs.append(found.total.certificate)
+        bound, point = found.total.certificate.lower_bound or Fraction(0), None
+        if found.answered:
+            point = self._factors.sums(found)
+            value = self._factors.value(point)
+            if self._value is None or value < self._value:
+                self._best, self._value = found, value
+        self._lines[weights] = _Line(weights, bound, point, options.time_limit != 0)
+        return found
+
+    def _closed(self, corner: Point) -> bool:
+        bound = self._factors.value(corner)
+        return self._proofs[-1].empty or self._budget.options.gap_is_met(self._value, bound)
+
+    def _least(self) -> tuple[Point, tuple[_Line, _Line]]:
+        """The corner of least product of what lines leave, and its two lines, that of the first
+        axis first."""
+        lines = sorted(self._lines.values(), key=lambda line: slope(line.weights))
+        found = [
+            (self._factors.value(corner), corner, pair)
+            for pair in combinations(lines, 2)
+            if all(line.at(corner := crossing(*pair)) >= line.bound for line in lines)
+        ]
+        _, corner, pair = min(found, key=lambda each: each[0])
+        return corner, pair
+
+    def _next(self, corner: Point, one: _Line, other: _Line) -> Weights | None:
+        """Weights that may cut a corner off: those of the chord between the points of its lines, or
+        of the tangent of its product; None if there are none that were not tried."""
+        low, high = slope(one.weights), slope(other.weights)
+        if one.solved and other.solved and one.point is not None and other.point is not None:
+            (x, y), (u, v) = one.point, other.point
+            ratio = (u - x) / (y - v) if u > x and y > v else low
+        else:
+            (x, y), (a, b) = corner, self._factors.powers
+            exact = b * x / (a * y) if y else INFINITE
+            near = Fraction(f"{float(exact):.{DIGITS}g}") if exact != INFINITE else exact
+            ratio = near if low < near < high else exact
+        if low < ratio < high:
+            return Fraction(1), Fraction(ratio)
+        return next((line.weights for line in (one, other) if not line.solved), None)
+
+
+def slope(weights: Weights) -> Fraction | float:
+    """How much the second amount counts for each of the first."""
+    return weights[1] / weights[0] if weights[0] else INFINITE
+
+
+def crossing(one: _Line, other: _Line) -> Point:
+    """The point on two lines."""
+    (a, b), (c, d) = one.weights, other.weights
+    across = a * d - b * c
+    return (
+        (d * one.bound - b * other.bound) / across,
+        (a * other.bound - c * one.bound) / across,
+    )
