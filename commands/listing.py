@@ -19,10 +19,11 @@ from ithaca.commands.api.lists import (
 )
 from ithaca.commands.api.options import AsJson, DType, TableFile, Workload
 from ithaca.commands.api.options import Edition as EditionName
-from ithaca.commands.api.parsing import parse_choice, parse_edition
+from ithaca.commands.api.parsing import parse_edition
 from ithaca.commands.api.request import read_data_type, read_nest
 from ithaca.commands.display import console
 from ithaca.commands.outcome import print_document, write_rows
+from ithaca.commands.schemas import schema
 from ithaca.commands.tables import Table
 from ithaca.commands.typed import as_typed
 from ithaca.files.numbers import counted, number
@@ -39,7 +40,7 @@ from ithaca.formulations.systolic.systolic_array import Edition, SystolicArray
 from ithaca.workloads.nest import LoopNest
 
 if TYPE_CHECKING:
-    from ithaca.formulations.schema import Document
+    pass
 
 HELP = (
     "List workloads, networks, platforms, architectures, hardware "
@@ -269,38 +270,11 @@ def _print_design(out: Console, design: dict[str, Any]) -> None:
 @listing.command("schema")
 def print_schema(
     document: Annotated[
-        str,
-        typer.Argument(metavar="[result|mapping|network|codesign|match|whatif|pareto|simulation]"),
+        str, typer.Argument(metavar="KIND", help="Such as result or network; ? lists all.")
     ] = "result",
 ) -> None:
-    """JSON schema of a kind of document."""
+    """JSON schema of what commands write or read."""
     print_document(schema(document))
-
-
-def schema(kind: str) -> dict[str, Any]:
-    """The JSON schema of a kind of document (of systolic arrays, where it is a result).
-
-    Raises `InputError` if there is no such kind.
-    """
-    from ithaca.commands.api.matching import MatchDocument
-    from ithaca.commands.api.simulating import SimulationDocument
-    from ithaca.formulations.families import FAMILIES
-    from ithaca.results.codesign import codesign_model
-    from ithaca.results.network import documents
-    from ithaca.results.schema import result_model
-    from ithaca.results.studies import FrontDocument, StudyDocument
-
-    models: dict[str, type[Document]] = {
-        **{family.document: result_model(family) for family in FAMILIES.values()},
-        "network": documents("systolic").MODEL,
-        "codesign": codesign_model(FAMILIES["spatial"]),
-        "match": MatchDocument,
-        "whatif": StudyDocument,
-        "pareto": FrontDocument,
-        "simulation": SimulationDocument,
-    }
-    found = models[parse_choice("document", kind, models)]
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **found.json_schema()}
 
 
 def designs_document(nest: LoopNest, edition: Edition, data: DataType) -> dict[str, Any]:

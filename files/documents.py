@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic.json_schema import GenerateJsonSchema, models_json_schema
+from pydantic_core import core_schema
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted, refuse
+from ithaca.files.numbers import json_number
 from ithaca.files.reading import location, packaged_names, packaged_text, parse_json, read_text
 from ithaca.files.yaml_documents import MAX_DEPTH, parse_yaml
 
@@ -20,6 +25,51 @@ class Document(BaseModel):
     """Unknown fields are refused, and no value is converted to another type."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+
+
+class _WithNumbers(GenerateJsonSchema):
+    """Writes defaults as documents have them: numbers as numbers."""
+
+    def encode_default(self, dft: Any) -> Any:
+        if isinstance(dft, Fraction):
+            return json_number(dft)
+        if isinstance(dft, Document):
+            return dft.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+        return super().encode_default(dft)
+
+
+@dataclass(frozen=True)
+class Alone:
+    """Marks a field whose value may stand alone for a mapping with one field."""
+
+    kind: Any
+    """Types of the values."""
+    field: str
+    """The field."""
+    json: Mapping[str, Any]
+    """The JSON schema of the values."""
+
+    def __get_pydantic_core_schema__(self, kind: Any, handler: Any) -> Any:
+        def mapping(value: Any) -> Any:
+            return {self.field: value} if isinstance(value, self.kind) else value
+
+        return core_schema.no_info_before_validator_function(mapping, handler(kind))
+
+    def __get_pydantic_json_schema__(self, known: Any, handler: Any) -> dict[str, Any]:
+        return {"anyOf": [handler(known), self.json]}
+
+
+def schemas(models: Sequence[type[BaseModel]]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """The JSON schemas of models as references, and what they refer to."""
+    asked = [(model, "validation") for model in models]
+    found, defined = models_json_schema(asked, schema_generator=_WithNumbers)  # type: ignore[arg-type]
+    return [found[model, "validation"] for model in models], defined["$defs"]
+
+
+def json_schema(model: type[BaseModel]) -> dict[str, Any]:
+    """The JSON schema of documents of a model."""
+    found = model.model_json_schema(schema_generator=_WithNumbers)
+    return found | {"title": model.__name__}
 
 
 def validated(model: type[_Model], document: Any, where: object, context: Any = None) -> _Model:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
@@ -234,6 +234,11 @@ class Family(ABC, Generic[D]):
         """The configuration that a document states, legal or not; an `InputError` begins with the
         field."""
         return Configuration(tiling)
+
+    @property
+    def inputs(self) -> Mapping[str, Callable[[], dict[str, Any]]]:
+        """JSON schemas of the files that people write of such designs alone, by kind."""
+        return {}
 
     def unmet(self, design: D) -> str:
         """What is said of a configuration that breaks the design's own conditions."""

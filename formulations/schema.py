@@ -7,7 +7,6 @@ from fractions import Fraction
 from typing import Annotated, Any
 
 from pydantic import Field, PlainSerializer, PlainValidator, WithJsonSchema
-from pydantic.json_schema import GenerateJsonSchema
 
 from ithaca.files.documents import Document as InputDocument
 from ithaca.files.errors import InputError
@@ -45,23 +44,8 @@ Note = Annotated[str, Field(max_length=500)]
 Count = Annotated[int, Field(ge=1)]
 
 
-class _WithNumbers(GenerateJsonSchema):
-    """Writes defaults as documents have them: numbers as numbers."""
-
-    def encode_default(self, dft: Any) -> Any:
-        if isinstance(dft, Fraction):
-            return json_number(dft)
-        return dft.written() if isinstance(dft, Document) else super().encode_default(dft)
-
-
 class Document(InputDocument):
     """A document that Ithaca writes, too."""
-
-    @classmethod
-    def json_schema(cls) -> dict[str, Any]:
-        """The JSON schema of such documents."""
-        found = cls.model_json_schema(schema_generator=_WithNumbers)
-        return found | {"title": cls.__name__}
 
     def written(self) -> dict[str, Any]:
         """The document as JSON values, without what is as it is by default."""

@@ -78,6 +78,14 @@ class StudyDocument(FirstPart):
     points: list[PointDocument]
 
 
+class CodesignStudyDocument(FirstPart):
+    """The best accelerator at every point of a grid: its label, and a result of a co-design."""
+
+    study: Literal["codesign-whatif"]
+    axes: list[AxisDocument]
+    points: Annotated[list[dict[str, Any]], Field(min_length=1)]
+
+
 class StepDocument(Document):
     """One proven minimum."""
 

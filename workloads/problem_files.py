@@ -41,7 +41,7 @@ class _Shape(Document):
     ]
 
 
-class _Problem(Document):
+class ProblemDocument(Document):
     version: str | float | None = None
     shape: _Shape
     instance: dict[str, int]
@@ -62,7 +62,7 @@ def read_problem(path: str | Path) -> LoopNest:
 
 def problem_nest(document: Any, where: object) -> LoopNest:
     """The loop nest of a problem; error lines start with ``where``."""
-    read = validated(_Problem, document, where)
+    read = validated(ProblemDocument, document, where)
     shape, numbers = read.shape, dict(read.instance)
     coefficients = {c.name: numbers.pop(c.name, c.default) for c in shape.coefficients}
     for name, value in (*coefficients.items(), *((d, numbers.get(d)) for d in shape.dimensions)):

@@ -13,9 +13,9 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, create_model
+from pydantic import BeforeValidator, Field, WithJsonSchema, create_model
 
-from ithaca.files.documents import find_document, validated
+from ithaca.files.documents import Alone, find_document, validated
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted, refuse
 from ithaca.files.numbers import json_number
@@ -95,13 +95,10 @@ def _text(value: Any) -> Any:
     return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
 
 
-def _short(kind: Any, field: str) -> BeforeValidator:
-    """A value that stands alone for a mapping with one field."""
-    return BeforeValidator(lambda value: {field: value} if isinstance(value, kind) else value)
-
-
 #: An expression over quantities; numbers are some, too.
-Formula = Annotated[str, BeforeValidator(_text), Field(max_length=10_000)]
+_FORMULA = {"type": ["string", "number"]}
+Formula = Annotated[str, BeforeValidator(_text), Field(max_length=10_000), WithJsonSchema(_FORMULA)]
+_ALONE = Alone(str | int | float, "of", _FORMULA)
 
 
 class FigureDocument(Document):
@@ -141,18 +138,21 @@ class SpaceDocument(Document):
     description: Note = ""
     source: Annotated[str, Field(max_length=2000)] = ""
     quantities: Annotated[
-        dict[Name, Annotated[QuantityDocument, _short(list, "values")]], Field(min_length=1)
+        dict[
+            Name,
+            Annotated[
+                QuantityDocument,
+                Alone(list, "values", {"type": "array", "items": {"type": "integer"}}),
+            ],
+        ],
+        Field(min_length=1),
     ]
-    figures: dict[str, Annotated[FigureDocument, _short(str | int | float, "of")]] = Field(
-        default_factory=dict
-    )
+    figures: dict[str, Annotated[FigureDocument, _ALONE]] = Field(default_factory=dict)
     tables: dict[str, FigureDocument] = Field(default_factory=dict)
     accelergy: list[AccelergyDocument] = Field(default_factory=list)
     rules: list[str] = Field(default_factory=list)
-    technology: Annotated[TechnologyDocument | None, _short(str, "name")] = None
-    costs: dict[Name, Annotated[CostDocument, _short(str | int | float, "of")]] = Field(
-        default_factory=dict
-    )
+    technology: Annotated[TechnologyDocument | None, Alone(str, "name", {"type": "string"})] = None
+    costs: dict[Name, Annotated[CostDocument, _ALONE]] = Field(default_factory=dict)
     workloads: list[str] = Field(default_factory=list)
     objective: str | None = None
     limits: dict[str, Positive] = Field(default_factory=dict)
@@ -180,6 +180,13 @@ def find_space(text: str) -> HardwareSpace:
     return read_space(document, where)
 
 
+def space_model(family: str) -> type[Document]:
+    """The model of space files of a family."""
+    bases: Any = (SpaceDocument, ACCELERATORS[family].document)
+    found: type[Document] = create_model("SpaceDocument", __base__=bases)
+    return found
+
+
 def read_space(document: Any, where: object) -> HardwareSpace:
     """The space of a document; ``where`` begins error lines, and relative paths."""
     family = (
@@ -187,10 +194,10 @@ def read_space(document: Any, where: object) -> HardwareSpace:
     )
     if family is not None and (not isinstance(family, str) or family not in ACCELERATORS):
         raise refuse(where, f"family is {quoted(family)}; allowed: {', '.join(ACCELERATORS)}")
-    kind = ACCELERATORS[family or next(iter(ACCELERATORS))]
-    model = create_model("SpaceDocument", __base__=(SpaceDocument, kind.document))
+    family = family or next(iter(ACCELERATORS))
     try:
-        space = _space(validated(model, document, where), kind, where)
+        read = validated(space_model(family), document, where)
+        space = _space(read, ACCELERATORS[family], where)
         if rules := contradiction(space):
             texts = " and ".join(quoted(rule.text) for rule in rules)
             raise InputError(

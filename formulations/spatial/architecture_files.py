@@ -24,6 +24,10 @@ from ithaca.files.numbers import fraction
 from ithaca.formulations.schema import Count
 from ithaca.formulations.spatial.architecture import Architecture, Compute, Level
 from ithaca.formulations.spatial.energy_files import (
+    BurstsFile,
+    EnergyTables,
+    NetworksFile,
+    TensorizedFile,
     access_energies,
     compute_energy,
     energy_tables,
@@ -111,7 +115,7 @@ def read_architecture(path: str | Path) -> Architecture:
 def architecture_of(document: Any, energies: Any, name: str, where: object) -> Architecture:
     """The architecture of a document, with energies of its own or of a table; error lines start
     with ``where``."""
-    read = validated(_File, document, where)
+    read = validated(ArchitectureFile, document, where)
     table = energy_tables(read.ERT if energies is None else energies, where)
     parts = list(_parts(read.architecture, f"{where}: architecture"))
     if not parts:
@@ -203,14 +207,16 @@ class _Tree(Document):
     nodes: list[_Node] = Field(default=[])
 
 
-class _File(Document):
+class ArchitectureFile(Document):
+    """An architecture, its energies, and what only some editions read."""
+
     architecture: _Tree
-    ERT: Any = None
+    ERT: EnergyTables | None = None
     description: str = ""
     source: str = ""
-    dmazerunner: Any = None
-    tensorized: Any = None
-    network: Any = None
+    dmazerunner: BurstsFile | None = None
+    tensorized: TensorizedFile | None = None
+    network: NetworksFile | None = None
 
 
 @dataclass

@@ -27,12 +27,54 @@ _FIELDS = {
     "dataspace": {"keep", "bypass"},
     "utilization": {"min"},
 }
+_TEXT: dict[str, Any] = {"type": ["string", "array"]}
+_NAMES: dict[str, Any] = {"type": "array", "items": {"type": "string"}}
+_JSON = {
+    "factors": _TEXT,
+    "permutation": _TEXT,
+    "keep": _NAMES,
+    "bypass": _NAMES,
+    "split": {"type": "integer"},
+    "no_link_transfer": {"type": "boolean"},
+    "min": {"type": "number"},
+}
 _TYPES = {
     "temporal": "temporal",
     "spatial": "spatial",
     **dict.fromkeys(("dataspace", "datatype", "bypass", "bypassing"), "dataspace"),
     **dict.fromkeys(("utilization", "parallelism"), "utilization"),
 }
+
+
+#: Names of lists of constraints, and what a mapping around one may hold.
+_LISTS = ("mapspace_constraints", "architecture_constraints", "constraints", "mapspace")
+_AROUND = ("version", "targets", "constraints")
+
+
+def constraints_schema() -> dict[str, Any]:
+    """The JSON schema of constraints files."""
+    entries = [
+        {
+            "properties": {
+                "target": {"type": "string"},
+                "type": {"enum": [name for name, of in _TYPES.items() if of == kind]},
+                **{name: _JSON[name] for name in sorted(names)},
+            },
+            "required": ["type"],
+            "additionalProperties": False,
+        }
+        for kind, names in _FIELDS.items()
+    ]
+    listed = {"type": "array", "items": {"oneOf": entries}}
+    around = {"properties": {"version": {}, "targets": listed, "constraints": listed}}
+    either = {"oneOf": [listed, {"type": "object", **around, "additionalProperties": False}]}
+    return {
+        "title": "Constraints",
+        "type": "object",
+        "properties": dict.fromkeys(_LISTS, either),
+        "additionalProperties": False,
+        "minProperties": 1,
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,19 +205,18 @@ def read_constraints(path: str | Path, architecture: Architecture, nest: LoopNes
     """
     file = Path(path)
     document = load(file)
-    known = ("mapspace_constraints", "architecture_constraints", "constraints", "mapspace")
     entries: list[tuple[Any, str]] = []
     if (
         not isinstance(document, dict)
         or not document
-        or (unknown := min(document.keys() - {*known}, default=None))
+        or (unknown := min(document.keys() - {*_LISTS}, default=None))
     ):
-        raise refuse(file, f"has no constraints alone; allowed: {', '.join(known[:3])}")
+        raise refuse(file, f"has no constraints alone; allowed: {', '.join(_LISTS[:3])}")
     for key, part in document.items():
         found, at = part, key
         if isinstance(part, dict):
-            if unknown := min(part.keys() - {"version", "targets", "constraints"}, default=None):
-                raise refuse(file, f"{key}.{unknown} is unknown; allowed: version, targets")
+            if unknown := min(part.keys() - {*_AROUND}, default=None):
+                raise refuse(file, f"{key}.{unknown} is unknown; allowed: {', '.join(_AROUND)}")
             name = "targets" if "targets" in part else "constraints"
             found, at = part.get(name), f"{key}.{name}"
         if not isinstance(found, list):

@@ -39,7 +39,9 @@ class _AreaTables(Document):
     tables: list[_Area]
 
 
-class _EnergyTables(Document):
+class EnergyTables(Document):
+    """Energies of accesses by component: an ERT."""
+
     version: str | float | None = None
     tables: list[_Table]
 
@@ -50,7 +52,7 @@ def energy_tables(document: Any, where: object) -> dict[str, dict[str, Fraction]
     if document is None:
         return {}
     found: dict[str, dict[str, Fraction]] = {}
-    for table in validated(_EnergyTables, document, f"{where}: ERT").tables:
+    for table in validated(EnergyTables, document, f"{where}: ERT").tables:
         name = _component(table.name)
         if name in found:
             raise refuse(where, f"ERT has two tables of {name}; allowed: one for every component")
@@ -117,7 +119,9 @@ _Amount = Annotated[float | int, Field(ge=0)]
 _Words = Annotated[str, Field(pattern="^[1-9][0-9]{0,12}$")]
 
 
-class _Bursts(Document):
+class BurstsFile(Document):
+    """What edition dmazerunner reads beside levels."""
+
     bank_words: Annotated[int, Field(gt=0)]
     setup_cycles: _Amount
     word_cycles: Annotated[float | int, Field(gt=0)]
@@ -127,7 +131,7 @@ class _Bursts(Document):
 
 def read_bursts(document: Any, where: str) -> Bursts:
     """What edition dmazerunner reads beside levels."""
-    read = validated(_Bursts, document, where)
+    read = validated(BurstsFile, document, where)
     energies = {
         level: tuple((int(n), fraction(energy)) for n, energy in sizes.items())
         for level, sizes in read.energies.items()
@@ -141,7 +145,9 @@ def read_bursts(document: Any, where: str) -> Bursts:
     )
 
 
-class _Tensorized(Document):
+class TensorizedFile(Document):
+    """What edition intrinsic reads beside levels."""
+
     intrinsic: str
     sizes: dict[str, Count] = Field(default={})
     dataflows: Annotated[
@@ -156,7 +162,7 @@ class _Tensorized(Document):
 def read_tensorized(document: Any, where: str) -> Tensorized:
     """What edition intrinsic reads beside levels; the first dataflow is built unless another is
     named."""
-    read = validated(_Tensorized, document, where)
+    read = validated(TensorizedFile, document, where)
     names = list(read.dataflows)
     chosen = names[0] if read.dataflow is None else read.dataflow
     if chosen not in names:
@@ -174,8 +180,8 @@ def read_tensorized(document: Any, where: str) -> Tensorized:
     )
 
 
-_Network: Any = create_model(
-    "_Network",
+NetworksFile: Any = create_model(
+    "NetworksFile",
     __base__=Document,
     **{
         f.name: (Annotated[int, Field(gt=0)], ... if f.default is MISSING else f.default)
@@ -186,4 +192,4 @@ _Network: Any = create_model(
 
 def read_network(document: Any, where: str) -> OperandNetworks:
     """What edition explainable reads beside levels."""
-    return OperandNetworks(**dict(validated(_Network, document, where)))
+    return OperandNetworks(**dict(validated(NetworksFile, document, where)))

@@ -4,11 +4,12 @@ stand alone."""
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 from pydantic import Field, create_model
 
+from ithaca.files.documents import json_schema
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
 from ithaca.formulations.configuration import Configuration
@@ -21,6 +22,8 @@ from ithaca.formulations.schema import (
     ObjectiveDocument,
     PlatformDocument,
 )
+from ithaca.formulations.spatial.architecture_files import ArchitectureFile
+from ithaca.formulations.spatial.constraints import constraints_schema
 from ithaca.formulations.spatial.dmazerunner.profile import DmazerunnerProfile
 from ithaca.formulations.spatial.dmazerunner.tilings import TilingDesign
 from ithaca.formulations.spatial.documents import (
@@ -109,6 +112,13 @@ class SpatialFamily(Family[MappingDesign]):
     head = HeadDocument
     choice = ChoiceDocument
     tiling = list[LevelMappingDocument]
+
+    @property
+    def inputs(self) -> Mapping[str, Callable[[], dict[str, Any]]]:
+        return {
+            "architecture": lambda: json_schema(ArchitectureFile),
+            "constraints": constraints_schema,
+        }
 
     def head_fields(self, design: MappingDesign) -> Mapping[str, Any]:
         known: Any = design  # of any edition

@@ -1,78 +1,248 @@
-"""The published schema of documents: what files hold, it names, and what it asks for, they hold."""
+"""The published schemas of documents hold what commands write and what people write for them."""
 
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 
-from ithaca.commands.listing import schema
-from tests.command_line import ithaca
+from ithaca.commands.schemas import READ as OF_ANY
+from ithaca.commands.schemas import WRITTEN, schema
+from ithaca.files.yaml_documents import parse_yaml
+from ithaca.formulations.families import FAMILIES
+from ithaca.formulations.hardware.files import find_space
+from ithaca.formulations.platform_files import load_platform
+from ithaca.formulations.spatial.architecture_files import TAGS, read_architecture
+from ithaca.formulations.spatial.constraints import read_constraints
+from ithaca.workloads.library import workload
+from ithaca.workloads.networks.find import find_network
+from ithaca.workloads.problem_files import read_problem
+from tests.command_line import ithaca, succeed
 
-DATA = Path(__file__).parent / "data"
+ROOT = Path(__file__).parents[2]
 
-TYPES: dict[str, Any] = {
-    "object": dict,
-    "array": list,
-    "string": str,
-    "integer": int,
-    "number": (int, float),
-    "boolean": bool,
-    "null": type(None),
+#: Kinds of files that people write.
+READ = [*OF_ANY, *(kind for family in FAMILIES.values() for kind in family.inputs)]
+
+PAGE = ROOT / "docs" / "input-files.md"
+
+#: Folders of the files that come with Ithaca.
+LIBRARY = {
+    "workload": "workloads/kernels",
+    "network": "workloads/networks/data",
+    "platform": "formulations/platforms",
+    "architecture": "formulations/spatial/architectures",
+    "space": "formulations/hardware/spaces",
+}
+
+#: Which kind an input is, by a key that it has.
+KEYS = {
+    "quantities": "space",
+    "problem": "problem",
+    "mapspace_constraints": "constraints",
+    "architecture": "architecture",
+    "layers": "network",
+    "resources": "platform",
+    "extents": "workload",
 }
 
 
-def check(value: Any, asked: dict[str, Any], known: dict[str, Any], at: str) -> int:
-    """Compare names and types of a document with a schema; returns how many objects were
-    compared."""
+def complaints(kind: str, document: Any) -> list[str]:
+    """What is wrong with a document by the schema of a kind."""
+    found = Draft202012Validator(schema(kind)).iter_errors(document)
+    return [f"{error.json_path}: {error.message}"[:300] for error in found]
 
-    def resolved(part: dict[str, Any]) -> dict[str, Any]:
-        return known[part["$ref"].rsplit("/", 1)[1]] if "$ref" in part else part
 
-    options = [resolved(option) for option in resolved(asked).get("anyOf", [asked])]
-    fitting = [
-        option
-        for option in options
-        if "type" not in option or isinstance(value, TYPES[option["type"]])
-    ]
-    assert fitting, at
-    found = fitting[0]
-    if isinstance(value, list):
-        return sum(check(item, found["items"], known, f"{at}[{i}]") for i, item in enumerate(value))
-    if not isinstance(value, dict) or "properties" not in found:
-        return 0
-    assert set(found.get("required", ())) <= set(value), at
-    assert found.get("additionalProperties") is not False or set(value) <= set(
-        found["properties"]
-    ), at
-    inside = [(name, item) for name, item in value.items() if name in found["properties"]]
-    return 1 + sum(
-        check(item, found["properties"][name], known, f"{at}.{name}") for name, item in inside
-    )
+def inputs(text: str) -> Iterator[tuple[str, str, Any]]:
+    """Name, text and document of every input file on a page."""
+    for name, block in re.findall(r'^```yaml title="(.+?)"\n(.*?)^```$', text, re.M | re.S):
+        yield name, block, parse_yaml(block, name, TAGS, 48)
+
+
+def kind_of(document: Any) -> str:
+    return next(kind for key, kind in KEYS.items() if key in document)
+
+
+@pytest.mark.parametrize("kind", [*READ, *WRITTEN, "result", "mapping"])
+def test_it_is_a_schema(kind: str) -> None:
+    Draft202012Validator.check_schema(schema(kind))
+
+
+@pytest.mark.parametrize("kind", LIBRARY)
+def test_files_that_come_with_ithaca_are_such(kind: str) -> None:
+    files = sorted((ROOT / LIBRARY[kind]).glob("*.yaml"))
+    assert files
+    for file in files:
+        assert complaints(kind, parse_yaml(file.read_text(), file, TAGS, 48)) == [], file.name
+
+
+def test_files_of_the_guide_are_such() -> None:
+    pages = [*sorted((ROOT / "docs").glob("*.md")), ROOT / "README.md"]
+    found = [each for page in pages for each in inputs(page.read_text(encoding="utf-8"))]
+    assert {kind_of(document) for *_, document in found} == {*READ}
+    for name, _, document in found:
+        assert complaints(kind_of(document), document) == [], name
+
+
+def properties(part: Any) -> Iterator[str]:
+    """Every key that a schema names."""
+    if isinstance(part, dict):
+        for name, inner in part.items():
+            if name == "properties":
+                yield from inner
+                inner = list(inner.values())
+            yield from properties(inner)
+    elif isinstance(part, list):
+        for inner in part:
+            yield from properties(inner)
+
+
+@pytest.mark.parametrize("kind", READ)
+def test_the_page_of_input_files_shows_every_key(kind: str, tmp_path: Path) -> None:
+    found = schema(kind)
+    if kind == "network":  # not those of results
+        names = {ref["$ref"].rpartition("/")[2] for ref in _operators(found)}
+        defined = {name: part for name, part in found["$defs"].items() if name in names}
+        found = {**found["else"], "$defs": defined}
+    own = [(name, text) for name, text, d in inputs(PAGE.read_text()) if kind_of(d) == kind]
+    assert own
+    shown = "\n".join(text for _, text in own)
+    around = PAGE.read_text().split(own[0][1])[0].rpartition("\n## ")[2]
+    missing = [key for key in {*properties(found)} if not re.search(rf"(?<!\w){key}\b", shown)]
+    assert [key for key in missing if f"`{key}`" not in around and key != "!"] == []
+    for name, text in own:
+        (tmp_path / name).write_text(text)
+        load(kind, tmp_path / name, tmp_path)
+
+
+def _operators(found: dict[str, Any]) -> list[dict[str, str]]:
+    layers: list[dict[str, str]] = found["else"]["properties"]["layers"]["items"]["oneOf"]
+    return layers
+
+
+def load(kind: str, path: Path, folder: Path) -> object:
+    """Read an input file as commands do."""
+    if kind == "constraints":
+        texts = {name: text for name, text, _ in inputs(PAGE.read_text())}
+        for name in ("problem.yaml", "subtree.yaml"):
+            (folder / name).write_text(texts[name])
+        hierarchy = read_architecture(folder / "subtree.yaml")
+        return read_constraints(path, hierarchy, read_problem(folder / "problem.yaml"))
+    readers: dict[str, Any] = {
+        "workload": workload,
+        "problem": read_problem,
+        "network": find_network,
+        "platform": load_platform,
+        "architecture": read_architecture,
+        "space": find_space,
+    }
+    return readers[kind](str(path))
+
+
+#: Small commands, and the kind of what they write.
+COMMANDS = {
+    "solve mm {array} -o result.json": "result",
+    "solve mm {array} --limit dsp=4 --json": "result",
+    "solve mm {array} --for autosa --edition exact --json": "result",
+    "solve conv2d -s o=4,r=4,c=4,i=4,p=1,q=1 --divisors-only --dataflow o --json": "result",
+    "refine result.json --time-limit 1 --json": "result",
+    "solve mm {mapped} --json": "mapping",
+    "map --problem mm {mapped} --limit energy=10 -o mapped.json": "mapping",
+    "map --problems layers.csv --arch dmazerunner-256 --edition dmazerunner --divisors-only --json": "layers",
+    "network layers.yaml {limit} --fuse --objective off_chip_words -o n.json": "network",
+    "network layers.yaml {limit} --mode shared-dataflow --json": "network",
+    "network layers.yaml {limit} --mode multi-array --arrays 2 --json": "network",
+    "network layers.yaml --arch simple --divisors-only --json": "network",
+    "network layers.yaml --arch simple --divisors-only --objective energy --fuse -o h.json": "network",
+    "whatif mm {array} --vary dsp=4,20 --marginal 10 --json": "whatif",
+    "whatif mm {mapped} --vary Buffer.words=64,1000 -o study.json": "whatif",
+    "pareto mm {array} --objectives latency,dsp -o front.json": "pareto",
+    "pareto mm {mapped} --objectives latency,energy --json": "pareto",
+    "codesign space.yaml --workload mm.yaml -o chosen.json": "codesign",
+    "codesign space.yaml --workload mm.yaml --objectives energy,latency --json": "codesign",
+    "codesign space.yaml --workload mm.yaml --time-limit 0.000000001 --json": "codesign",
+    "codesign space.yaml --workload mm.yaml --vary area=15,20 --json": "codesign-whatif",
+    "codesign arrays.yaml --workload layers.yaml --objective latency --time-limit 5 --json": "network",
+    "match mm -s i=4,j=4,k=4 --json": "match",
+    "simulate result.json --check-values --json": "simulation",
+    "evaluate result.json --json": "points",
+    "explain result.json --quick --json": "explanation",
+    "explain front.json --json": "explanation",
+    "explain study.json --json": "explanation",
+    "explain n.json --json": "explanation",
+    "explain chosen.json --quick --json": "explanation",
+    "list designs mm --json": "designs",
+}
+
+WORDS = {
+    "array": "-s i=4,j=4,k=4 --dataflow i,j --divisors-only",
+    "mapped": "-s i=4,j=4,k=4 --arch simple --divisors-only",
+    "limit": "--limit dsp=40 --limit bram18k=400 --divisors-only",
+}
+
+LAYERS = """\
+name: two
+layers:
+  - {op: kernel, name: one, kernel: mm, sizes: {i: 4, j: 4, k: 4}}
+  - {op: kernel, name: two, kernel: mm, sizes: {i: 4, j: 2, k: 4}, follows: true}
+"""
+
+
+ROWS = """kind,extents,stride,tensors
+conv,"{""N"": 1, ""M"": 4, ""C"": 4, ""Ox"": 4, ""Oy"": 4, ""Fx"": 1, ""Fy"": 1}",1,"{""I"": [1, 4, 4, 4], ""W"": [4, 4, 1, 1], ""O"": [1, 4, 4, 4]}"
+"""
+
+
+@pytest.mark.ci
+def test_what_commands_write_is_what_the_schemas_say(tmp_path: Path) -> None:
+    for name, text, _ in inputs(PAGE.read_text()):
+        (tmp_path / name).write_text(text)
+    (tmp_path / "layers.yaml").write_text(LAYERS)
+    (tmp_path / "layers.csv").write_text(ROWS)
+    small = "name: mm\nstatement: C[i,j] += A[i,k] * B[k,j]\nextents: {i: 4, j: 4, k: 4}\n"
+    (tmp_path / "mm.yaml").write_text(small)
+    assert {*COMMANDS.values()} == {*WRITTEN, "result", "mapping", "network"}
+    for line, kind in COMMANDS.items():
+        words = line.format(**WORDS).split()
+        done = ithaca(*words, cwd=tmp_path)
+        assert done.returncode in (0, 1), (line, done.stderr)
+        text = done.stdout if "--json" in words else (tmp_path / words[-1]).read_text()
+        document = json.loads(text)
+        assert complaints(kind, document) == [], line
+        document["schema"] = "other"
+        assert complaints(kind, document), line
 
 
 @pytest.mark.parametrize(
-    ("kind", "file", "objects"),
-    [("result", "solve.json", 30), ("network", "network.json", 20), ("whatif", "whatif.json", 20)],
+    ("kind", "change"),
+    [
+        ("network", {"surprise": 1}),
+        ("network", {"layers": [{"op": "conv", "name": "a", "kernel": 1}]}),
+        ("network", {"study": "network"}),
+        ("platform", {"surprise": 1}),
+        ("space", {"surprise": 1}),
+        ("space", {"family": "systolic"}),
+        ("architecture", {"tensorized": {"banks": 0}}),
+        ("constraints", {"mapspace": [{"type": "spatial", "min": 1}]}),
+        ("workload", {"extents": {"i": "four"}}),
+        ("problem", {"problem": {}}),
+    ],
 )
-def test_files_are_what_the_schema_says(kind: str, file: str, objects: int) -> None:
-    found = schema(kind)
-    document = json.loads((DATA / file).read_text())
-    assert check(document, found, found["$defs"], kind) >= objects
-    document["surprise"] = 1
-    if kind != "whatif":  # a study may say more of what was fixed
-        with pytest.raises(AssertionError):
-            check(document, found, found["$defs"], kind)
+def test_what_is_no_such_file_is_refused(kind: str, change: dict[str, Any]) -> None:
+    known = (document for *_, document in inputs(PAGE.read_text()) if kind_of(document) == kind)
+    document = next(known)
+    assert complaints(kind, document) == []
+    assert complaints(kind, document | change)
 
 
 def test_the_command_prints_it() -> None:
-    assert json.loads(ithaca("list", "schema").stdout)["title"] == "ResultDocument"
-    assert (
-        json.loads(ithaca("list", "schema", "pareto").stdout)["properties"]["study"]["const"]
-        == "pareto"
-    )
-    assert (
-        "document is 'x'; allowed: result, mapping, network" in ithaca("list", "schema", "x").stderr
-    )
+    assert json.loads(succeed("list", "schema").stdout)["title"] == "ResultDocument"
+    found = json.loads(succeed("list", "schema", "pareto").stdout)
+    assert found["properties"]["study"]["const"] == "pareto"
+    line = ithaca("list", "schema", "x").stderr
+    assert line.startswith("ithaca: document is 'x'; allowed: result, mapping, workload, problem")

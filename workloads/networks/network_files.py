@@ -36,9 +36,9 @@ from itertools import islice
 from math import prod
 from typing import Annotated, Any
 
-from pydantic import Field, PlainValidator, ValidationInfo
+from pydantic import Field, PlainValidator, ValidationInfo, WithJsonSchema
 
-from ithaca.files.documents import Document, validated
+from ithaca.files.documents import Document, schemas, validated
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted, refuse
 from ithaca.workloads.networks.network import (
@@ -139,14 +139,17 @@ def _padding(value: Any, info: ValidationInfo) -> tuple[int, int]:
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_./-]{0,63}$")]
 ParameterName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,39}$")]
 
+_SIZE = {"type": ["integer", "string"]}
+_PAIR = WithJsonSchema({"anyOf": [_SIZE, {"type": "array", "items": _SIZE}]})
+
 #: An integer, or a product of integers and parameters: its value.
-Size = Annotated[int, PlainValidator(_size)]
+Size = Annotated[int, PlainValidator(_size), WithJsonSchema(_SIZE)]
 
 #: One value for rows and columns, or both.
-Pair = Annotated[tuple[int, int], PlainValidator(_pair)]
+Pair = Annotated[tuple[int, int], PlainValidator(_pair), _PAIR]
 
 #: The same, of both sides together; the file gives that of one side.
-Padding = Annotated[tuple[int, int], PlainValidator(_padding)]
+Padding = Annotated[tuple[int, int], PlainValidator(_padding), _PAIR]
 
 
 class FeatureMapDocument(Document):
@@ -221,7 +224,7 @@ class LinearDocument(Document):
     features: Size
 
 
-class KernelDocument(Document):
+class KernelLayerDocument(Document):
     """A kernel of the library with all its sizes; the feature map stays as it is."""
 
     op: str
@@ -251,9 +254,23 @@ OPERATORS: dict[str, type[Document]] = {
     "pool": PoolDocument,
     "global_pool": GlobalPoolDocument,
     "linear": LinearDocument,
-    "kernel": KernelDocument,
+    "kernel": KernelLayerDocument,
     "block": BlockDocument,
 }
+
+
+def network_schema() -> dict[str, Any]:
+    """The JSON schema of network files, with what is read once parameters are known."""
+    _, defined = schemas((NetworkDocument, SizedDocument, *OPERATORS.values()))
+    layer = {"oneOf": [{"$ref": f"#/$defs/{model.__name__}"} for model in OPERATORS.values()]}
+    for op, model in OPERATORS.items():
+        defined[model.__name__]["properties"]["op"] = {"const": op}
+    for model in (NetworkDocument, BlockDocument):
+        defined[model.__name__]["properties"]["layers"]["items"] = layer
+    whole: dict[str, Any] = defined.pop(NetworkDocument.__name__)
+    whole["properties"] |= defined.pop(SizedDocument.__name__)["properties"]
+    whole["$defs"] = defined
+    return whole
 
 
 def read_network(document: Any, where: object, sizes: Mapping[str, int]) -> Network:
@@ -404,7 +421,7 @@ def _runs(
 
 def _follows(layer: Layer, operator: Document, last: LayerRun | None, fresh: bool) -> bool:
     """Whether a layer reads what the run before it wrote; the words of both must agree."""
-    if not isinstance(operator, KernelDocument):
+    if not isinstance(operator, KernelLayerDocument):
         return fresh
     nest = layer.nest
     read = layer.count * prod(
@@ -427,7 +444,7 @@ def _compute(
     operator: Document, before: FeatureMap | None
 ) -> tuple[KernelUse | None, FeatureMap | None]:
     """The kernel of an operator, None if it has none, and the feature map after it."""
-    if isinstance(operator, KernelDocument):
+    if isinstance(operator, KernelLayerDocument):
         return KernelUse(operator.kernel, tuple(operator.sizes.items()), operator.count), before
     if before is None:
         raise InputError("no feature map to read; allowed: input at the top of the file")

@@ -179,7 +179,7 @@ def test_a_problem_is_a_nest(tmp_path: Path) -> None:
         (SUBTREE, "PE[0..15]", "PE[15..0]", "subtree[0].name is 'PE[15..0]'; allowed: letters"),
         (SUBTREE, "{meshX: 4}", "{meshX: 4, network_read: N}", "attribute 'network_read' of mac is not supported"),
         (SUBTREE, "energy: 0.1", "energy: -0.1", "ERT: energy of mac.compute is -0.1"),
-        (SUBTREE, "{name: compute, energy: 0.1}", "{name: compute}", "ERT: tables[2].actions[0].energy is missing"),
+        (SUBTREE, "{name: compute, energy: 0.1}", "{name: compute}", "ERT.tables[2].actions[0].energy is missing"),
         (SUBTREE, "name: RF", "name: DRAM", "the name 'DRAM' occurs twice"),
     ],
 )  # fmt: skip
