@@ -245,4 +245,4 @@ def test_the_command_prints_it() -> None:
     found = json.loads(succeed("list", "schema", "pareto").stdout)
     assert found["properties"]["study"]["const"] == "pareto"
     line = ithaca("list", "schema", "x").stderr
-    assert line.startswith("ithaca: document is 'x'; allowed: result, mapping, workload, problem")
+    assert line.startswith("ithaca: document is 'x'; allowed: result, mapping, architecture")
