@@ -31,6 +31,7 @@ from ithaca.solver.executor import (
     T,
     Tell,
     attempt,
+    without_script,
 )
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.progress import Progress
@@ -144,13 +145,14 @@ class Cluster(Executor):
         if self._client is None:
             from distributed import Client, LocalCluster
 
-            self._local = LocalCluster(
-                n_workers=self._threads,
-                threads_per_worker=1,
-                dashboard_address=None,
-                silence_logs=logging.CRITICAL,
-                preload=[__name__],
-            )
+            with without_script():
+                self._local = LocalCluster(
+                    n_workers=self._threads,
+                    threads_per_worker=1,
+                    dashboard_address=None,
+                    silence_logs=logging.CRITICAL,
+                    preload=[__name__],
+                )
             self._client = Client(self._local, set_as_default=False)
         return self._client
 

@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import queue
 import signal
+import sys
 import threading
 import time
 from abc import ABC, abstractmethod
@@ -14,12 +15,14 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from multiprocessing.connection import Connection
 from multiprocessing.connection import wait as await_any
+from multiprocessing.context import SpawnContext, SpawnProcess
 from multiprocessing.queues import Queue
-from types import TracebackType
+from types import ModuleType, TracebackType
 from typing import Any, TypeVar
 
 from ithaca.solver.options import SolveOptions
@@ -146,13 +149,40 @@ class InProcess(Executor):
         """Nothing to give back."""
 
 
+_script_hidden = threading.Lock()
+
+
+@contextmanager
+def without_script() -> Iterator[None]:
+    """Hide the script that runs: processes started meanwhile do not run it, too, so that it needs
+    no ``if __name__ == "__main__"``."""
+    with _script_hidden:
+        script = sys.modules["__main__"]
+        sys.modules["__main__"] = ModuleType("__main__")
+        try:
+            yield
+        finally:
+            sys.modules["__main__"] = script
+
+
+class _Process(SpawnProcess):
+    @staticmethod
+    def _Popen(process: Any) -> Any:  # noqa: N802  (the library's name)
+        with without_script():
+            return SpawnProcess._Popen(process)
+
+
+class _Spawned(SpawnContext):
+    Process = _Process
+
+
 class Processes(Executor):
     """Runs jobs in so many processes of this machine, started as they are needed."""
 
     def __init__(self, count: int) -> None:
         self._count = count
         # spawn: a fork of a process with threads (a progress display) can hang
-        self._context = multiprocessing.get_context("spawn")
+        self._context = _Spawned()
         # no Event: a process killed while it holds the lock of one stops all who look at it
         self._unwanted = self._context.RawValue("b", 0)
         # the run whose jobs may begin: futures are not cancelled, as a pool that breaks stumbles

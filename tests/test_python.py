@@ -279,3 +279,54 @@ def test_searches_run_in_threads_of_the_host() -> None:
     with ThreadPoolExecutor(2) as pool:
         found = [pool.submit(ithaca.solve, "mm", i=n, j=8, k=8, dataflow="i,j") for n in (8, 16)]
         assert [answer.result().status for answer in found] == ["optimal", "optimal"]
+
+
+PLAIN = """
+import ithaca
+print("begins")
+one = ithaca.solve("mm", i=8, j=8, k=8, divisors_only=True, threads=2)
+print(one.status, int(one.value))
+front = ithaca.pareto("mm", i=2, j=2, k=2, divisors_only=True, objectives="latency,dsp", threads=2)
+print(front.status)
+"""
+
+KEPT = """
+import os, signal
+import ithaca
+from ithaca.commands.api.live_line import LiveLine
+
+def hit(self, index, progress):
+    if progress.value is not None:
+        os.kill(os.getpid(), signal.SIGINT)
+
+LiveLine.report = hit
+found = ithaca.solve("mm", i=1024, j=1024, k=1024, threads=2)
+ends = {each.certificate.termination.value for each in found.designs}
+print(found.status, found.lower_bound is not None, *sorted(ends & {"interrupted"}))
+"""
+
+LOCAL = """
+import ithaca
+print("begins")
+found = ithaca.network("bert-base", layers=["*query*"], sequence=8, hidden=8, heads=2, feed_forward=8,
+                       divisors_only=True, limit={"dsp": 40}, scheduler="local")
+print(found.status)
+"""
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        pytest.param(PLAIN, "begins\noptimal 55\noptimal\n", marks=pytest.mark.ci),
+        (KEPT, "feasible True interrupted\n"),
+        pytest.param(LOCAL, "begins\noptimal\n", marks=pytest.mark.ci),
+    ],
+    ids=["threads", "interrupted", "cluster"],
+)
+def test_scripts_need_no_guard_for_threads(script: str, said: str, tmp_path: Path) -> None:
+    path = tmp_path / "plain.py"
+    path.write_text(script)
+    done = subprocess.run(
+        [sys.executable, path], capture_output=True, text=True, timeout=300, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, said, "")
