@@ -14,15 +14,18 @@ __version__ = "0.1.0"
 
 #: Where the names are; `__init__.pyi` says what they are to those who check types.
 _HOMES = {
+    "Architecture": "formulations.spatial.architecture",
     "Certificate": "solver.certificate",
     "CodesignResult": "commands.api.codesign_result",
     "CodesignStudy": "commands.api.codesign_study",
     "DisagreementError": "files.errors",
     "Front": "commands.api.fronts",
     "Grid": "commands.api.grids",
+    "HardwareSpace": "formulations.hardware.space",
     "InputError": "files.errors",
     "LoopNest": "workloads.nest",
     "Matches": "commands.api.matching",
+    "Network": "workloads.networks.network",
     "NetworkResult": "commands.api.answers",
     "NothingFoundError": "files.errors",
     "Platform": "formulations.platform",
@@ -72,4 +75,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted(__all__)

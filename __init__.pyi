@@ -30,10 +30,10 @@ from ithaca.files.errors import DisagreementError as DisagreementError
 from ithaca.files.errors import InputError as InputError
 from ithaca.files.errors import NothingFoundError as NothingFoundError
 from ithaca.formulations.data_types import DataType
-from ithaca.formulations.hardware.space import HardwareSpace
+from ithaca.formulations.hardware.space import HardwareSpace as HardwareSpace
 from ithaca.formulations.platform import Platform as Platform
 from ithaca.formulations.problem import Objective
-from ithaca.formulations.spatial.architecture import Architecture
+from ithaca.formulations.spatial.architecture import Architecture as Architecture
 from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.results.network_verification import Check
 from ithaca.solver.certificate import Certificate as Certificate
@@ -42,20 +42,23 @@ from ithaca.solver.cpsat.from_pyomo import solve_pyomo as solve_pyomo
 from ithaca.solver.solution import Solution as Solution
 from ithaca.studies.grid import StudyAxis
 from ithaca.workloads.nest import LoopNest as LoopNest
-from ithaca.workloads.networks.network import Network
+from ithaca.workloads.networks.network import Network as Network
 
 __version__: str
 
 __all__ = [
+    "Architecture",
     "Certificate",
     "CodesignResult",
     "CodesignStudy",
     "DisagreementError",
     "Front",
     "Grid",
+    "HardwareSpace",
     "InputError",
     "LoopNest",
     "Matches",
+    "Network",
     "NetworkResult",
     "NothingFoundError",
     "Platform",

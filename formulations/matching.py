@@ -141,6 +141,9 @@ class Match:
     idle: Sizes = ()
     """Further loops of the intrinsic, with sizes, of which one iteration works."""
 
+    def __repr__(self) -> str:
+        return f"<Match {self.computation}: {self.binding}>"
+
     @property
     def binding(self) -> Mapping[str, str]:
         """Loop of the computation by loop of the intrinsic."""

@@ -78,6 +78,9 @@ class Platform:
     sources: Mapping[str, str] = field(default_factory=dict)
     """Where its figures are from, by what they are of."""
 
+    def __repr__(self) -> str:
+        return f"<Platform {self.name}: {self.description}>"
+
     def bounds(self, given: Mapping[str, Bound]) -> dict[str, Fraction]:
         """The limits of its resources, replaced or extended by those given.
 

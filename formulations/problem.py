@@ -88,6 +88,9 @@ class Problem:
     objective: Objective
     """What is minimised."""
 
+    def __repr__(self) -> str:
+        return f"<Problem {self.design.name}: minimise {self.objective.text}>"
+
     def __post_init__(self) -> None:
         for limit in self.limits:
             if abs(limit.bound) > LARGEST:

@@ -25,6 +25,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from ithaca.files.errors import InputError
+from ithaca.files.numbers import number
 from ithaca.formulations.algebra.monotonicity import falling
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.configuration import Configuration
@@ -62,6 +63,9 @@ class FrontPoint:
     """All its metrics."""
     proof: tuple[ProofStep, ...]
     """The proven minima that no dominating configuration is compatible with."""
+
+    def __repr__(self) -> str:
+        return f"<FrontPoint {self.problem.design.name}: {', '.join(map(number, self.values))}>"
 
     @classmethod
     def of(

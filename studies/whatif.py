@@ -44,6 +44,9 @@ class StudyPoint:
     marginals: tuple[Marginal, ...] = ()
     """What each limit is worth there, if asked for."""
 
+    def __repr__(self) -> str:
+        return f"<StudyPoint {self.answer!r}>"
+
 
 @dataclass(frozen=True)
 class Study:

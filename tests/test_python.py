@@ -330,3 +330,42 @@ def test_scripts_need_no_guard_for_threads(script: str, said: str, tmp_path: Pat
         [sys.executable, path], capture_output=True, text=True, timeout=300, check=False
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, said, "")
+
+
+def test_the_names_of_ithaca_are_those_that_are_public() -> None:
+    assert dir(ithaca) == sorted(ithaca.__all__)
+    assert {"Architecture", "HardwareSpace", "Network"} <= {*dir(ithaca)}
+    stub, page = (
+        (Path(ithaca.__file__).parent / name).read_text()
+        for name in ("__init__.pyi", "docs/python.md")
+    )
+    for name in ("Architecture", "HardwareSpace", "LoopNest", "Network", "Platform"):
+        assert getattr(ithaca, name).__doc__
+        assert f"import {name} as {name}\n" in stub
+        assert f"::: ithaca.{name}\n" in page
+
+
+def test_lists_of_answers_are_short() -> None:
+    small = {"i": 4, "j": 4, "k": 4, "dataflow": "i,j", "divisors_only": True}
+    solved = ithaca.solve("mm", **small)  # type: ignore[arg-type]
+    front = ithaca.pareto("mm", **small, objectives="latency,dsp")  # type: ignore[arg-type]
+    study = ithaca.whatif("mm", **small, vary={"dsp": [20, 40]})  # type: ignore[arg-type]
+    assert repr(list(front.points)) == "[<FrontPoint [i,j] C: 58, 10>, <FrontPoint [i,j] C: 89, 5>]"
+    assert repr(study.points[0,]) == "<StudyPoint <Solution [i,j] C: latency 58 (optimal)>>"
+    lists = [solved.designs, front.points, front.problems, study.points.values()]
+    lists += [ithaca.list_designs("mm"), ithaca.match("mm", i=4, j=4, k=4).choices]
+    lists += [ithaca.list_workloads(), ithaca.list_networks(), ithaca.list_platforms()]
+    lists += [ithaca.list_architectures(), ithaca.list_spaces()]
+    lists += [ithaca.network("bert-base", arch="simple", layers=["*query*"], sequence=2).layers]
+    for each in lists:
+        for entry in each:
+            assert re.fullmatch(rf"<{type(entry).__name__}\b.{{3,220}}>", repr(entry))
+
+
+@pytest.mark.parametrize("name", [None, "front.png", "front.html"])
+def test_plots_are_figures(name: str | None, tmp_path: Path) -> None:
+    front = ithaca.pareto("mm", i=2, j=2, k=2, dataflow="i,j", objectives="latency,dsp")
+    figure = front.plot(None if name is None else tmp_path / name)
+    (axes,) = figure.axes
+    assert axes.get_xlabel().startswith("latency")
+    assert [path.name for path in tmp_path.iterdir()] == ([] if name is None else [name])

@@ -51,6 +51,9 @@ class LoopNest:
     description: str = field(default="", compare=False)
     """One line for users; it tells no nests apart."""
 
+    def __repr__(self) -> str:
+        return f"<LoopNest {self.name}: {self}, {self.shown_sizes}>"
+
     def __post_init__(self) -> None:
         self._check_names()
         for loop, extent in self.extents:

@@ -9,7 +9,7 @@ from typing import Any
 
 from benchmarks.paper.experiment import Cell, Claim, Experiment, Outcome, Run
 from ithaca.exports.charts.chart import Chart
-from ithaca.exports.charts.picture import save_picture
+from ithaca.exports.charts.picture import draw_picture
 from ithaca.files.csv_text import csv_text
 from ithaca.files.numbers import json_number
 from ithaca.files.writing import document_text, write_folder
@@ -52,7 +52,7 @@ def write_experiment(
 def picture(chart: Chart) -> bytes:
     """A chart as PNG."""
     stream = io.BytesIO()
-    save_picture(chart, stream)
+    draw_picture(chart, stream)
     return stream.getvalue()
 
 

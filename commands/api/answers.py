@@ -31,6 +31,7 @@ from ithaca.studies.network import result as networks
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
+    from matplotlib.figure import Figure
 
     from ithaca.exports.charts.chart import Chart
 
@@ -162,11 +163,12 @@ class StudyAnswer(Answer):
         except InputError:
             return None
 
-    def plot(self, path: str | Path) -> None:
-        """Draw the answer to a .png, .svg, .pdf or .html file."""
+    def plot(self, path: str | Path | None = None) -> Figure:
+        """Draw the answer, as a figure of matplotlib's, and to a .png, .svg, .pdf or .html file if
+        one is named."""
         from ithaca.exports.charts.files import save_plot
 
-        save_plot(self.chart, Path(path))
+        return save_plot(self.chart, path)
 
 
 @dataclass(frozen=True, repr=False)
@@ -320,13 +322,13 @@ class NetworkResult(StudyAnswer, networks.NetworkResult):
 
         return network_chart([self])
 
-    def plot(self, path: str | Path, compare: Sequence[NetworkResult] = ()) -> None:
-        """Draw what each layer takes to a .png, .svg, .pdf or .html file, alone or against other
-        results of the network."""
+    def plot(self, path: str | Path | None = None, compare: Sequence[NetworkResult] = ()) -> Figure:
+        """Draw what each layer takes, as a figure and to a file like other answers, alone or
+        against other results of the network."""
         from ithaca.exports.charts.files import save_plot
         from ithaca.exports.charts.network import network_chart
 
-        save_plot(network_chart([self, *compare]), Path(path))
+        return save_plot(network_chart([self, *compare]), path)
 
 
 def loop_text(found: Solution) -> str:

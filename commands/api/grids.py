@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
@@ -81,16 +81,17 @@ class Grid:
                 vars(self)["dataset"] = load_grid(Path(path), lazily=True)
 
     @public
-    def plot(self, path: str | Path, x: str, y: str, metric: str = METRIC) -> None:
+    def plot(self, path: str | Path | None, x: str, y: str, metric: str = METRIC) -> Any:
         """Draw a heat map of a metric over two factors, such as ``t2.i``: the best design with each
         pair."""
         self.check_plot(path, x, y)
         with self.at_work():
-            save_plot(heat_map(self.dataset, x, y, metric), Path(path))
+            return save_plot(heat_map(self.dataset, x, y, metric), path)
 
-    def check_plot(self, path: str | Path, x: str, y: str) -> None:
+    def check_plot(self, path: str | Path | None, x: str, y: str) -> None:
         """Refuse, before anything is computed, what could not be drawn."""
-        check_plot(Path(path))
+        if path is not None:
+            check_plot(Path(path))
         for option, name in (("--x", x), ("--y", y)):
             if name not in self.window.free:
                 raise InputError(

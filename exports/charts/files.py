@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ithaca.exports.charts.chart import Chart
 from ithaca.exports.charts.page import save_page
-from ithaca.exports.charts.picture import save_picture
+from ithaca.exports.charts.picture import draw_picture
 from ithaca.files.errors import InputError
 from ithaca.files.writing import check_writable, whole_file
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 PICTURES = (".png", ".svg", ".pdf")
 PAGES = (".html",)
@@ -25,8 +29,14 @@ def check_plot(path: Path) -> None:
     check_writable(path)
 
 
-def save_plot(chart: Chart, path: Path) -> None:
-    """Draw a chart to a file; its ending chooses the kind."""
-    check_plot(path)
-    with whole_file(path) as temporary:
-        (save_picture if path.suffix.lower() in PICTURES else save_page)(chart, temporary)
+def save_plot(chart: Chart, path: str | Path | None) -> Figure:
+    """Draw a chart, and write it to a file if there is one, whose ending chooses the kind."""
+    if path is None:
+        return draw_picture(chart)
+    file = Path(path)
+    check_plot(file)
+    with whole_file(file) as temporary:
+        if file.suffix.lower() in PICTURES:
+            return draw_picture(chart, temporary)
+        save_page(chart, temporary)
+    return draw_picture(chart)

@@ -39,11 +39,13 @@ _STYLE: dict[Any, Any] = {
 }
 
 
-def save_picture(chart: Chart, to: Path | IO[bytes]) -> None:
-    """Draw a chart to a file whose ending is that of a kind of picture, or to a stream as PNG."""
+def draw_picture(chart: Chart, to: Path | IO[bytes] | None = None) -> Figure:
+    """Draw a chart: to a file whose ending is that of a kind of picture, or to a stream as PNG."""
     chart = printable_chart(chart)
     with drawn(chart, chart.title) as (figure, _):
-        figure.savefig(to, dpi=RESOLUTION)
+        if to is not None:
+            figure.savefig(to, dpi=RESOLUTION)
+        return figure
 
 
 @contextmanager

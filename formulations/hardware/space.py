@@ -81,6 +81,9 @@ class HardwareSpace:
     limits: Mapping[str, Fraction] = field(default_factory=dict)
     """Upper limits unless others are asked for."""
 
+    def __repr__(self) -> str:
+        return f"<HardwareSpace {self.name}: {self.box.count:,} accelerators>"
+
     @property
     def box(self) -> Box:
         """The box of all accelerators of the space."""

@@ -204,6 +204,9 @@ class Architecture:
     network: OperandNetworks | None = None
     """What only edition `explainable` reads."""
 
+    def __repr__(self) -> str:
+        return f"<Architecture {self.name}: {', '.join(part.name for part in self.parts)}>"
+
     def __post_init__(self) -> None:
         if not 1 <= len(self.levels) <= MAX_LEVELS:
             raise InputError(

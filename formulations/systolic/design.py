@@ -100,6 +100,9 @@ class SystolicDesign(Design):
     kept: Sizes = ()
     """Tensors that stay on chip, with the words of all of each (see `evaluate`)."""
 
+    def __repr__(self) -> str:
+        return f"<SystolicDesign {self.nest.name} {self.name}>"
+
     @property
     def name(self) -> str:
         return self.array.name

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
+from ithaca.files.numbers import number
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.hardware.space import HardwareSpace
 from ithaca.solver.certificate import Certificate
@@ -27,6 +28,9 @@ class HardwarePoint:
     """The objectives, by the Fraction reference."""
     layers: tuple[Solution, ...]
     """The mapping of every layer, in the order of the question."""
+
+    def __repr__(self) -> str:
+        return f"<HardwarePoint {dict(self.point)}: {', '.join(map(number, self.values))}>"
 
     def total(self, amount: Amount) -> Fraction:
         """An amount, by the Fraction reference."""

@@ -57,6 +57,9 @@ class LayerResult:
     array: int | None = None
     """Number of the array that runs it (from 0), where layers share arrays."""
 
+    def __repr__(self) -> str:
+        return f"<LayerResult {self.layer.name} × {self.layer.count}: {self.answer!r}>"
+
     @property
     def mac_cycles(self) -> Fraction | None:
         """MAC units · latency of a run: the operations that its hardware has cycles for."""

@@ -109,6 +109,9 @@ class Network:
     unordered: str = "it is no network file"
     """Why the order is not known, where it is not."""
 
+    def __repr__(self) -> str:
+        return f"<Network {self.name}: {len(self.layers)} distinct layers>"
+
     def __post_init__(self) -> None:
         if not self.name:
             raise InputError("name of a network is empty; allowed: text")
