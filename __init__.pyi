@@ -11,21 +11,21 @@ from ithaca.commands.api.answers import NetworkResult as NetworkResult
 from ithaca.commands.api.answers import Result as Result
 from ithaca.commands.api.codesign_result import CodesignResult as CodesignResult
 from ithaca.commands.api.codesign_study import CodesignStudy as CodesignStudy
-from ithaca.commands.api.evaluating import Points as Points
 from ithaca.commands.api.explaining import Words as Words
 from ithaca.commands.api.fronts import Front as Front
 from ithaca.commands.api.grids import Grid as Grid
-from ithaca.commands.api.lists import list_architectures as list_architectures
 from ithaca.commands.api.lists import list_networks as list_networks
 from ithaca.commands.api.lists import list_platforms as list_platforms
 from ithaca.commands.api.lists import list_spaces as list_spaces
 from ithaca.commands.api.lists import list_workloads as list_workloads
-from ithaca.commands.api.mapped_layers import MappedLayers
-from ithaca.commands.api.mapped_points import MappedPoints
 from ithaca.commands.api.matching import Matches as Matches
-from ithaca.commands.api.simulating import Simulation as Simulation
+from ithaca.commands.api.points import EvaluatedPoints
 from ithaca.commands.api.studies import Study as Study
 from ithaca.commands.api.verifying import Verification as Verification
+from ithaca.commands.families.spatial.layers import MappedLayers
+from ithaca.commands.families.spatial.lists import list_architectures as list_architectures
+from ithaca.commands.families.systolic.points import Points as Points
+from ithaca.commands.families.systolic.simulating import Simulation as Simulation
 from ithaca.files.errors import DisagreementError as DisagreementError
 from ithaca.files.errors import InputError as InputError
 from ithaca.files.errors import NothingFoundError as NothingFoundError
@@ -134,7 +134,7 @@ def evaluate(
     edition: str | None = None,
     arch: str | Path | None = None,
     sums: str | None = None,
-) -> Points | MappedPoints:
+) -> EvaluatedPoints:
     """Compute all metrics of given configurations afresh, by the exact reference."""
 
 def explain(
@@ -196,9 +196,9 @@ def map(
     bypass: str = "fixed",
     fanout: str = "mesh",
     edition: str = "timeloop",
-    objective: str | Objective = "edp",
     limit: Mapping[str, float | str | None] | Sequence[str] | None = None,
     divisors_only: bool = False,
+    objective: str | Objective = "edp",
     method: str = "auto",
     prove_with: str | Sequence[str] | None = None,
     time_limit: float | None = None,
@@ -333,6 +333,10 @@ def seed(
     divisors_only: bool = False,
     regime: str | None = None,
     sums: str | None = None,
+    arch: str | PathLike[str] | Architecture | None = None,
+    constraints: str | Path | None = None,
+    bypass: str = "fixed",
+    fanout: str = "mesh",
     objective: str | Objective = "latency",
     time_limit: float | None = None,
     threads: int = 1,

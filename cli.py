@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from importlib import import_module
 from importlib.resources import files
+from types import ModuleType
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -29,7 +30,7 @@ CLOSED = "standard output was closed before everything was printed"
 
 #: What each command does, in a line that fits; its help begins with the docstring of the function
 #: that it calls. Its own function has its name and stands in a module of this name in
-#: `ithaca.commands`, or is among `ithaca.commands.plain`.
+#: `ithaca.commands` or of a family in `ithaca.commands.families`, or is in `ithaca.commands.plain`.
 COMMANDS: Mapping[str, str] = {
     "solve": "Find the best configuration of a workload, and prove it.",
     "map": "Find the best mapping onto a memory hierarchy, and prove it.",
@@ -63,13 +64,19 @@ def load(name: str) -> Any:
 
         listing.info.epilog = epilog
         return typer.main.get_command(listing)
-    command = (
-        plain(name) if name in PLAIN else getattr(import_module(f"ithaca.commands.{name}"), name)
-    )
+    command = plain(name) if name in PLAIN else getattr(_module(name), name)
     what = str(getattr(command, "calls", command).__doc__).partition("\n\n")[0]
     single = typer.Typer(add_completion=False, rich_markup_mode=None)
     single.command(name, help=" ".join(what.split()), epilog=epilog)(as_typed(command))
     return typer.main.get_command(single)
+
+
+def _module(name: str) -> ModuleType:
+    """The module of a command, perhaps a family's."""
+    from ithaca.formulations.families import FAMILIES, module_of
+
+    own = (module_of("ithaca.commands.families", family, name) for family in FAMILIES)
+    return next(filter(None, own), None) or import_module(f"ithaca.commands.{name}")
 
 
 def _examples() -> list[str]:

@@ -18,23 +18,28 @@ import pytest
 #: time.
 PROGRAM = """
 import json, resource, sys, time
+from dataclasses import replace
 from fractions import Fraction
 from ithaca.formulations.data_types import data_type
 from ithaca.formulations.platform_files import load_platform
-from ithaca.formulations.problem import Limit
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.solver.options import SolveOptions
 from ithaca.studies.network.modes import mode
-from ithaca.studies.network.problems import NetworkRequest, only_layers
+from ithaca.formulations.systolic.question import ArrayQuestion
+from ithaca.studies.network.problems import only_layers
 from ithaca.studies.network.runner import RunOptions
 from ithaca.formulations.question import Minimise
 from ithaca.workloads.networks.find import find_network
 
 name, patterns, dtype, arrays, seconds = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4]), float(sys.argv[5])
 network = only_layers(find_network(name, {}), patterns.split() if patterns else [])
-limits = (Limit("dsp", Fraction("8601.6")), Limit("bram18k", Fraction("3763.2")))
-request = NetworkRequest(
-    data_type(dtype), load_platform("u250"), limits, parse_objective("latency"), arrays=arrays, minimise=Minimise.TOTAL
+request = ArrayQuestion(
+    data=data_type(dtype),
+    platform=replace(load_platform("u250"), resources={}),
+    bounds={"dsp": Fraction("8601.6"), "bram18k": Fraction("3763.2")},
+    objective=parse_objective("latency"),
+    arrays=arrays,
+    minimise=Minimise.TOTAL,
 )
 known = []
 

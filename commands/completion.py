@@ -8,6 +8,7 @@ from glob import escape
 from pathlib import Path
 from typing import Any
 
+from ithaca.commands.api.keywords import questions
 from ithaca.files.errors import InputError
 
 #: Options whose values are lists with commas.
@@ -60,31 +61,17 @@ def _values(option: str, words: Mapping[str, Any], start: str) -> Iterable[str]:
             return _files(start, ".json")
         case "points":
             return _files(start, ".csv", ".json")
-        case "platform":
-            from ithaca.formulations.platform_files import platform_names
-
-            return [*platform_names(), *_files(start, ".yaml")]
         case "objective" | "objectives" | "metric" | "limit":
-            from ithaca.formulations.systolic.metrics import METRICS
-
-            return (f"{name}=" for name in METRICS) if option == "limit" else METRICS
-        case "arch":
-            from ithaca.formulations.spatial.library import architecture_names
-
-            return [*architecture_names(), *_files(start, ".yaml")]
+            names = [metric for each in questions() for metric in each.metrics]
+            return (f"{name}=" for name in names) if option == "limit" else names
         case "intrinsic":
             from ithaca.formulations.intrinsics import INTRINSICS
 
             return INTRINSICS
-        case "dtype":
-            from ithaca.formulations.data_types import DATA_TYPES
-
-            return DATA_TYPES
-        case "method" | "edition":
-            from ithaca.formulations.systolic.systolic_array import Edition
+        case "method":
             from ithaca.solver.engines import Method
 
-            return [each.value for each in (Method if option == "method" else Edition)]
+            return [each.value for each in Method]
         case "mode":
             from ithaca.studies.network.modes import MODES
 
@@ -101,29 +88,28 @@ def _values(option: str, words: Mapping[str, Any], start: str) -> Iterable[str]:
             return _of_workload(option, words)
         case "layers" | "layer" | "design":
             return _of_network(option, words)
-    return ()
+    named = next(filter(None, (each.named(option) for each in questions())), ())
+    return [*named, *(_files(start, ".yaml") if option in ("platform", "arch") else ())]
 
 
 def _of_workload(option: str, words: Mapping[str, Any]) -> Iterable[str]:
     """Loops and tensors of the workload that was typed, by itself or in a result; or parameters of
     a network."""
     from ithaca.commands.api.loading import is_result, one_result
-    from ithaca.formulations.systolic.dataflows import dataflows
-    from ithaca.formulations.systolic.design import systolic
+    from ithaca.formulations.families import profile_of
     from ithaca.workloads.library import workload
     from ithaca.workloads.networks.find import find_network
 
     if option == "sizes" and "name" in words:
         return [f"{name}=" for name, _ in find_network(words["name"]).parameters]
     name = words["workload"] if "workload" in words else words["source"]
-    nest = systolic(one_result(name).problem).nest if is_result(name) else workload(name)
+    result = is_result(name)
+    nest = profile_of(one_result(name).problem.design).nest if result else workload(name)
+    if nest is None:
+        return ()
     if option in ("sizes", "tile"):
         return [f"{loop}=" for loop in (nest.settings if option == "sizes" else nest.loops)]
-    return (
-        [",".join(d) for d in dataflows(nest)]
-        if option == "dataflow"
-        else [a.tensor for a in nest.accesses]
-    )
+    return next(filter(None, (each.named(option, nest) for each in questions())), ())
 
 
 def _of_network(option: str, words: Mapping[str, Any]) -> Iterable[str]:

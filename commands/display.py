@@ -155,7 +155,9 @@ def shortened(name: str) -> str:
 def print_result(result: Result) -> None:
     """Print the answer and its proof, its loops, what it takes in parts, and what binds: as its
     family does, if that says how."""
-    if (own := module_of("ithaca.commands.families", result.problem.design.family)) is not None:
+    if (
+        own := module_of("ithaca.commands.families", result.problem.design.family, "printing")
+    ) is not None:
         own.print_result(result)
         return
     out, best, objective = console(), result.best, result.objective.text

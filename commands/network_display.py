@@ -30,12 +30,12 @@ def print_network(result: NetworkResult) -> None:
     out, request, network = console(), result.request, result.network
     sizes = ", ".join(f"{name}={value}" for name, value in network.parameters)
     what = f"{network.name}{f' ({sizes})' if sizes else ''}"
-    what += "".join(f" {fact}" for _, fact in request.facts)
-    what += f" on {request.platform.name}, {request.model} model edition, {result.mode}"
+    what += "".join(f" {fact}" for _, fact in request.terms)
+    what += f" on {request.place}, {request.model} model edition, {result.mode}"
     out.print(escape(f"{what}, minimising {request.objective.text}"))
     if not result.complete:
         out.print("the run ended early, by the time limit or an interrupt")
-    if (own := module_of("ithaca.commands.families.networks", result.family)) is not None:
+    if (own := module_of("ithaca.commands.families", result.family, "networks")) is not None:
         own.print_layers(out, result)
     else:
         print_layers(out, result)

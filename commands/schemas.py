@@ -16,7 +16,7 @@ Made = Callable[[], dict[str, Any]]
 
 def schema(kind: str) -> dict[str, Any]:
     """The JSON schema of a kind of document. Raises `InputError` if there is no such kind."""
-    from ithaca.commands.api.parsing import parse_choice
+    from ithaca.files.words import parse_choice
     from ithaca.formulations.families import FAMILIES
     from ithaca.results.schema import result_model
 
@@ -39,6 +39,13 @@ def _codesign() -> dict[str, Any]:
     from ithaca.results.codesign import codesign_model
 
     return json_schema(codesign_model(FAMILIES[next(iter(ACCELERATORS))]))
+
+
+def _simulation() -> dict[str, Any]:
+    from ithaca.formulations.families import UNNAMED, module_of
+
+    own: Any = module_of("ithaca.commands.families", UNNAMED, "simulating")
+    return json_schema(own.SimulationDocument)
 
 
 def _rows(name: str, kind: str = "object", **more: Any) -> Made:
@@ -96,7 +103,7 @@ WRITTEN: Mapping[str, Made] = {
     "match": _of("commands.api.matching", "MatchDocument"),
     "whatif": _of("results.studies", "StudyDocument"),
     "pareto": _of("results.studies", "FrontDocument"),
-    "simulation": _of("commands.api.simulating", "SimulationDocument"),
+    "simulation": _simulation,
     "points": _rows("points"),
     "layers": _rows("answers"),
     "explanation": _rows("statements", "string", study={"const": "explain"}),

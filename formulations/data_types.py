@@ -130,6 +130,10 @@ DATA_TYPES: Mapping[str, DataType] = {
 }
 
 
+#: Their names, as help lists them.
+DTYPES = " or ".join(", ".join(DATA_TYPES).rsplit(", ", 1))
+
+
 def data_type(name: str) -> DataType:
     """Look up a data type; raises `InputError` for an unknown name."""
     if name not in DATA_TYPES:

@@ -43,8 +43,10 @@ def profile_of(design: Design) -> Profile[Any]:
 
 
 @cache
-def module_of(place: str, family: str) -> ModuleType | None:
-    """The module of a family in a package of a later layer, which draws or prints what is its own;
-    None where it has none."""
+def module_of(place: str, family: str, part: str = "") -> ModuleType | None:
+    """The module of a family in a package of a later layer, or a part of it, which draws or prints
+    what is its own; None where it has none."""
     name = f"{place}.{family}"
-    return None if find_spec(name) is None else import_module(name)
+    if find_spec(name) is None or (part and find_spec(f"{name}.{part}") is None):
+        return None
+    return import_module(f"{name}.{part}" if part else name)

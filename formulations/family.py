@@ -15,6 +15,7 @@ from ithaca.formulations.space import Role
 
 if TYPE_CHECKING:
     from ithaca.formulations.hardware.remedies import Remedy
+    from ithaca.formulations.question import Question
     from ithaca.formulations.schema import Document
     from ithaca.workloads.nest import LoopNest
 
@@ -86,6 +87,10 @@ class Profile(ABC, Generic[D]):
         """Whether what a user wrote names this design."""
         return text.strip() == self.design.name
 
+    def meets(self, words: Mapping[str, Any]) -> bool:
+        """Whether it is what options of its question ask for."""
+        return False
+
     def remarks(self, configuration: Mapping[str, int], limits: Sequence[Limit]) -> Remarks:
         """What can be said of a configuration beside its metrics and its use of limits."""
         return Remarks()
@@ -121,6 +126,11 @@ class Profile(ABC, Generic[D]):
     @property
     def given(self) -> Mapping[str, int]:
         """Its hardware as far as that was given, by the name of the quantity."""
+        return {}
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """What a question that begins with it takes from it, by option."""
         return {}
 
     def meaning(self, quantity: str) -> tuple[str, str]:
@@ -188,6 +198,8 @@ class Family(ABC, Generic[D]):
     """Model of which design a solution is of."""
     tiling: Any
     """Type of a configuration in documents: a model, or what pydantic can validate."""
+    question: ClassVar[type[Question] | None] = None
+    """What is asked of its designs; None where commands cannot ask."""
 
     @abstractmethod
     def head_fields(self, design: D) -> Mapping[str, Any]:

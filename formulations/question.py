@@ -1,14 +1,38 @@
-"""What is asked of designs."""
+"""What is asked of workloads: a question of each family, read from options, poses problems."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import Enum
+from fractions import Fraction
 from math import inf
+from os import PathLike
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 import numpy as np
+from typer import Option
 
+from ithaca.files.errors import InputError
+from ithaca.files.messages import quoted
+from ithaca.files.numbers import DECIMAL
+from ithaca.files.words import REPEATED, several, split_values
 from ithaca.formulations.algebra.array_types import Floats
+from ithaca.formulations.algebra.parsing import parse_expression
+from ithaca.formulations.design import Design, Metric
+from ithaca.formulations.platform import Bound, Share
+from ithaca.formulations.problem import Limit, Objective, Problem
+from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
+from ithaca.workloads.library import read_nest
+from ithaca.workloads.nest import LoopNest, Stored
+
+if TYPE_CHECKING:
+    from ithaca.workloads.networks.network import Layer, Network
+
+#: Limits as options state them.
+Limits = Mapping[str, float | str | None] | Sequence[str] | None
 
 
 class Minimise(Enum):
@@ -28,3 +52,281 @@ class Minimise(Enum):
     def nothing(self) -> float:
         """What a pipeline without stages takes."""
         return -inf if self is Minimise.SLOWEST else 0.0
+
+
+@dataclass(frozen=True)
+class QuestionOptions:
+    """Options that a family reads; those of all families together are what commands take."""
+
+    limit: Annotated[
+        Limits,
+        Option("--limit", help="Upper limits on metrics, e.g. latency=1e6."),
+        REPEATED,
+    ] = None
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """What studies may vary of a question, beside sizes and limits."""
+
+    read: Callable[[LoopNest, Any], Any]
+    """Reads a value for a nest; an `InputError` if it is none."""
+    change: Callable[[Any, Any], Any]
+    """Puts a value into a question."""
+    label: Callable[[Any], str] = str
+    """How a value is shown."""
+    meaning: str = ""
+    """What it is; empty: its name says that."""
+
+
+@dataclass(frozen=True)
+class LayerProblems:
+    """A layer, and its problem under each design, in the order of the designs."""
+
+    layer: Layer
+    problems: tuple[Problem, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question(ABC):
+    """What is asked of any workload; `designs` alone must be stated."""
+
+    objective: Objective
+    """What is minimised."""
+    bounds: Mapping[str, Bound] = field(default_factory=dict)
+    """Upper limits on metrics, and on expressions over them, as they were given."""
+    layers: tuple[Problem, ...] = ()
+    """The problems of a network's layers, where they are known as such; else its nests pose
+    them."""
+
+    options: ClassVar[type[Any]] = QuestionOptions
+    """The options that it reads."""
+    selector: ClassVar[str] = ""
+    """The option that asks for this family."""
+    workloads: ClassVar[Collection[str]] = ()
+    """Workloads that only this family has."""
+    alone: ClassVar[Collection[str]] = ()
+    """Further options, of some commands, that go with this family alone."""
+    kind: ClassVar[str] = ""
+    """What its own options speak of, in the plural."""
+    places: ClassVar[str] = "platforms"
+    """What designs are for, in the plural."""
+    metrics: ClassVar[Collection[str]] = ()
+    """Metrics that all its designs have."""
+    usual: ClassVar[str] = "latency"
+    """What is minimised unless something else is asked for."""
+    steady: ClassVar[bool] = True
+    """Whether networks are solved by the engine that answers the same in every run."""
+    arrays: int = 1
+    """How many arrays share a budget."""
+    minimise: Minimise = Minimise.TOTAL
+    """What of several arrays is minimised."""
+    shares: Mapping[str, Fraction] = field(default_factory=dict)
+    """Sizes of what arrays take whole shares of, DSP blocks and block RAM; of a bandwidth, which
+    each has to itself."""
+
+    # -- reading -----------------------------------------------------------------------
+
+    @classmethod
+    def nest(cls, workload: str | PathLike[str] | LoopNest, sizes: Mapping[str, int]) -> LoopNest:
+        """The loop nest of a workload."""
+        return read_nest(workload, sizes)
+
+    @classmethod
+    def read(cls, options: Any, objective: str | Objective | None = None) -> Self:
+        """What options ask. Raises `InputError` if they cannot."""
+        return cls(objective=cls.minimised(objective), bounds=parse_limits(options.limit or []))
+
+    @classmethod
+    def minimised(cls, objective: str | Objective | None) -> Objective:
+        """An objective, its words, or the usual one."""
+        if isinstance(objective, Objective):
+            return objective
+        text = objective or cls.usual
+        return Objective(text, parse_expression(text, where="--objective", allowed=None))
+
+    @classmethod
+    def named(cls, option: str, nest: LoopNest | None = None) -> Sequence[str]:
+        """The values of an option that have names, perhaps those of a nest."""
+        return ()
+
+    # -- posing ------------------------------------------------------------------------
+
+    @abstractmethod
+    def designs(self, nest: LoopNest, memory: Stored = ()) -> Sequence[Design]:
+        """The designs for a nest, whose tensors may have extents in ``memory`` of their own.
+
+        Raises `InputError` if there are none.
+        """
+
+    def problems(self, nest: LoopNest, memory: Stored = ()) -> tuple[Problem, ...]:
+        """One problem for each design. Raises `InputError` if it lacks a metric."""
+        return tuple(self.problem(design) for design in self.designs(nest, memory))
+
+    def problem(self, design: Design) -> Problem:
+        """The problem that a design poses."""
+        for name in self.bounds:
+            parse_expression(name, where="--limit", allowed=design.vocabulary)
+        parse_expression(self.objective.text, where="--objective", allowed=design.vocabulary)
+        return Problem(design, self.limits, self.objective)
+
+    @property
+    def limits(self) -> tuple[Limit, ...]:
+        """The limits of every problem."""
+        limits = []
+        for name, bound in self.bounds.items():
+            if bound is None or isinstance(bound, Share):
+                raise InputError(
+                    f"--limit: '{name}' is no number; allowed: one, as "
+                    f"{self.places} have none of their own"
+                )
+            limits.append(Limit(name, bound))
+        return tuple(limits)
+
+    def pose(self, network: Network) -> tuple[LayerProblems, ...]:
+        """The problems of every layer. Raises `InputError` if one has none."""
+        if self.layers:
+            pairs = zip(network.layers, self.layers, strict=True)
+            return tuple(LayerProblems(layer, (problem,)) for layer, problem in pairs)
+        posed = []
+        for layer in network.layers:
+            try:
+                posed.append(LayerProblems(layer, self.problems(layer.nest)))
+            except InputError as error:
+                raise InputError(
+                    f"layer {layer.name}: {error}; --layers leaves layers out"
+                ) from None
+        return tuple(posed)
+
+    def minimising(self, objective: Objective) -> Self:
+        """The same with another objective."""
+        layers = tuple(replace(problem, objective=objective) for problem in self.layers)
+        return replace(self, objective=objective, layers=layers)
+
+    @property
+    def unrestricted(self) -> Self | None:
+        """The same whatever can be built; None where nothing is left out for that."""
+        return None
+
+    @property
+    def unfused(self) -> str:
+        """Why nothing that layers hand on may stay on chip; empty where it may."""
+        return ""
+
+    # -- words -------------------------------------------------------------------------
+
+    @property
+    def place(self) -> str:
+        """What designs are for, by its name."""
+        return ""
+
+    @property
+    def technology(self) -> Technology:
+        """Its clock and energies."""
+        return DEFAULT_TECHNOLOGY
+
+    @property
+    def label(self) -> str:
+        """What runs, in a word."""
+        return ""
+
+    @property
+    def terms(self) -> tuple[tuple[str, str], ...]:
+        """What runs, as terms with values."""
+        return ()
+
+    @property
+    def model(self) -> str:
+        """The model edition."""
+        return ""
+
+    @property
+    def facts(self) -> Mapping[str, str]:
+        """What is asked beside the nest, by name, for the attributes of a Dataset."""
+        return {"platform": self.place}
+
+    def remarks(self, nest: LoopNest | None) -> Iterable[str]:
+        """What is to be said before a nest is solved, or whatever nest, in lines."""
+        return ()
+
+    def title(self, nest: LoopNest) -> str:
+        """What is asked of a nest, in a line."""
+        return f"{nest.name} ({nest.shown_sizes}), {self.place}"
+
+    def provenance(self, nest: LoopNest) -> dict[str, str]:
+        """What is asked of a nest, for the attributes of a Dataset."""
+        sizes = ",".join(f"{loop}={n}" for loop, n in nest.sizes.items())
+        of_nest = {"workload": nest.name, "statement": str(nest), "sizes": sizes}
+        return {**of_nest, **self.facts}
+
+    # -- studies -----------------------------------------------------------------------
+
+    def vocabulary(self, nest: LoopNest) -> Mapping[str, Metric]:
+        """The metrics that its objectives and limits may speak of."""
+        return self.designs(nest)[0].vocabulary
+
+    @property
+    def variables(self) -> Mapping[str, Variable]:
+        """What studies may vary, by name; options are named like them."""
+        return {}
+
+    @property
+    def figures(self) -> Mapping[str, Metric]:
+        """Figures of its hardware that studies may vary, by name."""
+        return {}
+
+    def with_figure(self, name: str, value: Fraction | None) -> Self:
+        """The same with another value of one of them; None lifts it."""
+        raise KeyError(name)
+
+
+def parse_limits(given: Mapping[str, object] | Sequence[str]) -> dict[str, Bound]:
+    """Limits from words such as ``dsp=8601,bram18k=3763`` or ``latency*dsp<=1e9``, several times,
+    or by name.
+
+    The left side is any expression over metrics; ``<=`` and ``=`` mean the same. A bound may be a
+    share of the platform's resource (``bram18k=50%``), or ``none``.
+    """
+    if isinstance(given, Mapping):
+        return {
+            str(name): parse_upper(str(name), value, "--limit: ") for name, value in given.items()
+        }
+    limits: dict[str, Bound] = {}
+    texts = several(given)
+    for text in texts:
+        if re.search(r"[^=<>]\s*(>=?|=>|<(?!=)|==)", text):
+            raise InputError(
+                f"--limit is {quoted(text)}; allowed: upper limits only, "
+                "METRIC=VALUE or METRIC<=VALUE"
+            )
+    for part in [part for text in texts for part in split_values(text.replace("<=", "="))]:
+        name, equals, value = (word.strip() for word in part.partition("="))
+        if not equals or not name or not value:
+            raise InputError(
+                f"--limit is {quoted(part)}; allowed: METRIC=VALUE,… such as dsp=8601,bram18k=3763"
+            )
+        if name in limits:
+            raise InputError(f"--limit: {quoted(name)} is given twice")
+        limits[name] = parse_upper(name, value, "--limit: ")
+    return limits
+
+
+def parse_upper(name: str, value: object, where: str = "") -> Bound:
+    """What a metric, or an expression over metrics, may be at most: a number, a share, or none."""
+    if value is None or value == "none":
+        return None
+    if isinstance(value, str) and value.endswith("%"):
+        if not re.fullmatch(f"{DECIMAL}%", value):
+            raise InputError(
+                f"{where}{quoted(name)} is {quoted(value)}; allowed: a share such as 50%"
+            )
+        return Share(Fraction(value[:-1]))
+    plain = name.replace(".", "").isidentifier()
+    if isinstance(value, Fraction) and (value >= 0 or not plain):
+        return value
+    text = str(value)
+    if not re.fullmatch(("" if plain else "-?") + DECIMAL, text):
+        sign = " that is not negative" if plain else ""
+        what = f"a finite number{sign}, such as 8601.6 or 1e9; exponents of two digits"
+        raise InputError(f"{where}{quoted(name)} is {quoted(text)}; allowed: {what}")
+    return Fraction(text)

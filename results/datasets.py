@@ -145,7 +145,7 @@ def network_dataset(result: NetworkResult) -> xr.Dataset:
     title = f"Ithaca network {result.network.name}"
     attributes = {
         "mode": result.mode,
-        **_asked(layers[0].answer.problem, result.request.platform.name),
+        **_asked(layers[0].answer.problem, result.request.place),
     }
     return _dataset(
         title, attributes, {**LAYER, **ANSWER, **columns}, rows, {"layer": len(layers)}, coordinates

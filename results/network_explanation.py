@@ -140,8 +140,8 @@ def network_statements(result: NetworkResult, explained: NetworkExplanation) -> 
     """An explanation in plain words, one statement a line."""
     request = result.request
     yield (
-        f"Result: {result.network.name} {request.title}, {request.model} model edition, "
-        f"on {request.platform.name}, {result.mode}, minimising {request.objective.text}."
+        f"Result: {result.network.name} {request.label}, {request.model} model edition, "
+        f"on {request.place}, {result.mode}, minimising {request.objective.text}."
     )
     missing = [r.layer.name for r in result.layers if r.answer.found is None]
     if missing:

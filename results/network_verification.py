@@ -16,7 +16,7 @@ from typing import Any
 from ithaca.files.errors import EDITED, InputError
 from ithaca.files.numbers import counted, number
 from ithaca.formulations.algebra.rounding import below
-from ithaca.formulations.families import UNNAMED, choice_of, module_of
+from ithaca.formulations.families import choice_of, module_of
 from ithaca.solver.certificate import Status
 from ithaca.solver.options import Budget, SolveOptions, StoppedError
 from ithaca.solver.shortfall import Shortfall
@@ -24,7 +24,6 @@ from ithaca.solver.verification import BOUND_WITHIN, Claim, agree, claimed, repe
 from ithaca.studies.network.fused import solve_fused
 from ithaca.studies.network.modes import ONE_SEARCH, SHARED_ARRAY, mode
 from ithaca.studies.network.parts import layer_result
-from ithaca.studies.network.problems import NetworkRequest
 from ithaca.studies.network.result import Fusing, LayerResult, NetworkResult, Total
 from ithaca.studies.network.runner import RunOptions
 from ithaca.studies.network.totals import adds_up
@@ -61,7 +60,7 @@ def verify_network(result: NetworkResult, options: SolveOptions) -> Iterator[Che
     file; `DisagreementError` if engines contradict each other.
     """
     one_search, confirmed = result.mode in ONE_SEARCH, True
-    if isinstance(result.request, NetworkRequest) and not one_search:
+    if not result.request.layers and not one_search:
         _check_designs(result)
     for index, layer in enumerate(result.layers):
         check = (
@@ -99,9 +98,7 @@ def verify_network(result: NetworkResult, options: SolveOptions) -> Iterator[Che
             else "the sum over the layers, not all of which are confirmed"
         )
         yield Check("total", f"{claimed(total)}, {what}", confirmed)
-    request = result.request
-    if result.unrestricted is not None and isinstance(request, NetworkRequest):
-        free = replace(request, space=replace(request.space, target=None))
+    if result.unrestricted is not None and (free := result.request.unrestricted) is not None:
         again = partial(_total, result, free, fused=result.fusing is not None)
         search = budget.share()
         line, proven = repeat(result.unrestricted, again, search, "unrestricted", evaluated=False)
@@ -204,7 +201,9 @@ def _total(
     """What a network takes, by one more search, and where tensors may stay on chip."""
     if fused:
         return _fused(result, request, search).total
-    return mode(result.mode)(result.network, request, RunOptions(search=search)).total
+    return mode(result.mode, result.family)(
+        result.network, request, RunOptions(search=search)
+    ).total
 
 
 def _fused(result: NetworkResult, request: Any, search: SolveOptions) -> NetworkResult:
@@ -220,7 +219,6 @@ def _prove_arrays(result: NetworkResult, total: Total, options: SolveOptions) ->
         total.certificate,
         claimed(total),
     )
-    assert isinstance(request, NetworkRequest)  # others have no such modes
     limit = (
         BOUND_WITHIN
         if options.time_limit is None and not claim.status.proven
@@ -230,7 +228,7 @@ def _prove_arrays(result: NetworkResult, total: Total, options: SolveOptions) ->
         Budget(replace(options, time_limit=limit)),
         claim.status is Status.INFEASIBLE,
     )
-    own = module_of("ithaca.studies.families", UNNAMED)
+    own = module_of("ithaca.studies.families", result.family)
     assert own is not None
     designs, sequence = own.on_arrays(result.network, request, result.mode)
     parts = [(total, designs)]

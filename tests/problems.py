@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 from hypothesis import strategies as st
 
 from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.data_types import DATA_TYPES
+from ithaca.formulations.data_types import DATA_TYPES, DataType
+from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.systolic.cost_model import Costs
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.design import SpaceOptions, systolic, systolic_problem
 from ithaca.formulations.systolic.metrics import parse_objective
+from ithaca.formulations.systolic.question import ArrayQuestion
 from ithaca.formulations.systolic.systolic_array import Edition, SystolicArray
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.workloads.library import workload
@@ -83,3 +88,13 @@ def mm_points(draw: st.DrawFn) -> tuple[Problem, Configuration]:
         index = draw(st.integers(0, next(iter(rows.values())).size - 1))
         values |= {name: int(column[index]) for name, column in rows.items()}
     return problem, Configuration(values)
+
+
+def array_question(
+    data: DataType, limits: Iterable[Limit], objective: str = "latency", **more: Any
+) -> ArrayQuestion:
+    """What is asked of arrays on the U250, within these limits alone."""
+    platform = replace(load_platform("u250"), resources={})
+    bounds = {limit.metric: limit.bound for limit in limits}
+    minimised = parse_objective(objective)
+    return ArrayQuestion(data=data, platform=platform, bounds=bounds, objective=minimised, **more)

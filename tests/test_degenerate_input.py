@@ -14,7 +14,6 @@ from xml.etree import ElementTree
 import pytest
 
 import ithaca
-from ithaca.commands.api.parsing import parse_limits
 from ithaca.exports.charts.chart import Bar, BarChart
 from ithaca.exports.charts.files import save_plot
 from ithaca.exports.layers import fresh_folder
@@ -23,6 +22,7 @@ from ithaca.files.messages import escaped
 from ithaca.files.yaml_documents import parse_yaml
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.platform import Share
+from ithaca.formulations.question import parse_limits
 from tests.command_line import ithaca as command
 from tests.command_line import succeed
 

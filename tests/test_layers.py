@@ -110,33 +110,7 @@ TOOLS = (
 )
 
 #: Files of later layers that still import a family: none may be added.
-STILL = frozenset(
-    [
-        "commands/api/codesign.py",
-        "commands/api/codesign_result.py",
-        "commands/api/device_split.py",
-        "commands/api/evaluating.py",
-        "commands/api/exporting.py",
-        "commands/api/lists.py",
-        "commands/api/mapped_layers.py",
-        "commands/api/mapped_points.py",
-        "commands/api/mapping.py",
-        "commands/api/networks.py",
-        "commands/api/options.py",
-        "commands/api/parsing.py",
-        "commands/api/request.py",
-        "commands/api/seeding.py",
-        "commands/api/simulating.py",
-        "commands/api/solving.py",
-        "commands/api/vary.py",
-        "commands/completion.py",
-        "commands/evaluate.py",
-        "commands/listing.py",
-        "commands/simulate.py",
-        "studies/network/mapping_request.py",
-        "studies/network/problems.py",
-    ]
-)
+STILL = frozenset(["commands/api/exporting.py"])
 
 
 def names_family(path: Path) -> list[str]:

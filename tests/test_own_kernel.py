@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ithaca.commands.api.evaluating import load_any_points
+from ithaca.commands.families.systolic.points import load_any_points
 from ithaca.files.errors import InputError
 from ithaca.formulations.data_types import DATA_TYPES
 from ithaca.formulations.systolic.design import systolic

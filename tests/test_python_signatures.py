@@ -37,7 +37,7 @@ INSTEAD = {
 }
 ONLY = {
     "grid": {"x": "plot", "y": "plot", "metric": "plot"},
-    "evaluate": {"table": "save_table", "loops": "points"},
+    "evaluate": {"table": "save_table"},
     "explain": {"loops": "result"},
     "simulate": {
         "points": "document",

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
+from os import PathLike
 from typing import Any
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
 from ithaca.files.reading import packaged_names
 from ithaca.workloads.nest import LoopNest
+from ithaca.workloads.statement import is_statement
 
 #: Endings of kernel files.
 PATH_ENDINGS = (".yaml", ".yml")
@@ -49,6 +51,19 @@ def workload(name_or_path: str, sizes: Mapping[str, int] | None = None) -> LoopN
     sized = nest.with_sizes(sizes or {})
     check_simd(sized)  # again, because a stride decides it
     return sized
+
+
+def read_nest(
+    given: str | PathLike[str] | LoopNest, sizes: Mapping[str, int] | None = None
+) -> LoopNest:
+    """The loop nest that a name, a statement, an einsum or a path says, or that is given, with
+    extents and parameters."""
+    from ithaca.workloads.kernel_files import statement_nest
+
+    if isinstance(given, LoopNest):
+        return given.with_sizes(sizes or {})
+    text = str(given)
+    return (statement_nest if is_statement(text) else workload)(text, sizes or {})
 
 
 def workload_document(nest: LoopNest) -> dict[str, Any]:

@@ -26,7 +26,6 @@ from ithaca import cli
 from ithaca.commands.api.keywords import Given
 from ithaca.commands.api.live_line import LiveLine
 from ithaca.commands.api.options import WRITTEN, RandomSeed
-from ithaca.commands.api.parsing import parse_integer, parse_number
 from ithaca.commands.display import console
 from ithaca.commands.outcome import nothing_found, wrote
 from ithaca.commands.tables import Table
@@ -35,6 +34,7 @@ from ithaca.exports.charts.files import check_plot
 from ithaca.files.errors import InputError
 from ithaca.files.numbers import number
 from ithaca.files.signals import Interrupt
+from ithaca.files.words import parse_integer, parse_number
 from ithaca.files.writing import check_folder
 
 #: Most rows of a table that are printed; the file holds all.

@@ -8,14 +8,16 @@ shortcuts.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from benchmarks.paper.experiment import PUBLICATION
 from benchmarks.paper.matrix_product import BRAM18K, DSP
 from ithaca.formulations.data_types import data_type
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Limit
 from ithaca.formulations.systolic.metrics import parse_objective
+from ithaca.formulations.systolic.question import ArrayQuestion
 from ithaca.formulations.systolic.systolic_array import Edition
-from ithaca.studies.network.problems import NetworkRequest
 from ithaca.workloads.library import workload
 from ithaca.workloads.networks.find import find_network
 from ithaca.workloads.networks.network import Layer, Network
@@ -50,10 +52,15 @@ def network(name: str) -> Network:
     return {"vgg16": vgg16, "resnet50": resnet50}[name]()
 
 
-def request(edition: Edition, dataflow: tuple[str, ...] | None = None) -> NetworkRequest:
+def request(edition: Edition, dataflow: tuple[str, ...] | None = None) -> ArrayQuestion:
     """The paper's problem: least latency on the U250 at 70 %, fp32, over the 10 designs that can be
     built."""
     objective = parse_objective("latency")
-    return NetworkRequest(
-        FP32, load_platform("u250"), LIMITS, objective, edition, dataflow=dataflow
+    return ArrayQuestion(
+        data=FP32,
+        platform=replace(load_platform("u250"), resources={}),
+        bounds={limit.metric: limit.bound for limit in LIMITS},
+        objective=objective,
+        edition=edition,
+        dataflow=dataflow,
     )

@@ -267,7 +267,7 @@ class NetworkResult(StudyAnswer, networks.NetworkResult):
     @property
     def headline(self) -> str:
         asked = self.request
-        what = f"{self.network.name} {asked.title}, {self.mode}, on {asked.platform.name}"
+        what = f"{self.network.name} {asked.label}, {self.mode}, on {asked.place}"
         return f"{what}: {_told(asked.objective.text, self.value, self.status)}"
 
     @property

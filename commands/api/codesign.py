@@ -15,26 +15,27 @@ from typer import Argument, Option
 from ithaca.commands.api.answers import NetworkResult
 from ithaca.commands.api.codesign_result import CodesignResult
 from ithaca.commands.api.codesign_study import CodesignStudy, run_codesign_study
-from ithaca.commands.api.device_split import split_device
 from ithaca.commands.api.fronts import split_objectives
 from ithaca.commands.api.keywords import public
 from ithaca.commands.api.live_line import LiveLine, note
-from ithaca.commands.api.mapping import OBJECTIVE, Limits
-from ithaca.commands.api.options import REPEATED, LayerPatterns, Results, Scheduler, SearchOptions
-from ithaca.commands.api.parsing import parse_choice, parse_integer, parse_limits, several
+from ithaca.commands.api.options import LayerPatterns, Results, Scheduler, SearchOptions
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
 from ithaca.files.signals import Interrupt
+from ithaca.files.words import REPEATED, parse_choice, parse_integer, several
 from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.families import module_of
 from ithaca.formulations.hardware.files import find_space
 from ithaca.formulations.hardware.space import HardwareSpace
-from ithaca.formulations.spatial.accelerator import HierarchyAccelerator
-from ithaca.formulations.systolic.accelerator import SystolicArrays
+from ithaca.formulations.question import Limits, parse_limits
 from ithaca.solver.options import Budget
 from ithaca.studies.codesign import codesign as searches
 from ithaca.studies.codesign.codesign import CodesignOptions, make_bank
 from ithaca.studies.codesign.question import Question, make_question
 from ithaca.studies.codesign.workloads import Workload, find_workloads
+
+#: What is minimised unless the space or an option says otherwise.
+OBJECTIVE = "edp"
 
 #: The search by boxes alone, and how many accelerators another one looks at before it.
 PROOF, TRIALS = "proof", 40
@@ -119,7 +120,8 @@ def codesign(
         found = _without_padding(found)
     own = _beside(space, found.workloads) if workload is None else workload
     named = [own] if not isinstance(own, Sequence | Mapping) or isinstance(own, str) else own
-    if isinstance(found.accelerator, SystolicArrays):
+    own_search = module_of("ithaca.commands.families", found.accelerator.family, "splitting")
+    if own_search is not None:
         refused = {
             "--limit": limit,
             "--objectives": objectives,
@@ -134,13 +136,14 @@ def codesign(
                 f"{given[0]} does not go with space {found.name}; allowed: "
                 f"one search, without {given[0]}"
             )
-        return split_device(
+        split: NetworkResult = own_search.split_device(
             found,
             list(named),
             several(layers),
             _minimised(found, objective, None)[0],
             search.options,
         )
+        return split
     question = make_question(
         found,
         find_workloads(named, several(layers)),
@@ -208,16 +211,13 @@ def _beside(space: object, workloads: Sequence[str]) -> tuple[str, ...]:
 
 
 def _without_padding(space: HardwareSpace) -> HardwareSpace:
-    accelerator = space.accelerator
-    if not isinstance(accelerator, HierarchyAccelerator):
+    accelerator = space.accelerator.dividing()
+    if accelerator is None:
         raise InputError(
             f"--divisors-only does not go with space {space.name}; "
             "allowed: spaces of memory hierarchies"
         )
-    return replace(
-        space,
-        accelerator=replace(accelerator, options=replace(accelerator.options, divisors_only=True)),
-    )
+    return replace(space, accelerator=accelerator)
 
 
 def _minimised(

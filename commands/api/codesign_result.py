@@ -14,7 +14,6 @@ from ithaca.exports.charts.codesign import codesign_chart
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
 from ithaca.files.numbers import counted, number
-from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.results.codesign import codesign_document, hardware_fields
 from ithaca.results.codesign_layers import architecture_of, networks
 from ithaca.solver.certificate import OWN, Status
@@ -61,7 +60,7 @@ class CodesignResult(StudyAnswer, results.CodesignResult):
         return {} if self.best is None else hardware_fields(self.question.space, self.best.point)
 
     @property
-    def architecture(self) -> Architecture | None:
+    def architecture(self) -> Any:
         """The best accelerator as `ithaca.map` takes it; None where there is none, or it is no
         memory hierarchy."""
         return None if self.best is None else architecture_of(self.question, self.best)

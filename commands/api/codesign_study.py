@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from ithaca.commands.api.answers import StudyAnswer, least
 from ithaca.commands.api.codesign_result import CodesignResult
-from ithaca.commands.api.parsing import parse_upper
 from ithaca.commands.api.vary import check_axes, named_values
 from ithaca.exports.charts.chart import Chart, other_unit
 from ithaca.exports.charts.of_studies import grid_chart
@@ -18,6 +17,7 @@ from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
 from ithaca.files.numbers import counted, json_number
 from ithaca.files.writing import SCHEMA
+from ithaca.formulations.question import parse_upper
 from ithaca.results.codesign_layers import hardware_text, metric_of
 from ithaca.studies.codesign.question import Question, make_question
 from ithaca.studies.codesign.workloads import positive_weight

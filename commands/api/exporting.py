@@ -15,7 +15,6 @@ from ithaca.commands.api.keywords import public
 from ithaca.commands.api.live_line import LiveLine
 from ithaca.commands.api.loading import opened
 from ithaca.commands.api.options import WRITTEN, LayerName, ResultFile
-from ithaca.commands.api.parsing import parse_choice
 from ithaca.exports.autosa.folder import AUTOSA
 from ithaca.exports.configuration import ArrayConfiguration, Tool
 from ithaca.exports.layers import TABLE, ExportedLayer, export_layers
@@ -25,6 +24,7 @@ from ithaca.exports.timeloop.hierarchy import MAPPINGS, MappedNest, architecture
 from ithaca.files.errors import InputError
 from ithaca.files.numbers import counted
 from ithaca.files.signals import Interrupt
+from ithaca.files.words import parse_choice
 from ithaca.files.writing import write_folder
 from ithaca.formulations.design import Design
 from ithaca.formulations.spatial.mapping_design import mapping_design

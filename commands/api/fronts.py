@@ -10,31 +10,17 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 from typer import Option
 
 from ithaca.commands.api.answers import StudyAnswer
-from ithaca.commands.api.keywords import Given, public
+from ithaca.commands.api.keywords import Asked, public
 from ithaca.commands.api.live_line import LiveLine, note
-from ithaca.commands.api.mapping import request_of
-from ithaca.commands.api.options import (
-    OBJECTIVE,
-    Effort,
-    Extents,
-    HierarchyOptions,
-    Results,
-    Sizes,
-    TargetedOptions,
-    Workload,
-)
-from ithaca.commands.api.parsing import (
-    parse_extents,
-    parse_integer,
-    parse_proving_method,
-    split_values,
-)
+from ithaca.commands.api.options import Effort, Extents, Results, Sizes, Workload
+from ithaca.commands.api.parsing import parse_extents, parse_proving_method
 from ithaca.commands.display import limited_metrics, unit_cells
 from ithaca.exports.charts.chart import Chart
 from ithaca.exports.charts.of_studies import front_chart
 from ithaca.files.errors import InputError
 from ithaca.files.numbers import counted, number
 from ithaca.files.signals import Interrupt
+from ithaca.files.words import parse_integer, split_values
 from ithaca.formulations.design import Metric
 from ithaca.formulations.problem import Objective
 from ithaca.results.studies import front_document, study_title
@@ -145,8 +131,7 @@ def pareto(
         Option("--objectives", help="What to minimise: two or more expressions, e.g. latency,dsp."),
     ],
     sizes: Sizes = None,
-    problem: TargetedOptions,
-    hierarchy: HierarchyOptions,
+    asked: Asked,
     method: Annotated[str, Option("--method", help="auto, exact or cpsat.")] = "exact",
     effort: Effort,
     max_points: Annotated[
@@ -154,7 +139,6 @@ def pareto(
     ] = None,
     results: Results = None,
     before: Callable[[Sequence[Objective]], None] | None = None,
-    given: Given,
     **extents: Extents,
 ) -> Front:
     """Compute the Pareto front of several objectives, every point proven.
@@ -164,13 +148,13 @@ def pareto(
     engine, search = parse_proving_method(method), effort.options
     most = None if max_points is None else parse_integer("--max-points", max_points, least=1)
     threads = effort.workers
-    request = request_of(
-        workload, parse_extents(sizes, extents), problem, hierarchy, OBJECTIVE, given
-    )
-    minimised = parse_objectives(objectives, request.vocabulary)
-    request = replace(request, objective=minimised[0])
-    request.remark()
-    posed = request.posed
+    nest = asked.kind(workload).nest(workload, parse_extents(sizes, extents))
+    question = asked.question(workload)
+    minimised = parse_objectives(objectives, question.vocabulary(nest))
+    question = replace(question, objective=minimised[0])
+    for remark in question.remarks(nest):
+        note(remark)
+    posed = question.problems(nest)
     if before is not None:
         before(minimised)
     store = None if results is None else Store(Path(results), note)
@@ -186,7 +170,7 @@ def pareto(
             report=lambda found, design, progress: line.show(
                 f"{found} points · {design}", progress
             ),
-            provenance=request.provenance,
+            provenance=question.provenance(nest),
         )
     return Front.of(front)
 

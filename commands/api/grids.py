@@ -15,12 +15,12 @@ from ithaca.commands.api.keywords import public
 from ithaca.commands.api.live_line import LiveLine
 from ithaca.commands.api.loading import one_result
 from ithaca.commands.api.options import LayerName, ResultFile
-from ithaca.commands.api.parsing import parse_integer, parse_loops
 from ithaca.exports.charts.files import check_plot, save_plot
 from ithaca.exports.charts.heatmap import heat_map
 from ithaca.files.errors import InputError
 from ithaca.files.numbers import counted
 from ithaca.files.signals import deferred
+from ithaca.files.words import parse_integer, parse_loops
 from ithaca.refine.grid import (
     Best,
     asked_between_chunks,

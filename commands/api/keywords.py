@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from difflib import get_close_matches
 from enum import Enum
 from functools import wraps
@@ -22,6 +22,8 @@ from typer.models import ArgumentInfo
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
+from ithaca.formulations.families import FAMILIES, UNNAMED
+from ithaca.formulations.question import Question
 
 T = TypeVar("T")
 
@@ -35,6 +37,69 @@ EXTENTS = "Extents of loops, and parameters, by name: i=1024."
 
 class Given(frozenset[str]):
     """The options that were given, such as ``--platform``."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The options of all families, but those that a function has itself."""
+
+    words: Mapping[str, Any]
+    """Those that were given, by name."""
+    given: Mapping[str, str]
+    """All options that were given, by name, as they are written."""
+
+    def kind(self, workload: object = None) -> type[Question]:
+        """The question of the family that has the workload, or whose own option was given.
+
+        Raises `InputError` if options of another family were given, too.
+        """
+        known = questions()
+        found = [each for each in known if str(workload) in each.workloads]
+        kind = (*found, FAMILIES[asked_by(self.given)].question)[0]
+        assert kind is not None
+        for name, option in sorted(self.given.items(), key=lambda pair: pair[1]):
+            owners = [each for each in known if name in each.alone or name in option_names(each)]
+            if owners and kind not in owners:
+                if other := owners[0].selector:
+                    raise InputError(f"{option} goes with {other} only; allowed: with it")
+                raise InputError(
+                    f"{option} does not go with {kind.selector or workload}; allowed: without it, "
+                    f"as it speaks of {owners[0].kind}"
+                )
+        return kind
+
+    def question(self, workload: object = None, objective: Any = None, **own: Any) -> Question:
+        """What is asked of a workload, or of networks; ``own`` are fields, None if not given."""
+        kind = self.kind(workload)
+        words = {name: self.words[name] for name in option_names(kind) & self.words.keys()}
+        question = kind.read(
+            kind.options(**words), objective if "objective" in self.given else None
+        )
+        return replace(
+            question, **{name: value for name, value in own.items() if value is not None}
+        )
+
+
+def asked_by(given: Mapping[str, str]) -> str:
+    """The family whose own option was given, or that of documents that name none."""
+    return next(
+        (
+            name
+            for name, family in FAMILIES.items()
+            if family.question is not None and family.question.selector in given.values()
+        ),
+        UNNAMED,
+    )
+
+
+def questions() -> list[type[Question]]:
+    """The questions of all families."""
+    return [family.question for family in FAMILIES.values() if family.question is not None]
+
+
+def option_names(kind: type[Question]) -> set[str]:
+    """The options that a question reads."""
+    return {each.name for each in fields(kind.options)}
 
 
 @dataclass(frozen=True)
@@ -68,17 +133,27 @@ class Declared:
 def declared(function: Callable[..., object]) -> tuple[Declared, ...]:
     """The options of a function, those of its groups among them."""
     function = unwrap(function)
-    hints, found = get_type_hints(function, include_extras=True), []
+    hints, found = get_type_hints(function, include_extras=True), dict[str, list[Declared]]()
     for parameter in signature(function).parameters.values():
         hint = hints.get(parameter.name)
-        if is_dataclass(hint):
-            own = get_type_hints(hint, include_extras=True)
-            found += [
-                Declared(field.name, own[field.name], field.default) for field in fields(hint)
-            ]
-        elif get_origin(hint) is Annotated and parameter.kind is not Parameter.VAR_KEYWORD:
-            found.append(Declared(parameter.name, hint, parameter.default))
-    return tuple(found)
+        if get_origin(hint) is Annotated and parameter.kind is not Parameter.VAR_KEYWORD:
+            found[parameter.name] = [Declared(parameter.name, hint, parameter.default)]
+        elif is_dataclass(hint):
+            found[parameter.name] = [] if hint is Asked else _grouped(hint)
+    if (place := next((name for name, hint in hints.items() if hint is Asked), None)) is not None:
+        taken = {word for own in found.values() for o in own for word in (o.name, o.spelled)}
+        shared: dict[str, Declared] = {}
+        for option in (o for kind in questions() for o in _grouped(kind.options)):
+            if not {option.name, option.spelled} & taken:
+                shared.setdefault(option.name, option)
+        found[place] = list(shared.values())
+    return tuple(option for own in found.values() for option in own)
+
+
+def _grouped(group: Any) -> list[Declared]:
+    """The options of a group."""
+    hints = get_type_hints(group, include_extras=True)
+    return [Declared(each.name, hints[each.name], each.default) for each in fields(group)]
 
 
 def gathered(
@@ -88,17 +163,25 @@ def gathered(
     were given (default: all)."""
     hints, left = get_type_hints(function, include_extras=True), dict(words)
     hints.pop("return", None)
-    told = Given(
-        o.spelled for o in declared(function) if o.name in (words if given is None else given)
-    )
+    options = declared(function)
+    told = {o.name: o.spelled for o in options if o.name in (words if given is None else given)}
     for name, hint in hints.items():
         if hint is Given:
-            left[name] = told
+            left[name] = Given(told.values())
+        elif hint is Asked:
+            own = {o.name for o in options} - _own(hints)
+            left[name] = Asked({each: left.pop(each) for each in own & left.keys()}, told)
         elif is_dataclass(hint) and isinstance(hint, type):
             left[name] = hint(
                 **{field.name: left.pop(field.name) for field in fields(hint) if field.name in left}
             )
     return left
+
+
+def _own(hints: Mapping[str, Any]) -> set[str]:
+    """The options that a function has itself, or in groups."""
+    groups = (hint for hint in hints.values() if is_dataclass(hint) and hint is not Asked)
+    return {*hints, *(each.name for group in groups for each in fields(group))}
 
 
 def public(function: Callable[..., T]) -> Callable[..., T]:
@@ -192,7 +275,12 @@ def _flat(function: Callable[..., object]) -> Signature:
     for parameter in own.parameters.values():
         hint = hints.get(parameter.name)
         if is_dataclass(hint):
-            names = [field.name for field in fields(hint)]
+            own_names = _own(hints)
+            names = (
+                [name for name in options if name not in own_names]
+                if hint is Asked
+                else [field.name for field in fields(hint)]
+            )
             found += [_parameter(Parameter.KEYWORD_ONLY, options[name]) for name in names]
         elif parameter.name in options:
             found.append(_parameter(parameter.kind, options[parameter.name]))

@@ -22,6 +22,7 @@ from ithaca.results.codesign import read_codesign
 from ithaca.results.files import load_result
 from ithaca.results.network import MAX_BYTES, load_network_result
 from ithaca.results.study_files import read_front, read_study
+from ithaca.solver.solution import Solution
 from ithaca.studies.network.parts import find_layer, layer_result
 from ithaca.workloads.library import PATH_ENDINGS, workload_names
 
@@ -135,3 +136,22 @@ def one_result(given: str | Path | Answer, layer: str | None = None) -> Result:
         f"{found.source} is a result of {what}; allowed with it: "
         f"--layer NAME, such as --layer {first}"
     )
+
+
+def solutions_of(result: Result | NetworkResult) -> list[tuple[str, Solution]]:
+    """The solutions of a result that have a configuration, by number, or of a network's by layer.
+
+    Raises `InputError` if there is none.
+    """
+    if isinstance(result, NetworkResult):
+        solutions = [
+            (layer.layer.name, layer.answer)
+            for layer in result.layers
+            if layer.answer.configuration is not None
+        ]
+    else:
+        found = (solution for solution in result.solutions if solution.configuration is not None)
+        solutions = [(str(number), solution) for number, solution in enumerate(found, start=1)]
+    if not solutions:
+        raise refuse(result.source, "best and designs have no tiling; allowed: at least one point")
+    return solutions

@@ -15,20 +15,20 @@ from typer import Option
 
 from ithaca.commands.api.answers import Answer
 from ithaca.commands.api.keywords import public
-from ithaca.commands.api.options import REPEATED, Extents, Sizes, Workload
-from ithaca.commands.api.parsing import parse_counts, parse_extents
-from ithaca.commands.api.request import read_nest
+from ithaca.commands.api.options import Extents, Sizes, Workload
+from ithaca.commands.api.parsing import parse_extents
 from ithaca.files.documents import validated
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted, refuse
 from ithaca.files.numbers import counted
+from ithaca.files.words import REPEATED, parse_counts
 from ithaca.files.writing import SCHEMA
 from ithaca.formulations.intrinsics import OWN, find_intrinsic
 from ithaca.formulations.matching import Computation, Match, MatchingRule, MatchTiling, computation
 from ithaca.formulations.matching_model import matches
 from ithaca.formulations.schema import Document, NestDocument, Number
 from ithaca.results.schema import FirstPart
-from ithaca.workloads.library import workload_document
+from ithaca.workloads.library import read_nest, workload_document
 from ithaca.workloads.nest import LoopNest
 
 if TYPE_CHECKING:

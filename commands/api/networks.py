@@ -12,48 +12,33 @@ from typing import Annotated
 from typer import Argument, Option
 
 from ithaca.commands.api.answers import NetworkResult
-from ithaca.commands.api.keywords import Given, public
+from ithaca.commands.api.keywords import Asked, public
 from ithaca.commands.api.live_line import LiveLine, note
-from ithaca.commands.api.mapping import Question, on_hierarchy, question_of
 from ithaca.commands.api.options import (
     OBJECTIVE,
-    REPEATED,
     Extents,
-    HierarchyOptions,
     LayerPatterns,
     Objective,
     Results,
     Scheduler,
     SearchOptions,
     SteadyMethod,
-    TargetedOptions,
 )
-from ithaca.commands.api.parsing import (
-    parse_choice,
-    parse_extents,
-    parse_integer,
-    parse_method,
-    parse_steady_method,
-    several,
-)
-from ithaca.commands.api.request import check_target, read, requested_limits, restricted_share
+from ithaca.commands.api.parsing import parse_extents, parse_method, parse_steady_method
+from ithaca.commands.api.solving import restricted_share
 from ithaca.files.errors import InputError
 from ithaca.files.signals import Interrupt
-from ithaca.formulations.problem import Problem
+from ithaca.files.words import REPEATED, parse_choice, parse_integer, several
 from ithaca.formulations.question import Minimise
-from ithaca.formulations.spatial.editions import INTRINSIC, TIMELOOP
 from ithaca.solver.options import Budget
 from ithaca.studies.best import without_restriction
 from ithaca.studies.network.fused import solve_fused
-from ithaca.studies.network.layers import solve_per_layer
-from ithaca.studies.network.mapping_request import MappingRequest
 from ithaca.studies.network.modes import MODES, ONE_SEARCH, SEVERAL_ARRAYS
 from ithaca.studies.network.modes import mode as find_mode
 from ithaca.studies.network.parts import PER_LAYER
-from ithaca.studies.network.problems import NetworkRequest, only_layers
+from ithaca.studies.network.problems import only_layers
 from ithaca.studies.network.runner import RunOptions, RunState, problem_store
 from ithaca.workloads.networks.find import find_network
-from ithaca.workloads.networks.network import Network
 
 
 @public
@@ -92,62 +77,44 @@ def network(
             help="Keep on chip what one layer writes and the next reads, wherever that pays.",
         ),
     ] = False,
-    problem: TargetedOptions,
-    hierarchy: HierarchyOptions,
+    asked: Asked,
     objective: Objective = OBJECTIVE,
     method: SteadyMethod = None,
     search: SearchOptions,
     scheduler: Scheduler = None,
     results: Results = None,
-    given: Given,
     **parameters: Extents,
 ) -> NetworkResult:
     """Solve every layer of a network, alone or on what layers share, and prove the total."""
-    if on_hierarchy(given):
-        asked = only_layers(
-            find_network(str(name), parse_extents(sizes, parameters)), several(layers)
-        )
-        engine = parse_method(method or "auto")
-        options = RunOptions(engine, search.options, search.workers, scheduler)
-        question = question_of(hierarchy, problem, objective, given)
-        if fuse and question.edition != TIMELOOP:
-            raise InputError(
-                f"--fuse does not go with edition {question.edition}; allowed: {TIMELOOP}"
-            )
-        return map_network(asked, question, options, results, fuse=fuse)
+    kind = asked.kind()
     if fuse and mode != PER_LAYER:
         raise InputError(f"--fuse does not go with --mode {mode}; allowed with: {PER_LAYER}")
     solve = solve_fused if fuse else find_mode(mode)
-    engine = parse_steady_method(method, search.time_limit)
+    engine = parse_method(method or "auto")
+    if kind.steady:
+        engine = parse_steady_method(method, search.time_limit)
     options = RunOptions(engine, search.options, search.on(scheduler), scheduler)
     if mode in ONE_SEARCH:
         _check_one_search(mode, method, search.workers, scheduler, results)
-    asked_of_all = read(problem, objective)
-    asked_of_all["limits"] = requested_limits(asked_of_all["platform"], asked_of_all["limits"])
     count, what = _sharing(mode, arrays, minimise)
-    request = NetworkRequest(**asked_of_all, arrays=count, minimise=what)
-    asked = only_layers(find_network(str(name), parse_extents(sizes, parameters)), several(layers))
-    for layer in asked.layers:
-        try:
-            check_target(request.space.target, layer.nest, request.data)
-        except InputError as error:
-            raise InputError(f"layer {layer.name}: {error}; --layers leaves layers out") from None
+    question = asked.question(None, objective, arrays=count, minimise=what)
+    if fuse and question.unfused:
+        raise InputError(f"--fuse does not go with {question.unfused}")
+    found = only_layers(find_network(str(name), parse_extents(sizes, parameters)), several(layers))
+    for line in question.remarks(None):
+        note(line)
     with _running(options, results) as running:
-        interrupt, budget = running.search.stop, Budget(running.search)
+        interrupt, budget, free = running.search.stop, Budget(running.search), question.unrestricted
         assert interrupt is not None
-        run = replace(running, search=restricted_share(budget.options, request.space))
-        found = NetworkResult.of(solve(asked, request, run))
-        if request.space.target is None or found.value is None or interrupt():
-            return found
-        free = solve(
-            asked,
-            replace(request, space=replace(request.space, target=None)),
-            replace(run, search=budget.share()),
-        )
-        if free.total is None or interrupt():
-            return found
-        compared = without_restriction(found.value, free.total.value, free.total.certificate)
-        return replace(found, unrestricted=compared)
+        run = replace(running, search=restricted_share(budget.options, free is not None))
+        answer = NetworkResult.of(solve(found, question, run))
+        if free is None or answer.value is None or interrupt():
+            return answer
+        other = solve(found, free, replace(run, search=budget.share()))
+        if other.total is None or interrupt():
+            return answer
+        compared = without_restriction(answer.value, other.total.value, other.total.certificate)
+        return replace(answer, unrestricted=compared)
 
 
 @contextmanager
@@ -162,43 +129,6 @@ def _running(options: RunOptions, results: str | Path | None) -> Iterator[RunOpt
 
         yield replace(
             options, search=replace(options.search, stop=interrupt), store=store, report=report
-        )
-
-
-def map_network(
-    network: Network,
-    asked: Question,
-    options: RunOptions,
-    results: str | Path | None = None,
-    *,
-    fuse: bool = False,
-) -> NetworkResult:
-    """Find the best mapping of every layer of a network onto a memory hierarchy, and prove the
-    total."""
-    posed = list[Problem]()
-    if asked.edition == INTRINSIC:
-        raise InputError(
-            "--edition is intrinsic, of which layers have several designs; "
-            "allowed: map, or codesign for networks"
-        )
-    for layer in network.layers:
-        try:
-            posed += asked.problems(layer.nest)
-        except InputError as error:
-            raise InputError(f"layer {layer.name}: {error}") from None
-    asked.remark()
-    first = posed[0]
-    request = MappingRequest(
-        asked.architecture,
-        asked.edition,
-        asked.options,
-        first.limits,
-        first.objective,
-        tuple(posed),
-    )
-    with _running(options, results) as running:
-        return NetworkResult.of(
-            (solve_fused if fuse else solve_per_layer)(network, request, running)
         )
 
 

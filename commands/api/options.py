@@ -10,33 +10,23 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from typer import Argument, Option
 
 from ithaca.commands.api.answers import Answer
-from ithaca.commands.api.parsing import parse_integer, parse_search
+from ithaca.commands.api.parsing import parse_search
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
 from ithaca.files.netcdf import check_output
+from ithaca.files.words import REPEATED, parse_integer
 from ithaca.files.writing import check_writable
-from ithaca.formulations import platform as platforms
 from ithaca.formulations import problem as problems
-from ithaca.formulations.data_types import DATA_TYPES, DataType
-from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.solver.options import SolveOptions
 from ithaca.workloads.nest import LoopNest
 
-if TYPE_CHECKING:
-    pass
-
-#: What is minimised, and the model edition in which, unless the command line says otherwise; and
-#: the edition of what cannot be built, of which that one says nothing.
+#: What is minimised, unless a family says otherwise.
 OBJECTIVE = "latency"
-EDITION, UNBUILDABLE_EDITION = "cycle", "exact"
-
-#: The data types, as help lists them.
-DTYPES = " or ".join(", ".join(DATA_TYPES).rsplit(", ", 1))
 
 
 @dataclass(frozen=True)
@@ -48,9 +38,6 @@ class Written:
 
 
 WRITTEN, WRITTEN_FILE = Written(), Written(check_writable)
-
-#: Marks an option that may be given several times.
-REPEATED = "repeated"
 
 Workload = Annotated[
     str | PathLike[str] | LoopNest,
@@ -65,12 +52,6 @@ Sizes = Annotated[
     REPEATED,
 ]
 Extents = Annotated[int, "by name"]
-DType = Annotated[str | DataType, Option("--dtype", help=f"{DTYPES}.")]
-EDITIONS = (
-    "cycle (modules word by word), exact (modules at their rates) or "
-    "odyssey (as published, to the digit)"
-)
-Edition = Annotated[str, Option("--edition", help=f"Model edition: {EDITIONS}.")]
 Objective = Annotated[
     str | problems.Objective,
     Option("--objective", help="What to minimise: an expression over metrics."),
@@ -190,114 +171,3 @@ class SearchOptions(Effort):
     def options(self) -> SolveOptions:
         """Read but for the threads."""
         return parse_search(self.time_limit, self.gap, self.seed)
-
-
-@dataclass(frozen=True)
-class ProblemOptions:
-    """The options of all commands that pose problems."""
-
-    platform: Annotated[
-        str | PathLike[str] | platforms.Platform,
-        Option("--platform", help="Name of a platform, or a path to a file of your own."),
-    ] = "u250"
-    dtype: DType = "fp32"
-    limit: Annotated[
-        Mapping[str, float | str | None] | Sequence[str] | None,
-        Option(
-            "--limit",
-            help="Upper limits, e.g. dsp=8601,bram18k=50%,bandwidth=none; "
-            "they replace the platform's.",
-        ),
-        REPEATED,
-    ] = None
-    dataflow: Annotated[
-        str | Sequence[str] | None,
-        Option("--dataflow", help="Loops mapped to space, e.g. i,j; default: the best."),
-    ] = None
-    permutation: Annotated[
-        str | None,
-        Option("--permutation", help="Tensor whose reuse loops are innermost; default: the best."),
-    ] = None
-    edition: Annotated[
-        str | None,
-        Option(
-            "--edition",
-            help=f"Model edition: {EDITIONS}; default: {EDITION}, with "
-            "--include-unbuildable exact.",
-        ),
-    ] = None
-    include_unbuildable: Annotated[
-        bool, Option("--include-unbuildable", help="Consider designs that HLS cannot build, too.")
-    ] = False
-    min_lanes: Annotated[
-        int, Option("--min-lanes", metavar="N", help="Fewest PEs along each space loop.")
-    ] = 1
-    divisors_only: Annotated[
-        bool,
-        Option(
-            "--divisors-only",
-            help="Let array partitioning factors divide the extents (no padding).",
-        ),
-    ] = False
-
-    regime: Annotated[
-        str | None,
-        Option(
-            "--regime",
-            help="Of edition cycle: rtl, or hls as synthesis times loops; default: the platform's.",
-        ),
-    ] = None
-    sums: Annotated[
-        str | None,
-        Option(
-            "--sums",
-            help="Of the cycle edition: a PE adds its neighbour's sum first (AutoSA) or last.",
-        ),
-    ] = None
-
-
-@dataclass(frozen=True)
-class HierarchyOptions:
-    """The memory hierarchy to map onto, and which mappings it allows."""
-
-    arch: Annotated[
-        str | PathLike[str] | Architecture | None,
-        Option(
-            "--arch",
-            metavar="NAME|PATH",
-            help="A memory hierarchy (ithaca list architectures), or a path to Timeloop's.",
-        ),
-    ] = None
-    constraints: Annotated[
-        str | Path | None,
-        Option(
-            "--constraints", metavar="FILE", help="Timeloop's constraints on mappings onto --arch."
-        ),
-    ] = None
-    bypass: Annotated[
-        str,
-        Option(
-            "--bypass",
-            help="fixed: levels of --arch keep all tensors they can; free: those that are best.",
-        ),
-    ] = "fixed"
-    fanout: Annotated[
-        str,
-        Option(
-            "--fanout",
-            help="mesh: lanes fit all instances, as Timeloop checks; parent: "
-            "also those inside each parent.",
-        ),
-    ] = "mesh"
-
-
-@dataclass(frozen=True)
-class TargetedOptions(ProblemOptions):
-    """Those with the compiler that answers are for."""
-
-    target: Annotated[
-        str | None,
-        Option(
-            "--for", metavar="COMPILER", help="Consider only what this compiler builds: autosa."
-        ),
-    ] = None

@@ -13,8 +13,8 @@ from ithaca.commands.api.keywords import public
 from ithaca.commands.api.live_line import LiveLine
 from ithaca.commands.api.loading import one_result
 from ithaca.commands.api.options import Effort, LayerName, RandomSeed, ResultFile
-from ithaca.commands.api.parsing import parse_integer
 from ithaca.files.signals import Interrupt
+from ithaca.files.words import parse_integer
 from ithaca.refine.evolution.engine import SAMPLES, solve_evolve
 from ithaca.solver import conclusion
 from ithaca.solver.certificate import OWN, Certificate, Termination

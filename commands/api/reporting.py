@@ -19,7 +19,6 @@ from ithaca.commands.api.explaining import (
 from ithaca.commands.api.keywords import Given, public
 from ithaca.commands.api.loading import Studied, answer_of
 from ithaca.commands.api.options import WRITTEN, LayerName, Quick, ResultFile
-from ithaca.commands.api.parsing import parse_integer
 from ithaca.exports.report.codesign import codesign_page
 from ithaca.exports.report.landscape import AROUND, FARTHEST
 from ithaca.exports.report.network import network_page
@@ -27,6 +26,7 @@ from ithaca.exports.report.page import report_page
 from ithaca.exports.report.study import study_page
 from ithaca.files.errors import InputError
 from ithaca.files.numbers import counted
+from ithaca.files.words import parse_integer
 from ithaca.files.writing import check_writable, write_text_atomically
 from ithaca.results.network_explanation import explain_network, network_statements
 

@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from typer import Argument, Option
 
 from ithaca.commands.api.answers import NetworkResult, Result
-from ithaca.commands.api.keywords import Given, public
-from ithaca.commands.api.live_line import tell
+from ithaca.commands.api.keywords import Asked, Given, public
+from ithaca.commands.api.live_line import note, tell
 from ithaca.commands.api.loading import is_result, opened_layers
 from ithaca.commands.api.options import (
     OBJECTIVE,
@@ -21,13 +21,12 @@ from ithaca.commands.api.options import (
     Extents,
     LayerName,
     Objective,
-    ProblemOptions,
     RandomSeed,
     Sizes,
 )
-from ithaca.commands.api.parsing import parse_choice, parse_extents, parse_integer, parse_loops
-from ithaca.commands.api.request import request_of_array
-from ithaca.commands.api.solving import run
+from ithaca.commands.api.parsing import parse_extents
+from ithaca.commands.api.points import points_of
+from ithaca.commands.api.solving import answers
 from ithaca.exports.layers import fresh_folder
 from ithaca.exports.seeds.diverse import diverse_configurations
 from ithaca.exports.seeds.for_nevergrad import nevergrad_text
@@ -40,14 +39,12 @@ from ithaca.files.errors import InputError, NothingFoundError
 from ithaca.files.messages import quoted
 from ithaca.files.numbers import counted, number
 from ithaca.files.signals import Interrupt
+from ithaca.files.words import parse_choice, parse_integer
 from ithaca.files.writing import check_writable, document_text, write_folder, write_text_atomically
 from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.design import Design
+from ithaca.formulations.families import profile_of
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.spatial.design import SpatialDesign
-from ithaca.formulations.spatial.points import SpatialPoint
-from ithaca.formulations.spatial.points import points_text as mappings_text
-from ithaca.formulations.systolic.design import systolic
-from ithaca.formulations.systolic.points import Point, points_text
 from ithaca.results.files import result_document
 from ithaca.solver.options import SolveOptions
 from ithaca.studies.network.parts import layer_result
@@ -105,7 +102,7 @@ def seed(
     layer: LayerName = None,
     count: Annotated[int, Option("--count", metavar="N", help="How many seeds.")] = 10,
     sizes: Sizes = None,
-    problem: ProblemOptions,
+    asked: Asked,
     objective: Objective = OBJECTIVE,
     effort: Effort,
     seed: RandomSeed = 0,
@@ -145,15 +142,17 @@ def seed(
                 f"{option} cannot be given with a result, which states its own; "
                 "allowed: --dataflow, --permutation, --seed"
             )
-        design = parse_loops(problem.dataflow), problem.permutation
         if isinstance(known, NetworkResult):
-            return _seed_layers(known, design, tool, wanted, first, Path(output))
-        origin = origin_of_result(known, *design)
+            return _seed_layers(known, asked.words, tool, wanted, first, Path(output))
+        origin = origin_of_result(known, asked.words)
     else:
         assert not isinstance(source, Result | NetworkResult)
-        search, threads = effort.options, effort.workers
-        own = parse_extents(sizes, extents)
-        result = run(request_of_array(problem, source, own, objective), search, threads, {})
+        nest = asked.kind(source).nest(source, parse_extents(sizes, extents))
+        question = asked.question(source, objective)
+        posed = question.problems(nest)
+        for line in question.remarks(nest):
+            note(line)
+        result = answers(question.place, [posed], effort.options, effort.workers)[0]
         if result.best is None:
             raise NothingFoundError(result.failure)
         assert result.best.configuration is not None
@@ -169,38 +168,30 @@ class Origin:
     """The design, with limits and objective."""
     configuration: Configuration
     """The configuration to begin with."""
-    others: tuple[Point, ...] = ()
+    others: tuple[tuple[Design, Configuration], ...] = ()
     """Configurations of other designs of the same result; only a table can hold them."""
 
 
-def origin_of_result(
-    result: Result, dataflow: tuple[str, ...] | None, permutation: str | None
-) -> Origin:
-    """The best configuration of a result, among the designs asked for.
+def origin_of_result(result: Result, words: Mapping[str, Any]) -> Origin:
+    """The best configuration of a result, among the designs that options ask for.
 
     Raises `InputError` if it holds no such configuration.
     """
     found = [s for s in result.solutions if s.configuration is not None]
-    asked = [
-        s
-        for s in found
-        if (dataflow is None or set(dataflow) == set(systolic(s.problem).array.dataflow))
-        and (permutation is None or permutation == systolic(s.problem).array.permutation)
-    ]
-    if not asked:
+    chosen = [s for s in found if not words or profile_of(s.problem.design).meets(words)]
+    if not chosen:
         held = "; ".join(dict.fromkeys(s.design for s in found)) or "none"
         raise InputError(
             f"{result.source} holds no configuration of the design asked for; it has: {held}"
         )
-    best = min(asked, key=lambda s: s.value or 0)
+    best = min(chosen, key=lambda s: s.value or 0)
     assert best.configuration is not None
-    everything = dataflow is None and permutation is None
     others = tuple(
-        (systolic(s.problem), s.configuration)
+        (s.problem.design, s.configuration)
         for s in found
         if s.configuration and s.design != best.design
     )
-    return Origin(best.problem, best.configuration, others if everything else ())
+    return Origin(best.problem, best.configuration, () if words else others)
 
 
 def write_seeds(origin: Origin, tool: str, count: int, seed: int, output: Path) -> str:
@@ -218,7 +209,7 @@ def write_seeds(origin: Origin, tool: str, count: int, seed: int, output: Path) 
 
 def _seed_layers(
     found: NetworkResult,
-    design: tuple[tuple[str, ...] | None, str | None],
+    words: Mapping[str, Any],
     tool: str,
     count: int,
     seed: int,
@@ -229,7 +220,7 @@ def _seed_layers(
     folders: list[str] = []
     for layer in found.layers:
         alone = Result.of(layer_result(found, layer), source=layer.layer.name)
-        origin = origin_of_result(alone, *design)
+        origin = origin_of_result(alone, words)
         folders.append(fresh_folder(layer.layer.name, folders))
         grown, said = _grown(origin, tool, count, seed)
         kept = document_text(result_document(alone))
@@ -270,19 +261,13 @@ def _grown(origin: Origin, tool: str, count: int, seed: int) -> tuple[Mapping[st
     ), f"{written} seeds for {tool}, design {design}, {objective} {span}"
 
 
-def _files(seeds: Seeds, others: Sequence[Point], tool: str) -> Mapping[str, str]:
+def _files(
+    seeds: Seeds, others: Sequence[tuple[Design, Configuration]], tool: str
+) -> Mapping[str, str]:
     if tool == "opentuner":
         return opentuner_files(seeds)
     if tool == "csv":
         design = seeds.space.problem.design
-        if isinstance(design, SpatialDesign):
-            return {
-                "seeds.csv": mappings_text(
-                    [SpatialPoint(design, design.mapping(each)) for each in seeds.configurations]
-                )
-            }
-        first, *rest = (
-            (systolic(seeds.space.problem), configuration) for configuration in seeds.configurations
-        )
-        return {"seeds.csv": points_text([first, *others, *rest])}
+        first, *rest = ((design, configuration) for configuration in seeds.configurations)
+        return {"seeds.csv": points_of(design.family).text([first, *others, *rest])}
     return {"seeds.json": _TEXTS[tool](seeds)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -10,26 +10,23 @@ from typing import Annotated
 from typer import Option
 
 from ithaca.commands.api.answers import Result
-from ithaca.commands.api.keywords import Given, public
-from ithaca.commands.api.live_line import LiveLine
-from ithaca.commands.api.mapping import on_hierarchy, question_of, solve_nest
+from ithaca.commands.api.keywords import Asked, public
+from ithaca.commands.api.live_line import LiveLine, note
 from ithaca.commands.api.options import (
     OBJECTIVE,
     Extents,
-    HierarchyOptions,
     Method,
     Objective,
     SearchOptions,
     Sizes,
-    TargetedOptions,
     Workload,
 )
 from ithaca.commands.api.parsing import parse_engines, parse_extents
-from ithaca.commands.api.request import Request, read_nest, request_of_array, restricted_share
 from ithaca.files.errors import InputError
 from ithaca.files.signals import Interrupt
 from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.systolic.design import systolic
+from ithaca.formulations.families import profile_of
+from ithaca.formulations.problem import Problem
 from ithaca.results.files import load_result
 from ithaca.solver import engines
 from ithaca.solver.options import Budget, SolveOptions
@@ -40,14 +37,17 @@ from ithaca.solver.verification import prove_again
 from ithaca.studies.best import solve_best, without_restriction
 from ithaca.workloads.nest import LoopNest
 
+#: Share of a time limit that is kept to find out what a restriction to what a compiler builds
+#: costs.
+COMPARING = 0.2
+
 
 @public
 def solve(
     workload: Workload,
     *,
     sizes: Sizes = None,
-    problem: TargetedOptions,
-    hierarchy: HierarchyOptions,
+    asked: Asked,
     descriptor: Annotated[
         str | Path | None,
         Option("--descriptor", help="Published design description (JSON) to solve."),
@@ -71,102 +71,129 @@ def solve(
             "data type unless --dtype does.",
         ),
     ] = None,
-    given: Given,
     **extents: Extents,
 ) -> Result:
     """Find the best configuration of a workload, and prove it."""
     engine, second = parse_engines(method, prove_with)
-    if on_hierarchy(given):
-        nest = read_nest(workload, parse_extents(sizes, extents))
-        return solve_nest(
-            nest, question_of(hierarchy, problem, objective, given), search.options, engine, second
-        )
+    nest = asked.kind(workload).nest(workload, parse_extents(sizes, extents))
     options, threads = search.options, search.workers
     loaded = load_result(Path(start)) if isinstance(start, str | Path) else start
-    if loaded is not None and "--dtype" not in given:
-        problem = replace(problem, dtype=systolic(loaded.problem).data.name)
-    request = request_of_array(
-        problem, workload, parse_extents(sizes, extents), objective, descriptor
-    )
+    if loaded is not None:
+        stated = profile_of(loaded.problem.design).options
+        asked = replace(asked, words={**stated, **asked.words})
+    question = asked.question(workload, objective, descriptor=descriptor)
+    posed, free = question.problems(nest), question.unrestricted
     name = f" {start}" if isinstance(start, str | Path) else ""
-    known = {} if loaded is None else known_configurations(loaded, request.nest, name)
-    return run(request, options, threads, known, engine, second)
+    starts = None if loaded is None else _starts(loaded, posed, nest, name)
+    for line in question.remarks(nest):
+        note(line)
+    unrestricted = () if free is None else free.problems(nest)
+    return answers(question.place, [posed], options, threads, starts, engine, second, unrestricted)[
+        0
+    ]
 
 
-def run(
-    request: Request,
+def answers(
+    place: str,
+    rows: Sequence[Sequence[Problem]],
     options: SolveOptions,
-    threads: int,
-    start: Mapping[tuple[str, ...], Configuration],
+    threads: int = 1,
+    starts: Sequence[Configuration | None] | None = None,
     method: engines.Method = engines.Method.AUTO,
     prove_again_with: engines.Method | None = None,
-) -> Result:
-    """Solve every requested design; Ctrl-C ends with what is known.
+    unrestricted: Sequence[Problem] = (),
+) -> tuple[Result, ...]:
+    """Solve the designs of one nest, or of several within one time limit, some of each before
+    proofs; Ctrl-C ends with what is known.
 
-    ``start`` has known configurations by dataflow and permutation, ``(*dataflow, permutation)``.
+    Parameters
+    ----------
+    place : str
+        What the designs are for.
+    rows : sequence of sequence of Problem
+        The problems of each nest.
+    options : SolveOptions
+        How far to search.
+    threads : int
+        How many to solve at a time.
+    starts : sequence of Configuration or None, optional
+        Known configurations of the problems.
+    method : Method
+        The engine.
+    prove_again_with : Method, optional
+        Another one to prove all of it again.
+    unrestricted : sequence of Problem, optional
+        The same of one nest without what a compiler cannot build, to compare with.
 
-    Raises `DisagreementError` if the two engines contradict each other.
+    Raises
+    ------
+    DisagreementError
+        If the two engines contradict each other.
     """
-    asked, budget = request.posed, Budget(options)
-    request.remark()
-    starts = [
-        start.get((*systolic(p).array.dataflow, systolic(p).array.permutation)) for p in asked
-    ]
+    problems, budget = [problem for row in rows for problem in row], Budget(options)
+    rivals, compared = [number for number, row in enumerate(rows) for _ in row], None
     with (
         Interrupt() as interrupt,
-        LiveLine("deriving tables", [p.design.name for p in asked]) as line,
+        LiveLine("building problems", [p.design.name for p in problems]) as line,
     ):
-        bounded = restricted_share(replace(options, stop=interrupt), request.space)
+        bounded = replace(restricted_share(options, bool(unrestricted)), stop=interrupt)
         solutions = solve_designs(
-            asked,
+            problems,
             bounded,
             method=method,
             threads=threads,
             starts=starts,
+            rivals=rivals,
             report=line.report,
             finished=line.finished,
         )
         if prove_again_with is not None:
             solutions = tuple(prove_again(s, prove_again_with, bounded) for s in solutions)
-        best, compared = best_solution(solutions), None
-        if (
-            request.space.target is not None
-            and best is not None
-            and best.value is not None
-            and not interrupt()
-        ):
-            free = replace(request, space=replace(request.space, target=None)).posed
-            known = [best.configuration if p.design.name == best.design else None for p in free]
+        own = [
+            tuple(s for s, rival in zip(solutions, rivals, strict=True) if rival == number)
+            for number in range(len(rows))
+        ]
+        best = best_solution(own[0])
+        if unrestricted and best is not None and best.value is not None and not interrupt():
+            known = [
+                best.configuration if p.design.name == best.design else None for p in unrestricted
+            ]
             left = replace(budget.share(), stop=interrupt, any_tie=True)
-            found = solve_best(free, left, method=method, starts=known, report=line.show)
+            found = solve_best(unrestricted, left, method=method, starts=known, report=line.show)
             compared = replace(
-                without_restriction(best.value, found.value, found.certificate), problems=free
+                without_restriction(best.value, found.value, found.certificate),
+                problems=tuple(unrestricted),
             )
-    return Result(request.platform.name, best, solutions, compared)
+    return tuple(Result(place, best_solution(row), row, compared) for row in own)
 
 
-def known_configurations(
-    result: Loaded, nest: LoopNest, name: str = ""
-) -> dict[tuple[str, ...], Configuration]:
-    """Configurations of a result by dataflow and permutation, ``(*dataflow, permutation)``.
+def restricted_share(options: SolveOptions, restricted: bool) -> SolveOptions:
+    """How far to search; where a compiler restricts the space, with time left to find out what that
+    costs."""
+    limit = options.time_limit
+    if not restricted or limit is None:
+        return options
+    return replace(options, time_limit=limit * (1 - COMPARING))
+
+
+def _starts(
+    result: Loaded, problems: Sequence[Problem], nest: LoopNest, name: str
+) -> list[Configuration | None]:
+    """What the configurations of a result are for problems.
 
     Sizes, limits and data type may differ: a configuration that does not fit is not taken. Raises
     `InputError` if the result is of another workload, or holds no configuration.
     """
-    workload = systolic(result.problem).nest.name
-    if workload != nest.name:
-        raise InputError(
-            f"--start{name} is a result of workload '{workload}'; allowed: one of '{nest.name}'"
-        )
-    designs = [
-        (systolic(s.problem).array, s.tiling)
-        for s in reversed(result.solutions)
-        if s.configuration is not None
-    ]
-    found = {
-        (*array.dataflow, array.permutation): tiling.configuration(array, nest.sizes)
-        for array, tiling in designs
-    }
+    known = profile_of(result.problem.design).nest
+    if known is None or known.name != nest.name:
+        workload = "no nest" if known is None else f"workload '{known.name}'"
+        raise InputError(f"--start{name} is a result of {workload}; allowed: one of '{nest.name}'")
+    found = {s.design: s for s in reversed(result.solutions) if s.configuration is not None}
     if not found:
         raise InputError(f"--start{name} holds no configuration")
-    return found
+    return [
+        None
+        if (own := found.get(p.design.name)) is None or own.configuration is None
+        else p.design.translated(own.problem.design, own.configuration)
+        for p in problems
+    ]

@@ -13,32 +13,29 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Option
 
 from ithaca.commands.api.answers import StudyAnswer, least
-from ithaca.commands.api.keywords import Given, public
+from ithaca.commands.api.keywords import Asked, public
 from ithaca.commands.api.live_line import LiveLine, note
-from ithaca.commands.api.mapping import MappedRequest, request_of
 from ithaca.commands.api.options import (
     OBJECTIVE,
-    REPEATED,
     Extents,
-    HierarchyOptions,
     Objective,
     Results,
     SearchOptions,
     Sizes,
     SteadyMethod,
-    TargetedOptions,
     Workload,
 )
-from ithaca.commands.api.parsing import parse_extents, parse_number, parse_steady_method
-from ithaca.commands.api.request import Request
-from ithaca.commands.api.vary import OPTIONS, TARGET, parse_variations, varied
+from ithaca.commands.api.parsing import parse_extents, parse_steady_method
+from ithaca.commands.api.vary import parse_variations, varied
 from ithaca.commands.display import bound_cells, limited_metrics, unit_cells
 from ithaca.exports.charts.chart import Chart
 from ithaca.exports.charts.of_studies import study_chart
 from ithaca.files.errors import InputError
 from ithaca.files.numbers import counted, number
 from ithaca.files.signals import Interrupt
+from ithaca.files.words import REPEATED, parse_number
 from ithaca.formulations.problem import Problem
+from ithaca.formulations.question import Question
 from ithaca.results.studies import study_document, study_title
 from ithaca.results.study_explanation import grid_statements
 from ithaca.solver.certificate import OWN, Status, as_stated
@@ -48,6 +45,7 @@ from ithaca.studies.grid import StudyAxis
 from ithaca.studies.marginal import Marginal
 from ithaca.studies.store import Store
 from ithaca.studies.whatif import StudyPoint
+from ithaca.workloads.nest import LoopNest
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -189,14 +187,12 @@ def whatif(
             help="Prove what each limit is worth, raised by so much.",
         ),
     ] = None,
-    problem: TargetedOptions,
-    hierarchy: HierarchyOptions,
+    asked: Asked,
     objective: Objective = OBJECTIVE,
     method: SteadyMethod = None,
     search: SearchOptions,
     results: Results = None,
     before: Callable[[Sequence[StudyAxis]], None] | None = None,
-    given: Given,
     **extents: Extents,
 ) -> Study:
     """Prove the best configuration over a grid of sizes, limits, platforms and so on.
@@ -214,9 +210,11 @@ def whatif(
         else Fraction(repr(parse_number("--marginal", marginal, positive=True)))
     )
     own = parse_extents(sizes, extents)
-    request = request_of(workload, own, problem, hierarchy, objective, given)
-    fixed = {*own, *request.limits, *(name for name in (*OPTIONS, TARGET) if f"--{name}" in given)}
-    variations = parse_variations(vary or {}, request, fixed)
+    nest = asked.kind(workload).nest(workload, own)
+    question = asked.question(workload, objective)
+    named = (name for name in question.variables if f"--{name}" in asked.given.values())
+    fixed = {*own, *question.bounds, *(name for name in named if f"--{name}" != question.selector)}
+    variations = parse_variations(vary or {}, question, nest, fixed)
     if not variations and percent is None:
         raise InputError(
             "nothing to study; allowed: --vary NAME=VALUE,… or --marginal PERCENT or both"
@@ -224,11 +222,12 @@ def whatif(
     axes = [v.axis for v in variations]
     if before is not None:
         before(axes)
-    request.remark()
+    for remark in question.remarks(nest):
+        note(remark)
 
     def pose(values: Mapping[str, Any]) -> Sequence[Problem]:
-        # of a platform that is varied, too
-        return varied(request, variations, values).timed(problem.regime, problem.sums).posed
+        one, sized = varied(question, nest, variations, values)
+        return one.problems(sized)
 
     store = None if results is None else Store(Path(results), note)
     count = prod(len(axis.values) for axis in axes)
@@ -242,17 +241,17 @@ def whatif(
             store=store,
             percent=percent,
             report=lambda place, done, progress: line.show(place, progress, done=done, total=count),
-            provenance=_provenance(request, [axis.name for axis in axes]),
+            provenance=_provenance(question, nest, [axis.name for axis in axes]),
         )
     return Study.of(study)
 
 
-def _provenance(request: Request | MappedRequest, axes: Sequence[str]) -> dict[str, str]:
+def _provenance(question: Question, nest: LoopNest, axes: Sequence[str]) -> dict[str, str]:
     """What is fixed; what is varied is said by the axes."""
-    sizes = {loop: n for loop, n in request.nest.sizes.items() if loop not in axes}
-    fixed = {name: text for name, text in request.provenance.items() if name not in axes}
+    sizes = {loop: n for loop, n in nest.sizes.items() if loop not in axes}
+    fixed = {name: text for name, text in question.provenance(nest).items() if name not in axes}
     fixed["sizes"] = ",".join(f"{loop}={n}" for loop, n in sizes.items())
-    title = study_title(fixed, request.several)
+    title = study_title(fixed, f"several {question.places}")
     return {"title": title, **{name: text for name, text in fixed.items() if text}}
 
 

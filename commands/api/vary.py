@@ -7,68 +7,18 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from ithaca.commands.api.mapping import MappedRequest, read_edition
-from ithaca.commands.api.parsing import (
-    parse_edition,
-    parse_extent,
-    parse_loops,
-    parse_target,
-    parse_upper,
-    several,
-    split_values,
-)
-from ithaca.commands.api.request import Request, read_data_type, read_objective, read_platform
+from ithaca.commands.api.parsing import parse_extent
 from ithaca.files.errors import InputError
 from ithaca.files.numbers import json_number
+from ithaca.files.words import several, split_values
 from ithaca.formulations.algebra.parsing import parse_expression, quoted
 from ithaca.formulations.design import Metric
 from ithaca.formulations.platform import Share
-from ithaca.formulations.spatial.library import find_architecture
-from ithaca.formulations.spatial.variation import figures as figures_of
-from ithaca.formulations.spatial.variation import with_figure
-from ithaca.formulations.systolic.dataflows import find_dataflow, loop_order
+from ithaca.formulations.question import Question, Variable, parse_upper
 from ithaca.studies.grid import StudyAxis, check_grid
 from ithaca.workloads.nest import LoopNest
 
-Change = Callable[[Any, Any], Any]
-Options = Mapping[str, tuple[str, Callable[[LoopNest, Any], Any], Callable[[Any], str]]]
-
-#: Axes that replace an option of the same name: the field of the request, what reads a value, how a
-#: value is shown.
-OPTIONS: Options = {
-    "platform": (
-        "platform",
-        lambda nest, given: read_platform(given),
-        lambda platform: platform.name,
-    ),
-    "dtype": ("data", lambda nest, given: read_data_type(given), lambda data: data.name),
-    "edition": ("edition", lambda nest, given: parse_edition(given), lambda edition: edition.value),
-    "objective": (
-        "objective",
-        lambda nest, given: read_objective(given),
-        lambda objective: objective.text,
-    ),
-    "dataflow": (
-        "dataflow",
-        lambda nest, given: find_dataflow(nest, parse_loops(given) or ()),
-        ",".join,
-    ),
-    "permutation": ("permutation", lambda nest, text: loop_order(nest, text) and text, str),
-}
-
-#: The same of mappings onto memory hierarchies.
-OPTIONS_OF_MAPPINGS: Options = {
-    "arch": (
-        "architecture",
-        lambda nest, given: find_architecture(str(given)),
-        lambda architecture: architecture.name,
-    ),
-    "edition": ("edition", lambda nest, given: read_edition(given), str),
-    "objective": ("objective", lambda nest, given: str(given), str),
-}
-
-#: The axis of compilers that answers are for, and its value for none.
-TARGET, NO_TARGET = "for", "none"
+Change = Callable[[Question, Any], Question]
 
 #: How no limit is written.
 NO_LIMIT = "none"
@@ -83,27 +33,30 @@ class Variation:
 
     axis: StudyAxis
     """Its values, read and checked."""
-    change: Change
-    """Puts one of them into a request."""
+    change: Change | None
+    """Puts one of them into a question; None where it is the extent of a loop."""
     late: bool = False
     """Whether it changes what others put there."""
 
 
 def parse_variations(
     asked: Mapping[str, Sequence[Any]] | Sequence[str],
-    request: Request | MappedRequest,
+    question: Question,
+    nest: LoopNest,
     given: Collection[str],
 ) -> tuple[Variation, ...]:
     """Read all ``--vary`` options, or values by name.
 
-    A name is a loop (``i=256,512``), a metric to limit (``dsp=2000,4000``), one of `OPTIONS`, or a
-    figure of a memory hierarchy (``GLB.words=16384,32768``). ``size.i`` and ``limit.dsp`` say
-    which; ``limit.`` takes any expression. Values are separated by commas outside parentheses,
+    A name is a loop (``i=256,512``), a metric to limit (``dsp=2000,4000``), a variable of the
+    question, or a figure of its hardware (``GLB.words=16384,32768``). ``size.i`` and ``limit.dsp``
+    say which; ``limit.`` takes any expression. Values are separated by commas outside parentheses,
     dataflows, which contain commas, by colons (``dataflow=i,j:i,k``). Raises `InputError` if a name
     or value does not fit, an axis or value is repeated, is fixed by another option too, or the grid
     is too large.
     """
-    found = [_variation(name, values, request, given) for name, values in named_values(asked)]
+    found = [
+        _variation(name, values, question, nest, given) for name, values in named_values(asked)
+    ]
     check_axes([v.axis for v in found])
     return tuple(found)
 
@@ -146,25 +99,30 @@ def _named(text: str) -> tuple[str, Sequence[Any]]:
 
 
 def varied(
-    request: Request | MappedRequest, variations: Sequence[Variation], values: Mapping[str, Any]
-) -> Request | MappedRequest:
-    """The request of one point of the grid."""
+    question: Question,
+    nest: LoopNest,
+    variations: Sequence[Variation],
+    values: Mapping[str, Any],
+) -> tuple[Question, LoopNest]:
+    """Question and nest of one point of the grid."""
     for variation in sorted(variations, key=lambda each: each.late):
-        request = variation.change(request, values[variation.axis.name])
-    return request
+        name = variation.axis.name
+        if variation.change is None:
+            nest = nest.with_sizes({name: values[name]})
+        else:
+            question = variation.change(question, values[name])
+    return question, nest
 
 
 def _variation(
-    name: str, parts: Sequence[Any], request: Request | MappedRequest, given: Collection[str]
+    name: str, parts: Sequence[Any], question: Question, nest: LoopNest, given: Collection[str]
 ) -> Variation:
-    loops, metrics, of_arrays = request.nest.loops, request.vocabulary, isinstance(request, Request)
-    options = OPTIONS if of_arrays else OPTIONS_OF_MAPPINGS
-    figures = {} if isinstance(request, Request) else figures_of(request.architecture)
+    loops, metrics = nest.loops, question.vocabulary(nest)
+    variables, figures = question.variables, question.figures
     plain = name.removeprefix(SIZE).removeprefix(LIMIT)
     is_loop = name.startswith(SIZE) or (plain == name and name in loops)
     is_limit = name.startswith(LIMIT) or (plain == name and name in metrics)
-    is_target = of_arrays and name == TARGET
-    is_option = name in options or is_target or name in figures
+    is_option = name in variables or name in figures
     if is_loop + is_limit + is_option > 1:
         raise InputError(
             f"--vary {quoted(name)} may be a loop or a metric; allowed: "
@@ -174,7 +132,7 @@ def _variation(
         known = [metric for metric in metrics if "." not in metric]
         split = [figure.partition(".") for figure in figures]
         hardware = dict.fromkeys(f"{part}.FIGURE" if figure else part for part, _, figure in split)
-        others = [*options, *([TARGET] if of_arrays else []), *hardware]
+        others = [*variables, *hardware]
         names = ", ".join(dict.fromkeys(figure for _, _, figure in split if figure))
         others += [f"where FIGURE is {names}"] if names else []
         raise InputError(
@@ -188,16 +146,12 @@ def _variation(
         )
     try:
         if is_loop:
-            return _size(plain, parts, request.nest)
-        if is_target:
-            return _target(parts)
+            return _size(plain, parts, nest)
         if name in figures:
             return _figure(name, parts, figures[name])
-        return (
-            _limit(plain, parts, metrics)
-            if is_limit
-            else _option(name, parts, request.nest, options)
-        )
+        if is_limit:
+            return _limit(plain, parts, metrics)
+        return _variable(name, parts, nest, variables[name])
     except InputError as error:
         raise InputError(f"--vary {quoted(name)}: {error}") from None
 
@@ -207,7 +161,7 @@ def _size(loop: str, parts: Sequence[Any], nest: LoopNest) -> Variation:
     for extent in extents:
         nest.with_sizes({loop: extent})
     axis = StudyAxis(loop, extents, unit="iterations", meaning=f"extent of loop {loop}")
-    return Variation(axis, lambda r, extent: replace(r, nest=r.nest.with_sizes({loop: extent})))
+    return Variation(axis, None)
 
 
 def _limit(metric: str, parts: Sequence[Any], metrics: Mapping[str, Metric]) -> Variation:
@@ -219,7 +173,7 @@ def _limit(metric: str, parts: Sequence[Any], metrics: Mapping[str, Metric]) -> 
         for bound in bounds
     )
     axis = StudyAxis(f"{metric}_limit", bounds, labels, unit, f"upper limit of {metric}")
-    return Variation(axis, lambda r, bound: replace(r, limits={**r.limits, metric: bound}))
+    return Variation(axis, lambda r, bound: replace(r, bounds={**r.bounds, metric: bound}))
 
 
 def _figure(name: str, parts: Sequence[Any], figure: Metric) -> Variation:
@@ -236,21 +190,14 @@ def _figure(name: str, parts: Sequence[Any], figure: Metric) -> Variation:
     axis = StudyAxis(name, values, labels, figure.unit, figure.meaning)
     return Variation(
         axis,
-        lambda r, value: replace(r, architecture=with_figure(r.architecture, name, value)),
+        lambda r, value: r.with_figure(name, value),
         late=True,
     )
 
 
-def _option(name: str, parts: Sequence[Any], nest: LoopNest, options: Options) -> Variation:
-    attribute, read, label = options[name]
-    values = tuple(read(nest, part) for part in parts)
-    axis = StudyAxis(name, values, tuple(map(label, values)), meaning=name)
-    return Variation(axis, lambda r, value: replace(r, **{attribute: value}))
-
-
-def _target(parts: Sequence[Any]) -> Variation:
-    """What answers are for: a compiler, or ``none``."""
-    targets = tuple(None if part in (None, NO_TARGET) else parse_target(part) for part in parts)
-    labels = tuple(NO_TARGET if target is None else target.value for target in targets)
-    axis = StudyAxis(TARGET, targets, labels, meaning="compiler that builds it")
-    return Variation(axis, lambda r, target: replace(r, space=replace(r.space, target=target)))
+def _variable(name: str, parts: Sequence[Any], nest: LoopNest, variable: Variable) -> Variation:
+    values = tuple(variable.read(nest, part) for part in parts)
+    labels = tuple(map(variable.label, values))
+    return Variation(
+        StudyAxis(name, values, labels, meaning=variable.meaning or name), variable.change
+    )

@@ -19,15 +19,13 @@ from ithaca.commands.api.matching import STUDY as MATCH
 from ithaca.commands.api.matching import read_matches
 from ithaca.commands.api.options import LayerName, ResultFile
 from ithaca.commands.api.parsing import parse_search
-from ithaca.commands.api.simulating import STUDY as SIMULATION
-from ithaca.commands.api.simulating import read_simulation
 from ithaca.commands.api.studies import Study
 from ithaca.files.errors import InputError
 from ithaca.files.messages import refuse
 from ithaca.files.reading import parse_json, read_text
 from ithaca.files.signals import Interrupt
 from ithaca.files.writing import document_text
-from ithaca.formulations.families import family_of
+from ithaca.formulations.families import UNNAMED, family_of, module_of
 from ithaca.results.codesign_layers import shown_name
 from ithaca.results.codesign_verification import verify_codesign
 from ithaca.results.network import MAX_BYTES
@@ -40,6 +38,8 @@ from ithaca.solver.solution import Solution
 from ithaca.solver.verification import repeat
 from ithaca.solver.verification import verify as verify_claim
 from ithaca.studies.best import solve_best
+
+SIMULATION = "simulation"
 
 
 @dataclass(frozen=True)
@@ -143,9 +143,10 @@ def _checks(result: Verifiable, options: SolveOptions) -> Iterator[Check]:
         if document["study"] == MATCH:
             yield Check("match", f"{read_matches(document, path).headline}; all found again", True)
         else:
-            yield Check(
-                "simulation", f"{read_simulation(document, path).headline}; simulated again", True
-            )
+            own = module_of("ithaca.commands.families", UNNAMED, "simulating")
+            assert own is not None
+            line = f"{own.read_simulation(document, path).headline}; simulated again"
+            yield Check("simulation", line, True)
         return
     if isinstance(result, Front):
         yield from verify_front(result, options)

@@ -11,18 +11,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from ithaca.exports.autosa.program import c_program
-from ithaca.exports.autosa.requirements import nest_obstacles, obstacles
+from ithaca.exports.autosa.requirements import obstacles
 from ithaca.exports.autosa.scop import (
     listed_loops,
     numbered_dataflows,
     reuse_choices,
     simd_factors,
     touches_space,
-    visible,
 )
 from ithaca.exports.configuration import ArrayConfiguration, Tool, template
 from ithaca.files.numbers import number
 from ithaca.formulations.systolic.metrics import METRICS
+from ithaca.formulations.systolic.target import nest_obstacles, visible
 
 #: I/O levels for which AutoSA takes a data pack, whether a design has them or not.
 IO_LEVELS = 3

@@ -10,27 +10,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from math import prod
 
-from ithaca.exports.autosa.scop import visible
 from ithaca.exports.configuration import ArrayConfiguration, template
+from ithaca.formulations.systolic.target import (
+    extent_name,
+    golden_name,
+    padded_name,
+    place_name,
+    visible,
+)
 from ithaca.workloads.affine import Access, Affine
 from ithaca.workloads.nest import LoopNest
 
 #: Integers up to here are exact in fp32, so sums below it do not depend on their order.
 EXACT_FLOAT = 2**24
-
-
-def golden_name(nest: LoopNest) -> str:
-    """Name of the array that holds the expected result."""
-    return f"golden_{nest.output.tensor}"
-
-
-def own_identifiers(nest: LoopNest) -> frozenset[str]:
-    """Identifiers of the program that are not names of the nest."""
-    macros = (macro(loop) for loop in nest.loops for macro in (_extent, _padded))
-    places = (_place(access, at) for access in nest.inputs for at in range(len(access.subscripts)))
-    return frozenset(
-        {"data_t", "main", "printf", "seed", "errors", golden_name(nest), *macros, *places}
-    )
 
 
 def c_program(configuration: ArrayConfiguration) -> str:
@@ -51,26 +43,18 @@ def c_program(configuration: ArrayConfiguration) -> str:
         design=configuration.design.name,
         c_type=configuration.data.c_type,
         macros="\n".join(
-            f"#define {_extent(loop)} {extent}\n#define {_padded(loop)} {padded[loop]}"
+            f"#define {extent_name(loop)} {extent}\n#define {padded_name(loop)} {padded[loop]}"
             for loop, extent in nest.extents
         ),
         arrays="\n".join(
             f"  static data_t {_declarator(a)};" for a in (*nest.accesses, _golden(nest))
         ),
         initialisation=_text(line for access in nest.inputs for line in _fill(nest, access)),
-        leftover=_text(_loops(nest.parallel_loops, _padded, [f"{output} = 1;"])),
+        leftover=_text(_loops(nest.parallel_loops, padded_name, [f"{output} = 1;"])),
         nest=_text(_scop(nest)),
         golden=_text(_plain_loops(nest)),
-        comparison=_text(_loops(nest.parallel_loops, _padded, differs)),
+        comparison=_text(_loops(nest.parallel_loops, padded_name, differs)),
     )
-
-
-def _extent(loop: str) -> str:
-    return f"EXTENT_{loop}"
-
-
-def _padded(loop: str) -> str:
-    return f"PADDED_{loop}"
 
 
 def _golden(nest: LoopNest) -> Access:
@@ -78,7 +62,7 @@ def _golden(nest: LoopNest) -> Access:
 
 
 def _declarator(access: Access) -> str:
-    return access.tensor + "".join(f"[{_length(subscript, _padded)}]" for subscript in access)
+    return access.tensor + "".join(f"[{_length(subscript, padded_name)}]" for subscript in access)
 
 
 def _length(subscript: Affine, bound: Callable[[str], str]) -> str:
@@ -89,11 +73,6 @@ def _length(subscript: Affine, bound: Callable[[str], str]) -> str:
         f"({bound(x)} - 1)" if c == 1 else f"{c} * ({bound(x)} - 1)" for x, c in subscript.terms
     ]
     return " + ".join([*terms, str(subscript.constant + 1)])
-
-
-def _place(access: Access, at: int) -> str:
-    """Name of the variable that runs over a dimension of an input when it is filled."""
-    return f"{access.tensor}_{at}"
 
 
 def _text(lines: Iterable[str]) -> str:
@@ -118,8 +97,8 @@ def _counting(variable: str, bound: str, body: list[str]) -> list[str]:
 def _scop(nest: LoopNest) -> list[str]:
     """The nest as AutoSA wants it: the output set to 0, then accumulated."""
     accumulate = f"{nest.output} = {nest.output} + {_product(nest)};"
-    reduction = _loops(nest.reduction_loops, _padded, [accumulate])
-    return _loops(nest.parallel_loops, _padded, [f"{nest.output} = 0;", *reduction])
+    reduction = _loops(nest.reduction_loops, padded_name, [accumulate])
+    return _loops(nest.parallel_loops, padded_name, [f"{nest.output} = 0;", *reduction])
 
 
 def _plain_loops(nest: LoopNest) -> list[str]:
@@ -131,11 +110,11 @@ def _plain_loops(nest: LoopNest) -> list[str]:
     body = [f"{golden} = {golden} + {_product(nest)};"]
     for loop in nest.reduction_loops:
         body = [
-            f"for (int {loop} = {_extent(loop)} - 1; {loop} >= 0; {loop}--) {{",
+            f"for (int {loop} = {extent_name(loop)} - 1; {loop} >= 0; {loop}--) {{",
             *(f"  {line}" for line in body),
             "}",
         ]
-    return _loops(reversed(nest.parallel_loops), _padded, body)
+    return _loops(reversed(nest.parallel_loops), padded_name, body)
 
 
 def _product(nest: LoopNest) -> str:
@@ -149,12 +128,12 @@ def _fill(nest: LoopNest, access: Access) -> list[str]:
     generator of Numerical Recipes), because data with a period hide a tile taken for another.
     """
     element = access.tensor + "".join(
-        f"[{_place(access, at)}]" for at in range(len(access.subscripts))
+        f"[{place_name(access, at)}]" for at in range(len(access.subscripts))
     )
     body = ["seed = 1664525u * seed + 1013904223u;"]
     body.append(f"{element} = (data_t)(1u + (seed >> 16) % {_largest_value(nest)}u);")
     for at, subscript in reversed(list(enumerate(access))):
-        body = _counting(_place(access, at), _length(subscript, _extent), body)
+        body = _counting(place_name(access, at), _length(subscript, extent_name), body)
     return body
 
 

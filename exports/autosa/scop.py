@@ -8,54 +8,17 @@ rest). They give the options of its published examples, and agree with kernels t
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from itertools import combinations
 
 from ithaca.exports.configuration import ArrayConfiguration
 from ithaca.formulations.systolic.systolic_array import SystolicArray
-from ithaca.workloads.affine import Access, Affine
+from ithaca.formulations.systolic.target import tiled_loops
+from ithaca.workloads.affine import Access
 from ithaca.workloads.nest import LoopNest
 
 #: References of ``out = 0; out = out + in * in``, numbered as AutoSA's front end does: those of the
 #: output come first.
 FIRST_INPUT_REFERENCE = 3
-
-
-def visible(nest: LoopNest, extents: Mapping[str, int] | None = None) -> LoopNest:
-    """The nest without loops of one iteration, which the scheduler drops (and reorders for).
-
-    The SIMD loop stays. Without extents padded to tiles, only untiled loops are known to have one
-    iteration.
-    """
-    known = (
-        {x: n for x, n in nest.sizes.items() if x in nest.untiled} if extents is None else extents
-    )
-    once = {x for x, n in known.items() if n == 1 and x != nest.simd}
-    if not once:
-        return nest
-    return replace(
-        nest,
-        extents=tuple((loop, extent) for loop, extent in nest.extents if loop not in once),
-        output=_without(nest.output, once),
-        inputs=tuple(_without(access, once) for access in nest.inputs),
-        untiled=nest.untiled - once,
-        parameters=(),
-        template="",
-    )
-
-
-def _without(access: Access, loops: set[str]) -> Access:
-    kept = (Affine(tuple((x, c) for x, c in s.terms if x not in loops), s.constant) for s in access)
-    return Access(access.tensor, tuple(kept))
-
-
-def tiled_loops(nest: LoopNest) -> tuple[str, ...]:
-    """The loops that AutoSA tiles: its outermost permutable band.
-
-    Between iterations of one reduction loop all of the next one run, so only the first one is
-    permutable with the parallel loops.
-    """
-    return nest.parallel_loops + nest.reduction_loops[:1]
 
 
 def numbered_dataflows(nest: LoopNest) -> tuple[tuple[str, ...], ...]:

@@ -122,7 +122,7 @@ def compared_name(result: NetworkResult, results: Sequence[NetworkResult]) -> st
     """What tells a result from the others: its mode, and what they differ in."""
 
     def parts(each: NetworkResult) -> tuple[str, ...]:
-        return each.request.platform.name, each.request.title
+        return each.request.place, each.request.label
 
     others = zip(*map(parts, results), strict=True)
     return " ".join(
@@ -135,6 +135,6 @@ def compared_name(result: NetworkResult, results: Sequence[NetworkResult]) -> st
 
 def _title(result: NetworkResult, mode: bool = True) -> str:
     request = result.request
-    return f"{result.network.name} {request.title} on {request.platform.name}" + (
+    return f"{result.network.name} {request.label} on {request.place}" + (
         f", {result.mode}" if mode else ""
     )

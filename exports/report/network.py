@@ -36,7 +36,7 @@ def network_page(
     words."""
     request, parameters = result.request, result.network.parameters
     facts = [("network", result.network.name), *((name, str(value)) for name, value in parameters)]
-    facts += [*request.facts, ("platform", request.platform.name), ("layers", result.mode)]
+    facts += [*request.terms, ("platform", request.place), ("layers", result.mode)]
     facts += [("model edition", request.model), ("minimised", request.objective.text)]
     shares = {id(part.result): percent(part.share) for part in explained.parts}
     sections = [
@@ -48,7 +48,7 @@ def network_page(
     text = "Each layer opens: its factors, its array drawn, and what is proven of every design."
     arrays = (layer_folded(result, layer, index) for index, layer in enumerate(result.layers))
     sections.append(Section("arrays", "The array of each layer", (Paragraph(text), *arrays)))
-    title = f"{result.network.name} on {request.platform.name}"
+    title = f"{result.network.name} on {request.place}"
     return rendered(title, facts, _verdict(result), _cards(result, explained), sections)
 
 
@@ -83,7 +83,7 @@ def _cards(result: NetworkResult, explained: NetworkExplanation) -> tuple[Card, 
     found = [Card(what, number(value), "" if metric is None else metric.unit, result.mode)]
     time = result.sum_of("time")
     if time is not None and result.throughput is not None:
-        clock = number(result.request.platform.technology.clock_mhz)
+        clock = number(result.request.technology.clock_mhz)
         found.append(Card("time", rounded(time), "ms", f"layer after layer at {clock} MHz"))
         found.append(Card("throughput", number(round(float(result.throughput), 1)), "Gop/s", ""))
     if result.efficiency is not None:

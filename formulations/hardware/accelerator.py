@@ -58,6 +58,9 @@ class Accelerator(Protocol):
     family: ClassVar[str]
     """The family that its designs belong to."""
 
+    def dividing(self) -> Accelerator | None:
+        """The same where factors divide extents; None where that cannot be asked for."""
+
     @property
     def metrics(self) -> Mapping[str, Metric]:
         """The metrics of layers that objectives and limits may speak of, by name."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from math import floor
@@ -50,6 +50,9 @@ class HierarchyAccelerator:
     """Edition of the model."""
     options: MappingOptions = field(default_factory=MappingOptions)
     """Which mappings are allowed."""
+
+    def dividing(self) -> HierarchyAccelerator:
+        return replace(self, options=replace(self.options, divisors_only=True))
 
     @cached_property
     def metrics(self) -> Mapping[str, Metric]:

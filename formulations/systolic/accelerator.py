@@ -51,6 +51,9 @@ class SystolicArrays:
     dataflow: tuple[str, ...] | None = None
     """The dataflow of every array; None: whichever is best."""
 
+    def dividing(self) -> None:
+        """Tiles of its layers may always be padded."""
+
     @property
     def metrics(self) -> Mapping[str, Metric]:
         """The metrics of every layer."""

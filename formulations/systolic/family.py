@@ -35,6 +35,7 @@ from ithaca.formulations.systolic.derivation import choose_designs, derive
 from ithaca.formulations.systolic.design import SpaceOptions, SystolicDesign
 from ithaca.formulations.systolic.metrics import METRICS
 from ithaca.formulations.systolic.profile import SystolicProfile
+from ithaca.formulations.systolic.question import ArrayQuestion
 from ithaca.formulations.systolic.systolic_array import Edition, SystolicArray
 from ithaca.formulations.systolic.target import design_obstacles
 from ithaca.formulations.systolic.tiling import Tiling, group_packs
@@ -154,6 +155,7 @@ class SystolicFamily(Family[SystolicDesign]):
     head = HeadDocument
     choice = ChoiceDocument
     tiling = TilingDocument
+    question = ArrayQuestion
 
     def head_fields(self, design: SystolicDesign) -> Mapping[str, Any]:
         return {

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from ithaca.files.numbers import number
+from ithaca.files.words import parse_loops
 from ithaca.formulations.family import Profile, Remarks
 from ithaca.formulations.problem import Limit
 from ithaca.formulations.systolic import quantities
@@ -105,6 +107,16 @@ class SystolicProfile(Profile[SystolicDesign]):
     @property
     def relaxable(self) -> str:
         return "--min-lanes, --divisors-only or --for"
+
+    def meets(self, words: Mapping[str, Any]) -> bool:
+        array, loops = self.design.array, parse_loops(words.get("dataflow"))
+        return (loops is None or set(loops) == set(array.dataflow)) and words.get(
+            "permutation"
+        ) in (None, array.permutation)
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        return {"dtype": self.design.data}
 
     @property
     def innate(self) -> str:

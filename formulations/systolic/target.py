@@ -8,16 +8,32 @@ the compiler. Faults of what it writes are no rules: the exported script mends t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from math import gcd
 
 from ithaca.formulations.algebra.expression import Constant
+from ithaca.formulations.data_types import DataType
 from ithaca.formulations.space import Link, Relation
 from ithaca.formulations.systolic.dataflows import dataflows
 from ithaca.formulations.systolic.quantities import lanes, t1, t2
 from ithaca.formulations.systolic.systolic_array import SystolicArray
+from ithaca.workloads.affine import Access, Affine
 from ithaca.workloads.nest import LoopNest
+
+#: Names that neither C99 nor C++ (the host program) leaves to a program.
+_RESERVED = """
+    alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl const
+    constexpr const_cast continue decltype default delete do double dynamic_cast else enum
+    explicit export extern false float for friend goto if inline int long mutable namespace new
+    noexcept not not_eq nullptr operator or or_eq private protected public register
+    reinterpret_cast restrict return short signed sizeof static static_assert static_cast struct
+    switch template this thread_local throw true try typedef typeid typename union unsigned using
+    virtual void volatile wchar_t while xor xor_eq BUFSIZ EOF NULL
+"""
+KEYWORDS = frozenset(_RESERVED.split())
+
 
 TWO = Constant(Fraction(2))
 
@@ -64,3 +80,167 @@ def requirements(nest: LoopNest, array: SystolicArray) -> Iterator[Requirement]:
                     f"between the elements of {access}'s window"
                 )
                 yield Link(TWO, Relation.AT_MOST, covered), f"{what}, and the model does"
+
+
+def nest_obstacles(nest: LoopNest) -> tuple[str, ...]:
+    """Every reason why AutoSA cannot build any configuration of a nest."""
+    seen = visible(nest)
+    return (*_of_loops(seen), *_of_accesses(seen), *_of_names(nest))
+
+
+def data_obstacles(data: DataType) -> tuple[str, ...]:
+    """Why AutoSA cannot build any configuration of a data type."""
+    if data.name not in ("fp16", "bf16"):
+        return ()
+    return (
+        f"{data.name} is no type of the C programs that AutoSA "
+        "reads; it takes fp32, int16 and int8",
+    )
+
+
+def _of_loops(nest: LoopNest) -> Iterator[str]:
+    if nest.simd not in nest.reduction_loops:
+        yield f"SIMD loop {nest.simd} is parallel; the AutoSA export vectorises reductions only"
+    elif nest.simd != nest.reduction_loops[0]:
+        first = nest.reduction_loops[0]
+        yield (
+            f"SIMD loop {nest.simd} is not {first}, the first reduction loop "
+            "and the only one that AutoSA tiles"
+        )
+    tiled = set(tiled_loops(nest))
+    for loop in nest.loops:
+        if loop in nest.band and loop not in tiled:
+            reductions = ", ".join(nest.reduction_loops)
+            yield (
+                f"loop {loop} is tiled; of the reduction loops "
+                f"({reductions}) AutoSA tiles the first only"
+            )
+        if loop in nest.untiled and loop in tiled:
+            yield f"loop {loop} is untiled, but AutoSA tiles it"
+        elif loop in nest.untiled and nest.sizes[loop] == 2:
+            yield (
+                f"loop {loop} is untiled and has 2 iterations: AutoSA finds no band of "
+                "loops to tile (with 1 or 3 it does)"
+            )
+    if nest.loops != nest.parallel_loops + nest.reduction_loops:
+        order = ", ".join(nest.loops)
+        yield (
+            f"a reduction loop lies outside a parallel one ({order}): AutoSA "
+            "would number the dataflows differently"
+        )
+
+
+def _of_accesses(nest: LoopNest) -> Iterator[str]:
+    for access in nest.accesses:
+        for subscript in access:
+            if subscript.constant < 0 or any(c < 0 for _, c in subscript.terms):
+                yield (
+                    f"subscript {subscript} of {access} counts downwards: arrays of "
+                    "the exported program start at 0"
+                )
+            yield from _of_windows(nest, access, subscript.without_gaps(nest.once))
+        if access.subscripts[-1].coefficient(nest.simd) > 1:
+            yield (
+                f"SIMD loop {nest.simd} strides over {access}: AutoSA "
+                "vectorises neighbours in memory only"
+            )
+        if any(subscript.coefficient(nest.simd) for subscript in access.subscripts[:-1]):
+            yield (
+                f"SIMD loop {nest.simd} is not the last subscript of {access}: AutoSA "
+                "vectorises neighbours in memory only"
+            )
+
+
+def _of_windows(nest: LoopNest, access: Access, subscript: Affine) -> Iterator[str]:
+    """Obstacles in a subscript in which windows move, such as ``2*r+p``."""
+    steps = [c for loop, c in subscript.terms if loop not in nest.untiled]
+    window = [(c, nest.sizes[loop]) for loop, c in subscript.terms if loop in nest.untiled]
+    if not steps or not window:
+        return
+    if min(steps) > 1 < min(c for c, _ in window):
+        yield (
+            f"stride and dilation of {access} have no common factor, and neither "
+            "is 1: AutoSA stops without a kernel"
+        )
+    elif min(steps) > 1 + sum(c * (n - 1) for c, n in window):
+        yield f"windows of {access} lie apart: AutoSA's buffers hold more than is modelled"
+
+
+def _of_names(nest: LoopNest) -> Iterator[str]:
+    tensors = [access.tensor for access in nest.accesses]
+    for name in (*nest.loops, *tensors):
+        if not (name.isascii() and name.isidentifier()) or name in KEYWORDS:
+            yield f"'{name}' cannot be a name in C"
+        elif name in own_identifiers(nest):
+            yield f"'{name}' is a name that the exported program uses itself"
+    for name in nest.loops:
+        if name in tensors:
+            yield f"'{name}' names both a loop and a tensor"
+
+
+def visible(nest: LoopNest, extents: Mapping[str, int] | None = None) -> LoopNest:
+    """The nest without loops of one iteration, which the scheduler drops (and reorders for).
+
+    The SIMD loop stays. Without extents padded to tiles, only untiled loops are known to have one
+    iteration.
+    """
+    known = (
+        {x: n for x, n in nest.sizes.items() if x in nest.untiled} if extents is None else extents
+    )
+    once = {x for x, n in known.items() if n == 1 and x != nest.simd}
+    if not once:
+        return nest
+    return replace(
+        nest,
+        extents=tuple((loop, extent) for loop, extent in nest.extents if loop not in once),
+        output=_without(nest.output, once),
+        inputs=tuple(_without(access, once) for access in nest.inputs),
+        untiled=nest.untiled - once,
+        parameters=(),
+        template="",
+    )
+
+
+def _without(access: Access, loops: set[str]) -> Access:
+    kept = (Affine(tuple((x, c) for x, c in s.terms if x not in loops), s.constant) for s in access)
+    return Access(access.tensor, tuple(kept))
+
+
+def tiled_loops(nest: LoopNest) -> tuple[str, ...]:
+    """The loops that AutoSA tiles: its outermost permutable band.
+
+    Between iterations of one reduction loop all of the next one run, so only the first one is
+    permutable with the parallel loops.
+    """
+    return nest.parallel_loops + nest.reduction_loops[:1]
+
+
+def golden_name(nest: LoopNest) -> str:
+    """Name of the array that holds the expected result."""
+    return f"golden_{nest.output.tensor}"
+
+
+def own_identifiers(nest: LoopNest) -> frozenset[str]:
+    """Identifiers of the exported program that are not names of the nest."""
+    macros = (macro(loop) for loop in nest.loops for macro in (extent_name, padded_name))
+    places = (
+        place_name(access, at) for access in nest.inputs for at in range(len(access.subscripts))
+    )
+    return frozenset(
+        {"data_t", "main", "printf", "seed", "errors", golden_name(nest), *macros, *places}
+    )
+
+
+def extent_name(loop: str) -> str:
+    """Name of a loop's extent."""
+    return f"EXTENT_{loop}"
+
+
+def padded_name(loop: str) -> str:
+    """Name of its extent where it is padded."""
+    return f"PADDED_{loop}"
+
+
+def place_name(access: Access, at: int) -> str:
+    """Name of the variable that runs over a dimension of an input when it is filled."""
+    return f"{access.tensor}_{at}"

@@ -14,26 +14,23 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ithaca.files.errors import InputError
 from ithaca.formulations.problem import Problem
+from ithaca.formulations.question import LayerProblems, Question
 from ithaca.solver.certificate import among_all
 from ithaca.solver.conclusion import conclude
 from ithaca.solver.options import Budget
 from ithaca.solver.solution import Solution
 from ithaca.studies.network.layers import SolvedLayer, solve_layers, solve_per_layer
 from ithaca.studies.network.parts import PER_LAYER
-from ithaca.studies.network.problems import LayerProblems, NetworkRequest
 from ithaca.studies.network.products import factors_of, with_products
 from ithaca.studies.network.result import Edge, Fusing, LayerResult, NetworkResult, Total
 from ithaca.studies.network.runner import RunOptions
 from ithaca.studies.network.totals import require_sum, total
 from ithaca.workloads.nest import LoopNest, Sizes
 from ithaca.workloads.networks.network import Layer, LayerRun, Network
-
-if TYPE_CHECKING:
-    from ithaca.studies.network.mapping_request import MappingRequest
 
 #: A variant of a run: its nest, and the tensors that it finds or leaves on chip, with their words.
 Variant = tuple[LoopNest, Sizes]
@@ -139,9 +136,7 @@ class Chain:
         return (states[False][0], states[False][2]) if False in states else None
 
 
-def solve_fused(
-    network: Network, request: NetworkRequest | MappingRequest, options: RunOptions
-) -> NetworkResult:
+def solve_fused(network: Network, request: Question, options: RunOptions) -> NetworkResult:
     """Find what to keep on chip between layers that follow each other, and each layer's best design
     with it.
 
@@ -162,9 +157,7 @@ def solve_fused(
     return replace(found, fusing=replace(found.fusing, without=apart.total))
 
 
-def _solve_fused(
-    network: Network, request: NetworkRequest | MappingRequest, options: RunOptions
-) -> NetworkResult:
+def _solve_fused(network: Network, request: Question, options: RunOptions) -> NetworkResult:
     chain = chained(network)
     posed = {part.layer.nest: part.problems for part in request.pose(network)}
     chain = chain.where(

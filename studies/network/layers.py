@@ -10,25 +10,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from ithaca.files.errors import InputError
 from ithaca.formulations.families import choice_of
 from ithaca.formulations.problem import Problem
+from ithaca.formulations.question import LayerProblems, Question
 from ithaca.solver.certificate import Status
 from ithaca.solver.portfolio import not_solved
 from ithaca.solver.solution import Solution
 from ithaca.studies.best import over_all
 from ithaca.studies.network.parts import PER_LAYER
-from ithaca.studies.network.problems import LayerProblems, NetworkRequest
 from ithaca.studies.network.products import check_products, with_products
 from ithaca.studies.network.result import Failure, LayerResult, NetworkResult, SharedDesign, Total
 from ithaca.studies.network.runner import Job, RunOptions, run_problems
 from ithaca.studies.network.totals import adds_up, best_total, require_sum, total
 from ithaca.workloads.networks.network import Layer, Network
-
-if TYPE_CHECKING:
-    from ithaca.studies.network.mapping_request import MappingRequest
 
 SHARED_DATAFLOW = "shared-dataflow"
 
@@ -106,9 +102,7 @@ def solve_layers(
 
 
 @with_products
-def solve_per_layer(
-    network: Network, request: NetworkRequest | MappingRequest, options: RunOptions
-) -> NetworkResult:
+def solve_per_layer(network: Network, request: Question, options: RunOptions) -> NetworkResult:
     """Find each layer's best design.
 
     The total is Σ count · objective, its lower bound Σ count · lower bound; of a product of sums
@@ -136,7 +130,7 @@ def solve_per_layer(
 
 
 def solve_shared_dataflow(
-    network: Network, request: NetworkRequest, options: RunOptions
+    network: Network, request: Question, options: RunOptions
 ) -> NetworkResult:
     """Find the dataflow and permutation that serve all layers of a kernel best.
 

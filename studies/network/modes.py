@@ -7,14 +7,14 @@ from collections.abc import Callable, Mapping
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
 from ithaca.formulations.families import UNNAMED, module_of
+from ithaca.formulations.question import Question
 from ithaca.studies.network import layers
-from ithaca.studies.network.problems import NetworkRequest
 from ithaca.studies.network.result import NetworkResult
 from ithaca.studies.network.runner import RunOptions
 from ithaca.workloads.networks.network import Network
 
 #: Solves a network: its layers, what is asked of all of them, and how to run the problems.
-SolveNetwork = Callable[[Network, NetworkRequest, RunOptions], NetworkResult]
+SolveNetwork = Callable[[Network, Question, RunOptions], NetworkResult]
 
 SHARED_ARRAY, MULTI_ARRAY = "shared-array", "multi-array"
 

@@ -29,7 +29,7 @@ def layer_result(result: NetworkResult, layer: LayerResult) -> Result:
         if answer.found is None
         else next(design for design in designs if design.design == answer.design)
     )
-    return Result(result.request.platform.name, best, designs)
+    return Result(result.request.place, best, designs)
 
 
 def _own(design: Solution, answer: Solution) -> Solution:

@@ -1,114 +1,16 @@
-"""What is asked of a network, and the problems that it poses: every layer under every design."""
+"""Which layers of a network are asked for, and the designs that all of them have."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from fnmatch import fnmatchcase
-from fractions import Fraction
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
-from ithaca.formulations.data_types import DataType
-from ithaca.formulations.platform import Platform
-from ithaca.formulations.problem import Limit, Objective, Problem
-from ithaca.formulations.question import Minimise
-from ithaca.formulations.systolic.derivation import choose_designs
-from ithaca.formulations.systolic.design import SpaceOptions, systolic_problem
-from ithaca.formulations.systolic.systolic_array import Edition
-from ithaca.formulations.technology import Technology
-from ithaca.workloads.networks.network import Layer, Network
-
-
-@dataclass(frozen=True)
-class NetworkRequest:
-    """What a network is solved for."""
-
-    data: DataType
-    """The type of all tensors."""
-    platform: Platform
-    """The device."""
-    limits: tuple[Limit, ...]
-    """Upper limits on metrics: the platform's, and those that replace or extend them."""
-    objective: Objective
-    """What is minimised, of each run of a layer."""
-    edition: Edition = Edition.EXACT
-    """Statement of the cost model."""
-    dataflow: tuple[str, ...] | None = None
-    """The dataflow of every layer; None for all."""
-    permutation: str | None = None
-    """The permutation of every layer; None for all."""
-    include_unbuildable: bool = False
-    """Whether to consider designs that HLS cannot build."""
-    space: SpaceOptions = field(default_factory=SpaceOptions)
-    """Restrictions of the design space."""
-    arrays: int = 1
-    """How many arrays share the budget."""
-    minimise: Minimise = Minimise.TOTAL
-    """What of several arrays is minimised."""
-    shares: Mapping[str, Fraction] = field(default_factory=dict)
-    """Sizes of what arrays take whole shares of, DSP blocks and block RAM; of a bandwidth, which
-    each has to itself."""
-
-    @property
-    def title(self) -> str:
-        """What runs, for people."""
-        return self.data.name
-
-    @property
-    def facts(self) -> tuple[tuple[str, str], ...]:
-        """What runs, as terms with values."""
-        return (("data type", self.title),)
-
-    @property
-    def model(self) -> str:
-        """The model edition, for people."""
-        return self.edition.value
-
-    def minimising(self, objective: Objective) -> NetworkRequest:
-        """The same with another objective."""
-        return replace(self, objective=objective)
-
-    def pose(self, network: Network) -> tuple[LayerProblems, ...]:
-        """One problem per layer and design.
-
-        Raises `InputError` if a layer has no such dataflow or permutation, or no design that can be
-        built, or the platform does not know a metric.
-        """
-        setting = (self.data, self.limits, self.objective, self.space, self.technology)
-        posed = []
-        for layer in network.layers:
-            try:
-                designs = choose_designs(
-                    layer.nest,
-                    self.edition,
-                    self.dataflow,
-                    self.permutation,
-                    include_unbuildable=self.include_unbuildable,
-                    target=self.space.target,
-                    sums=self.platform.technology.machine.sums,
-                )
-            except InputError as error:
-                raise InputError(
-                    f"layer {layer.name}: {error}; --layers leaves layers out"
-                ) from None
-            problems = (systolic_problem(layer.nest, array, *setting) for array in designs)
-            posed.append(LayerProblems(layer, tuple(problems)))
-        posed[0].problems[0].symbolic()  # refuses a metric that the platform does not know
-        return tuple(posed)
-
-    @property
-    def technology(self) -> Technology:
-        """Clock of the platform, and energies of its own or of the data type."""
-        return self.data.on(self.platform)
-
-
-@dataclass(frozen=True)
-class LayerProblems:
-    """A layer, and its problem under each design, in the order of dataflows and permutations."""
-
-    layer: Layer
-    problems: tuple[Problem, ...]
+from ithaca.formulations.problem import Problem
+from ithaca.formulations.question import Question
+from ithaca.workloads.networks.network import Network
 
 
 def only_layers(network: Network, patterns: Sequence[str]) -> Network:
@@ -141,9 +43,7 @@ def only_layers(network: Network, patterns: Sequence[str]) -> Network:
     )
 
 
-def common_designs(
-    network: Network, request: NetworkRequest, mode: str
-) -> list[tuple[Problem, ...]]:
+def common_designs(network: Network, request: Question, mode: str) -> list[tuple[Problem, ...]]:
     """One problem per layer for every design that all layers have.
 
     Raises `InputError` if the layers are not of one kernel (see

@@ -7,19 +7,15 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from math import prod
-from typing import TYPE_CHECKING
 
 from ithaca.formulations.design import Metric
 from ithaca.formulations.families import choice_of, profile_of
 from ithaca.formulations.problem import Objective
+from ithaca.formulations.question import Question
 from ithaca.solver.certificate import Certificate, Status
 from ithaca.solver.result import Unrestricted
 from ithaca.solver.solution import Solution
-from ithaca.studies.network.problems import NetworkRequest
 from ithaca.workloads.networks.network import Layer, Network
-
-if TYPE_CHECKING:
-    from ithaca.studies.network.mapping_request import MappingRequest
 
 
 @dataclass(frozen=True)
@@ -157,7 +153,7 @@ class NetworkResult:
     """What layers share, as on the command line."""
     network: Network
     """The network, with the layers that were asked for."""
-    request: NetworkRequest | MappingRequest
+    request: Question
     """What was asked of it."""
     method: str
     """The engine asked."""

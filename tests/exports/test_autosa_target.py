@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import ithaca
-from ithaca.commands.families.systolic import target_text
+from ithaca.commands.families.systolic.printing import target_text
 from ithaca.exports.autosa.requirements import obstacles
 from ithaca.exports.configuration import ArrayConfiguration
 from ithaca.files.errors import InputError

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from ithaca.commands.api.evaluating import load_any_points
+from ithaca.commands.families.systolic.points import load_any_points
 from ithaca.files.errors import InputError
 from ithaca.files.writing import document_text
 from ithaca.formulations.data_types import DATA_TYPES

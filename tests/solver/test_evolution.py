@@ -11,6 +11,7 @@ import pytest
 import ithaca
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.design import SpaceOptions
+from ithaca.formulations.systolic.question import ArrayOptions, ArrayQuestion
 from ithaca.refine.evolution.engine import solve_evolve
 from ithaca.refine.evolution.genome import Genome
 from ithaca.refine.evolution.search import POPULATION, STAGNATION, Evolution
@@ -21,6 +22,7 @@ from ithaca.solver.engines import PROVERS, Method, engine
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions, never
 from ithaca.solver.seeding import NOTHING, solver_start
+from ithaca.workloads.library import workload
 from tests.problems import MM_DATAFLOWS, mm_problem
 from tests.solver.known_optima import brute_force
 from tests.solver.test_exact import random_problem
@@ -193,16 +195,13 @@ def test_the_engine_by_name() -> None:
 
 @pytest.mark.ci
 def test_refine_finds_what_a_search_cut_off_missed(tmp_path: Path) -> None:
-    from ithaca.commands.api.options import ProblemOptions
-    from ithaca.commands.api.request import request_of_array
-    from ithaca.commands.api.solving import run
+    from ithaca.commands.api.solving import answers
 
-    request = request_of_array(
-        ProblemOptions(dataflow="i,j", permutation="C"), "mm", ["i=96,j=80,k=40"]
-    )
-    poor = run(request, SolveOptions(time_limit=1e-6), 1, {}, Method.EVOLVE)
+    question = ArrayQuestion.read(ArrayOptions(dataflow="i,j", permutation="C"))
+    rows = [question.problems(workload("mm", {"i": 96, "j": 80, "k": 40}))]
+    (poor,) = answers("u250", rows, SolveOptions(time_limit=1e-6), method=Method.EVOLVE)
     assert poor.best is None
-    good = run(request, SolveOptions(), 1, {}, Method.EXACT)
+    (good,) = answers("u250", rows, SolveOptions(), method=Method.EXACT)
     paths = tmp_path / "poor.json", tmp_path / "good.json", tmp_path / "refined.json"
     poor.save(paths[0])
     good.save(paths[1])
@@ -241,13 +240,11 @@ def test_the_published_size_within_3000_samples(
 
 @pytest.mark.ci
 def test_refine_finds_the_same_with_several_processes(tmp_path: Path) -> None:
-    from ithaca.commands.api.options import ProblemOptions
-    from ithaca.commands.api.request import request_of_array
-    from ithaca.commands.api.solving import run
+    from ithaca.commands.api.solving import answers
 
-    request = request_of_array(ProblemOptions(), "mm", ["i=12,j=10,k=8"])
+    rows = [ArrayQuestion.read(ArrayOptions()).problems(workload("mm", {"i": 12, "j": 10, "k": 8}))]
     path = tmp_path / "poor.json"
-    run(request, SolveOptions(time_limit=1e-6), 1, {}, Method.EVOLVE).save(path)
+    answers("u250", rows, SolveOptions(time_limit=1e-6), method=Method.EVOLVE)[0].save(path)
     one, two = (ithaca.refine.refine(path, samples=100, threads=threads) for threads in (1, 2))
     assert [(s.value, s.configuration) for s in one.designs] == [
         (s.value, s.configuration) for s in two.designs

@@ -10,20 +10,19 @@ from fractions import Fraction
 import pytest
 
 from ithaca.formulations.data_types import data_type
-from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.question import Minimise
 from ithaca.formulations.systolic.design import SpaceOptions, fixed
-from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.solver.options import SolveOptions
 from ithaca.studies.families.systolic.joint import Outcome
 from ithaca.studies.families.systolic.pipeline import PipelineSearch
 from ithaca.studies.families.systolic.plans import Part
 from ithaca.studies.families.systolic.proof import Proof
-from ithaca.studies.network.problems import NetworkRequest, common_designs
+from ithaca.studies.network.problems import common_designs
 from ithaca.workloads.library import workload
 from ithaca.workloads.networks.network import Layer, Network
+from tests.problems import array_question
 from tests.solver.several_arrays import least, pipelines
 
 Designs = list[list[tuple[Problem, int]]]
@@ -68,17 +67,8 @@ def drawn(seed: int) -> tuple[Callable[..., Designs], list[int], int, Minimise]:
         limits += [] if bram18k is None else [Limit("bram18k", Fraction(bram18k))]
         limits += [] if gbs is None else [Limit("bandwidth", gbs)]
         space = SpaceOptions(divisors_only=True)
-        setting = (
-            data,
-            load_platform("u250"),
-            tuple(limits),
-            parse_objective("latency"),
-            edition,
-            flow,
-        )
-        found = common_designs(
-            Network("drawn", tuple(layers)), NetworkRequest(*setting, space=space), "multi-array"
-        )
+        question = array_question(data, limits, edition=edition, dataflow=flow, space=space)
+        found = common_designs(Network("drawn", tuple(layers)), question, "multi-array")
         return [[(problem, 1) for problem in each] for each in found]
 
     sequence = [number for number in range(len(layers)) for _ in range(pick.choice([1, 1, 1, 2]))]
@@ -210,14 +200,7 @@ def two_convolutions() -> Designs:
         "two", tuple(Layer(f"l{n}", nest, 1, (f"l{n}",)) for n, nest in enumerate(nests))
     )
     limits = (Limit("dsp", Fraction(72)), Limit("bram18k", Fraction(20)))
-    setting = (
-        data_type("fp16"),
-        load_platform("u250"),
-        limits,
-        parse_objective("latency"),
-        Edition.CYCLE,
-    )
-    request = NetworkRequest(*setting, dataflow=("r", "c"))
+    request = array_question(data_type("fp16"), limits, edition=Edition.CYCLE, dataflow=("r", "c"))
     return [
         [(problem, 1) for problem in each]
         for each in common_designs(network, request, "multi-array")

@@ -15,12 +15,10 @@ import pytest
 from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.number_systems import FRACTION, NUMPY
 from ithaca.formulations.data_types import data_type
-from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.question import Minimise
 from ithaca.formulations.systolic.cost_model import evaluate
 from ithaca.formulations.systolic.design import SpaceOptions, fixed, systolic
-from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.quantities import ACCUMULATORS
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.solver.exact.engine import solve_exact
@@ -31,11 +29,11 @@ from ithaca.studies.families.systolic.layer import buffer_words
 from ithaca.studies.families.systolic.pipeline import PipelineSearch
 from ithaca.studies.families.systolic.plans import Options, Plan, best_plan
 from ithaca.studies.families.systolic.search import SharedSearch
-from ithaca.studies.network.problems import NetworkRequest, common_designs
+from ithaca.studies.network.problems import common_designs
 from ithaca.workloads.library import workload
 from ithaca.workloads.networks.folding import fold
 from ithaca.workloads.networks.network import Layer, Network
-from tests.problems import mm_problem
+from tests.problems import array_question, mm_problem
 from tests.solver.enumeration import packed, subset, tile_values
 
 Hardware = tuple[int, ...]
@@ -154,13 +152,8 @@ def mixed(dsp: str, bram18k: str, dataflow: tuple[str, ...]) -> tuple[Problem, .
     )
     dense = Layer("dense", workload("mm", {"i": 2, "j": 6, "k": 8}), 1, ("dense",))
     limits = (Limit("dsp", Fraction(dsp)), Limit("bram18k", Fraction(bram18k)))
-    request = NetworkRequest(
-        data_type("int8"),
-        load_platform("u250"),
-        limits,
-        parse_objective("latency"),
-        dataflow=dataflow,
-        space=SpaceOptions(divisors_only=True),
+    request = array_question(
+        data_type("int8"), limits, dataflow=dataflow, space=SpaceOptions(divisors_only=True)
     )
     (design,) = common_designs(fold(Network("mixed", (image, dense))), request, "shared-array")
     return design

@@ -34,6 +34,7 @@ from ithaca.formulations.spatial.editions import Setting
 from ithaca.formulations.spatial.family import LevelMappingDocument, MappingSpaceDocument
 from ithaca.formulations.spatial.library import fitted
 from ithaca.formulations.spatial.mapping_space import MappingOptions
+from ithaca.formulations.spatial.question import MappingQuestion
 from ithaca.results.files import check_shortfalls, read_solution
 from ithaca.results.network_parts import (
     Count,
@@ -51,7 +52,6 @@ from ithaca.results.network_parts import (
 )
 from ithaca.results.schema import FirstPart, configuration_fields, tightest
 from ithaca.solver.documents import ProofDocument, ShortfallDocument
-from ithaca.studies.network.mapping_request import MappingRequest
 from ithaca.studies.network.parts import PER_LAYER
 from ithaca.studies.network.result import Failure, LayerResult, NetworkResult
 from ithaca.workloads.networks.network import Layer
@@ -119,7 +119,7 @@ MODEL: Any = create_model(
 def document(result: NetworkResult) -> dict[str, Any]:
     """The document of ``ithaca network --arch``."""
     total, request = result.total, result.request
-    assert isinstance(request, MappingRequest)
+    assert isinstance(request, MappingQuestion)
     fields = {
         "schema": SCHEMA,
         "study": "network",
@@ -131,7 +131,7 @@ def document(result: NetworkResult) -> dict[str, Any]:
         "platform": {"name": request.architecture.name, "limits": tightest(request.limits)},
         "objective": request.objective.text,
         "layer_objective": layer_objective_field(result),
-        "space": request.options,
+        "space": request.space,
         "method": result.method,
         "complete": result.complete,
         "total": {
@@ -180,9 +180,8 @@ def result(read: Any) -> NetworkResult:
     )
     layers = read_layers(read.layers, lambda layer: _read_layer(layer, read, architecture, options))
     problems = tuple(_problem(layer, read, architecture, options) for layer in read.layers)
-    limits, known = problems[0].limits, problems[0].design.vocabulary
-    objective = read_objective(read.objective, "objective", known)
-    request = MappingRequest(architecture, read.edition, options, limits, objective, problems)
+    objective = read_objective(read.objective, "objective", problems[0].design.vocabulary)
+    request = replace(_question(architecture, read.edition, options, problems), objective=objective)
     failures = tuple(Failure(failure.place, failure.reason) for failure in read.failures)
     parts = (
         read.method,
@@ -246,7 +245,21 @@ def accelerator(space: HardwareSpace, point: Configuration, text: str) -> Archit
 
 def request(
     accelerator: HierarchyAccelerator, architecture: Architecture, posed: tuple[Problem, ...]
-) -> MappingRequest:
+) -> MappingQuestion:
     """What layers on an accelerator were mapped for."""
-    parts = (architecture, accelerator.edition, accelerator.options)
-    return MappingRequest(*parts, (), posed[0].objective, posed)
+    own = _question(architecture, accelerator.edition, accelerator.options, posed)
+    return replace(own, bounds={})
+
+
+def _question(
+    architecture: Architecture, edition: str, space: MappingOptions, layers: tuple[Problem, ...]
+) -> MappingQuestion:
+    """What layers were mapped for, whose problems are known."""
+    return MappingQuestion(
+        architecture=architecture,
+        edition=edition,
+        space=space,
+        objective=layers[0].objective,
+        bounds={limit.metric: limit.bound for limit in layers[0].limits},
+        layers=layers,
+    )

@@ -39,6 +39,7 @@ from ithaca.formulations.systolic.family import (
     setting_fields,
 )
 from ithaca.formulations.systolic.metrics import METRICS
+from ithaca.formulations.systolic.question import ArrayQuestion
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.results.files import check_shortfalls, read_solution, read_unrestricted
 from ithaca.results.network_parts import (
@@ -60,7 +61,6 @@ from ithaca.results.schema import FirstPart, UnrestrictedDocument, configuration
 from ithaca.solver.certificate import Status
 from ithaca.solver.documents import ProofDocument
 from ithaca.solver.solution import Solution
-from ithaca.studies.network.problems import NetworkRequest
 from ithaca.studies.network.result import (
     ArrayResult,
     Failure,
@@ -211,14 +211,14 @@ class NetworkResultDocument(FirstPart):
 def document(result: NetworkResult) -> dict[str, Any]:
     """The document of ``ithaca network``."""
     network, request = result.network, result.request
-    assert isinstance(request, NetworkRequest)
+    assert isinstance(request, ArrayQuestion)
     fields = {
         "schema": SCHEMA,
         "study": "network",
         "mode": result.mode,
         "network": network_fields(network, ordered=result.fusing is not None),
         "dtype": request.data.name,
-        "platform": {"name": request.platform.name, "limits": tightest(request.limits)},
+        "platform": {"name": request.place, "limits": tightest(request.limits)},
         "edition": request.edition,
         "objective": request.objective.text,
         "layer_objective": layer_objective_field(result),
@@ -302,10 +302,10 @@ MODEL = NetworkResultDocument
 
 def result(read: NetworkResultDocument) -> NetworkResult:
     """The result that a document states."""
-    request = NetworkRequest(
+    request = ArrayQuestion(
         data=data_type(read.dtype),
         platform=Platform(read.platform.name, "", read.technology.technology(), {}),
-        limits=read.platform.upper_limits(METRICS),
+        bounds={x.metric: x.bound for x in read.platform.upper_limits(METRICS)},
         objective=read_objective(read.objective, "objective", METRICS),
         edition=read.edition,
         **dict(read.restriction),
@@ -331,7 +331,7 @@ def result(read: NetworkResultDocument) -> NetworkResult:
     )
 
 
-def _read_layer(read: LayerDocument, request: NetworkRequest) -> LayerResult:
+def _read_layer(read: LayerDocument, request: ArrayQuestion) -> LayerResult:
     layer = Layer(read.name, read.workload.nest(), read.count, read.sources, read.folded)
     setting = Setting(
         layer.nest, request.data, request.edition, request.space, request.technology, read.kept

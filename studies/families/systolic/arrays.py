@@ -17,6 +17,7 @@ from fractions import Fraction
 from ithaca.files.errors import InputError
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.design import fixed, systolic
+from ithaca.formulations.systolic.question import ArrayQuestion
 from ithaca.solver.certificate import Certificate, Status
 from ithaca.solver.conclusion import conclude
 from ithaca.solver.options import Budget
@@ -27,7 +28,7 @@ from ithaca.studies.families.systolic.joint import Joint, Outcome
 from ithaca.studies.families.systolic.pipeline import PipelineSearch
 from ithaca.studies.families.systolic.search import SharedSearch
 from ithaca.studies.network.modes import MULTI_ARRAY, SEVERAL_ARRAYS, SHARED_ARRAY
-from ithaca.studies.network.problems import NetworkRequest, common_designs
+from ithaca.studies.network.problems import common_designs
 from ithaca.studies.network.result import LayerResult, NetworkResult, SharedDesign, Total
 from ithaca.studies.network.runner import RunOptions, RunState
 from ithaca.studies.network.totals import require_sum
@@ -45,7 +46,7 @@ MOST_RUNS = 64
 
 
 def solve_shared_array(
-    network: Network, request: NetworkRequest, options: RunOptions
+    network: Network, request: ArrayQuestion, options: RunOptions
 ) -> NetworkResult:
     """Find the array that serves all layers best, each layer's configuration on it, and the total
     with its lower bound.
@@ -62,7 +63,7 @@ def solve_shared_array(
 
 
 def solve_multi_array(
-    network: Network, request: NetworkRequest, options: RunOptions
+    network: Network, request: ArrayQuestion, options: RunOptions
 ) -> NetworkResult:
     """Find the arrays that serve the layers best, each layer's configuration on its array, and the
     objective's lower bound.
@@ -94,15 +95,15 @@ def solve_multi_array(
         even = {
             x.metric: x.bound / request.arrays for x in request.limits if x.metric == "bandwidth"
         }
-        limits = tuple(replace(x, bound=even.get(x.metric, x.bound)) for x in request.limits)
-        designs, _ = on_arrays(network, replace(request, limits=limits), MULTI_ARRAY)
+        bounds = {**request.bounds, **even}
+        designs, _ = on_arrays(network, replace(request, bounds=bounds), MULTI_ARRAY)
         other = search(designs, {**request.shares, **even}).run()
         if other.value is not None and (outcome.value is None or other.value < outcome.value):
             outcome = replace(outcome, stages=other.stages, value=other.value)
     return _result(MULTI_ARRAY, network, request, arranged, outcome, budget)
 
 
-def on_arrays(network: Network, request: NetworkRequest, mode: str) -> Arranged:
+def on_arrays(network: Network, request: ArrayQuestion, mode: str) -> Arranged:
     """The layers on every design, and the runs of layers in order. Raises `InputError` as the
     modes do."""
     layers = network.layers
@@ -123,7 +124,7 @@ def on_arrays(network: Network, request: NetworkRequest, mode: str) -> Arranged:
 def _result(
     mode: str,
     network: Network,
-    request: NetworkRequest,
+    request: ArrayQuestion,
     arranged: Arranged,
     outcome: Outcome,
     budget: Budget,

@@ -21,6 +21,7 @@ from ithaca.files.errors import InputError
 from ithaca.files.writing import document_text
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.problem import Limit, Problem
+from ithaca.formulations.spatial.question import MappingQuestion
 from ithaca.formulations.systolic.design import SpaceOptions, systolic
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.results.network import load_network_result, network_document
@@ -31,7 +32,6 @@ from ithaca.solver.options import SolveOptions
 from ithaca.solver.staged.engine import solve_staged
 from ithaca.studies.network.fused import solve_fused
 from ithaca.studies.network.layers import solve_per_layer
-from ithaca.studies.network.mapping_request import MappingRequest
 from ithaca.studies.network.problems import only_layers
 from ithaca.studies.network.runner import RunOptions
 from ithaca.workloads.library import workload
@@ -378,8 +378,8 @@ def test_on_a_memory_hierarchy_too(tmp_path: Path) -> None:
     found = load_network_result(path)
     assert found.total is not None
     assert found.total.certificate.status is Status.OPTIMAL
-    assert isinstance(found.request, MappingRequest)
-    (one, other) = (found.request.posed[n] for n in (0, 1))
+    assert isinstance(found.request, MappingQuestion)
+    (one, other) = (found.request.layers[n] for n in (0, 1))
     totals = []
     for first, second in product((False, True), repeat=2):
         ends = (

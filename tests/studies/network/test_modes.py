@@ -13,13 +13,14 @@ import pytest
 from ithaca.files.errors import InputError
 from ithaca.formulations.systolic.design import SpaceOptions, systolic
 from ithaca.formulations.systolic.metrics import parse_objective
+from ithaca.formulations.systolic.question import ArrayQuestion
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY
 from ithaca.solver import schedule
 from ithaca.solver.certificate import Certificate, Status
 from ithaca.solver.engines import Method
 from ithaca.solver.options import SolveOptions
 from ithaca.studies.network.modes import mode
-from ithaca.studies.network.problems import NetworkRequest, only_layers
+from ithaca.studies.network.problems import only_layers
 from ithaca.studies.network.result import NetworkResult, Total
 from ithaca.studies.network.runner import RunOptions, problem_store
 from ithaca.studies.network.totals import adds_up, best_total, total
@@ -287,7 +288,7 @@ def test_layers_are_chosen_by_name_or_kernel(network: Network) -> None:
 
 
 def test_wishes_that_no_layer_can_meet_are_refused(network: Network) -> None:
-    wishes: list[tuple[NetworkRequest, str]] = [
+    wishes: list[tuple[ArrayQuestion, str]] = [
         (tiny_request(dataflow=("i", "j")), "layer image: unknown dataflow 'i,j' of conv2d"),
         (tiny_request(permutation="A"), "layer wide: no buildable design is left"),
         (tiny_request("area"), "metric 'area' is not known"),

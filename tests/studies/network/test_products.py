@@ -23,6 +23,7 @@ from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.spatial.editions import Setting
 from ithaca.formulations.spatial.library import find_architecture, fitted
 from ithaca.formulations.spatial.mapping_space import MappingOptions
+from ithaca.formulations.spatial.question import MappingQuestion
 from ithaca.formulations.systolic.design import SpaceOptions, systolic
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.solver.certificate import Status
@@ -30,7 +31,6 @@ from ithaca.solver.engines import Method
 from ithaca.solver.options import SolveOptions
 from ithaca.studies.network.fused import solve_fused
 from ithaca.studies.network.layers import solve_per_layer
-from ithaca.studies.network.mapping_request import MappingRequest
 from ithaca.studies.network.products import factors_of
 from ithaca.studies.network.runner import RunOptions
 from ithaca.workloads.library import workload
@@ -151,7 +151,7 @@ def keeping(problem: Problem, bram18k: int, kept: Mapping[str, int]) -> Iterator
             yield metrics["energy"] - moved * less, metrics["latency"]
 
 
-def mapped(network: Network, objective: str) -> MappingRequest:
+def mapped(network: Network, objective: str) -> MappingQuestion:
     """What is asked of a network on a small hierarchy."""
     architecture, options = find_architecture("simple"), MappingOptions(divisors_only=True)
     posed = []
@@ -159,7 +159,13 @@ def mapped(network: Network, objective: str) -> MappingRequest:
         own = fitted(architecture, layer.nest)
         design = Setting(own, layer.nest, "timeloop", options).design
         posed.append(Problem(design, (), parse_objective(objective)))
-    return MappingRequest(architecture, "timeloop", options, (), posed[0].objective, tuple(posed))
+    return MappingQuestion(
+        architecture=architecture,
+        edition="timeloop",
+        space=options,
+        objective=posed[0].objective,
+        layers=tuple(posed),
+    )
 
 
 #: Nests whose mappings are counted once.

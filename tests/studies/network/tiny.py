@@ -6,12 +6,11 @@ from fractions import Fraction
 from pathlib import Path
 
 from ithaca.formulations.data_types import data_type
-from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Limit
-from ithaca.formulations.systolic.metrics import parse_objective
-from ithaca.studies.network.problems import NetworkRequest
+from ithaca.formulations.systolic.question import ArrayQuestion
 from ithaca.workloads.networks.find import find_network
 from ithaca.workloads.networks.network import Network
+from tests.problems import array_question
 
 TINY = """\
 name: tiny
@@ -35,8 +34,7 @@ def tiny_network(folder: Path) -> Network:
     return find_network(str(tiny_file(folder)))
 
 
-def tiny_request(objective: str = "latency", dsp: int = 400, **others: object) -> NetworkRequest:
+def tiny_request(objective: str = "latency", dsp: int = 400, **others: object) -> ArrayQuestion:
     """What is asked of it."""
     limits = (Limit("dsp", Fraction(dsp)), Limit("bram18k", Fraction(400)))
-    platform = load_platform("u250")
-    return NetworkRequest(data_type("fp32"), platform, limits, parse_objective(objective), **others)  # type: ignore[arg-type]
+    return array_question(data_type("fp32"), limits, objective, **others)

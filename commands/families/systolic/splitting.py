@@ -15,15 +15,15 @@ from ithaca.files.signals import Interrupt
 from ithaca.formulations.data_types import data_type
 from ithaca.formulations.hardware.space import HardwareSpace
 from ithaca.formulations.platform_files import load_platform
-from ithaca.formulations.problem import Limit
 from ithaca.formulations.question import Minimise
 from ithaca.formulations.systolic.accelerator import DIVIDED, SystolicArrays
 from ithaca.formulations.systolic.metrics import parse_objective
+from ithaca.formulations.systolic.question import ArrayQuestion
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.solver.certificate import Status
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.studies.network.modes import MULTI_ARRAY, mode
-from ithaca.studies.network.problems import NetworkRequest, only_layers
+from ithaca.studies.network.problems import only_layers
 from ithaca.studies.network.runner import RunOptions, RunState
 from ithaca.workloads.networks.find import find_network
 
@@ -42,15 +42,15 @@ def split_device(
     if len(workloads) != 1 or not isinstance(workloads[0], str):
         raise InputError(f"space {space.name} takes one network; allowed: --workload NAME, once")
     sizes = accelerator.sizes(space)
-    request = NetworkRequest(
-        data_type(accelerator.dtype),
-        load_platform(accelerator.platform),
-        tuple(
-            Limit(metric, size * (accelerator.shares if metric in DIVIDED else 1))
+    request = ArrayQuestion(
+        data=data_type(accelerator.dtype),
+        platform=replace(load_platform(accelerator.platform), resources={}),
+        bounds={
+            metric: size * (accelerator.shares if metric in DIVIDED else 1)
             for metric, size in sizes.items()
-        ),
-        parse_objective(objective),
-        Edition(accelerator.edition),
+        },
+        objective=parse_objective(objective),
+        edition=Edition(accelerator.edition),
         dataflow=accelerator.dataflow,
         arrays=accelerator.arrays,
         minimise=Minimise(accelerator.minimise),
@@ -63,7 +63,7 @@ def split_device(
         def report(state: RunState) -> None:
             line.show(space.name, state.progress)
 
-        def solve(asked: NetworkRequest) -> NetworkResult:
+        def solve(asked: ArrayQuestion) -> NetworkResult:
             run = RunOptions(search=budget.share(), report=report)
             return NetworkResult.of(mode(MULTI_ARRAY)(network, asked, run))
 
@@ -74,9 +74,9 @@ def split_device(
 def _remarks(
     accelerator: SystolicArrays,
     sizes: Mapping[str, Fraction],
-    request: NetworkRequest,
+    request: ArrayQuestion,
     found: NetworkResult,
-    solve: Callable[[NetworkRequest], NetworkResult],
+    solve: Callable[[ArrayQuestion], NetworkResult],
 ) -> list[str]:
     """The shares of every array, and what one more of each resource would buy."""
     if found.value is None:
@@ -88,11 +88,15 @@ def _remarks(
     if found.status != Status.OPTIMAL.value:
         return lines
     for metric in DIVIDED:
-        limits = tuple(
-            Limit(x.metric, x.bound + (sizes[metric] if x.metric == metric else 0))
-            for x in request.limits
+        more = solve(
+            replace(
+                request,
+                bounds={
+                    x.metric: x.bound + (sizes[metric] if x.metric == metric else 0)
+                    for x in request.limits
+                },
+            )
         )
-        more = solve(replace(request, limits=limits))
         if more.status == Status.OPTIMAL.value and more.value is not None:
             told = "nothing"
             if more.value != found.value:

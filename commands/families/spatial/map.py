@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ithaca.commands.api.answers import Result
-from ithaca.commands.api.mapped_layers import MappedLayers
-from ithaca.commands.api.mapping import map as map_problem
 from ithaca.commands.conclusion import Told, conclude, conclude_result
 from ithaca.commands.display import console, loop_nest
+from ithaca.commands.families.spatial.layers import MappedLayers
+from ithaca.commands.families.spatial.mapping import map as map_problem
 from ithaca.commands.outcome import say
 from ithaca.commands.tables import Table
 from ithaca.commands.typed import calls

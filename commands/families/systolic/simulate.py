@@ -10,12 +10,11 @@ from typing import Annotated
 import typer
 from typer import Option
 
-from ithaca.commands.api.options import DTYPES, WRITTEN_FILE, AsJson, TableFile
-from ithaca.commands.api.request import changed_machine, machine_changes, read_data_type, read_nest
-from ithaca.commands.api.simulating import Simulation, read_memory, simulate_points
-from ithaca.commands.api.simulating import simulate as run_simulation
+from ithaca.commands.api.options import WRITTEN_FILE, AsJson, TableFile
 from ithaca.commands.conclusion import Told, conclude
 from ithaca.commands.display import console
+from ithaca.commands.families.systolic.simulating import Simulation, read_memory, simulate_points
+from ithaca.commands.families.systolic.simulating import simulate as run_simulation
 from ithaca.commands.outcome import NOTHING_FOUND, print_document, say, write_rows
 from ithaca.commands.tables import Table
 from ithaca.commands.typed import calls
@@ -23,13 +22,15 @@ from ithaca.files import signals
 from ithaca.files.errors import InputError
 from ithaca.files.numbers import number
 from ithaca.files.writing import SCHEMA, document_text, write_text_atomically
-from ithaca.formulations.data_types import DataType
+from ithaca.formulations.data_types import DTYPES, DataType
 from ithaca.formulations.machine import LETTERS, RTL
 from ithaca.formulations.systolic.points import load_points
+from ithaca.formulations.systolic.question import changed_machine, machine_changes, read_data_type
 from ithaca.formulations.systolic.simulation.activity import FifoWait, ModuleShare, SimulatedRun
 from ithaca.formulations.systolic.simulation.arrays import array_network
 from ithaca.formulations.systolic.simulation.trace import phase_trace, word_dump
 from ithaca.formulations.systolic.simulation.values import Values
+from ithaca.workloads.library import read_nest
 
 
 @calls(run_simulation)

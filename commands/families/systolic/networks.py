@@ -8,10 +8,11 @@ from rich.console import Console
 from rich.markup import escape
 
 from ithaca.commands.display import gap, limited_metrics, microjoules, proof, shortened
-from ithaca.commands.families.systolic import target_text
+from ithaca.commands.families.systolic.printing import target_text
 from ithaca.commands.tables import Table
 from ithaca.files.numbers import number, rounded
 from ithaca.formulations.systolic.design import systolic
+from ithaca.formulations.systolic.question import ArrayQuestion
 from ithaca.solver.solution import Solution
 from ithaca.studies.network.modes import MULTI_ARRAY, SHARED_ARRAY
 from ithaca.studies.network.result import ArrayResult, NetworkResult, SharedDesign
@@ -167,7 +168,7 @@ def _print_totals(out: Console, result: NetworkResult) -> None:
         boxes, seconds = result.total.certificate.nodes, result.total.certificate.seconds
     latency = result.sum_of("latency")
     if latency is not None and result.mac_cycles:
-        clock = result.request.platform.technology.clock_mhz
+        clock = result.request.technology.clock_mhz
         cycles = "" if text == "latency" else f"latency {number(latency)} cycles; "
         out.print(
             f"           {cycles}{float(result.throughput or 0):,.1f} Gop/s at "
@@ -189,7 +190,9 @@ def _units(result: NetworkResult) -> str:
         for layer in result.layers
         if (solution := layer.answer.found) is not None
     )
-    memory = result.request.platform.memory
+    request = result.request
+    assert isinstance(request, ArrayQuestion)
+    memory = request.platform.memory
     has = (
         ""
         if memory is None

@@ -13,19 +13,19 @@ from typer import Argument, Option
 from ithaca.commands.api.answers import Answer
 from ithaca.commands.api.keywords import public
 from ithaca.commands.api.loading import one_result
-from ithaca.commands.api.options import REPEATED, LayerName
-from ithaca.commands.api.parsing import parse_choice, parse_counts
-from ithaca.commands.api.request import changed_machine, machine_changes
+from ithaca.commands.api.options import LayerName
 from ithaca.files import signals
 from ithaca.files.documents import validated
 from ithaca.files.errors import InputError
 from ithaca.files.numbers import json_number, number
+from ithaca.files.words import REPEATED, parse_choice, parse_counts
 from ithaca.formulations.algebra.parsing import quoted
 from ithaca.formulations.families import profile_of
 from ithaca.formulations.machine import IDEAL, Machine, MemoryTiming
 from ithaca.formulations.schema import Document, MachineDocument, Number, WaitsDocument
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.points import Point
+from ithaca.formulations.systolic.question import changed_machine, machine_changes
 from ithaca.formulations.systolic.simulation import compared
 from ithaca.formulations.systolic.simulation.activity import ModuleShare, simulate_network
 from ithaca.formulations.systolic.simulation.arrays import array_network

@@ -1,0 +1,117 @@
+"""Configurations evaluated: what `ithaca.evaluate` answers, and what tables of them hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ithaca.commands.api.answers import Answer
+from ithaca.files.errors import InputError
+from ithaca.files.numbers import counted, json_number, number
+from ithaca.files.writing import SCHEMA, write_text_atomically
+from ithaca.formulations.families import module_of
+from ithaca.solver.solution import Solution
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+@dataclass(frozen=True, repr=False)
+class EvaluatedPoints(Answer):
+    """Configurations with all their metrics, by the exact reference, and why those that do not fit
+    do not."""
+
+    names: tuple[str, ...]
+    """Numbers from 1, or layers."""
+    rows: tuple[Mapping[str, Any], ...] = field(repr=False)
+    """``valid``, ``reason`` and ``metrics`` of each."""
+
+    kind: ClassVar[str] = "configuration"
+    """What one is called."""
+
+    @property
+    def headline(self) -> str:
+        return (
+            f"{counted(len(self.rows), self.kind)} evaluated, "
+            f"{sum(row['valid'] for row in self.rows)} of them fit"
+        )
+
+    @property
+    def document(self) -> dict[str, Any]:
+        return {"schema": SCHEMA, "points": list(self.rows)}
+
+    @property
+    def cells(self) -> list[list[tuple[str, str]]]:
+        """What a table says of each; of one that does not fit the reason."""
+        return [
+            [
+                ("point", name),
+                *(
+                    (metric, number(row["metrics"][metric]))
+                    for metric in ("latency", "energy", "pes")
+                    if metric in row["metrics"]
+                ),
+                ("fits", "yes" if row["valid"] else str(row["reason"])),
+            ]
+            for name, row in zip(self.names, self.rows, strict=True)
+        ]
+
+    @property
+    def loops(self) -> Iterator[str]:
+        """Each as a loop nest, where there is one."""
+        return iter(())
+
+    def to_xarray(self) -> xr.Dataset:
+        """The metrics of every one as labelled arrays; numbers are doubles, not one where it has no
+        such metric."""
+        import xarray as xr
+
+        columns: dict[str, Any] = {"valid": ("point", [row["valid"] for row in self.rows])}
+        columns["reason"] = "point", [row["reason"] or "" for row in self.rows]
+        for name in dict.fromkeys(name for row in self.rows for name in row["metrics"]):
+            columns[name] = "point", [float(row["metrics"].get(name, "nan")) for row in self.rows]
+        return xr.Dataset(columns, {"point": list(self.names)})
+
+    def save_table(self, path: str | Path) -> None:
+        """Write the metrics as CSV."""
+        write_text_atomically(path, self.table)
+
+
+def points_of(family: str) -> Any:
+    """What reads and writes tables of configurations of a family. Raises `InputError` if nothing
+    does."""
+    own = module_of("ithaca.commands.families", family, "points")
+    if own is None:
+        raise InputError(f"configurations of family {family} have no tables; allowed: results")
+    return own
+
+
+def evaluated(solutions: Sequence[tuple[str, Solution]]) -> EvaluatedPoints:
+    """The configurations of a result, by name, evaluated."""
+    own = module_of("ithaca.commands.families", solutions[0][1].problem.design.family, "points")
+    if own is not None:
+        answer: EvaluatedPoints = own.evaluated(solutions)
+        return answer
+    return EvaluatedPoints(tuple(name for name, _ in solutions), checked(solutions))
+
+
+def checked(solutions: Sequence[tuple[str, Solution]]) -> tuple[dict[str, Any], ...]:
+    """The rows of configurations, each with why it would not fit: what it breaks."""
+    rows = []
+    for _, solution in solutions:
+        problem, configuration = solution.problem, solution.configuration
+        assert configuration is not None  # the caller asks for those that have one
+        complaints = [] if problem.space.contains(configuration) else ["it is outside the space"]
+        complaints += [
+            f"{limit.metric} exceeds {json_number(limit.bound)}"
+            for limit in problem.exceeded(configuration)
+        ]
+        metrics = {
+            metric: json_number(value) for metric, value in problem.metrics(configuration).items()
+        }
+        rows.append(
+            {"valid": not complaints, "reason": "; ".join(complaints) or None, "metrics": metrics}
+        )
+    return tuple(rows)

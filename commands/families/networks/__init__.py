@@ -1,1 +1,0 @@
-"""How networks of a family are printed where that is not like any other's: a module each."""

@@ -1,0 +1,101 @@
+"""`ithaca.map`: the proven-best mapping of a problem onto a memory hierarchy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from os import PathLike
+from typing import Annotated
+
+from typer import Option
+
+from ithaca.commands.api.answers import Result
+from ithaca.commands.api.keywords import public
+from ithaca.commands.api.live_line import note
+from ithaca.commands.api.options import Extents, Method, Objective, SearchOptions, Sizes
+from ithaca.commands.api.parsing import parse_engines, parse_extents
+from ithaca.commands.api.solving import answers
+from ithaca.commands.families.spatial.layers import MappedLayers
+from ithaca.files.errors import InputError
+from ithaca.formulations.problem import Problem
+from ithaca.formulations.spatial.question import HierarchyOptions, MappingQuestion
+from ithaca.solver.engines import Method as Engine
+from ithaca.workloads.layer_files import read_layers
+from ithaca.workloads.library import read_nest
+from ithaca.workloads.nest import LoopNest
+
+#: What is minimised unless something else is asked for, as Timeloop's mapper does.
+OBJECTIVE = "edp"
+
+
+@public
+def map(
+    problem: Annotated[
+        str | PathLike[str] | LoopNest | None,
+        Option(
+            "--problem",
+            metavar="FILE|NAME",
+            help="Timeloop's problem file, or a loop nest (ithaca list workloads).",
+        ),
+    ] = None,
+    *,
+    problems: Annotated[
+        str | PathLike[str] | None,
+        Option(
+            "--problems",
+            metavar="CSV",
+            help="Layers, one a row: columns kind (conv, dw, gemm), extents, stride, tensors.",
+        ),
+    ] = None,
+    sizes: Sizes = None,
+    hierarchy: HierarchyOptions,
+    objective: Objective = OBJECTIVE,
+    method: Method = "auto",
+    prove_with: Annotated[
+        str | Sequence[str] | None,
+        Option(
+            "--prove-with",
+            metavar="A,B",
+            help="Two engines to prove with, e.g. staged,cpsat; they must agree.",
+        ),
+    ] = None,
+    search: SearchOptions,
+    **extents: Extents,
+) -> Result | MappedLayers:
+    """Find the best mapping of a problem, or of every layer of a file, onto a memory hierarchy, and
+    prove it."""
+    if problem is None and problems is None:
+        raise InputError(
+            "--problem is missing; allowed: Timeloop's problem file, or a "
+            "loop nest (ithaca list workloads)"
+        )
+    engine, second = parse_engines(method, prove_with)
+    question = MappingQuestion.read(hierarchy, objective)
+    if problem is None or problems is not None:
+        if problem is not None or sizes or extents:
+            raise InputError(
+                "--problems is given beside another problem or its sizes; allowed: one of them"
+            )
+        rows = [question.problems(row.nest, row.stored) for row in read_layers(str(problems))]
+        return MappedLayers(_solved(question, rows, search, engine, second))
+    nest = read_nest(problem, parse_extents(sizes, extents))
+    rows = [question.problems(nest)]
+    for line in question.remarks(nest):
+        note(line)
+    return _solved(question, rows, search, engine, second)[0]
+
+
+def _solved(
+    question: MappingQuestion,
+    rows: Sequence[Sequence[Problem]],
+    search: SearchOptions,
+    engine: Engine,
+    second: Engine | None,
+) -> tuple[Result, ...]:
+    return answers(
+        question.place,
+        rows,
+        search.options,
+        search.workers,
+        method=engine,
+        prove_again_with=second,
+    )

@@ -1,0 +1,128 @@
+"""Mappings onto memory hierarchies, evaluated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ithaca.commands.api.answers import Answer
+from ithaca.commands.api.loading import is_result
+from ithaca.commands.api.points import EvaluatedPoints, checked
+from ithaca.files.errors import InputError
+from ithaca.files.messages import printable, quoted
+from ithaca.files.writing import write_text_atomically
+from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.spatial.design import SpatialDesign
+from ithaca.formulations.spatial.dmazerunner.layers import evaluate_points as evaluate_layers
+from ithaca.formulations.spatial.drawing import loop_lines
+from ithaca.formulations.spatial.editions import TILED, TIMELOOP
+from ithaca.formulations.spatial.library import architecture_names, find_architecture
+from ithaca.formulations.spatial.points import (
+    SpatialPoint,
+    evaluate_points,
+    load_points,
+    points_text,
+)
+from ithaca.solver.solution import Solution
+from ithaca.workloads.library import read_nest
+
+
+@dataclass(frozen=True, repr=False)
+class MappedPoints(EvaluatedPoints):
+    """Mappings with all their metrics, and why those that do not fit do not."""
+
+    points: tuple[SpatialPoint, ...] = field(default=(), repr=False)
+    """The mappings, of edition timeloop."""
+
+    kind = "mapping"
+
+    @property
+    def loops(self) -> Iterator[str]:
+        for name, point, row in zip(self.names, self.points, self.rows, strict=False):
+            design = point.design
+            lines = loop_lines(design.nest, design.architecture, point.mapping, row["metrics"])
+            yield printable("\n".join((f"\npoint {name}:", *lines)))
+
+    def save_table(self, path: str | Path) -> None:
+        """Write the metrics as CSV, with the mappings where they are of edition timeloop:
+        `evaluate` reads these."""
+        write_text_atomically(path, points_text(self.points) if self.points else self.table)
+
+
+def read(
+    source: Any,
+    points: Any,
+    *,
+    arch: str | Path,
+    dtype: Any = None,
+    edition: str | None = None,
+    sums: str | None = None,
+) -> MappedPoints:
+    """Evaluate the mappings of a CSV file onto an architecture.
+
+    Workloads of rows are a nest, or else problem files beside the architecture; of architectures
+    that come with Ithaca, beside the points.
+    """
+    if sums is not None:
+        raise InputError("--sums cannot be given with --arch; allowed with systolic arrays")
+    if dtype is not None:
+        raise InputError(
+            "--dtype cannot be given with --arch, which states its "
+            "words; allowed with systolic arrays"
+        )
+    if points is None or isinstance(points, Answer):
+        raise InputError(
+            "--points is missing; allowed with --arch: a CSV file with one mapping a row"
+        )
+    if isinstance(source, Answer) or (isinstance(source, str) and is_result(source)):
+        raise InputError(
+            "a result states its own architecture; allowed with "
+            "--arch: a loop nest, or only --points"
+        )
+    nest, file, architecture = (
+        None if source is None else read_nest(source),
+        Path(points),
+        str(arch),
+    )
+    known = (TIMELOOP, *TILED)
+    if edition not in (None, *known):
+        raise InputError(
+            f"--edition is {quoted(edition)}; allowed with --arch: {' or '.join(known)}"
+        )
+    found = find_architecture(architecture)
+    if edition is not None and edition in TILED:
+        if nest is not None:
+            raise InputError(
+                "the workload is given by every row of --points in edition "
+                f"{edition}; allowed: none beside it"
+            )
+        mapped: tuple[SpatialPoint, ...] = ()
+        rows = evaluate_layers(file, found, TILED[edition])["points"]
+    else:
+        where = file.parent if architecture in architecture_names() else Path(architecture)
+        folder = where if where.is_dir() else where.parent
+        mapped = load_points(file, found, folder if nest is None else nest)
+        rows = evaluate_points(mapped)
+    return MappedPoints(
+        tuple(str(number) for number in range(1, len(rows) + 1)), tuple(rows), mapped
+    )
+
+
+def evaluated(solutions: Sequence[tuple[str, Solution]]) -> MappedPoints:
+    """The mappings of a result, by name."""
+    points = tuple(
+        SpatialPoint(s.problem.design, s.problem.design.mapping(s.configuration))
+        for _, s in solutions
+        if isinstance(s.problem.design, SpatialDesign) and s.configuration is not None
+    )
+    whole = len(points) == len(solutions)
+    return MappedPoints(
+        tuple(name for name, _ in solutions), checked(solutions), points if whole else ()
+    )
+
+
+def text(points: Sequence[tuple[SpatialDesign, Configuration]]) -> str:
+    """Mappings as CSV."""
+    return points_text([SpatialPoint(design, design.mapping(each)) for design, each in points])

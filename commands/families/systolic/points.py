@@ -1,0 +1,192 @@
+"""Configurations of systolic arrays, evaluated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ithaca.commands.api.answers import Result
+from ithaca.commands.api.loading import opened_layers, solutions_of
+from ithaca.commands.api.points import EvaluatedPoints
+from ithaca.commands.display import loop_nest, unit_cells
+from ithaca.files.errors import InputError
+from ithaca.files.messages import quoted, refuse
+from ithaca.files.numbers import counted, number
+from ithaca.files.writing import write_text_atomically
+from ithaca.formulations.data_types import DataType, data_type
+from ithaca.formulations.machine import RTL
+from ithaca.formulations.systolic.design import systolic
+from ithaca.formulations.systolic.points import Point, evaluate_points, load_points, points_text
+from ithaca.formulations.systolic.question import (
+    changed_machine,
+    machine_changes,
+    read_data_type,
+    read_edition,
+)
+from ithaca.formulations.systolic.systolic_array import Edition
+from ithaca.solver.solution import Solution
+from ithaca.workloads.library import is_variant, read_nest
+from ithaca.workloads.nest import LoopNest
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+#: Metrics that tables show; documents have all.
+SHOWN = ("latency", "prologue", "main", "epilogue", "dsp", "bram18k", "off_chip_words")
+
+
+@dataclass(frozen=True, repr=False)
+class Points(EvaluatedPoints):
+    """Configurations of systolic arrays with all their metrics, by the exact reference."""
+
+    points: tuple[Point, ...] = field(repr=False)
+    """Design and configuration of each."""
+
+    @classmethod
+    def of_points(cls, names: Iterable[str], points: Sequence[Point]) -> Points:
+        """Points by name."""
+        return cls(tuple(names), tuple(evaluate_points(points)), tuple(points))
+
+    @property
+    def headline(self) -> str:
+        return (
+            f"{self.points[0][0].nest.name}: {counted(len(self.points), 'configuration')} evaluated"
+        )
+
+    def to_xarray(self) -> xr.Dataset:
+        """The metrics of every point as labelled arrays; numbers are doubles."""
+        import xarray as xr
+
+        rows, known = self.rows, self.points[0][0].vocabulary
+        columns = {
+            name: ("point", [row[name] for row in rows])
+            for name in ("permutation", "edition", "meets_bounds")
+        }
+        columns["dataflow"] = ("point", [",".join(row["dataflow"]) for row in rows])
+        for name, metric in known.items():
+            values = [float(row["metrics"][name]) for row in rows]
+            columns[name] = ("point", values, {"units": metric.unit, "long_name": metric.meaning})  # type: ignore[assignment]
+        return xr.Dataset(columns, {"point": list(self.names)})
+
+    @property
+    def cells(self) -> list[list[tuple[str, str]]]:
+        """What a table says of each."""
+        return [
+            [
+                ("point", name),
+                *((name, number(point["metrics"][name])) for name in SHOWN),
+                *unit_cells(point["metrics"], point["metrics"]),
+                ("meets bounds", "yes" if point["meets_bounds"] else "no"),
+            ]
+            for name, point in zip(self.names, self.rows, strict=True)
+        ]
+
+    @property
+    def loops(self) -> Iterator[str]:
+        """Each as a loop nest."""
+        for name, point in zip(self.names, self.points, strict=True):
+            yield loop_nest(*point, f"point {name}: ")
+
+    def save_table(self, path: str | Path) -> None:
+        """Write the points and their metrics as CSV, which `evaluate` reads."""
+        write_text_atomically(path, points_text(self.points))
+
+
+def read(
+    source: Any,
+    points: Any,
+    *,
+    arch: None = None,
+    dtype: str | DataType | None = None,
+    edition: str | None = None,
+    sums: str | None = None,
+) -> Points:
+    """Evaluate the configurations of a CSV file, or of a result, of a workload."""
+    if source is None:
+        raise InputError(
+            "WORKLOAD|RESULT is missing; allowed: a loop nest or a "
+            "result, or with --arch only --points"
+        )
+    if points is None:
+        raise InputError(
+            "--points is missing; allowed: configurations of "
+            f"{quoted(str(source))}, or a result in its place"
+        )
+    stated = None if edition is None else read_edition(edition)
+    data = None if dtype is None else read_data_type(dtype)
+    found = load_any_points(points, read_nest(source), data, stated, sums)
+    return Points.of_points(map(str, range(1, len(found) + 1)), found)
+
+
+def evaluated(solutions: Sequence[tuple[str, Solution]]) -> Points:
+    """The configurations of a result, by number or layer, as it states them."""
+    names, values = zip(*_points(solutions), strict=True)
+    return Points.of_points(names, values)
+
+
+def text(points: Sequence[Point]) -> str:
+    """Configurations as CSV."""
+    return points_text(points)
+
+
+def _points(solutions: Sequence[tuple[str, Solution]]) -> list[tuple[str, Point]]:
+    return [
+        (name, (systolic(s.problem), s.configuration))
+        for name, s in solutions
+        if s.configuration is not None
+    ]
+
+
+def load_any_points(
+    path: str | Path | Result,
+    nest: LoopNest,
+    data: DataType | None,
+    edition: Edition | None = None,
+    sums: str | None = None,
+) -> tuple[Point, ...]:
+    """Read the points of a CSV file, or of a result file (one that ends in .json), which states its
+    data type and edition.
+
+    Raises `InputError` if the file is malformed, belongs to another workload or data type, or has
+    no points.
+    """
+    if not isinstance(path, Result) and Path(path).suffix.lower() != ".json":
+        stated = machine_changes(sums=sums)
+        return load_points(
+            Path(path),
+            nest,
+            data or data_type("fp32"),
+            edition,
+            changed_machine(RTL, stated),
+            stated,
+        )
+    for option, given in (("--edition", edition), ("--sums", sums)):
+        if given is not None:
+            raise InputError(
+                f"{option} cannot be given with a result, which states "
+                "its own; allowed with a CSV file"
+            )
+    found = tuple(point for _, point in _points(solutions_of(opened_layers(path))))
+    where = path.source if isinstance(path, Result) else path
+    for known in (design for design, _ in found):
+        if known.nest.name != nest.name:
+            raise refuse(
+                where,
+                f"workload.name is {quoted(known.nest.name)}; allowed: "
+                f"{nest.name}, the workload asked for",
+            )
+        if not is_variant(known.nest, nest):
+            raise refuse(
+                where,
+                f"workload.kernel is {quoted(str(known.nest))}; allowed: "
+                f"{nest}, the workload asked for",
+            )
+        if data is not None and known.data != data:
+            raise refuse(
+                where,
+                f"workload.dtype is {quoted(known.data.name)}; allowed: "
+                f"{data.name}, the data type asked for",
+            )
+    return found

@@ -1,0 +1,105 @@
+"""Turn words, of the command line or of Python, into numbers and names; refuse what does not fit.
+
+Numbers may be given as such: they are read as they are written.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Collection, Mapping, Sequence
+from enum import Enum
+
+from ithaca.files.errors import InputError
+from ithaca.files.messages import quoted
+
+#: Marks an option that may be given several times.
+REPEATED = "repeated"
+
+
+def several(given: Sequence[str] | None) -> Sequence[str]:
+    """The words of an option that may be given several times."""
+    return [given] if isinstance(given, str) else given or []
+
+
+def parse_counts(
+    option: str, given: Mapping[str, object] | Sequence[str] | None, example: str
+) -> dict[str, int]:
+    """Whole numbers from words such as ``d=1,m=8``, which may be given several times, or by
+    name."""
+    pairs = (
+        given.items()
+        if isinstance(given, Mapping)
+        else assignments(option, several(given), example)
+    )
+    return {str(name): parse_integer(f"{option} {name}", value, least=0) for name, value in pairs}
+
+
+def split_values(text: str, separator: str = ",") -> list[str]:
+    """The parts of a text between separators that stand outside parentheses."""
+    parts, depth = [""], 0
+    for character in text:
+        depth += (character == "(") - (character == ")")
+        if character == separator and depth <= 0:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return parts
+
+
+def parse_loops(given: str | Sequence[str] | None) -> tuple[str, ...] | None:
+    """Loop names, or words such as ``i,j``."""
+    if given is None:
+        return None
+    text = given if isinstance(given, str) else ",".join(given)
+    loops = tuple(part.strip() for part in text.split(","))
+    if not all(loops):
+        raise InputError(f"--dataflow is {quoted(text)}; allowed: loop names such as i,j")
+    return loops
+
+
+def parse_choice(option: str, word: object, allowed: Collection[str], why: str = "") -> str:
+    """A word of those allowed, or what it stands for."""
+    text = str(word.value if isinstance(word, Enum) else word)
+    if text not in allowed:
+        raise InputError(f"{option} is {quoted(text)}; allowed: {', '.join(allowed)}{why}")
+    return text
+
+
+def parse_number(option: str, value: object, *, positive: bool = False) -> float:
+    """A finite number that is not negative (nor 0, where it must be positive)."""
+    text = str(value)
+    try:
+        read = float(text)
+    except ValueError:
+        read = math.nan
+    if not math.isfinite(read) or read < 0 or (positive and read == 0):
+        raise InputError(
+            f"{option} is {quoted(text)}; allowed: a finite number {'>' if positive else '≥'} 0"
+        )
+    return read
+
+
+def parse_integer(option: str, value: object, *, least: int) -> int:
+    """An integer of at least ``least``."""
+    text = str(value)
+    if not re.fullmatch(r"[+-]?[0-9]{1,18}", text) or int(text) < least:
+        digits = " of at most 18 digits" if re.fullmatch(r"\+?[0-9]{19,}", text) else ""
+        raise InputError(f"{option} is {quoted(text)}; allowed: an integer ≥ {least}{digits}")
+    return int(text)
+
+
+def assignments(option: str, texts: Sequence[str], example: str) -> list[tuple[str, str]]:
+    """Names and values of words such as ``i=1024,j=512``."""
+    found: dict[str, str] = {}
+    for text in texts:
+        for part in text.split(","):
+            name, equals, value = (word.strip() for word in part.partition("="))
+            if not equals or not name or not value:
+                raise InputError(
+                    f"{option} is {quoted(text)}; allowed: NAME=VALUE,… such as {example}"
+                )
+            if name in found:
+                raise InputError(f"{option}: {name} is given twice")
+            found[name] = value
+    return list(found.items())

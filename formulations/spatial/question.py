@@ -1,0 +1,257 @@
+"""What is asked of mappings onto memory hierarchies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from os import PathLike
+from pathlib import Path
+from typing import Annotated, Self
+
+from typer import Option
+
+from ithaca.files.errors import InputError
+from ithaca.files.words import REPEATED, parse_choice
+from ithaca.formulations.design import Metric
+from ithaca.formulations.problem import Objective
+from ithaca.formulations.question import (
+    LayerProblems,
+    Limits,
+    Question,
+    Variable,
+    parse_limits,
+)
+from ithaca.formulations.spatial.architecture import Architecture
+from ithaca.formulations.spatial.constraints import NONE, read_constraints
+from ithaca.formulations.spatial.editions import EDITIONS, INTRINSIC, TIMELOOP, Setting
+from ithaca.formulations.spatial.library import (
+    architecture_names,
+    find_architecture,
+    fitted,
+    keeps_of,
+    namesake,
+)
+from ithaca.formulations.spatial.mapping_design import MappingDesign
+from ithaca.formulations.spatial.mapping_space import MappingOptions
+from ithaca.formulations.spatial.profiles import PROFILES
+from ithaca.formulations.spatial.variation import figures, with_figure
+from ithaca.workloads.nest import LoopNest, Stored
+from ithaca.workloads.networks.network import Network
+
+
+@dataclass(frozen=True)
+class HierarchyOptions:
+    """The memory hierarchy to map onto, and which mappings are allowed."""
+
+    arch: Annotated[
+        str | PathLike[str] | Architecture | None,
+        Option(
+            "--arch",
+            metavar="NAME|PATH",
+            help="A memory hierarchy (ithaca list architectures), or a path to Timeloop's.",
+        ),
+    ] = None
+    constraints: Annotated[
+        str | Path | None,
+        Option(
+            "--constraints", metavar="FILE", help="Timeloop's constraints on mappings onto --arch."
+        ),
+    ] = None
+    bypass: Annotated[
+        str,
+        Option(
+            "--bypass",
+            help="fixed: levels of --arch keep all tensors they can; free: those that are best.",
+        ),
+    ] = "fixed"
+    fanout: Annotated[
+        str,
+        Option(
+            "--fanout",
+            help="mesh: lanes fit all instances, as Timeloop checks; parent: "
+            "also those inside each parent.",
+        ),
+    ] = "mesh"
+    edition: Annotated[
+        str,
+        Option("--edition", help="Model edition: timeloop, dmazerunner, explainable or intrinsic."),
+    ] = TIMELOOP
+    limit: Annotated[
+        Limits,
+        Option("--limit", help="Upper limits on metrics, e.g. energy=1e9,pes=128,DRAM.energy=2e8."),
+        REPEATED,
+    ] = None
+    divisors_only: Annotated[
+        bool, Option("--divisors-only", help="Let factors divide the extents (no padding).")
+    ] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class MappingQuestion(Question):
+    """What is asked of mappings of any nest onto an architecture."""
+
+    architecture: Architecture
+    """As it is written: tensors by role, perhaps."""
+    edition: str
+    """Edition of the model."""
+    space: MappingOptions
+    """Which mappings are allowed."""
+    constraints: str | Path | None = None
+    """A constraints file."""
+    of_library: bool = True
+    """Whether the architecture is one that comes with Ithaca, or was made in Python."""
+    like: str | None = None
+    """The library's architecture that says what levels keep, as the file does not."""
+
+    options = HierarchyOptions
+    selector = "--arch"
+    kind = "memory hierarchies"
+    places = "architectures"
+    usual = "edp"
+    steady = False
+
+    @classmethod
+    def read(cls, options: HierarchyOptions, objective: str | Objective | None = None) -> Self:
+        given = options.arch
+        if given is None:
+            raise InputError(
+                "--arch is missing; allowed: the name of a memory hierarchy, or "
+                "a path (ithaca list architectures)"
+            )
+        found = given if isinstance(given, Architecture) else find_architecture(str(given))
+        space = MappingOptions(
+            options.divisors_only,
+            parse_choice("--bypass", options.bypass, ("fixed", "free")) == "free",
+            parse_choice("--fanout", options.fanout, ("mesh", "parent")) == "parent",
+        )
+        edition = read_edition(options.edition)
+        of_library = isinstance(given, Architecture) or str(given) in architecture_names()
+        open_ = of_library or space.free_bypass or options.constraints is not None
+        like = None if open_ else namesake(found)
+        return cls(
+            architecture=found.keeping(keeps_of(like)),
+            edition=edition,
+            space=space,
+            objective=cls.minimised(objective),
+            bounds=parse_limits(options.limit or []),
+            constraints=options.constraints,
+            of_library=of_library,
+            like=None if like is None else like.name,
+        )
+
+    @classmethod
+    def named(cls, option: str, nest: LoopNest | None = None) -> Sequence[str]:
+        return architecture_names() if option == "arch" else ()
+
+    def designs(self, nest: LoopNest, memory: Stored = ()) -> tuple[MappingDesign, ...]:
+        architecture, asked = fitted(self.architecture, nest), NONE
+        if self.constraints is not None:
+            asked = read_constraints(Path(self.constraints), architecture, nest)
+        found = Setting(architecture, nest, self.edition, self.space, asked, memory).designs
+        if self.edition == TIMELOOP and not self.space.free_bypass:
+            _check_room(found[0], nest)
+        return found
+
+    def pose(self, network: Network) -> tuple[LayerProblems, ...]:
+        if self.edition == INTRINSIC and not self.layers:
+            raise InputError(
+                "--edition is intrinsic, of which layers have several designs; "
+                "allowed: map, or codesign for networks"
+            )
+        return super().pose(network)
+
+    @property
+    def unfused(self) -> str:
+        return "" if self.edition == TIMELOOP else f"edition {self.edition}; allowed: {TIMELOOP}"
+
+    # -- words -------------------------------------------------------------------------
+
+    @property
+    def place(self) -> str:
+        return self.architecture.name
+
+    @property
+    def label(self) -> str:
+        return "mapped"
+
+    @property
+    def model(self) -> str:
+        return self.edition
+
+    @property
+    def facts(self) -> dict[str, str]:
+        return {"arch": self.architecture.name, "edition": self.edition}
+
+    def title(self, nest: LoopNest) -> str:
+        return f"{PROFILES[self.edition](self.designs(nest)[0]).title}, on {self.place}"
+
+    def remarks(self, nest: LoopNest | None) -> Iterator[str]:
+        """What a file of Timeloop's leaves open and is taken to mean."""
+        if self.of_library or self.edition != TIMELOOP or len(self.architecture.levels) == 1:
+            return
+        silent = all(level.keeps is None for level in self.architecture.levels)
+        if (
+            (silent or self.like is not None)
+            and self.constraints is None
+            and not self.space.free_bypass
+        ):
+            taken = (
+                "every level keeps every tensor"
+                if self.like is None
+                else f"they keep what they keep in Ithaca's {self.like}"
+            )
+            yield (
+                f"{self.place} does not say which tensors its levels keep, so {taken}; "
+                "--constraints fixes what passes by, --bypass free leaves "
+                "it open, as timeloop-mapper does"
+            )
+
+    # -- studies -----------------------------------------------------------------------
+
+    @property
+    def variables(self) -> Mapping[str, Variable]:
+        return {
+            "arch": Variable(
+                lambda _, text: find_architecture(str(text)),
+                lambda asked, value: replace(asked, architecture=value),
+                lambda architecture: architecture.name,
+            ),
+            "edition": Variable(
+                lambda _, text: read_edition(text),
+                lambda asked, value: replace(asked, edition=value),
+            ),
+            "objective": Variable(
+                lambda _, text: self.minimised(text),
+                lambda asked, value: replace(asked, objective=value),
+                lambda objective: objective.text,
+            ),
+        }
+
+    @property
+    def figures(self) -> Mapping[str, Metric]:
+        return figures(self.architecture)
+
+    def with_figure(self, name: str, value: Fraction | None) -> Self:
+        return replace(self, architecture=with_figure(self.architecture, name, value))
+
+
+def read_edition(given: str) -> str:
+    """The name of an edition of the model. Raises `InputError` if it is none."""
+    return parse_choice("--edition", given, tuple(EDITIONS))
+
+
+def _check_room(found: MappingDesign, nest: LoopNest) -> None:
+    """Refuse levels in which not even a word of every tensor has room: no mapping fits."""
+    keeps = found.mapping(dict.fromkeys(found.space.quantities, 1)).keeps
+    for level in found.architecture.levels:
+        kept = [access.tensor for access in nest.accesses if access.tensor in keeps[level.name]]
+        if level.words is not None and level.usable(level.words) < len(kept):
+            usable, needed = (
+                level.usable(level.words),
+                f"a word of each tensor that it keeps, {', '.join(kept)}",
+            )
+            what = (
+                f"{level.name} has room for {usable} words; allowed: at least {len(kept)}, {needed}"
+            )
+            raise InputError(f"{found.architecture.name}: {what} (see --constraints and --bypass)")

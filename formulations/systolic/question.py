@@ -1,0 +1,413 @@
+"""What is asked of systolic arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from os import PathLike
+from pathlib import Path
+from typing import Annotated, Any, Self
+
+from typer import Option
+
+from ithaca.files.errors import InputError
+from ithaca.files.messages import quoted
+from ithaca.files.words import REPEATED, parse_choice, parse_counts, parse_integer, parse_loops
+from ithaca.formulations import platform as platforms
+from ithaca.formulations.data_types import DATA_TYPES, DTYPES, DataType, data_type
+from ithaca.formulations.design import Metric
+from ithaca.formulations.machine import LETTERS, REGIMES, Machine, Sums
+from ithaca.formulations.platform_files import load_platform, platform_names
+from ithaca.formulations.problem import Limit, Objective, Problem
+from ithaca.formulations.question import (
+    LayerProblems,
+    Limits,
+    Question,
+    Variable,
+    parse_limits,
+)
+from ithaca.formulations.systolic.dataflows import dataflows, find_dataflow, loop_order
+from ithaca.formulations.systolic.derivation import choose_designs, hanging_text
+from ithaca.formulations.systolic.design import SpaceOptions, SystolicDesign
+from ithaca.formulations.systolic.metrics import METRICS, parse_limit, parse_objective
+from ithaca.formulations.systolic.systolic_array import Edition, SystolicArray
+from ithaca.formulations.systolic.target import data_obstacles, design_obstacles, nest_obstacles
+from ithaca.formulations.target import Target
+from ithaca.formulations.technology import Technology
+from ithaca.workloads.nest import LoopNest, Stored
+from ithaca.workloads.networks.network import Network
+
+#: The model edition, unless options say otherwise, and that of what cannot be built, of which that
+#: one says nothing.
+EDITION, UNBUILDABLE_EDITION = "cycle", "exact"
+
+EDITIONS = (
+    "cycle (modules word by word), exact (modules at their rates) or "
+    "odyssey (as published, to the digit)"
+)
+
+
+@dataclass(frozen=True)
+class ArrayOptions:
+    """The options that questions of systolic arrays read."""
+
+    platform: Annotated[
+        str | PathLike[str] | platforms.Platform,
+        Option("--platform", help="Name of a platform, or a path to a file of your own."),
+    ] = "u250"
+    dtype: Annotated[str | DataType, Option("--dtype", help=f"{DTYPES}.")] = "fp32"
+    limit: Annotated[
+        Limits,
+        Option(
+            "--limit",
+            help="Upper limits, e.g. dsp=8601,bram18k=50%,bandwidth=none; "
+            "they replace the platform's.",
+        ),
+        REPEATED,
+    ] = None
+    dataflow: Annotated[
+        str | Sequence[str] | None,
+        Option("--dataflow", help="Loops mapped to space, e.g. i,j; default: the best."),
+    ] = None
+    permutation: Annotated[
+        str | None,
+        Option("--permutation", help="Tensor whose reuse loops are innermost; default: the best."),
+    ] = None
+    edition: Annotated[
+        str | None,
+        Option(
+            "--edition",
+            help=f"Model edition: {EDITIONS}; default: {EDITION}, with "
+            "--include-unbuildable exact.",
+        ),
+    ] = None
+    include_unbuildable: Annotated[
+        bool, Option("--include-unbuildable", help="Consider designs that HLS cannot build, too.")
+    ] = False
+    min_lanes: Annotated[
+        int, Option("--min-lanes", metavar="N", help="Fewest PEs along each space loop.")
+    ] = 1
+    divisors_only: Annotated[
+        bool,
+        Option(
+            "--divisors-only",
+            help="Let array partitioning factors divide the extents (no padding).",
+        ),
+    ] = False
+    regime: Annotated[
+        str | None,
+        Option(
+            "--regime",
+            help="Of edition cycle: rtl, or hls as synthesis times loops; default: the platform's.",
+        ),
+    ] = None
+    sums: Annotated[
+        str | None,
+        Option(
+            "--sums",
+            help="Of the cycle edition: a PE adds its neighbour's sum first (AutoSA) or last.",
+        ),
+    ] = None
+    target: Annotated[
+        str | None,
+        Option(
+            "--for", metavar="COMPILER", help="Consider only what this compiler builds: autosa."
+        ),
+    ] = None
+    """The compiler that answers are for."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ArrayQuestion(Question):
+    """What is asked of systolic arrays."""
+
+    data: DataType
+    """The type of all tensors."""
+    platform: platforms.Platform
+    """The device."""
+    edition: Edition = Edition.EXACT
+    """Statement of the cost model."""
+    dataflow: tuple[str, ...] | None = None
+    """The dataflow; None for all."""
+    permutation: str | None = None
+    """The permutation; None for all."""
+    descriptor: str | Path | None = None
+    """A published description to solve instead of derived designs."""
+    include_unbuildable: bool = False
+    """Whether to consider designs that HLS cannot build."""
+    space: SpaceOptions = field(default_factory=SpaceOptions)
+    """Restrictions of the design space."""
+    machine: Mapping[str, Any] = field(default_factory=dict)
+    """What is changed of the platform's machine, by field."""
+
+    options = ArrayOptions
+    alone = frozenset({"descriptor", "start", "mode", "arrays", "minimise"})
+    kind = "systolic arrays"
+    metrics = tuple(METRICS)
+
+    @classmethod
+    def read(cls, options: ArrayOptions, objective: str | Objective | None = None) -> Self:
+        edition = read_edition(
+            options.edition or (UNBUILDABLE_EDITION if options.include_unbuildable else EDITION)
+        )
+        for option, given in (("--regime", options.regime), ("--sums", options.sums)):
+            if given is not None and edition is not Edition.CYCLE:
+                raise InputError(
+                    f"{option} does not go with --edition {edition.value}; allowed: --edition cycle"
+                )
+        return cls(
+            edition=edition,
+            data=read_data_type(options.dtype),
+            platform=read_platform(options.platform),
+            machine=machine_changes(options.regime, sums=options.sums),
+            bounds=parse_limits(options.limit or []),
+            objective=cls.minimised(objective),
+            dataflow=parse_loops(options.dataflow),
+            permutation=options.permutation,
+            include_unbuildable=options.include_unbuildable,
+            space=SpaceOptions(
+                parse_integer("--min-lanes", options.min_lanes, least=1),
+                options.divisors_only,
+                target=read_target(options.target),
+            ),
+        )
+
+    @classmethod
+    def minimised(cls, objective: str | Objective | None) -> Objective:
+        if isinstance(objective, Objective):
+            return objective
+        return parse_objective(objective or cls.usual)
+
+    @classmethod
+    def named(cls, option: str, nest: LoopNest | None = None) -> Sequence[str]:
+        if nest is not None:
+            return {
+                "dataflow": [",".join(loops) for loops in dataflows(nest)],
+                "permutation": [access.tensor for access in nest.accesses],
+            }.get(option, ())
+        return {
+            "platform": platform_names(),
+            "dtype": tuple(DATA_TYPES),
+            "edition": tuple(edition.value for edition in Edition),
+        }.get(option, ())
+
+    def designs(self, nest: LoopNest, memory: Stored = ()) -> tuple[SystolicDesign, ...]:
+        technology = self.technology
+        return tuple(
+            SystolicDesign(nest, array, self.data, self.space, technology)
+            for array in self._arrays(nest, technology.machine.sums)
+        )
+
+    def _arrays(self, nest: LoopNest, sums: Sums) -> tuple[SystolicArray, ...]:
+        """The arrays to solve, if the target, the descriptor and the other options agree."""
+        target = self.space.target
+        if target is not None and (reasons := (*data_obstacles(self.data), *nest_obstacles(nest))):
+            raise InputError(
+                f"--for {target.value}: {target.title} cannot build {nest.name}: "
+                f"{'; '.join(reasons)}"
+            )
+        if self.descriptor is not None:
+            return (self._described(nest, self.descriptor),)
+        return choose_designs(
+            nest,
+            self.edition,
+            self.dataflow,
+            self.permutation,
+            include_unbuildable=self.include_unbuildable,
+            target=target,
+            sums=sums,
+        )
+
+    def _described(self, nest: LoopNest, descriptor: str | Path) -> SystolicArray:
+        from ithaca.formulations.systolic.descriptors import load_descriptor
+
+        if self.edition is not Edition.ODYSSEY:
+            raise InputError(
+                "--descriptor: published descriptions carry the omissions of --edition "
+                "odyssey; allowed: that edition only"
+            )
+        array = load_descriptor(Path(descriptor), nest)
+        for option, asked, found in (
+            ("--dataflow", self.dataflow and set(self.dataflow), set(array.dataflow)),
+            ("--permutation", self.permutation, array.permutation),
+        ):
+            if asked is not None and asked != found:
+                raise InputError(
+                    f"{option} does not match the descriptor, which describes {array.name}"
+                )
+        target = self.space.target
+        if target is not None and (reasons := tuple(design_obstacles(nest, array))):
+            raise InputError(
+                f"--for {target.value}: {target.title} cannot build the "
+                f"descriptor's design: {'; '.join(reasons)}"
+            )
+        return array
+
+    def problems(self, nest: LoopNest, memory: Stored = ()) -> tuple[Problem, ...]:
+        limits = self.limits
+        return tuple(Problem(design, limits, self.objective) for design in self.designs(nest))
+
+    def pose(self, network: Network) -> tuple[LayerProblems, ...]:
+        posed = super().pose(network)
+        posed[0].problems[0].symbolic()  # refuses a metric that the platform does not know
+        return posed
+
+    @property
+    def limits(self) -> tuple[Limit, ...]:
+        """The platform's limits, replaced or extended by those given."""
+        for name, bound in self.bounds.items():
+            if bound is not None and name in self.platform.resources and name not in METRICS:
+                raise InputError(
+                    f"limit {quoted(name)}: no design takes any {name}; allowed: "
+                    f"limits on {', '.join(METRICS)}"
+                )
+        bounds = self.platform.bounds(self.bounds).items()
+        return tuple(
+            parse_limit(name, bound)
+            for name, bound in bounds
+            if name in METRICS or name in self.bounds
+        )
+
+    @property
+    def unrestricted(self) -> Self | None:
+        if self.space.target is None:
+            return None
+        return replace(self, space=replace(self.space, target=None))
+
+    # -- words -------------------------------------------------------------------------
+
+    @property
+    def place(self) -> str:
+        return self.platform.name
+
+    @property
+    def technology(self) -> Technology:
+        """Clock of the platform, and energies of its own or of the data type."""
+        own = self.data.on(self.platform)
+        return replace(own, machine=changed_machine(own.machine, self.machine))
+
+    @property
+    def label(self) -> str:
+        return self.data.name
+
+    @property
+    def terms(self) -> tuple[tuple[str, str], ...]:
+        return (("data type", self.data.name),)
+
+    @property
+    def model(self) -> str:
+        return self.edition.value
+
+    @property
+    def facts(self) -> dict[str, str]:
+        return {
+            "dtype": self.data.name,
+            "platform": self.platform.name,
+            "edition": self.edition.value,
+            **({} if self.space.target is None else {"for": self.space.target.value}),
+        }
+
+    def title(self, nest: LoopNest) -> str:
+        what = f"{nest.name} ({nest.shown_sizes}) {self.data.name}, {self.platform.name}"
+        target = self.space.target
+        return (
+            f"{what}, {self.edition.value} model "
+            f"edition{'' if target is None else f', for {target.title}'}"
+        )
+
+    def remarks(self, nest: LoopNest | None) -> Iterator[str]:
+        """Which designs that can be built are not solved, as they may hang."""
+        if nest is not None and self.edition is Edition.CYCLE and self.dataflow is None:
+            solved = self._arrays(nest, self.technology.machine.sums)
+            if left_out := [a for a in self._arrays(nest, Sums.LAST) if a not in solved]:
+                yield f"left out: {hanging_text(left_out)}"
+
+    # -- studies -----------------------------------------------------------------------
+
+    def vocabulary(self, nest: LoopNest) -> Mapping[str, Metric]:
+        return METRICS
+
+    @property
+    def variables(self) -> Mapping[str, Variable]:
+        def of(name: str, read: Any, label: Any) -> Variable:
+            return Variable(read, lambda asked, value: replace(asked, **{name: value}), label)
+
+        return {
+            "platform": of("platform", lambda _, text: read_platform(text), lambda p: p.name),
+            "dtype": of("data", lambda _, text: read_data_type(text), lambda data: data.name),
+            "edition": of("edition", lambda _, text: read_edition(text), lambda e: e.value),
+            "objective": of("objective", lambda _, text: self.minimised(text), lambda o: o.text),
+            "dataflow": of(
+                "dataflow",
+                lambda nest, given: find_dataflow(nest, parse_loops(given) or ()),
+                ",".join,
+            ),
+            "permutation": of(
+                "permutation", lambda nest, text: loop_order(nest, text) and text, str
+            ),
+            "for": Variable(
+                lambda _, text: read_target(None if text == NO_TARGET else text),
+                lambda asked, value: replace(asked, space=replace(asked.space, target=value)),
+                lambda target: NO_TARGET if target is None else target.value,
+                "compiler that builds it",
+            ),
+        }
+
+
+#: How no compiler is written where compilers are varied.
+NO_TARGET = "none"
+
+
+# -- words of options ------------------------------------------------------------------
+
+
+def read_platform(given: str | PathLike[str] | platforms.Platform) -> platforms.Platform:
+    """A platform, or the name or path of one."""
+    return given if isinstance(given, platforms.Platform) else load_platform(str(given))
+
+
+def read_data_type(given: str | DataType) -> DataType:
+    """A data type, or the name of one."""
+    return given if isinstance(given, DataType) else data_type(given)
+
+
+def read_edition(name: object) -> Edition:
+    """Look up a model edition."""
+    return Edition(parse_choice("--edition", name, [e.value for e in Edition]))
+
+
+def read_target(name: str | None) -> Target | None:
+    """Look up a compiler that ``--for`` names; None for none."""
+    return (
+        None
+        if name is None
+        else Target(parse_choice("--for", name, [target.value for target in Target]))
+    )
+
+
+def changed_machine(machine: Machine, changes: Mapping[str, Any]) -> Machine:
+    """A machine with `machine_changes`."""
+    try:
+        return replace(machine, **changes)
+    except InputError as error:
+        raise InputError(f"--param: {error}") from None
+
+
+def machine_changes(
+    regime: str | None = None,
+    param: Mapping[str, int] | Sequence[str] | None = None,
+    fifo_depth: int | None = None,
+    sums: str | None = None,
+) -> dict[str, Any]:
+    """What options change of a machine, by its fields."""
+    changes: dict[str, Any] = {}
+    if regime is not None:
+        given = REGIMES[parse_choice("--regime", regime, list(REGIMES))]
+        changes |= {name: getattr(given, name) for name in LETTERS.values()}
+    for letter, count in parse_counts("--param", param, "d=1,m=8").items():
+        changes[LETTERS[parse_choice("--param", letter, list(LETTERS))]] = count
+    if fifo_depth is not None:
+        changes["fifo_depth"] = parse_integer("--fifo-depth", fifo_depth, least=1)
+    if sums is not None:
+        changes["sums"] = Sums(parse_choice("--sums", sums, [each.value for each in Sums]))
+    return changes
