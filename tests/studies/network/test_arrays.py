@@ -29,7 +29,7 @@ from ithaca.studies.network.runner import RunOptions
 from ithaca.workloads.library import workload
 from ithaca.workloads.networks.find import find_network
 from ithaca.workloads.networks.network import Layer, Network
-from tests.studies.network.tiny import tiny_network, tiny_request
+from tests.studies.network.tiny import limited, tiny_network, tiny_request
 
 OPTIONS = RunOptions()
 
@@ -124,7 +124,7 @@ def test_without_much_time_several_arrays_are_no_worse_than_one() -> None:
 
     def value(name: str, seconds: float) -> Fraction:
         options = RunOptions(search=SolveOptions(time_limit=seconds))
-        total = mode(name)(network, replace(request, limits=limits), options).total
+        total = mode(name)(network, limited(request, *limits), options).total
         assert total is not None
         assert total.value is not None
         return total.value
@@ -202,10 +202,8 @@ def test_a_bandwidth_holds_of_every_layer_of_a_shared_array(
 ) -> None:
     most = max(r.answer.metrics["bandwidth"] for r in shared.layers)
     request = tiny_request()
-    limited = replace(
-        request, limits=(*request.limits, Limit("bandwidth", most - Fraction(1, 100)))
-    )
-    found = mode("shared-array")(products, limited, OPTIONS)
+    less = Limit("bandwidth", most - Fraction(1, 100))
+    found = mode("shared-array")(products, limited(request, *request.limits, less), OPTIONS)
     assert found.total is not None
     assert found.total.value is not None
     assert shared.total is not None
@@ -224,9 +222,7 @@ def test_a_bandwidth_holds_of_arrays_that_work_at_the_same_time(products: Networ
         max(r.answer.metrics["bandwidth"] for r in free.layers if r.array == n) for n in range(2)
     ]
     bound = Limit("bandwidth", max(most))  # each alone is within that, both together are not
-    found = mode("multi-array")(
-        products, replace(request, limits=(*request.limits, bound)), OPTIONS
-    )
+    found = mode("multi-array")(products, limited(request, *request.limits, bound), OPTIONS)
     assert found.total is not None
     assert found.total.value is not None
     assert found.total.certificate.lower_bound is not None
@@ -238,7 +234,7 @@ def test_a_bandwidth_holds_of_arrays_that_work_at_the_same_time(products: Networ
     assert [array.resources["bandwidth"] for array in found.arrays] == rates
     assert sum(rates) <= bound.bound
     even = Limit("bandwidth", bound.bound / 2)
-    parts = replace(request, limits=(*request.limits, even), shares={"bandwidth": even.bound})
+    parts = replace(limited(request, *request.limits, even), shares={"bandwidth": even.bound})
     halves = mode("multi-array")(products, parts, OPTIONS)
     assert halves.total is not None
     assert halves.total.value is not None
@@ -301,15 +297,13 @@ def test_why_layers_have_no_array_together_is_said(
     # each takes 24 blocks: the first one for weights, the second one for inputs
     limits = (Limit("dsp", Fraction(5)), Limit("bram18k", Fraction(24)))
     wide = two_layers("8 1 1 1 24 24 1 1", "1 8 1 1 24 24 24 1")
-    missed = mode(name)(wide, replace(request, limits=limits), OPTIONS)
+    missed = mode(name)(wide, limited(request, *limits), OPTIONS)
     assert missed.total is not None
     assert missed.total.certificate.status is Status.UNKNOWN
     assert network_failure(missed).endswith(
         "allow more time, or raise bram18k if it ended by itself"
     )
-    more = mode(name)(
-        wide, replace(request, limits=(limits[0], Limit("bram18k", Fraction(48)))), OPTIONS
-    )
+    more = mode(name)(wide, limited(request, limits[0], Limit("bram18k", Fraction(48))), OPTIONS)
     assert more.answered
 
 

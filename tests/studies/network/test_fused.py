@@ -38,7 +38,7 @@ from ithaca.workloads.library import workload
 from ithaca.workloads.networks.find import find_network
 from ithaca.workloads.networks.network import Layer, LayerRun, Network, merge
 from tests.command_line import ithaca, succeed
-from tests.studies.network.tiny import TINY, tiny_request
+from tests.studies.network.tiny import TINY, limited, tiny_request
 
 DIVISORS = SpaceOptions(divisors_only=True)
 
@@ -52,7 +52,7 @@ def asked(objective: str, bram18k: int, **others: Any) -> Any:
     """What is asked of the chains: one dataflow, no padding."""
     given = {"space": DIVISORS, "dataflow": ("i", "j"), **others}
     limits = (Limit("dsp", Fraction(400)), Limit("bram18k", Fraction(bram18k)))
-    return replace(tiny_request(objective, **given), limits=limits)
+    return limited(tiny_request(objective, **given), *limits)
 
 
 @cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -38,3 +39,8 @@ def tiny_request(objective: str = "latency", dsp: int = 400, **others: object) -
     """What is asked of it."""
     limits = (Limit("dsp", Fraction(dsp)), Limit("bram18k", Fraction(400)))
     return array_question(data_type("fp32"), limits, objective, **others)
+
+
+def limited(request: ArrayQuestion, *limits: Limit) -> ArrayQuestion:
+    """The same within other limits."""
+    return replace(request, bounds={limit.metric: limit.bound for limit in limits})
