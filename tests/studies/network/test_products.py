@@ -39,7 +39,7 @@ from tests.command_line import refused, succeed
 from tests.studies.network.test_fused import BUDGETS, chains
 from tests.studies.network.test_fused import asked as of_chain
 from tests.studies.network.test_fused import points as every
-from tests.studies.network.tiny import TINY, tiny_request
+from tests.studies.network.tiny import TINY, limited, tiny_request
 
 #: Energy and latency.
 Point = tuple[Fraction, Fraction]
@@ -100,7 +100,7 @@ def networks(
 
 def asked(objective: str, dsp: int, **others: Any) -> Any:
     request = tiny_request(objective, **{"space": SpaceOptions(divisors_only=True), **others})
-    return replace(request, limits=(Limit("dsp", Fraction(dsp)),))
+    return limited(request, Limit("dsp", Fraction(dsp)))
 
 
 @settings(max_examples=4, deadline=None)
