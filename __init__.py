@@ -31,6 +31,7 @@ _HOMES = {
     "Platform": "formulations.platform",
     "Points": "commands.families.systolic.points",
     "Result": "commands.api.answers",
+    "SearchProgress": "commands.api.live_line",
     "Simulation": "commands.families.systolic.simulating",
     "Solution": "solver.solution",
     "Status": "solver.certificate",

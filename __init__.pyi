@@ -18,6 +18,7 @@ from ithaca.commands.api.lists import list_networks as list_networks
 from ithaca.commands.api.lists import list_platforms as list_platforms
 from ithaca.commands.api.lists import list_spaces as list_spaces
 from ithaca.commands.api.lists import list_workloads as list_workloads
+from ithaca.commands.api.live_line import SearchProgress as SearchProgress
 from ithaca.commands.api.matching import Matches as Matches
 from ithaca.commands.api.points import EvaluatedPoints
 from ithaca.commands.api.studies import Study as Study
@@ -64,6 +65,7 @@ __all__ = [
     "Platform",
     "Points",
     "Result",
+    "SearchProgress",
     "Simulation",
     "Solution",
     "Status",
@@ -121,6 +123,7 @@ def codesign(
     seed: int = 0,
     scheduler: str | None = None,
     results: str | Path | None = None,
+    progress: Callable[[SearchProgress], object] | None = None,
 ) -> CodesignResult | CodesignStudy | NetworkResult:
     """Choose an accelerator and every layer's mapping together, and prove that no other of the
     space is better."""
@@ -144,6 +147,7 @@ def explain(
     design: str | None = None,
     quick: bool = False,
     time_limit: float | None = None,
+    progress: Callable[[SearchProgress], object] | None = None,
 ) -> Words:
     """Explain a result: what limits it, what it could reach, and what to change first."""
 
@@ -205,6 +209,7 @@ def map(
     threads: int = 1,
     gap: float = 0,
     seed: int = 0,
+    progress: Callable[[SearchProgress], object] | None = None,
     **extents: int,
 ) -> Result | MappedLayers:
     """Find the best mapping of a problem, or of every layer of a file, onto a memory hierarchy, and
@@ -267,6 +272,7 @@ def network(
     seed: int = 0,
     scheduler: str | None = None,
     results: str | Path | None = None,
+    progress: Callable[[SearchProgress], object] | None = None,
     **parameters: int,
 ) -> NetworkResult:
     """Solve every layer of a network, alone or on what layers share, and prove the total."""
@@ -298,6 +304,7 @@ def pareto(
     max_points: int | None = None,
     results: str | Path | None = None,
     before: Callable[[Sequence[Objective]], None] | None = None,
+    progress: Callable[[SearchProgress], object] | None = None,
     **extents: int,
 ) -> Front:
     """Compute the Pareto front of several objectives, every point proven."""
@@ -310,6 +317,7 @@ def report(
     around: int = 10,
     quick: bool = False,
     time_limit: float = 60,
+    progress: Callable[[SearchProgress], object] | None = None,
 ) -> str:
     """Report a result as one self-contained page: the answer, its proof, what limits it, the array
     drawn."""
@@ -341,6 +349,7 @@ def seed(
     time_limit: float | None = None,
     threads: int = 1,
     seed: int = 0,
+    progress: Callable[[SearchProgress], object] | None = None,
     **extents: int,
 ) -> str:
     """Write diverse, feasible configurations as a start population for another search tool."""
@@ -388,6 +397,7 @@ def solve(
     gap: float = 0,
     seed: int = 0,
     start: str | Path | Result | None = None,
+    progress: Callable[[SearchProgress], object] | None = None,
     **extents: int,
 ) -> Result:
     """Find the best configuration of a workload, and prove it."""
@@ -398,6 +408,7 @@ def verify(
     layer: str | None = None,
     time_limit: float | None = None,
     hear: Callable[[Check], None] | None = None,
+    progress: Callable[[SearchProgress], object] | None = None,
 ) -> Verification:
     """Check a result anew: every value by the exact reference, every proof by another engine."""
 
@@ -431,6 +442,7 @@ def whatif(
     seed: int = 0,
     results: str | Path | None = None,
     before: Callable[[Sequence[StudyAxis]], None] | None = None,
+    progress: Callable[[SearchProgress], object] | None = None,
     **extents: int,
 ) -> Study:
     """Prove the best configuration over a grid of sizes, limits, platforms and so on."""

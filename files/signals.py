@@ -18,6 +18,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from contextvars import ContextVar
 from types import FrameType, TracebackType
 from typing import NoReturn
 
@@ -73,12 +74,18 @@ def check() -> None:
         raise KeyboardInterrupt
 
 
+#: Whether a host that hears of the progress of what it called wants it to end.
+unwanted: ContextVar[Callable[[], bool]] = ContextVar("unwanted", default=lambda: False)
+
+
 class Interrupt:
-    """While active, a signal does nothing but answer whoever asks."""
+    """While active, a signal does nothing but answer whoever asks; so does that a host has had
+    enough."""
 
     def __init__(self) -> None:
         self._active = ExitStack()
         self._came = False
+        self._unwanted = unwanted.get()  # now: others may ask in threads of their own
 
     def __enter__(self) -> Interrupt:
         self._active.enter_context(_handled())
@@ -95,7 +102,7 @@ class Interrupt:
         self._active.close()
 
     def __call__(self) -> bool:
-        return _state.came or self._came
+        return _state.came or self._came or self._unwanted()
 
 
 @contextmanager

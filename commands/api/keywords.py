@@ -20,6 +20,7 @@ from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 from typer.models import ArgumentInfo
 
+from ithaca.commands.api.live_line import Hear, heard
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
 from ithaca.formulations.families import FAMILIES, UNNAMED
@@ -33,6 +34,14 @@ _OPTION = re.compile(r"ithaca [a-z]+ [^;]*|--[a-z][a-z-]*")
 
 #: What keywords are that no option is named like.
 EXTENTS = "Extents of loops, and parameters, by name: i=1024."
+
+#: The keyword of all that search, and what it is.
+PROGRESS = "progress"
+HEARD = (
+    "Called with a SearchProgress (doing, value, lower_bound, seconds, done, total) at each new "
+    "incumbent and now and then; a true answer, or an error, ends the search as Ctrl-C does: the "
+    "answer is what was found, with its bound."
+)
 
 
 class Given(frozenset[str]):
@@ -204,12 +213,16 @@ def public(function: Callable[..., T]) -> Callable[..., T]:
         extents: dict[str, Any] = {}
         for name in [n for n in words if flat.parameters[n].kind is Parameter.VAR_KEYWORD]:
             extents = words.pop(name)
+        hear = words.pop(PROGRESS, None)
+        if hear is not None and not callable(hear):
+            raise InputError(f"{PROGRESS} is {quoted(hear)}; allowed: a function")
         try:
             _check_extents(extents, flat.parameters)
             for option in options:
                 if option.name in words:
                     _check_type(option.name, words[option.name], get_args(option.hint)[0])
-            return function(**gathered(function, words), **extents)
+            with heard(hear):
+                return function(**gathered(function, words), **extents)
         except InputError as error:
             line = error.line
             raise InputError(
@@ -234,9 +247,9 @@ def _documented(function: Callable[..., object], flat: Signature) -> str:
     for parameter in flat.parameters.values():
         stars = "**" if parameter.kind is Parameter.VAR_KEYWORD else ""
         default = "" if parameter.default is Parameter.empty else f", default {parameter.default!r}"
-        if parameter.name in help_of or stars:
+        if parameter.name in help_of or stars or parameter.name == PROGRESS:
             lines.append(f"{stars}{parameter.name} : {type_text(parameter.annotation)}{default}")
-            lines.append(f"    {help_of.get(parameter.name, EXTENTS)}")
+            lines.append(f"    {help_of.get(parameter.name, HEARD if not stars else EXTENTS)}")
     return "\n".join([inspect.getdoc(function) or "", *(lines if len(lines) > 3 else [])])
 
 
@@ -287,6 +300,10 @@ def _flat(function: Callable[..., object]) -> Signature:
         elif hint is not Given:
             kind = get_args(hint)[0] if get_origin(hint) is Annotated else hint
             found.append(parameter.replace(annotation=kind or Parameter.empty))
+    if "time_limit" in options:
+        place = len(found) - (own.parameters != {} and found[-1].kind is Parameter.VAR_KEYWORD)
+        hears = Parameter(PROGRESS, Parameter.KEYWORD_ONLY, default=None, annotation=Hear | None)
+        found.insert(place, hears)
     # what has no default comes first, and then what is given by place
     return own.replace(parameters=found, return_annotation=hints.get("return", Signature.empty))
 

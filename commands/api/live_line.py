@@ -5,18 +5,25 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from fractions import Fraction
+from math import inf
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from ithaca.files.messages import escaped, printable
 from ithaca.files.numbers import number
+from ithaca.files.signals import unwanted
 from ithaca.solver.certificate import relative_gap
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
     from ithaca.solver.progress import Progress
+    from ithaca.solver.solution import Solution
 
 #: Seconds between updates while a search runs: on a terminal, and in a notebook, where the first
 #: comes after so long.
@@ -31,6 +38,80 @@ def tell(line: str) -> None:
 def note(line: str) -> None:
     """Say something on stderr that changes nothing."""
     tell(f"ithaca: {line}")
+
+
+@dataclass(frozen=True, slots=True)
+class SearchProgress:
+    """How far a search is, as ``progress`` hears it."""
+
+    doing: str
+    """The design, layer or point that is searched now."""
+    value: Fraction | None
+    """The best objective so far, over all designs of a workload; else of what is searched now."""
+    lower_bound: Fraction | None
+    """No configuration has a smaller one."""
+    seconds: float
+    """Since the call."""
+    done: int
+    """Designs, layers or points that are done."""
+    total: int | None
+    """Of how many, where that is known."""
+
+
+#: Hears of progress; what it answers says whether to stop.
+Hear = Callable[[SearchProgress], object]
+
+
+class Listener:
+    """Passes progress on until whoever hears it wants no more: by a true answer, or an error."""
+
+    def __init__(self, hear: Hear) -> None:
+        self.stopped = False
+        self._hear, self._began = hear, time.perf_counter()
+        self._value: Fraction | None = None
+        self._last = -PERIOD
+
+    def tell(
+        self,
+        doing: str,
+        value: Fraction | None,
+        bound: Fraction | None,
+        done: int,
+        total: int | None,
+    ) -> None:
+        """Pass on a new incumbent at once, all else now and then."""
+        seconds = time.perf_counter() - self._began
+        soon = seconds - self._last < PERIOD and done != total
+        if self.stopped or (value == self._value and soon):
+            return
+        self._value, self._last = value, seconds
+        try:
+            self.stopped = bool(
+                self._hear(SearchProgress(doing, value, bound, seconds, done, total))
+            )
+        except Exception as error:
+            self.stopped = True
+            note(
+                f"progress raised {type(error).__name__}: {error}; the search ends with what it has"
+            )
+
+
+_listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
+
+
+@contextmanager
+def heard(hear: Hear | None) -> Iterator[None]:
+    """Tell of the progress of all that is searched meanwhile."""
+    if hear is None:
+        yield
+        return
+    listener = Listener(hear)
+    tokens = _listener.set(listener), unwanted.set(lambda: listener.stopped)
+    try:
+        yield
+    finally:
+        _listener.reset(tokens[0])
+        unwanted.reset(tokens[1])
 
 
 class _Cell:
@@ -62,14 +143,16 @@ class LiveLine:
     before.
 
     Where designs are what is counted, ``names`` are theirs, and `report` and `finished` take their
-    numbers.
+    numbers; ``rivals`` says that only the best of them matters.
     """
 
-    def __init__(self, begin: str, names: Sequence[str] = ()) -> None:
-        self._begin = begin
+    def __init__(self, begin: str, names: Sequence[str] = (), *, rivals: bool = True) -> None:
+        self._begin, self._rivals = begin, rivals
         self._names = names
         self._done = 0
         self._last = 0.0
+        self._listener = _listener.get()
+        self._known: dict[int, tuple[Fraction | None, Fraction | float | None]] = {}
         self._bar: Bar | None = None
         self._cell: _Cell | None = None
 
@@ -109,6 +192,10 @@ class LiveLine:
     ) -> None:
         """Show what is solved now, how far its search is, and how many of how many are done, as far
         as known."""
+        if self._listener is not None and progress is not None:
+            value, bound = progress.value, progress.lower_bound
+            known = self._whole if self._known and self._rivals else (value, bound)
+            self._listener.tell(text, *known, done, total)
         now = time.perf_counter()
         if self._cell is not None:
             if now - self._last < CELL_PERIOD:
@@ -142,10 +229,25 @@ class LiveLine:
             bar.columns = (*counted, bar.columns[-1])
         bar.update(task.id, description=escaped(text), completed=done, total=total)
 
+    @property
+    def _whole(self) -> tuple[Fraction | None, Fraction | None]:
+        """The best over all designs, and the bound where each has one."""
+        values = [value for value, _ in self._known.values() if value is not None]
+        bounds = [bound for _, bound in self._known.values()]
+        least = min([*(bound for bound in bounds if bound is not None), *values], default=inf)
+        known = len(bounds) == len(self._names) and None not in bounds
+        bound = least if known and isinstance(least, Fraction) else None
+        return min(values, default=None), bound
+
     def report(self, index: int, progress: Progress) -> None:
         """Show the search of a design."""
+        self._known[index] = progress.value, progress.lower_bound
         self.show(self._names[index], progress, done=self._done, total=len(self._names))
 
-    def finished(self, index: int, solution: object) -> None:
+    def finished(self, index: int, solution: Solution) -> None:
         """Count a design that is done."""
         self._done += 1
+        proof = solution.certificate
+        self._known[index] = solution.value, inf if proof.empty else proof.lower_bound
+        if self._listener is not None and self._rivals:
+            self._listener.tell(self._names[index], *self._whole, self._done, len(self._names))

@@ -134,7 +134,9 @@ def answers(
     rivals, compared = [number for number, row in enumerate(rows) for _ in row], None
     with (
         Interrupt() as interrupt,
-        LiveLine("building problems", [p.design.name for p in problems]) as line,
+        LiveLine(
+            "building problems", [p.design.name for p in problems], rivals=len(rows) == 1
+        ) as line,
     ):
         bounded = replace(restricted_share(options, bool(unrestricted)), stop=interrupt)
         solutions = solve_designs(
