@@ -10,6 +10,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -369,3 +370,60 @@ def test_plots_are_figures(name: str | None, tmp_path: Path) -> None:
     (axes,) = figure.axes
     assert axes.get_xlabel().startswith("latency")
     assert [path.name for path in tmp_path.iterdir()] == ([] if name is None else [name])
+
+
+def test_progress_is_heard_until_the_end() -> None:
+    heard: list[ithaca.SearchProgress] = []
+    found = ithaca.solve("mm", i=16, j=16, k=16, divisors_only=True, progress=heard.append)
+    values = [state.value for state in heard if state.value is not None]
+    assert values == sorted(values, reverse=True)
+    last = heard[-1]
+    assert (last.value, last.lower_bound, last.done, last.total) == (found.value, found.value, 6, 6)
+    seconds = [state.seconds for state in heard]
+    assert seconds == sorted(seconds)
+    for state in heard:
+        assert state.lower_bound is None or state.lower_bound <= found.value
+        assert state.value is None or state.value >= found.value
+
+
+@pytest.mark.parametrize("threads", [1, pytest.param(2, marks=pytest.mark.ci)])
+@pytest.mark.parametrize("error", [False, True])
+def test_who_hears_of_progress_may_end_the_search(
+    error: bool, threads: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def enough(state: ithaca.SearchProgress) -> bool:
+        if error and state.value is not None:
+            raise ValueError("enough")
+        return state.value is not None
+
+    found = ithaca.solve("mm", i=1024, j=1024, k=1024, progress=enough, threads=threads)
+    assert found.status == "feasible"
+    assert found.best is not None
+    ends = {solution.certificate.termination for solution in found.designs}
+    assert "interrupted" in {end.value for end in ends if end is not None}
+    said = "ithaca: progress raised ValueError: enough; the search ends with what it has\n"
+    assert capsys.readouterr().err == (said if error else "")
+    # the next search is not ended
+    assert ithaca.solve("mm", i=4, j=4, k=4, dataflow="i,j", divisors_only=True).status == "optimal"
+
+
+@pytest.mark.parametrize(
+    "search",
+    [
+        lambda hear: ithaca.map("mm", i=8, j=8, k=8, arch="simple", progress=hear),
+        lambda hear: ithaca.whatif("mm", i=8, j=8, k=8, vary={"dsp": [20, 40]}, progress=hear),
+        lambda hear: ithaca.pareto(
+            "mm", i=4, j=4, k=4, dataflow="i", objectives="latency,dsp", progress=hear
+        ),
+        lambda hear: ithaca.network(
+            "bert-base", layers=["*query*"], arch="simple", sequence=8, progress=hear
+        ),
+    ],
+)
+def test_every_search_tells_of_its_progress(search: Any) -> None:
+    heard: list[ithaca.SearchProgress] = []
+    search(heard.append)
+    assert heard
+    assert all(state.doing for state in heard)
+    with pytest.raises(ithaca.InputError, match="progress is 3; allowed: a function"):
+        search(3)
