@@ -238,12 +238,12 @@ class Question(ABC):
     @property
     def model(self) -> str:
         """The model edition."""
-        return ""
+        return "exact"
 
     @property
     def facts(self) -> Mapping[str, str]:
         """What is asked beside the nest, by name, for the attributes of a Dataset."""
-        return {"platform": self.place}
+        return {"platform": self.place, "edition": self.model}
 
     def remarks(self, nest: LoopNest | None) -> Iterable[str]:
         """What is to be said before a nest is solved, or whatever nest, in lines."""

@@ -229,7 +229,7 @@ def _stated(question: Mapping[str, Any]) -> dict[str, Any]:
         "dtype": dtype,
         "platform": name,
         "arch": name,
-        "edition": question["edition"],
+        "edition": question.get("edition", "exact"),
         "for": target,
     }
 

@@ -197,6 +197,22 @@ def test_later_layers_name_no_family() -> None:
     assert naming == STILL
 
 
+def test_later_layers_ask_the_registry_by_no_name() -> None:
+    """Not even in a string: of a family, or of a module of one."""
+    named = re.compile(rf"(\w+\.)*({'|'.join(FAMILIES)})([.:]\w+)*")
+    found = [
+        f"{path.relative_to(ROOT)}:{line}: {value}"
+        for layer in LATER
+        for path in files(layer)
+        if not is_of_family(path)
+        for line, value in spoken(path.read_text())
+        if named.fullmatch(value)
+    ]
+    assert not found
+    assert named.fullmatch("ithaca.commands.families.systolic.points:Points")
+    assert not named.fullmatch("systolic arrays")
+
+
 def test_what_is_of_a_family_in_later_layers_is_found_by_the_registry_alone() -> None:
     own = re.compile(rf"ithaca\.\w+(\.\w+)*\.families(\.\w+)*\.({'|'.join(FAMILIES)})")
     found = [

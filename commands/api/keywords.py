@@ -69,7 +69,7 @@ class Asked:
         for name, option in sorted(self.given.items(), key=lambda pair: pair[1]):
             owners = [each for each in known if name in each.alone or name in option_names(each)]
             if owners and kind not in owners:
-                if other := owners[0].selector:
+                if (other := owners[0].selector) and other != option:
                     raise InputError(f"{option} goes with {other} only; allowed: with it")
                 raise InputError(
                     f"{option} does not go with {kind.selector or workload}; allowed: without it, "

@@ -13,21 +13,15 @@ from typing import Any
 
 from ithaca.formulations.algebra.expression import Constant, Symbol, ceiling_division
 from ithaca.formulations.algebra.number_systems import NumberSystem
-from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.design import Design, Metric
 from ithaca.formulations.family import Family, Profile
-from ithaca.formulations.problem import Limit, Objective, Problem
+from ithaca.formulations.problem import Problem
+from ithaca.formulations.question import Question
 from ithaca.formulations.schema import Document, ObjectiveDocument, PlatformDocument
-from ithaca.formulations.space import (
-    Axis,
-    Link,
-    Quantity,
-    QuantityKind,
-    Relation,
-    Role,
-    Space,
-    make_space,
-)
+from ithaca.formulations.space import Axis, Link, Quantity, QuantityKind, Relation, Role, Space
+from ithaca.formulations.space import make_space as whole
+from ithaca.workloads.kernel_files import statement_nest
+from ithaca.workloads.nest import LoopNest
 
 BLOCKS, FOLD, WORD, BURST = Symbol("blocks"), Symbol("fold"), Symbol("word"), Symbol("burst")
 PORT_BITS, SLICE_BITS = 64, 16
@@ -50,7 +44,7 @@ class Fir(Design):
     taps: int
     samples: int
     transposed: bool = False
-    family = "fir"
+    family, vocabulary = "fir", VOCABULARY
 
     @property
     def name(self) -> str:
@@ -68,11 +62,7 @@ class Fir(Design):
         links = [Link(BURST * WORD, Relation.AT_MOST, Constant(Fraction(PORT_BITS)))]
         if self.transposed:
             links.append(Link(BURST, Relation.DIVIDES, BLOCKS))
-        return make_space((chain, words, port), links)
-
-    @property
-    def vocabulary(self) -> Mapping[str, Metric]:
-        return VOCABULARY
+        return whole((chain, words, port), links)
 
     def metrics(
         self, values: Mapping[str, Any], numbers: NumberSystem, names: Collection[str] | None = None
@@ -101,6 +91,10 @@ class FirProfile(Profile[Fir]):
         taps, samples = self.design.taps, self.design.samples
         return {"filter": f"{taps} taps, {samples} samples", "design": self.design.name}
 
+    @property
+    def nest(self) -> LoopNest:
+        return FirQuestion.nest("", {"taps": self.design.taps, "samples": self.design.samples})
+
 
 class FirHead(Document):
     taps: int
@@ -113,11 +107,24 @@ class FirChoice(Document):
     transposed: bool
 
 
+class FirQuestion(Question):
+    """Filters, transposed or not."""
+
+    workloads, place = ("filter",), "board"
+
+    @classmethod
+    def nest(cls, workload: Any, sizes: Mapping[str, int]) -> LoopNest:
+        return statement_nest("y[samples] += h[taps] * x[samples + taps]", sizes, name="filter")
+
+    def designs(self, nest: LoopNest, memory: Any = ()) -> tuple[Fir, ...]:
+        return tuple(Fir(nest.sizes["taps"], nest.sizes["samples"], how) for how in (False, True))
+
+
 class FirFamily(Family[Fir]):
     """The documents of filters."""
 
-    document = "filter"
-    head, choice, tiling = FirHead, FirChoice, dict[str, int]
+    document, profile = "filter", FirProfile
+    head, choice, tiling, question = FirHead, FirChoice, dict[str, int], FirQuestion
 
     def head_fields(self, design: Fir) -> Mapping[str, Any]:
         return {"taps": design.taps, "samples": design.samples}
@@ -134,17 +141,10 @@ class FirFamily(Family[Fir]):
     def design(self, setting: tuple[int, int], choice: FirChoice) -> Fir:
         return Fir(*setting, choice.transposed)
 
-    def profile(self, design: Fir) -> FirProfile:
-        return FirProfile(design)
-
 
 def fir_problem(
     taps: int, samples: int, objective: str = "latency", *, transposed: bool = False, **limits: int
 ) -> Problem:
-    """A filter with limits on metrics."""
-    found = tuple(Limit(name, Fraction(bound)) for name, bound in limits.items())
-    return Problem(
-        Fir(taps, samples, transposed),
-        found,
-        Objective(objective, parse_expression(objective, where="objective", allowed=VOCABULARY)),
-    )
+    bounds = {name: Fraction(bound) for name, bound in limits.items()}
+    asked = FirQuestion(objective=FirQuestion.minimised(objective), bounds=bounds)
+    return asked.problem(Fir(taps, samples, transposed))

@@ -9,6 +9,7 @@ import pytest
 
 from ithaca.commands.api.answers import Result
 from ithaca.commands.api.fronts import Front
+from ithaca.commands.api.solving import solve
 from ithaca.commands.conclusion import Told, conclude_result
 from ithaca.commands.pareto import print_front
 from ithaca.files.numbers import number
@@ -82,6 +83,56 @@ def test_a_file_is_asked_further(folder: Path, command: str, line: str) -> None:
     done = ithaca(*command.split(), cwd=folder)
     assert done.returncode == 0, done.stderr
     assert any(printed.startswith(line) for printed in done.stdout.splitlines()), done.stdout
+
+
+SIZES = ("-s", "taps=12,samples=100")
+
+
+def test_a_question_is_posed(tmp_path: Path) -> None:
+    done = ithaca("solve", "filter", *SIZES, "--limit", "dsp=9,noise=4", "--json", cwd=tmp_path)
+    document = json.loads(done.stdout)
+    assert (document["family"], document["objective"]["value"]) == ("fir", LEAST)
+    answer = solve("filter", taps=12, samples=100, limit={"dsp": 9, "noise": 4})
+    assert answer.value == LEAST
+    assert {solution.design for solution in answer.designs} == {"direct", "transposed"}
+
+
+def test_studies_are_posed_and_verified(tmp_path: Path) -> None:
+    free = [fir_problem(12, 100, transposed=transposed) for transposed in (False, True)]
+    found = [m for problem in free for _, m in every_point(problem)]
+    for dsp, line in (
+        (5, f"dsp_limit 5 optimal: value {min(m['latency'] for m in found if m['dsp'] <= 5)};"),
+        (9, f"dsp_limit 9 optimal: value {min(m['latency'] for m in found if m['dsp'] <= 9)};"),
+    ):
+        words = ("whatif", "filter", *SIZES, "--vary", f"dsp={dsp}", "-o", "study.json")
+        assert ithaca(*words, cwd=tmp_path).returncode == 0
+        assert ithaca("verify", "study.json", cwd=tmp_path).stdout.startswith(line)
+    words = ("pareto", "filter", *SIZES, "--objectives", "latency,dsp", "-o", "front.json")
+    assert "complete: 6 points" in ithaca(*words, cwd=tmp_path).stdout
+    done = ithaca("verify", "front.json", cwd=tmp_path)
+    assert done.stdout.startswith("front      6 points, nothing else; proven again")
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (
+            ("--dataflow", "i,j"),
+            "--dataflow does not go with filter; allowed: without it, as it speaks of systolic "
+            "arrays",
+        ),
+        (("--bypass", "free"), "--bypass goes with --arch only; allowed: with it"),
+        (("--arch", "simple"), "--arch does not go with filter; allowed: without it, as it"),
+        (("--limit", "area=3"), "--limit: 'area' uses the unknown name 'area'; allowed: numbers"),
+        (("--objective", "area"), "--objective: 'area' uses the unknown name 'area'; allowed:"),
+    ],
+)
+def test_options_of_other_families_are_refused(
+    words: tuple[str, str], line: str, tmp_path: Path
+) -> None:
+    done = ithaca("solve", "filter", *SIZES, *words, cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"ithaca: {line}")
 
 
 def test_an_explanation_is_a_document(folder: Path) -> None:
