@@ -15,6 +15,7 @@ __version__ = "0.1.0"
 #: Where the names are; `__init__.pyi` says what they are to those who check types.
 _HOMES = {
     "Architecture": "formulations.spatial.architecture",
+    "Build": "commands.api.building",
     "Certificate": "solver.certificate",
     "CodesignResult": "commands.api.codesign_result",
     "CodesignStudy": "commands.api.codesign_study",
@@ -38,6 +39,7 @@ _HOMES = {
     "Study": "commands.api.studies",
     "Verification": "commands.api.verifying",
     "Words": "commands.api.explaining",
+    "build": "commands.api.building",
     "codesign": "commands.api.codesign",
     "evaluate": "commands.api.evaluating",
     "explain": "commands.api.explaining",

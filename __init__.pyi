@@ -9,6 +9,7 @@ from ithaca import refine as refine
 from ithaca.commands.api.answers import Answer
 from ithaca.commands.api.answers import NetworkResult as NetworkResult
 from ithaca.commands.api.answers import Result as Result
+from ithaca.commands.api.building import Build as Build
 from ithaca.commands.api.codesign_result import CodesignResult as CodesignResult
 from ithaca.commands.api.codesign_study import CodesignStudy as CodesignStudy
 from ithaca.commands.api.explaining import Words as Words
@@ -49,6 +50,7 @@ __version__: str
 
 __all__ = [
     "Architecture",
+    "Build",
     "Certificate",
     "CodesignResult",
     "CodesignStudy",
@@ -73,6 +75,7 @@ __all__ = [
     "Verification",
     "Words",
     "__version__",
+    "build",
     "codesign",
     "evaluate",
     "explain",
@@ -99,6 +102,15 @@ __all__ = [
     "verify",
     "whatif",
 ]
+
+def build(
+    folder: str | Path,
+    *,
+    stalls: int | None = None,
+    vcd: str | Path | None = None,
+    synthesize: bool = False,
+) -> Build:
+    """Simulate exported hardware by Verilator or Icarus Verilog, and synthesize it by Yosys."""
 
 def codesign(
     space: str | PathLike[str] | HardwareSpace,
@@ -158,9 +170,10 @@ def export(
     *,
     nearest: bool = False,
     layer: str | None = None,
+    accumulator: int | None = None,
 ) -> str:
     """Export the best configuration of a result for another tool, or those of a network's layers,
-    each to a folder in it."""
+    each to a folder in it; or as hardware that `ithaca build` runs."""
 
 def grid(
     result: str | Path | Answer,

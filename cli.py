@@ -46,6 +46,7 @@ COMMANDS: Mapping[str, str] = {
     "explain": "Explain what limits a result, and what to change first.",
     "report": "Report a result as one self-contained page.",
     "export": "Export the best configuration of a result for another tool.",
+    "build": "Simulate and synthesize exported hardware.",
     "seed": "Write a start population for another search tool.",
     "refine": "Improve the configurations of a result by evolution.",
     "list": "List workloads, networks, spaces, platforms, designs.",

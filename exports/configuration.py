@@ -34,6 +34,8 @@ class ArrayConfiguration:
     """Gives the clock."""
     bandwidth: Fraction | None = None
     """What it may use of the off-chip memory's (GB/s); None where that is not limited."""
+    proven: bool = False
+    """Whether a certificate says that nothing is better."""
 
     @property
     def name(self) -> str:

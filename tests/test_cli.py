@@ -254,7 +254,7 @@ BAD_INPUT = {
     "sizes no assignment": (("solve", "mm", "-s", "i"), "NAME=VALUE"),
     "unknown platform": (
         ("solve", "mm", "--platform", "u9999"),
-        "asic-28nm, u250, u280, u55c, vck190, vu9p, zcu102",
+        "asic-28nm, rtl-open, u250, u280, u55c, vck190, vu9p, zcu102",
     ),
     "missing platform file": (("solve", "mm", "--platform", "/nowhere/p.yaml"), "/nowhere/p.yaml"),
     "unknown data type": (("solve", "mm", "--dtype", "fp3"), "fp32, fp16, bf16, int16, int8"),

@@ -18,6 +18,8 @@ from ithaca.commands.api.options import WRITTEN, LayerName, ResultFile
 from ithaca.exports.autosa.folder import AUTOSA
 from ithaca.exports.configuration import ArrayConfiguration, Tool
 from ithaca.exports.layers import TABLE, ExportedLayer, export_layers
+from ithaca.exports.rtl.folder import RTL, rtl_tool
+from ithaca.exports.rtl.hardware import ACCUMULATORS
 from ithaca.exports.scalesim.folder import SCALESIM
 from ithaca.exports.timeloop.folder import TIMELOOP
 from ithaca.exports.timeloop.hierarchy import MAPPINGS, MappedNest, architecture_text
@@ -44,7 +46,7 @@ _Choice = tuple[ArrayConfiguration | MappedNest, str]
 @public
 def export(
     result: ResultFile,
-    to: Annotated[str, Option("--to", help="Target: autosa, timeloop or scalesim.")],
+    to: Annotated[str, Option("--to", help="Target: autosa, timeloop, scalesim or rtl.")],
     output: Annotated[str | Path, Option("-o", "--output", help="Folder to write."), WRITTEN],
     *,
     nearest: Annotated[
@@ -52,16 +54,25 @@ def export(
         Option("--nearest", help="Export the best configuration that the target can take instead."),
     ] = False,
     layer: LayerName = None,
+    accumulator: Annotated[
+        int | None,
+        Option("--accumulator", help="Bits of a sum, with --to rtl: 16 or 32; default: 32."),
+    ] = None,
 ) -> str:
     """Export the best configuration of a result for another tool, or those of a network's layers,
-    each to a folder in it.
+    each to a folder in it; or as hardware that `ithaca build` runs.
 
     Returns one line on what was written. Raises `InputError` if the target cannot take a
     configuration (and ``nearest`` is not asked for).
     """
     name, found = parse_choice("--to", to, TARGETS), opened(result, layer)
+    if accumulator is not None and name != "rtl":
+        raise InputError(f"--accumulator does not go with --to {name}; allowed: --to rtl")
     if isinstance(found, CodesignResult):
         return _export_accelerator(name, found, output, nearest=nearest)
+    if isinstance(found, NetworkResult) and name == "rtl":
+        layers = ", ".join(part.layer.name for part in found.layers[:3])
+        raise InputError(f"--to rtl builds one array; allowed: --layer with one of {layers}, …")
     if isinstance(found, NetworkResult):
         files = _layer_files(name, found, nearest=nearest)
         write_folder(output, files)
@@ -71,6 +82,9 @@ def export(
             f"wrote {output}: {counted(len(found.layers), 'layer')} in {folders} ({TABLE}), {how}"
         )
     tool = _tool(name, found.problem.design, nearest=nearest)
+    if accumulator is not None:
+        bits = parse_choice("--accumulator", accumulator, list(ACCUMULATORS))
+        tool = rtl_tool(int(bits))
     if never := tool.nest_obstacles(_nest(found)):  # another configuration could not help
         raise InputError(f"{tool.cannot} this workload: {'; '.join(never)}")
     reasons = _reasons(tool, found)
@@ -207,7 +221,13 @@ def _configuration(solution: Solution) -> ArrayConfiguration | MappedNest:
         (limit.bound for limit in solution.problem.limits if limit.metric == "bandwidth"), None
     )
     return ArrayConfiguration(
-        design.nest, design.array, design.data, solution.tiling, design.technology, bandwidth
+        design.nest,
+        design.array,
+        design.data,
+        solution.tiling,
+        design.technology,
+        bandwidth,
+        solution.certificate.status.proven,
     )
 
 
@@ -266,4 +286,9 @@ def _expressible(tool: Tool, result: Result) -> tuple[Solution, str]:
     return best, "the best of the result's that can be expressed"
 
 
-TARGETS: Mapping[str, Tool] = {"autosa": AUTOSA, "timeloop": TIMELOOP, "scalesim": SCALESIM}
+TARGETS: Mapping[str, Tool] = {
+    "autosa": AUTOSA,
+    "timeloop": TIMELOOP,
+    "scalesim": SCALESIM,
+    "rtl": RTL,
+}

@@ -36,6 +36,18 @@ FILES = {
     },
     "timeloop": {"README.md", "architecture.yaml", "mapping.yaml", "problem.yaml"},
     "scalesim": {"README.md", "layout.csv", "scale.cfg", "topology.csv"},
+    "rtl": {
+        "README.md",
+        "array.sv",
+        "array_pe.sv",
+        "bench",
+        "bench.sv",
+        "expected.json",
+        "library",
+        "simulate.sh",
+        "synthesize.ys",
+        "vectors",
+    },
 }
 
 
@@ -133,5 +145,5 @@ def test_workloads_that_a_target_lacks_are_refused_in_one_line(tmp_path):
 
 
 def test_unknown_targets_are_refused(tmp_path):
-    with pytest.raises(InputError, match="to is 'vivado'; allowed: autosa, timeloop, scalesim"):
+    with pytest.raises(InputError, match="to is 'vivado'; allowed: autosa, timeloop, scalesim, rtl"):
         export_result(tmp_path / "any.json", "vivado", tmp_path / "out")

@@ -140,7 +140,7 @@ MAC_PJ = {"fp32": "4.6", "fp16": "1.5", "bf16": "0.955", "int16": "0.85", "int8"
 
 
 def test_names_are_the_packaged_files() -> None:
-    assert platform_names() == ("asic-28nm", "u250", "u280", "u55c", "vck190", "vu9p", "zcu102")
+    assert platform_names() == ("asic-28nm", "rtl-open", "u250", "u280", "u55c", "vck190", "vu9p", "zcu102")
     found = [entry.name for entry in files("ithaca.formulations.platforms").iterdir()]
     assert {f"{name}.yaml" for name in platform_names()} <= set(found)
 
@@ -194,7 +194,7 @@ def test_defaults(tmp_path: Path) -> None:
 def test_unknown_name(name: str) -> None:
     with pytest.raises(
         InputError,
-        match=r"^unknown platform '.*'; known: asic-28nm, u250, u280, u55c, vck190, vu9p, zcu102; or a path to a \.yaml file$",
+        match=r"^unknown platform '.*'; known: asic-28nm, rtl-open, u250, u280, u55c, vck190, vu9p, zcu102; or a path to a \.yaml file$",
     ) as caught:
         load_platform(name)
     assert str(caught.value).isprintable()

@@ -8,23 +8,28 @@ up in another product.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import product
 from math import prod
 from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
 from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.array_types import Integers
 from ithaca.formulations.algebra.expression import Expression
-from ithaca.formulations.algebra.number_systems import FRACTION
+from ithaca.formulations.data_types import DataType
 from ithaca.formulations.machine import Sums
+from ithaca.formulations.systolic.addresses import (
+    AddressNest,
+    ArrayAddresses,
+    reach_below,
+    span,
+)
 from ithaca.formulations.systolic.design import SystolicDesign
-from ithaca.formulations.systolic.quantities import extent, lanes, t1, t2, tiles
 from ithaca.formulations.systolic.simulation.carrying import (
     Actor,
     Words,
@@ -34,7 +39,7 @@ from ithaca.formulations.systolic.simulation.carrying import (
 )
 from ithaca.formulations.systolic.simulation.network import Loop, ProcessNetwork
 from ithaca.formulations.systolic.systolic_array import GroupRole, IOGroup
-from ithaca.workloads.affine import Access, Affine
+from ithaca.workloads.affine import Access
 from ithaca.workloads.nest import LoopNest
 
 #: Moves of words and multiplications that are checked at most: some seconds.
@@ -130,12 +135,19 @@ def check_values(
             shared[owner] = array.actor(process.module.partition(" ")[0])
         actors[process.name] = shared[owner]
     carry(network, actors)
-    return Values(array.tensors, array.result, *_reference(design.nest, array.tensors))
+    return Values(array.tensors, array.result, *reference(design.nest, array.tensors))
+
+
+def random_tensors(nest: LoopNest, data: DataType) -> dict[str, NDArray[Any]]:
+    """Random tensors that a nest reads, the same at every call; integers of the whole range."""
+    return {
+        access.tensor: _random(nest, access, data.name, n) for n, access in enumerate(nest.inputs)
+    }
 
 
 def _random(nest: LoopNest, access: Access, name: str, seed: int) -> NDArray[Any]:
     numbers = np.random.default_rng(seed)
-    shape = [_span(subscript, nest.sizes) for subscript in access]
+    shape = [span(subscript, nest.sizes) for subscript in access]
     if name.startswith("int"):
         return numbers.integers(
             -(2 ** (int(name[3:]) - 1)), 2 ** (int(name[3:]) - 1), shape
@@ -143,182 +155,92 @@ def _random(nest: LoopNest, access: Access, name: str, seed: int) -> NDArray[Any
     return numbers.standard_normal(shape).astype(np.float64 if name == "fp64" else np.float32)
 
 
-def _reference(nest: LoopNest, tensors: Tensors) -> tuple[NDArray[Any], NDArray[Any]]:
+def reference(nest: LoopNest, tensors: Tensors) -> tuple[NDArray[Any], NDArray[Any]]:
     """The nest's result, and by how much each element may be off."""
-    grid = dict(
-        zip(nest.loops, np.ogrid[tuple(slice(n) for n in nest.sizes.values())], strict=True)
-    )
-
-    def indices(access: Access) -> tuple[Any, ...]:
-        return tuple(
-            sum(c * grid[loop] for loop, c in s.terms) + _before(s, nest.sizes) for s in access
-        )
-
     exact = all(np.issubdtype(tensor.dtype, np.integer) for tensor in tensors.values())
-    factors = [
-        tensors[access.tensor].astype(np.int64 if exact else np.float64)[indices(access)]
-        for access in nest.inputs
-    ]
-    reduced = tuple(
-        number for number, loop in enumerate(nest.loops) if loop in nest.reduction_loops
-    )
-    products = np.broadcast_to(prod(factors[1:], start=factors[0]), tuple(nest.sizes.values()))
-    found = np.zeros([_span(s, nest.sizes) for s in nest.output], products.dtype)
-    allowed = np.zeros(found.shape)
-    # subscripts of the output are loops or constants, so all its elements are reached
-    found[indices(nest.output)] = products.sum(axis=reduced, keepdims=True)
-    if not exact:
-        roundings = prod(nest.sizes[loop] for loop in nest.reduction_loops) + len(factors)
-        unit = np.finfo(next(iter(tensors.values())).dtype).eps / 2
-        allowed[indices(nest.output)] = (
-            2 * roundings * unit * np.abs(products).sum(axis=reduced, keepdims=True)
-        )
-    return found, allowed
+    number = {loop: at for at, loop in enumerate(nest.loops)}
 
+    def summed(words: Callable[[NDArray[Any]], NDArray[Any]]) -> NDArray[Any]:
+        # each factor as a view with an axis per loop, so that no product is kept
+        factors: list[Any] = []
+        for access in nest.inputs:
+            tensor = words(tensors[access.tensor].astype(np.int64 if exact else np.float64))
+            first = [reach_below(s, nest.sizes) for s in access]
+            loops = [loop for loop in nest.loops if access.indexed_by(loop)]
+            strides = [
+                sum(s.coefficient(loop) * n for s, n in zip(access, tensor.strides, strict=True))
+                for loop in loops
+            ]
+            view = as_strided(
+                tensor[tuple(slice(n, None) for n in first)],
+                [nest.sizes[loop] for loop in loops],
+                strides,
+            )
+            factors += [view, [number[loop] for loop in loops]]
+        kept = [number[loop] for subscript in nest.output for loop in subscript.loops]
+        found: NDArray[Any] = np.einsum(*factors, kept)
+        return found.reshape([span(s, nest.sizes) for s in nest.output])
 
-def _span(subscript: Affine, extents: Mapping[str, int]) -> int:
-    """Elements that a subscript ranges over, gaps included."""
-    return sum(abs(c) * (extents[loop] - 1) for loop, c in subscript.terms) + 1
-
-
-def _before(subscript: Affine, extents: Mapping[str, int]) -> int:
-    """How far the terms of a subscript reach below 0."""
-    return sum(-c * (extents[loop] - 1) for loop, c in subscript.terms if c < 0)
+    found = summed(lambda tensor: tensor)
+    if exact:
+        return found, np.zeros(found.shape)
+    roundings = prod(nest.sizes[loop] for loop in nest.reduction_loops) + len(nest.inputs)
+    unit = np.finfo(next(iter(tensors.values())).dtype).eps / 2
+    return found, 2 * roundings * unit * summed(np.abs)
 
 
 class _Array:
-    """The tensors of a configuration: addresses in tiles, and tiles in tensors."""
+    """The tensors of a configuration, padded to whole tiles, and the places of all words."""
 
     def __init__(
         self, design: SystolicDesign, configuration: Mapping[str, int], sums: Sums
     ) -> None:
-        self.nest, self.array, self.sums = design.nest, design.array, sums
-        self._values = {
+        nest, array = design.nest, design.array
+        quantities = {
             name: Fraction(value) for name, value in {**design.extents, **configuration}.items()
         }
-        self.groups = {group.name: group for group in self.array.packed_groups}
-        self.accesses = {access.tensor: access for access in self.nest.accesses}
-        #: The subscripts of each tensor, and how they number the elements that its tiles hold.
-        self.stored = {
-            a.tensor: [(s, s.without_gaps(self.nest.once)) for s in a] for a in self.nest.accesses
-        }
-        self.modules = {module.name: (group, module) for group, module in self.array.modules}
-        self.tensors = {
-            a.tensor: _random(self.nest, a, design.data.name, n)
-            for n, a in enumerate(self.nest.inputs)
-        }
+        self.sums, self.places = sums, ArrayAddresses(nest, array, quantities)
+        self.groups = {group.name: group for group in array.packed_groups}
+        self.modules = {module.name: (group, module) for group, module in array.modules}
+        self.tensors = random_tensors(nest, design.data)
         kind = next(iter(self.tensors.values())).dtype
-        self.result = np.zeros([_span(s, self.nest.sizes) for s in self.nest.output], kind)
-        space, untiled = self.array.dataflow, self.array.untiled
-        #: Iterations of each loop that one buffer's tile covers.
-        self.inner = {
-            loop: self.value(
-                t2(loop) if loop in space else extent(loop) if loop in untiled else t1(loop)
-            )
-            for loop in self.nest.loops
-        }
-        self.simd, self.outputs = self.value(self.array.pe.simd), self.value(self.array.pe.outputs)
-        self.local, self.accumulators = self._trips()
+        #: What drains bring to DRAM, and the result in it.
+        self.written = np.zeros(prod(self.places.tensor_shape(nest.output)), kind)
+        self.result = self.written.reshape(self.places.tensor_shape(nest.output))[
+            self.places.tensor_place(nest.output)
+        ]
+        self.simd, self.outputs = self.value(array.pe.simd), self.value(array.pe.outputs)
+        self.accumulators = self.places.accumulators().addresses
 
     def value(self, expression: Expression) -> int:
         """A whole number of the configuration."""
-        return int(expression.evaluate(self._values, FRACTION))
+        return self.places.value(expression)
 
-    def _trips(self) -> tuple[dict[str, Any], Integers]:
-        """The iteration, within a tile, of each loop in every trip of a PE; its accumulator.
+    def lanes(self, access: Access, nest: AddressNest) -> Integers:
+        """The elements of the words at the places of a nest in a tile: a row each."""
+        stride = self.places.lane_stride(access)
+        lanes = stride * np.arange(self.simd if stride else 1)
+        return np.add.outer(nest.addresses, lanes)
 
-        Per block of outputs all reductions, within them the loops that hide latency.
-        """
-        outer, nest = (
-            [loop for loop in self.nest.loops if loop not in self.array.dataflow],
-            self.nest,
+    def packs(self, group: IOGroup) -> Integers:
+        """The elements of the packs that a group moves in the padded tensor: a row each."""
+        gap = self.places.gap(self.places.access(group.tensor))
+        return np.add.outer(
+            self.places.stream(group).addresses, gap * np.arange(self.value(group.pack))
         )
-        outer.sort(key=lambda loop: loop in nest.reduction_loops)
-        axes = [
-            (x, self.value(extent(x) if x in nest.untiled else lanes(x)), x not in nest.untiled)
-            for x in outer
-        ]
-        hiding = [(x, self.value(t2(x)), False) for x in self.array.latency_hiding_loops]
-        shape = [size for _, size, _ in (*axes, *hiding)]
-        index = np.indices(shape, np.int64).reshape(len(shape), -1)
-        local: dict[str, Any] = dict.fromkeys(nest.loops, np.zeros(prod(shape), np.int64))
-        for (loop, _, strided), steps in zip((*axes, *hiding), index, strict=True):
-            local[loop] = local[loop] + steps * (self.value(t2(loop)) if strided else 1)
-        inner = prod(size for _, size, _ in hiding)
-        visits = prod(size for loop, size, _ in axes if loop in nest.reduction_loops)
-        trip = np.arange(prod(shape))
-        return local, trip // (visits * inner) * inner + trip % inner
-
-    def addresses(self, access: Access) -> Integers:
-        """Where in its tile a PE's word of a tensor is, in every trip: a row of elements each."""
-        lane = np.arange(self.simd if access.indexed_by(self.nest.simd) else 1)
-        flat = np.zeros((len(self.accumulators), len(lane)), np.int64)
-        for _, subscript in self.stored[access.tensor]:
-            place = sum(c * self.local[loop] for loop, c in subscript.terms) + _before(
-                subscript, self.inner
-            )
-            row = np.reshape(place, (-1, 1)) + subscript.coefficient(self.nest.simd) * lane
-            flat = flat * _span(subscript, self.inner) + row
-        return flat
-
-    def tiles_of(self, group: IOGroup) -> Iterator[list[tuple[Any, Any]]]:
-        """Tile by tile, for each buffer of a group: which part lies where in the tensor."""
-        staying = self.array.staying(group.tensor)
-        order, access = self.array.order, self.accesses[group.tensor]
-        along = None if group.direction is None else self.array.dataflow.index(group.direction)
-        places = product(*(range(self.value(lanes(loop))) for loop in self.array.dataflow))
-        # chains run along the first space loop but the one the data are handed along
-        chains = sorted(
-            (p for p in places if along is None or not p[along]), key=lambda place: place[::-1]
-        )
-        for tile in product(
-            *(range(1 if loop in staying else self.value(tiles(loop))) for loop in order)
-        ):
-            first = {
-                loop: number * self.value(t1(loop))
-                for loop, number in zip(order, tile, strict=True)
-            }
-            found = []
-            for place in chains:
-                lane = {
-                    x: n * self.value(t2(x))
-                    for x, n in zip(self.array.dataflow, place, strict=True)
-                }
-                found.append(
-                    self._part(
-                        access, {x: first.get(x, 0) + lane.get(x, 0) for x in self.nest.loops}
-                    )
-                )
-            yield found
-
-    def _part(self, access: Access, begin: Mapping[str, int]) -> tuple[Any, Any]:
-        within, where = [], []
-        for subscript, stored in self.stored[access.tensor]:
-            origin = sum(c * begin[loop] for loop, c in subscript.terms)
-            origin += _before(subscript, self.nest.sizes) - _before(subscript, self.inner)
-            last = origin + _span(subscript, self.inner) - 1
-            there = np.linspace(origin, last, _span(stored, self.inner), dtype=np.int64)
-            inside = np.flatnonzero((there >= 0) & (there < _span(subscript, self.nest.sizes)))
-            within.append(inside)
-            where.append(there[inside])
-        return np.ix_(*within), np.ix_(*where)
-
-    def tile_shape(self, group: IOGroup) -> list[int]:
-        """The dimensions of a buffer's tile (elements)."""
-        return [_span(stored, self.inner) for _, stored in self.stored[group.tensor]]
 
     def words(self, group: IOGroup) -> Iterator[Words]:
         """Words that DRAM sends of a tensor, tile by tile; zeros beyond the tensor's end."""
-        tensor, shape, pack = (
-            self.tensors[group.tensor],
-            self.tile_shape(group),
-            self.value(group.pack),
-        )
-        for parts in self.tiles_of(group):
-            sent = np.zeros((len(parts), *shape), tensor.dtype)
-            for tile, (within, where) in zip(sent, parts, strict=True):
-                tile[within] = tensor[where]
-            yield sent.reshape(-1, pack)
+        access = self.places.access(group.tensor)
+        tensor = self.places.pad(access, self.tensors[group.tensor]).ravel()
+        yield from self._tiles(group, tensor[self.packs(group)])
+
+    def _tiles(self, group: IOGroup, packs: Any) -> Any:
+        return packs.reshape(self.value(group.modules[-1].tiles), -1, packs.shape[1])
+
+    def tile_places(self, group: IOGroup) -> Iterator[Integers]:
+        """The elements of the padded result in the packs of each tile."""
+        yield from self._tiles(group, self.packs(group))
 
     def actor(self, module: str) -> Actor:
         """The actor of the processes of a module."""
@@ -327,11 +249,10 @@ class _Array:
         group, stated = self.modules[module]
         if group.role is GroupRole.READ:
             words = self.words(group) if stated.dram else iter(())
-            return (
-                _Buffer(words, self.addresses(self.accesses[group.tensor]))
-                if stated.buffer
-                else _Source(words)
-            )
+            if not stated.buffer:
+                return _Source(words)
+            access = self.places.access(group.tensor)
+            return _Buffer(words, self.lanes(access, self.places.feed(access)))
         sink = _Sink(self, group)
         return _Drain(self, group, sink) if stated.buffer else sink
 
@@ -407,19 +328,14 @@ class _Sink(Actor):
     """A module without a buffer: passes sums on, the one at DRAM takes them to their places."""
 
     def __init__(self, array: _Array, group: IOGroup) -> None:
-        self._array, self._shape = array, array.tile_shape(group)
-        self._tiles = array.tiles_of(group)
+        self._array, self._tiles = array, array.tile_places(group)
 
     def turn(self, loop: Loop, taken: Sequence[Words]) -> Sequence[Words]:
         return taken if loop.writes else self.write(taken[0])
 
     def write(self, words: Words) -> Sequence[Words]:
         """A tile of every buffer."""
-        parts = next(self._tiles)
-        for tile, (within, where) in zip(
-            words.reshape(len(parts), *self._shape), parts, strict=True
-        ):
-            self._array.result[where] = tile[within]
+        self._array.written[next(self._tiles)] = words
         return []
 
 
@@ -427,12 +343,12 @@ class _Drain(Actor):
     """Takes sums, adds up what comes for the same output, and sends tiles."""
 
     def __init__(self, array: _Array, group: IOGroup, sink: _Sink) -> None:
-        self._sink, self._shape = sink, array.tile_shape(group)
+        access, sums = array.places.access(group.tensor), array.places.sums()
+        self._sink, self._size = sink, prod(array.places.tile_shape(access))
         self._pack = array.value(group.pack)
         # where each accumulator's sums belong in the tile
-        _, first = np.unique(array.accumulators, return_index=True)
-        self._addresses = array.addresses(array.accesses[group.tensor])[first]
-        self._empty = np.zeros((len(first), array.outputs), array.result.dtype)
+        self._addresses = array.lanes(access, sums)
+        self._empty = np.zeros((sums.count, array.outputs), array.result.dtype)
         self._sums: Words = self._empty
         self._whole: Words | None = None
 
@@ -444,7 +360,7 @@ class _Drain(Actor):
             return []
         if self._whole is None:  # a drain meets nobody
             self.meet()
-        tile = np.zeros(prod(self._shape), self._empty.dtype)
+        tile = np.zeros(self._size, self._empty.dtype)
         tile[self._addresses] = self._whole
         self._whole = None
         words = tile.reshape(-1, self._pack)

@@ -1,0 +1,190 @@
+"""`ithaca.build`: exported hardware, simulated and synthesized."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import ConfigDict
+from typer import Argument, Option
+
+from ithaca.commands.api.keywords import public
+from ithaca.commands.api.live_line import tell
+from ithaca.commands.api.options import WRITTEN_FILE
+from ithaca.commands.api.parsing import parse_integer
+from ithaca.exports.rtl.tools import Resources, Run, compiled
+from ithaca.exports.rtl.tools import synthesize as run_synthesis
+from ithaca.files.documents import validated
+from ithaca.files.errors import InputError
+from ithaca.files.numbers import number
+from ithaca.files.reading import parse_json, read_text
+from ithaca.files.writing import SCHEMA, check_writable
+from ithaca.formulations.schema import Document
+
+#: Largest ``expected.json`` (bytes).
+MAX_BYTES = 65_536
+
+
+class CyclesDocument(Document):
+    """Cycles of a run by the closed forms of the model."""
+
+    exact: int | float
+    cycle: int | float
+
+
+class HardwareDocument(Document):
+    """What hardware must do, as ``expected.json`` states it; further fields say what it is."""
+
+    model_config = ConfigDict(extra="allow")
+
+    design: str
+    machine: dict[str, int | str]
+    elements: int
+    macs: int
+    cycles: CyclesDocument
+    simulated: int | None
+    hangs: bool | None
+    proven: bool
+    vectors: bool
+    dsp: int | float
+    bram18k: int | float
+
+
+class ExpectedDocument(Document):
+    """The whole of ``expected.json``."""
+
+    model_config = ConfigDict(extra="allow")
+
+    rtl: HardwareDocument
+
+
+@dataclass(frozen=True)
+class Build:
+    """The answer of `ithaca.build`: what hardware did, beside what it must do."""
+
+    folder: Path
+    """The folder of the hardware."""
+    expected: HardwareDocument
+    """What is stated of it."""
+    runs: tuple[Run, ...] = ()
+    """Simulations: without stalls, and with them if that was asked for."""
+    resources: Resources | None = None
+    """What synthesis made of it, if that was asked for."""
+
+    @property
+    def right(self) -> bool:
+        """Whether everything that was run is as stated."""
+        plain = self.runs[0]
+        stated = self.expected.simulated
+        return (
+            all(run.right == self.expected.elements and not run.hangs for run in self.runs)
+            and stated in (None, plain.cycles)
+            and not self.expected.hangs
+        )
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """What happened, for people."""
+        plain, *stalled = self.runs
+        lines = [f"{self._cycles(plain)}; {self._elements(plain)}"]
+        closed = self.expected.cycles.cycle
+        if not plain.hangs and not self.expected.hangs and closed != plain.cycles:
+            error = closed / plain.cycles - 1
+            lines.append(f"cycle model edition: {number(closed)} cycles ({error:+.2%})")
+        for run in stalled:
+            took = "hangs" if run.hangs else f"{number(run.cycles)} cycles"
+            lines.append(f"with random stalls: {took}; {self._elements(run)}")
+        return tuple(lines)
+
+    def _cycles(self, run: Run) -> str:
+        stated = self.expected
+        if run.hangs:
+            if stated.hangs:
+                return "hangs, as ithaca simulate says"
+            return f"hangs: given up after {number(run.cycles)} cycles"
+        took = f"{number(run.cycles)} cycles"
+        if stated.hangs or stated.simulated not in (None, run.cycles):
+            simulated = "that it hangs" if stated.hangs else number(stated.simulated)
+            return f"{took}, but ithaca simulate says {simulated}"
+        if stated.proven and run.cycles == stated.cycles.cycle:
+            return f"{took}, as proven"
+        return took if stated.simulated is None else f"{took}, as simulated"
+
+    def _elements(self, run: Run) -> str:
+        every = self.expected.elements
+        if run.right == every:
+            return f"{number(every)} elements right"
+        missing = f"{number(run.wrong)} of {number(every)} elements are wrong"
+        late = every - run.right - run.wrong
+        return f"{missing}, {number(late)} never come" if late else missing
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        return {
+            "schema": SCHEMA,
+            "build": {
+                "expected": self.expected.model_dump(),
+                "right": self.right,
+                "runs": [asdict(run) for run in self.runs],
+                "resources": None if self.resources is None else asdict(self.resources),
+            },
+        }
+
+    def __repr__(self) -> str:
+        return f"<Build: {self.lines[0]}>"
+
+
+@public
+def build(
+    folder: Annotated[str | Path, Argument(help="Folder that ithaca export --to rtl wrote.")],
+    *,
+    stalls: Annotated[
+        int | None,
+        Option("--stalls", help="Run it again with random stalls at every port (seed ≥ 1)."),
+    ] = None,
+    vcd: Annotated[
+        str | Path | None,
+        Option("--vcd", help="Write a waveform (value change dump; short runs)."),
+        WRITTEN_FILE,
+    ] = None,
+    synthesize: Annotated[
+        bool, Option("--synthesize", help="Synthesize it for UltraScale+, too, by Yosys.")
+    ] = False,
+) -> Build:
+    """Simulate exported hardware by Verilator or Icarus Verilog, and synthesize it by Yosys.
+
+    Raises `InputError` if the folder holds no hardware, a tool is missing or fails, or the hardware
+    has no vectors.
+    """
+    place = Path(folder)
+    where = place / "expected.json"
+    document = parse_json(read_text(where, MAX_BYTES), where)
+    stated = validated(ExpectedDocument, document, where).rtl
+    if not stated.vectors:
+        raise InputError(
+            f"{folder}: the workload is too large to compute its result; allowed: a smaller one"
+        )
+    seed = None if stalls is None else parse_integer("--stalls", stalls, least=1) % 2**31
+    if vcd is not None:
+        check_writable(vcd)
+    _note("compiling the simulation")
+    work = int(stated.simulated or stated.cycles.cycle) * stated.macs
+    with compiled(place, traced=vcd is not None, work=work) as bench:
+        _note(f"simulating by {bench.simulator}")
+        runs = [bench.run(vcd=None if vcd is None else Path(vcd))]
+        if seed is not None:
+            runs.append(bench.run(stalls=seed))
+    resources = None
+    if synthesize:
+        _note("synthesizing by Yosys")
+        resources = run_synthesis(place)
+    return Build(place, stated, tuple(runs), resources)
+
+
+def _note(what: str) -> None:
+    """Say what runs, where somebody waits for it."""
+    if sys.stderr.isatty():
+        tell(f"{what} …")

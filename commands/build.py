@@ -1,0 +1,48 @@
+"""``ithaca build``: simulate exported hardware, and synthesize it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import typer
+
+from ithaca.commands.api.building import Build
+from ithaca.commands.api.building import build as build_hardware
+from ithaca.commands.api.options import AsJson
+from ithaca.commands.display import console, table
+from ithaca.commands.outcome import NOTHING_FOUND, print_document, say
+from ithaca.commands.typed import calls
+from ithaca.files.numbers import number
+
+
+@calls(build_hardware)
+def build(ask: Callable[..., Build], *, as_json: AsJson = False) -> None:
+    """``ithaca build``."""
+    found = ask()
+    if as_json:
+        print_document(found.document)
+    else:
+        print_build(found)
+    if not found.right:
+        raise typer.Exit(NOTHING_FOUND)
+
+
+def print_build(found: Build) -> None:
+    """Print what happened."""
+    for line in found.lines:
+        say(line)
+    made = found.resources
+    if made is None:
+        return
+    rows = [
+        ("DSP48E2", number(found.expected.dsp), made.dsp),
+        ("BRAM18", number(found.expected.bram18k), made.bram18k),
+        ("LUT", "–", made.lut),
+        ("of them memory", "–", made.lutram),
+        ("FF", "–", made.ff),
+    ]
+    cells = [
+        [("resource", name), ("model", model), (made.tool, number(count))]
+        for name, model, count in rows
+    ]
+    console().print(table(cells, left={"resource"}))

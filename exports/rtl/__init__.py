@@ -1,0 +1,1 @@
+"""Hardware: SystemVerilog of a derived array, with a bench, and what runs both."""

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: 0BSD
+// Use, change and sell this file in any product, without naming anybody. Part of what Ithaca writes.
+
+// Memory for the bench: takes the words of a plain tensor in the order in which tiles are written,
+// and compares the elements that count.
+module ithaca_sink #(
+    parameter integer BITS = 32,             // of an element
+    parameter integer PACK = 1,              // elements that come at a time
+    parameter integer SIZE = 1,              // elements of the tensor
+    parameter integer AXES = 1,
+    parameter [32*AXES-1:0] COUNTS = 1,
+    parameter [32*AXES-1:0] STEPS = 1,
+    parameter integer FIRST = 0,
+    parameter FILE = "C.hex"                 // in front of each element a digit: 1 if it counts
+) (
+    input  wire                 clk,
+    input  wire                 rst,
+    input  wire [31:0]          seed,        // of random stalls; 0: none
+    input  wire                 valid,
+    output wire                 ready,
+    input  wire [PACK*BITS-1:0] data,
+    output wire                 ends,        // takes the last word
+    output reg  [31:0]          right,
+    output reg  [31:0]          wrong
+);
+    reg [BITS+3:0] words[0:SIZE-1];
+    initial $readmemh(FILE, words);
+
+    ithaca_random random (.clk(clk), .rst(rst), .seed(seed), .high(ready));
+    wire take = valid && ready;
+    wire [31:0] place;
+    wire [AXES-1:0] unused, last;
+    ithaca_walk #(
+        .AXES(AXES), .COUNTS(COUNTS), .STEPS(STEPS), .FIRST(FIRST), .BITS(32)
+    ) walk (
+        .clk(clk), .rst(rst), .step(take), .place(place), .first(unused), .last(last)
+    );
+    assign ends = take && &last;
+
+    reg [31:0] hits, misses;
+    reg [BITS+3:0] word;
+    integer n;
+    always @* begin
+        hits = 0;
+        misses = 0;
+        word = 0;
+        for (n = 0; n < PACK; n = n + 1) begin
+            word = words[place+n];
+            if (word[BITS] && word[BITS-1:0] === data[n*BITS+:BITS]) hits = hits + 1;
+            else if (word[BITS]) misses = misses + 1;
+        end
+    end
+    always @(posedge clk)
+        if (rst) begin
+            right <= 0;
+            wrong <= 0;
+        end else if (take) begin
+            right <= right + hits;
+            wrong <= wrong + misses;
+        end
+endmodule

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: 0BSD
+// Use, change and sell this file in any product, without naming anybody. Part of what Ithaca writes.
+
+// Memory for the bench: sends the words of a plain tensor in the order in which tiles are read.
+module ithaca_source #(
+    parameter integer BITS = 8,              // of an element
+    parameter integer PACK = 1,              // elements that are sent at a time
+    parameter integer GAP = 1,               // from one of them to the next
+    parameter integer SIZE = 1,              // elements of the tensor
+    parameter integer AXES = 1,
+    parameter [32*AXES-1:0] COUNTS = 1,
+    parameter [32*AXES-1:0] STEPS = 1,
+    parameter integer FIRST = 0,
+    parameter FILE = "A.hex"
+) (
+    input  wire                 clk,
+    input  wire                 rst,
+    input  wire [31:0]          seed,        // of random stalls; 0: none
+    output wire                 valid,
+    input  wire                 ready,
+    output wire [PACK*BITS-1:0] data
+);
+    reg [BITS-1:0] words[0:SIZE-1];
+    initial $readmemh(FILE, words);
+
+    wire high;
+    ithaca_random random (.clk(clk), .rst(rst), .seed(seed), .high(high));
+    reg done, offered;                       // what is offered stays until it is taken
+    assign valid = !rst && !done && (offered || high);
+    wire send = valid && ready;
+    wire [31:0] place;
+    wire [AXES-1:0] unused, last;
+    ithaca_walk #(
+        .AXES(AXES), .COUNTS(COUNTS), .STEPS(STEPS), .FIRST(FIRST), .BITS(32)
+    ) walk (
+        .clk(clk), .rst(rst), .step(send), .place(place), .first(unused), .last(last)
+    );
+    always @(posedge clk)
+        if (rst) begin
+            done <= 1'b0;
+            offered <= 1'b0;
+        end else begin
+            done <= done || (send && &last);
+            offered <= valid && !ready;
+        end
+    genvar n;
+    generate
+        for (n = 0; n < PACK; n = n + 1) begin : elements
+            assign data[n*BITS+:BITS] = words[place+n*GAP];
+        end
+    endgenerate
+endmodule

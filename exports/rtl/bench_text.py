@@ -1,0 +1,82 @@
+"""The bench: plain tensors in memory, words in the order of tiles, and what must come out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ithaca.exports.configuration import template
+from ithaca.exports.rtl.array_text import nest_parameters
+from ithaca.exports.rtl.hardware import Hardware
+from ithaca.formulations.systolic.simulation.values import random_tensors, reference
+from ithaca.formulations.systolic.systolic_array import IOGroup
+
+
+def bench_text(hardware: Hardware, limit: int) -> str:
+    """``bench.sv``: the array with a memory for each tensor; it ends after so many cycles at
+    most."""
+    sources = []
+    for number, group in enumerate(hardware.reads):
+        sources.append(
+            template("rtl/source.sv.txt").format(
+                **_memory(hardware, group),
+                number=number + 1,
+                gap=hardware.places.gap(hardware.places.access(group.tensor)),
+            )
+        )
+    chosen, out = hardware.configuration, hardware.out
+    ports = [
+        f"        .{group.tensor}_t{what}({group.tensor}_t{what})"
+        for group in (*hardware.reads, out)
+        for what in ("valid", "ready", "data")
+    ]
+    return template("rtl/bench.sv.txt").format(
+        statement=chosen.nest,
+        design=chosen.design.name,
+        sources="".join(sources),
+        ports=",\n".join(ports),
+        limit=limit,
+        **_memory(hardware, out),
+    )
+
+
+def _memory(hardware: Hardware, group: IOGroup) -> dict[str, Any]:
+    places = hardware.places
+    shape = places.tensor_shape(places.access(group.tensor))
+    pack, bits = hardware.value(group.pack), hardware.bits(group)
+    return {
+        "name": group.tensor,
+        "bits": bits,
+        "pack": pack,
+        "width": pack * bits,
+        "size": int(np.prod(shape)),
+        "nest": nest_parameters(places.stream(group).merged),
+    }
+
+
+def vectors(hardware: Hardware) -> Mapping[str, str]:
+    """Tensors as hexadecimal numbers, an element a line: random ones, and the result."""
+    chosen, places = hardware.configuration, hardware.places
+    tensors = random_tensors(chosen.nest, chosen.data)
+    found, _ = reference(chosen.nest, tensors)
+    files = {
+        f"vectors/{access.tensor}.hex": _hexadecimal(
+            places.pad(access, tensors[access.tensor]).ravel(), chosen.data.bits
+        )
+        for access in chosen.nest.inputs
+    }
+    output = chosen.nest.output
+    counts = places.pad(output, np.ones(found.shape, np.int64)).ravel()
+    result = places.pad(output, found).ravel() % (1 << hardware.sum_bits)
+    files[f"vectors/{output.tensor}.hex"] = _hexadecimal(
+        result + (counts << hardware.sum_bits), hardware.sum_bits + 4
+    )
+    return files
+
+
+def _hexadecimal(numbers: NDArray[Any], bits: int) -> str:
+    digits, modulus = bits // 4, 1 << bits
+    return "".join(f"{number % modulus:0{digits}x}\n" for number in numbers.tolist())

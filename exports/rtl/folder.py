@@ -1,0 +1,162 @@
+"""The exported folder: the array, its bench with vectors, and what runs and synthesizes them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from functools import partial
+from importlib.resources import files
+from math import prod
+from typing import Any
+
+from ithaca.exports.configuration import ArrayConfiguration, Tool, template
+from ithaca.exports.rtl.array_text import array_text, pe_text
+from ithaca.exports.rtl.bench_text import bench_text, vectors
+from ithaca.exports.rtl.hardware import Hardware, in_exact_edition, obstacles
+from ithaca.files import signals
+from ithaca.files.errors import InputError
+from ithaca.files.numbers import json_number, number
+from ithaca.files.writing import SCHEMA, document_text
+from ithaca.formulations.algebra.number_systems import FRACTION
+from ithaca.formulations.systolic.addresses import span
+from ithaca.formulations.systolic.cost_model import evaluate
+from ithaca.formulations.systolic.derivation import derive
+from ithaca.formulations.systolic.design import SystolicDesign
+from ithaca.formulations.systolic.simulation.activity import simulate_network
+from ithaca.formulations.systolic.simulation.arrays import array_network
+from ithaca.formulations.systolic.systolic_array import Edition, IOGroup
+
+#: Operations of a nest up to which the result of random tensors is computed: some seconds.
+MOST_OPERATIONS = 2**31
+
+
+def library() -> dict[str, str]:
+    """The fixed modules, by their paths in the folder."""
+    return {
+        f"{folder}/{path.name}": path.read_text(encoding="utf-8")
+        for folder in ("library", "bench")
+        for path in sorted(
+            files("ithaca.exports.rtl").joinpath(folder).iterdir(), key=lambda each: each.name
+        )
+        if path.name.endswith(".sv")
+    }
+
+
+def expected(hardware: Hardware, *, proven: bool = False) -> dict[str, Any]:
+    """Content of ``expected.json``: what the hardware must do, and what it costs by the model."""
+    chosen = hardware.configuration
+    costs = {
+        edition: evaluate(
+            derive(chosen.nest, chosen.design.dataflow, chosen.design.permutation, edition),
+            chosen.quantities,
+            chosen.data,
+            FRACTION,
+            chosen.technology,
+        )
+        for edition in (Edition.EXACT, Edition.CYCLE)
+    }
+    return {
+        "schema": SCHEMA,
+        "rtl": {
+            "statement": str(chosen.nest),
+            "sizes": chosen.nest.settings,
+            "dtype": chosen.data.name,
+            "accumulator": hardware.sum_bits,
+            "design": chosen.design.name,
+            "machine": asdict(hardware.machine) | {"sums": hardware.machine.sums.value},
+            "cycles": {e.value: json_number(cost.latency) for e, cost in costs.items()},
+            **simulated(hardware),
+            "elements": elements(hardware),
+            "macs": hardware.simd * hardware.value(chosen.design.pe.count),
+            "proven": proven,
+            "vectors": chosen.nest.operations <= MOST_OPERATIONS,
+            "dsp": json_number(costs[Edition.EXACT].dsp),
+            "bram18k": json_number(costs[Edition.EXACT].bram18k),
+        },
+    }
+
+
+def elements(hardware: Hardware) -> int:
+    """Elements of the result."""
+    sizes = hardware.configuration.nest.sizes
+    return prod(span(subscript, sizes) for subscript in hardware.configuration.nest.output)
+
+
+def simulated(hardware: Hardware) -> dict[str, Any]:
+    """Cycles by `ithaca simulate`, and whether the array hangs; None where that cannot be said."""
+    chosen = hardware.configuration
+    design = SystolicDesign(chosen.nest, chosen.design, chosen.data, technology=chosen.technology)
+    point = chosen.tiling.configuration(chosen.design, chosen.nest.sizes)
+    try:
+        run = simulate_network(array_network(design, point, hardware.machine), signals.check)
+    except InputError:  # numba is not installed, or there are too many PEs
+        return {"simulated": None, "hangs": None}
+    return {"simulated": run.cycles, "hangs": not run.finished}
+
+
+def limit(stated: Mapping[str, Any]) -> int:
+    """Cycles after which a bench says that the array hangs."""
+    return 2 * int(stated["simulated"] or 4 * stated["cycles"]["exact"]) + 1000
+
+
+def _written(configuration: ArrayConfiguration, sum_bits: int = 32) -> Mapping[str, str]:
+    exact = in_exact_edition(configuration)
+    assert exact is not None
+    hardware = Hardware(exact, sum_bits)
+    document = expected(
+        hardware, proven=configuration.proven and configuration.edition == Edition.CYCLE.value
+    )
+    stated, fixed = document["rtl"], library()
+    return {
+        "array.sv": array_text(hardware),
+        "array_pe.sv": pe_text(hardware),
+        **fixed,
+        "bench.sv": bench_text(hardware, limit(stated)),
+        **(vectors(hardware) if stated["vectors"] else {}),
+        "simulate.sh": template("rtl/simulate.sh.txt"),
+        "synthesize.ys": template("rtl/synthesize.ys.txt").format(
+            library=" ".join(path for path in fixed if path.startswith("library/"))
+        ),
+        "expected.json": document_text(document),
+        "README.md": _readme(hardware, stated),
+    }
+
+
+def _readme(hardware: Hardware, stated: Mapping[str, Any]) -> str:
+    chosen, places = hardware.configuration, hardware.places
+    machine = ", ".join(f"{name} {value}" for name, value in stated["machine"].items())
+    cycles = stated["simulated"] if not stated["hangs"] else None
+    return template("rtl/readme.md.txt").format(
+        statement=chosen.nest,
+        design=chosen.design.name,
+        data=chosen.data.name,
+        sum_bits=hardware.sum_bits,
+        machine=machine,
+        cycles="it hangs" if stated["hangs"] else number(cycles),
+        closed=number(stated["cycles"]["cycle"]),
+        exact=number(stated["cycles"]["exact"]),
+        dsp=number(stated["dsp"]),
+        bram=number(stated["bram18k"]),
+        ports="\n".join(
+            f"| `{group.tensor}` | {hardware.value(group.pack)} × {hardware.bits(group)} bits | "
+            f"{' × '.join(map(str, places.tensor_shape(places.access(group.tensor))))} | "
+            f"{_order(hardware, group)} |"
+            for group in (*hardware.reads, hardware.out)
+        ),
+    )
+
+
+def _order(hardware: Hardware, group: IOGroup) -> str:
+    nest = hardware.places.stream(group).merged
+    loops = ", ".join(f"{turns} by {stride}" for turns, stride in nest.axes)
+    return f"from {nest.base}: {loops}" if loops else f"{nest.base}"
+
+
+def rtl_tool(sum_bits: int = 32) -> Tool:
+    """The exporter for sums of so many bits."""
+    return replace(RTL, written=partial(_written, sum_bits=sum_bits))
+
+
+RTL = Tool(
+    "RTL cannot be generated of", lambda nest: (), lambda chosen: tuple(obstacles(chosen)), _written
+)

@@ -1,0 +1,155 @@
+"""What hardware is made of: a configuration with its machine and the widths of its words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from ithaca.exports.configuration import ArrayConfiguration
+from ithaca.formulations.algebra.expression import Expression
+from ithaca.formulations.machine import Machine
+from ithaca.formulations.systolic.addresses import AddressNest, ArrayAddresses
+from ithaca.formulations.systolic.derivation import derive
+from ithaca.formulations.systolic.systolic_array import Edition, GroupRole, IOGroup
+
+#: Types of words that can be built, and bits of a sum.
+WORDS = ("int8", "int16")
+ACCUMULATORS = ("16", "32")
+
+
+@dataclass(frozen=True)
+class Hardware:
+    """A configuration to be built."""
+
+    configuration: ArrayConfiguration
+    """The configuration, in the exact edition of the model."""
+    sum_bits: int = 32
+    """Bits of a sum."""
+
+    @property
+    def machine(self) -> Machine:
+        """The machine that it becomes."""
+        return self.configuration.technology.machine
+
+    @cached_property
+    def places(self) -> ArrayAddresses:
+        """Where words lie."""
+        chosen = self.configuration
+        return ArrayAddresses(chosen.nest, chosen.design, chosen.quantities)
+
+    def value(self, expression: Expression) -> int:
+        """A whole number of the configuration."""
+        return self.places.value(expression)
+
+    @property
+    def reads(self) -> tuple[IOGroup, ...]:
+        """The groups of the tensors that are read."""
+        groups = self.configuration.design.packed_groups
+        return tuple(group for group in groups if group.role is GroupRole.READ)
+
+    @property
+    def out(self) -> IOGroup:
+        """The group that writes the output: a drain, or a flow that buffers collect."""
+        groups = self.configuration.design.packed_groups
+        (out,) = (group for group in groups if group.role is not GroupRole.READ)
+        return out
+
+    @property
+    def outputs(self) -> int:
+        """Sums that a PE gives at a time."""
+        return self.value(self.configuration.design.pe.outputs)
+
+    @property
+    def simd(self) -> int:
+        """MAC units of a PE."""
+        return self.value(self.configuration.design.pe.simd)
+
+    def bits(self, group: IOGroup) -> int:
+        """Bits of an element."""
+        return self.configuration.data.bits if group.role is GroupRole.READ else self.sum_bits
+
+    def word(self, group: IOGroup) -> int:
+        """Elements that a PE takes or gives at a time."""
+        if group.role is not GroupRole.READ:
+            return self.outputs
+        return self.simd if self.places.lane_stride(self.places.access(group.tensor)) else 1
+
+    def in_tile(self, group: IOGroup) -> AddressNest:
+        """The elements of a tile in the order in which a PE takes or gives them."""
+        if group.role is GroupRole.READ:
+            return self.places.feed(self.places.access(group.tensor))
+        return self.places.sums()
+
+    @property
+    def trips(self) -> AddressNest:
+        """The accumulator of every turn of a PE: tiles that add to a sum, blocks of sums, visits,
+        and what hides latency.
+
+        Where sums are handed on they leave with every tile, and blocks share their accumulators.
+        """
+        pe, places = self.configuration.design.pe, self.places
+        visits, hidden, sums = places.visits(), places.hidden(), places.sums().count
+        drained = self.out.role is GroupRole.DRAIN
+        tiles = self.value(pe.tiles) // self.value(self.out.modules[0].tiles) if drained else 1
+        stride = hidden if drained else 0
+        return AddressNest(((tiles, 0), (sums // hidden, stride), (visits, 0), (hidden, 1)))
+
+    @property
+    def held(self) -> int:
+        """Accumulators of each sum that a PE gives at a time."""
+        (tiles, _), (blocks, stride), (visits, _), (hidden, _) = self.trips.axes
+        return 1 if tiles * visits == 1 else blocks * hidden if stride else hidden
+
+
+def obstacles(configuration: ArrayConfiguration) -> Iterator[str]:
+    """Every reason why a configuration cannot be built."""
+    design, machine = configuration.design, configuration.technology.machine
+    if configuration.data.name not in WORDS:
+        yield f"words are {configuration.data.name}; allowed: {' or '.join(WORDS)}"
+    if design.obstacle is not None:
+        yield design.obstacle
+    for name, allowed, fits in (
+        ("swap", "1", machine.swap == 1),
+        ("entry", "0", machine.entry == 0),
+        ("hop", "at least 2", machine.hop >= 2),
+        ("mac", "at least 2", machine.mac >= 2),
+    ):
+        if not fits:
+            yield (
+                f"the machine's {name} is {getattr(machine, name)}; allowed: {allowed} "
+                "(as of --platform rtl-open)"
+            )
+    if design.obstacle is None:
+        stated = in_exact_edition(configuration)
+        if stated is None:
+            yield f"edition {design.edition.value} states no packs for all modules"
+        else:
+            yield from _of_words(Hardware(stated))
+
+
+def _of_words(hardware: Hardware) -> Iterator[str]:
+    for group in (*hardware.reads, hardware.out):
+        word, places = hardware.word(group), hardware.places
+        stride = places.lane_stride(places.access(group.tensor))
+        if word > 1 and (
+            stride != 1
+            or hardware.in_tile(group).over(word) is None
+            or hardware.value(group.pack) % word
+        ):
+            yield (
+                f"SIMD words of {group.tensor} straddle its packs: loop "
+                f"{hardware.configuration.nest.simd} is not innermost in memory"
+            )
+
+
+def in_exact_edition(configuration: ArrayConfiguration) -> ArrayConfiguration | None:
+    """A configuration in the edition that says what modules there are; None where it states no
+    packs for all of them."""
+    design, tiling = configuration.design, configuration.tiling
+    exact = derive(configuration.nest, design.dataflow, design.permutation, Edition.EXACT)
+    names = [group.name for group in exact.packed_groups]
+    if not set(names) <= set(tiling.pack):
+        return None
+    packs = {name: tiling.pack[name] for name in names}
+    return replace(configuration, design=exact, tiling=replace(tiling, pack=packs))

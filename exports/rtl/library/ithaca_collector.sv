@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: 0BSD
+// Use, change and sell this file in any product, without naming anybody. Part of what Ithaca writes.
+
+// A doubled buffer that adds up what the last PE of a chain gives: one side takes, the other sends
+// tiles and passes those of the modules behind. They swap as in a feeder. Words are read ahead, so
+// that one stands at the port in every cycle of sending.
+module ithaca_collector #(
+    parameter integer BITS = 32,             // of a sum
+    parameter integer PACK = 1,              // sums that leave at a time
+    parameter integer WORD = 1,              // sums that PEs give at a time
+    parameter integer PACKS = 2,             // of a tile
+    parameter integer BEHIND = 0,            // modules behind
+    parameter integer AGAIN = 1,             // tiles that are added up
+    parameter integer AXES = 1,              // the order in which PEs give words
+    parameter [32*AXES-1:0] COUNTS = 1,
+    parameter [32*AXES-1:0] STEPS = 1,
+    parameter integer FIRST = 0
+) (
+    input  wire                 clk,
+    input  wire                 rst,
+    input  wire                 in_valid,
+    output wire                 in_ready,
+    input  wire [WORD*BITS-1:0] in_data,
+    input  wire                 next_valid,  // from the module behind
+    output wire                 next_ready,
+    input  wire [PACK*BITS-1:0] next_data,
+    output wire                 out_valid,
+    input  wire                 out_ready,
+    output wire [PACK*BITS-1:0] out_data
+);
+    localparam integer PLACE = PACKS > 1 ? $clog2(PACKS) : 1;
+    localparam integer PARTS = PACK / WORD;
+    localparam integer PART = $clog2(PARTS);
+    localparam integer WIDTH = $clog2((BEHIND + 1) * PACKS) + 1;
+
+    reg taken, sending, bank;                // bank: the one that takes
+    wire swap = taken && !sending;
+
+    // take: read, and add a cycle later
+    assign in_ready = !taken;
+    wire take = in_valid && in_ready;
+    wire take_ends, rounds_end, unused, unused_round;
+    wire [PLACE+PART-1:0] place;
+    wire [AXES-1:0] unused_first, last;
+    assign take_ends = &last;
+    ithaca_walk #(
+        .AXES(AXES), .COUNTS(COUNTS), .STEPS(STEPS), .FIRST(FIRST), .BITS(PLACE + PART)
+    ) walk (
+        .clk(clk), .rst(rst), .step(take), .place(place), .first(unused_first), .last(last)
+    );
+    ithaca_walk #(.COUNTS(AGAIN), .STEPS(0)) rounds (
+        .clk(clk), .rst(rst), .step(take && take_ends), .place(unused), .first(unused_round),
+        .last(rounds_end)
+    );
+    reg adding, begins, fresh;               // begins: the first tile, which replaces what is there
+    reg [PLACE+PART-1:0] added;
+    reg [WORD*BITS-1:0] word;
+    always @(posedge clk) begin
+        adding <= take && !rst;
+        fresh <= begins;
+        added <= place;
+        word <= in_data;
+        if (rst) begin
+            begins <= 1'b1;
+            taken <= 1'b0;
+        end else begin
+            if (take && take_ends) begins <= rounds_end;
+            if (swap) taken <= 1'b0;
+            else if (take && take_ends && rounds_end) taken <= 1'b1;
+        end
+    end
+
+    // send
+    reg [WIDTH-1:0] turn;                    // packs sent
+    wire own = BEHIND == 0 || turn < WIDTH'(PACKS);
+    assign out_valid = sending && (own || next_valid);
+    assign next_ready = sending && !own && out_ready;
+    wire send = out_valid && out_ready;
+    wire send_ends = send && turn == WIDTH'((BEHIND + 1) * PACKS - 1);
+    wire [WIDTH-1:0] following = turn + 1'b1;
+    always @(posedge clk)
+        if (rst) begin
+            sending <= 1'b0;
+            bank <= 1'b0;
+            turn <= {WIDTH{1'b0}};
+        end else if (swap) begin
+            sending <= 1'b1;
+            bank <= !bank;
+        end else if (send_ends) begin
+            sending <= 1'b0;
+            turn <= {WIDTH{1'b0}};
+        end else if (send) turn <= following;
+
+    wire [PLACE-1:0] ahead = swap ? {PLACE{1'b0}} : send ? following[PLACE-1:0] : turn[PLACE-1:0];
+
+    wire [PARTS-1:0] parts;
+    wire [WORD*BITS-1:0] earlier;
+    reg last_bank;                           // where the word that is added belongs
+    always @(posedge clk) last_bank <= bank;
+    wire [2*PACK*BITS-1:0] data;
+    wire [PACK*BITS-1:0] low = data[0+:PACK*BITS];
+    wire [PACK*BITS-1:0] high = data[PACK*BITS+:PACK*BITS];
+    wire [PACK*BITS-1:0] sums = last_bank ? high : low;
+    wire [PACK*BITS-1:0] sent = bank ? low : high;
+    generate
+        if (PARTS == 1) begin : whole
+            assign parts = 1'b1;
+            assign earlier = sums;
+        end else begin : some
+            assign parts = PARTS'(1) << added[PART-1:0];
+            assign earlier = sums[added[PART-1:0]*(WORD*BITS)+:WORD*BITS];
+        end
+    endgenerate
+    wire [WORD*BITS-1:0] sum;
+    genvar n, b;
+    generate
+        for (n = 0; n < WORD; n = n + 1) begin : adders
+            assign sum[n*BITS+:BITS] =
+                word[n*BITS+:BITS] + (fresh ? {BITS{1'b0}} : earlier[n*BITS+:BITS]);
+        end
+        for (b = 0; b < 2; b = b + 1) begin : banks
+            ithaca_ram #(.BITS(WORD * BITS), .PARTS(PARTS), .WORDS(PACKS), .FORWARD(1)) ram (
+                .clk(clk),
+                .write(adding && last_bank == b ? parts : {PARTS{1'b0}}),
+                .write_place(added[PLACE+PART-1:PART]), .write_data({PARTS{sum}}),
+                .read_place(bank == b && !swap ? place[PLACE+PART-1:PART] : ahead),
+                .read_data(data[b*PACK*BITS+:PACK*BITS])
+            );
+        end
+        if (BEHIND == 0) begin : end_of_chain
+            assign out_data = sent;
+            wire unused_data = &{1'b0, next_data};
+        end else begin : chain
+            assign out_data = own ? sent : next_data;
+        end
+    endgenerate
+endmodule

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: 0BSD
+// Use, change and sell this file in any product, without naming anybody. Part of what Ithaca writes.
+
+// A doubled buffer of a tensor that is read. One side fills it and passes on what is for the modules
+// behind; the other feeds PEs. They swap when both are done: in the cycle after, and both go on in
+// the next.
+module ithaca_feeder #(
+    parameter integer BITS = 8,              // of an element
+    parameter integer PACK = 1,              // elements that come at a time
+    parameter integer WORD = 1,              // elements that PEs take at a time
+    parameter integer PACKS = 2,             // of a tile
+    parameter integer BEHIND = 0,            // modules behind
+    parameter integer AGAIN = 1,             // times that a tile is fed
+    parameter integer AXES = 1,              // the order in which PEs take words
+    parameter [32*AXES-1:0] COUNTS = 1,
+    parameter [32*AXES-1:0] STEPS = 1,
+    parameter integer FIRST = 0,
+    parameter integer HOP = 2,
+    parameter integer DEPTH = 2
+) (
+    input  wire                 clk,
+    input  wire                 rst,
+    input  wire                 in_valid,
+    output wire                 in_ready,
+    input  wire [PACK*BITS-1:0] in_data,
+    output wire                 next_valid,  // to the module behind
+    input  wire                 next_ready,
+    output wire [PACK*BITS-1:0] next_data,
+    output wire                 out_valid,   // to the PE
+    input  wire                 out_ready,
+    output wire [WORD*BITS-1:0] out_data
+);
+    localparam integer PLACE = PACKS > 1 ? $clog2(PACKS) : 1;
+    localparam integer PARTS = PACK / WORD;
+    localparam integer PART = $clog2(PARTS);
+    localparam [PLACE-1:0] LAST = PLACE'(PACKS - 1);
+
+    reg begun, filled, feeding, bank;        // bank: the one that is filled
+    wire swap = filled && !feeding;
+
+    // fill, then pass
+    wire take = in_valid && in_ready;
+    wire passing;
+    reg [PLACE-1:0] fill;
+    wire fill_ends = take && !passing && fill == LAST;
+    wire pass_ends;
+    always @(posedge clk) begin
+        begun <= !rst;
+        if (rst) begin
+            fill <= {PLACE{1'b0}};
+            filled <= 1'b0;
+        end else begin
+            if (take && !passing) fill <= fill_ends ? {PLACE{1'b0}} : fill + 1'b1;
+            if (swap) filled <= 1'b0;
+            else if (pass_ends) filled <= 1'b1;
+        end
+    end
+    generate
+        if (BEHIND == 0) begin : end_of_chain
+            assign passing = 1'b0;
+            assign pass_ends = fill_ends;
+            assign in_ready = begun && !filled;
+            assign next_valid = 1'b0;
+            assign next_data = {PACK * BITS{1'b0}};
+            wire unused_ready = next_ready;
+        end else begin : chain
+            localparam integer WIDTH = $clog2(BEHIND * PACKS + 1);
+            wire room;
+            reg [WIDTH-1:0] left;
+            assign passing = left != {WIDTH{1'b0}};
+            assign pass_ends = take && left == WIDTH'(1);
+            assign in_ready = begun && !filled && (!passing || room);
+            always @(posedge clk)
+                if (rst) left <= {WIDTH{1'b0}};
+                else if (fill_ends) left <= WIDTH'(BEHIND * PACKS);
+                else if (take && passing) left <= left - 1'b1;
+            ithaca_fifo #(.BITS(PACK * BITS), .DEPTH(DEPTH), .STAGES(HOP - 1)) behind (
+                .clk(clk), .rst(rst),
+                .in_valid(take && passing), .in_ready(room), .in_data(in_data),
+                .out_valid(next_valid), .out_ready(next_ready), .out_data(next_data)
+            );
+        end
+    endgenerate
+
+    // feed
+    wire room, feed_ends;
+    wire feed = feeding && room;
+    wire [PLACE+PART-1:0] place;
+    wire [AXES-1:0] unused_first, last;
+    assign feed_ends = &last;
+    ithaca_walk #(
+        .AXES(AXES), .COUNTS(COUNTS), .STEPS(STEPS), .FIRST(FIRST), .BITS(PLACE + PART)
+    ) walk (
+        .clk(clk), .rst(rst), .step(feed), .place(place), .first(unused_first), .last(last)
+    );
+    wire rounds_end, unused, unused_round;
+    ithaca_walk #(.COUNTS(AGAIN), .STEPS(0)) rounds (
+        .clk(clk), .rst(rst), .step(feed && feed_ends), .place(unused), .first(unused_round),
+        .last(rounds_end)
+    );
+    always @(posedge clk)
+        if (rst) begin
+            feeding <= 1'b0;
+            bank <= 1'b0;
+        end else if (swap) begin
+            feeding <= 1'b1;
+            bank <= !bank;
+        end else if (feed && feed_ends && rounds_end) feeding <= 1'b0;
+
+    wire [2*PACK*BITS-1:0] data;
+    genvar b;
+    generate
+        for (b = 0; b < 2; b = b + 1) begin : banks
+            ithaca_ram #(.BITS(PACK * BITS), .WORDS(PACKS)) ram (
+                .clk(clk),
+                .write(take && !passing && bank == b), .write_place(fill), .write_data(in_data),
+                .read_place(place[PLACE+PART-1:PART]), .read_data(data[b*PACK*BITS+:PACK*BITS])
+            );
+        end
+    endgenerate
+    reg from;
+    always @(posedge clk) from <= !bank;
+    wire [PACK*BITS-1:0] word = from ? data[PACK*BITS+:PACK*BITS] : data[0+:PACK*BITS];
+
+    wire [WORD*BITS-1:0] chosen;
+    generate
+        if (PARTS == 1) begin : whole
+            assign chosen = word;
+        end else begin : parts
+            reg [PART-1:0] part;
+            always @(posedge clk) part <= place[PART-1:0];
+            assign chosen = word[part*(WORD*BITS)+:WORD*BITS];
+        end
+    endgenerate
+    ithaca_fifo #(.BITS(WORD * BITS), .DEPTH(DEPTH), .LATE(1), .STAGES(HOP - 2)) out (
+        .clk(clk), .rst(rst),
+        .in_valid(feed), .in_ready(room), .in_data(chosen),
+        .out_valid(out_valid), .out_ready(out_ready), .out_data(out_data)
+    );
+endmodule

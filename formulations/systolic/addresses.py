@@ -1,0 +1,255 @@
+"""Addresses as nests of counters: the order in which words lie in tiles, and tiles in tensors.
+
+Tiles are stored row by row, without elements that are stepped over; a tensor in memory is padded to
+whole tiles. Every stream of words is then an affine nest: a counter per axis and one sum, which is
+what hardware has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import gcd, prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ithaca.formulations.algebra.array_types import Integers
+from ithaca.formulations.algebra.expression import Expression
+from ithaca.formulations.algebra.number_systems import FRACTION
+from ithaca.formulations.systolic.quantities import extent, lanes, t1, t2, tiles
+from ithaca.formulations.systolic.systolic_array import IOGroup, SystolicArray
+from ithaca.workloads.affine import Access, Affine
+from ithaca.workloads.nest import LoopNest
+
+
+@dataclass(frozen=True, slots=True)
+class AddressNest:
+    """The addresses that nested loops visit."""
+
+    axes: tuple[tuple[int, int], ...]
+    """Turns and stride of each loop, outermost first."""
+    base: int = 0
+    """The first address."""
+
+    @property
+    def count(self) -> int:
+        """How many addresses there are."""
+        return prod(turns for turns, _ in self.axes)
+
+    @property
+    def addresses(self) -> Integers:
+        """All of them, in order."""
+        found = np.full(1, self.base, np.int64)
+        for turns, stride in self.axes:
+            found = np.add.outer(found, stride * np.arange(turns)).ravel()
+        return found
+
+    @property
+    def merged(self) -> AddressNest:
+        """The same with as few loops as can be: none of one turn, none that continues another."""
+        axes: list[tuple[int, int]] = []
+        for turns, stride in self.axes:
+            if turns > 1 and axes and axes[-1][1] == turns * stride:
+                axes[-1] = axes[-1][0] * turns, stride
+            elif turns > 1:
+                axes.append((turns, stride))
+        return AddressNest(tuple(axes), self.base)
+
+    @property
+    def steps(self) -> tuple[int, ...]:
+        """What is added to the address where each loop goes on, and those inside begin again."""
+        inner, found = 0, []
+        for turns, stride in reversed(self.axes):
+            found.append(stride - inner)
+            inner += stride * (turns - 1)
+        return tuple(reversed(found))
+
+    def over(self, words: int) -> AddressNest | None:
+        """The addresses in units of so many words; None where one is no multiple."""
+        if any(number % words for number in (self.base, *(stride for _, stride in self.axes))):
+            return None
+        return AddressNest(
+            tuple((n, stride // words) for n, stride in self.axes), self.base // words
+        )
+
+
+def span(subscript: Affine, extents: Mapping[str, int]) -> int:
+    """Elements that a subscript ranges over, gaps included."""
+    return sum(abs(c) * (extents[loop] - 1) for loop, c in subscript.terms) + 1
+
+
+def reach_below(subscript: Affine, extents: Mapping[str, int]) -> int:
+    """How far the terms of a subscript reach below 0."""
+    return sum(-c * (extents[loop] - 1) for loop, c in subscript.terms if c < 0)
+
+
+@dataclass(frozen=True)
+class ArrayAddresses:
+    """Where the words of a configuration lie in tiles, and the tiles in tensors."""
+
+    nest: LoopNest
+    """The loop nest, with extents."""
+    array: SystolicArray
+    """The design, derived from the nest."""
+    quantities: Mapping[str, Fraction]
+    """Value of every quantity of the design, and of the extents."""
+
+    def value(self, expression: Expression) -> int:
+        """A whole number of the configuration."""
+        return int(expression.evaluate(self.quantities, FRACTION))
+
+    @cached_property
+    def inner(self) -> dict[str, int]:
+        """Iterations of each loop that one buffer's tile covers."""
+        space, untiled = self.array.dataflow, self.array.untiled
+        return {
+            x: self.value(t2(x) if x in space else extent(x) if x in untiled else t1(x))
+            for x in self.nest.loops
+        }
+
+    @cached_property
+    def padded(self) -> dict[str, int]:
+        """Extent of each loop, padded to whole tiles."""
+        untiled = self.array.untiled
+        return {
+            x: self.value(extent(x) if x in untiled else tiles(x) * t1(x)) for x in self.nest.loops
+        }
+
+    def access(self, tensor: str) -> Access:
+        """The access of a tensor."""
+        return next(access for access in self.nest.accesses if access.tensor == tensor)
+
+    # -- inside a tile -------------------------------------------------------------------
+
+    def _stored(self, access: Access) -> list[Affine]:
+        """Subscripts that number the elements which tiles hold."""
+        return [subscript.without_gaps(self.nest.once) for subscript in access]
+
+    def tile_shape(self, access: Access) -> list[int]:
+        """The dimensions of a buffer's tile (elements)."""
+        return [span(stored, self.inner) for stored in self._stored(access)]
+
+    def lane_stride(self, access: Access) -> int:
+        """From the element of one SIMD lane to that of the next, in a tile; 0: all have one."""
+        return self._stride(self._stored(access), self.tile_shape(access), self.nest.simd)
+
+    def _trips(self) -> tuple[list[tuple[str, int, int]], list[tuple[str, int, int]]]:
+        """Loop, turns and iterations per turn of what a PE runs: blocks of outputs and in each all
+        reductions; inside of them the loops that hide latency."""
+        untiled = self.nest.untiled
+        loops = [x for x in self.nest.loops if x not in self.array.dataflow]
+        loops.sort(key=lambda x: x in self.nest.reduction_loops)
+        axes = [
+            (x, self.value(extent(x)), 1)
+            if x in untiled
+            else (x, self.value(lanes(x)), self.value(t2(x)))
+            for x in loops
+        ]
+        hiding = [(x, self.value(t2(x)), 1) for x in self.array.latency_hiding_loops]
+        return axes, hiding
+
+    def feed(self, access: Access) -> AddressNest:
+        """A PE's words of a tensor in its tile, one in every trip."""
+        axes, hiding = self._trips()
+        return self._in_tile(access, [*axes, *hiding])
+
+    def sums(self) -> AddressNest:
+        """The sums of a PE in their tile, one for each accumulator."""
+        axes, hiding = self._trips()
+        kept = [axis for axis in axes if axis[0] not in self.nest.reduction_loops]
+        return self._in_tile(self.nest.output, [*kept, *hiding])
+
+    def accumulators(self) -> AddressNest:
+        """The accumulator of every trip."""
+        axes, hiding = self._trips()
+        found: list[tuple[int, int]] = []
+        held = 1
+        for loop, turns, _ in reversed([*axes, *hiding]):
+            reduces = loop in self.nest.reduction_loops
+            found.append((turns, 0 if reduces else held))
+            held *= 1 if reduces else turns
+        return AddressNest(tuple(reversed(found)))
+
+    def visits(self) -> int:
+        """How often a tile adds to each accumulator."""
+        return prod(
+            turns for loop, turns, _ in self._trips()[0] if loop in self.nest.reduction_loops
+        )
+
+    def hidden(self) -> int:
+        """Trips from one visit of an accumulator to the next."""
+        return prod(turns for _, turns, _ in self._trips()[1])
+
+    def _in_tile(self, access: Access, axes: Iterable[tuple[str, int, int]]) -> AddressNest:
+        stored, shape = self._stored(access), self.tile_shape(access)
+        return AddressNest(
+            tuple((turns, each * self._stride(stored, shape, x)) for x, turns, each in axes),
+            _flat([reach_below(subscript, self.inner) for subscript in stored], shape),
+        )
+
+    def _stride(self, subscripts: Iterable[Affine], shape: Iterable[int], loop: str) -> int:
+        return _flat([subscript.coefficient(loop) for subscript in subscripts], shape)
+
+    # -- in memory -----------------------------------------------------------------------
+
+    def tensor_shape(self, access: Access) -> list[int]:
+        """The dimensions of a tensor padded to whole tiles (elements)."""
+        return [span(subscript, self.padded) for subscript in access]
+
+    def tensor_place(self, access: Access) -> tuple[slice, ...]:
+        """Where the tensor lies in the padded one."""
+        sizes = self.nest.sizes
+        begins = [reach_below(s, self.padded) - reach_below(s, sizes) for s in access]
+        return tuple(
+            slice(begin, begin + span(s, sizes)) for begin, s in zip(begins, access, strict=True)
+        )
+
+    def pad(self, access: Access, tensor: NDArray[Any]) -> NDArray[Any]:
+        """A tensor padded to whole tiles, with zeros."""
+        padded = np.zeros(self.tensor_shape(access), tensor.dtype)
+        padded[self.tensor_place(access)] = tensor
+        return padded
+
+    def gap(self, access: Access) -> int:
+        """From an element of a tile to the next of its last dimension, in the padded tensor."""
+        return _gap(access.subscripts[-1], self.nest)
+
+    def stream(self, group: IOGroup) -> AddressNest:
+        """The first elements of all packs that a group moves from or to the padded tensor: tile by
+        tile, in each the buffers along their chains, in each the pack after pack."""
+        access, space = self.access(group.tensor), self.array.dataflow
+        shape, staying = self.tensor_shape(access), self.array.staying(group.tensor)
+        axes = [
+            (self.value(tiles(x)), self.value(t1(x)) * self._stride(access, shape, x))
+            for x in self.array.order
+            if x not in staying
+        ]
+        axes += [
+            (self.value(lanes(x)), self.value(t2(x)) * self._stride(access, shape, x))
+            for x in reversed(space)
+            if x != group.direction
+        ]
+        pack, tile = self.value(group.pack), self.tile_shape(access)
+        for at, (subscript, size) in enumerate(zip(access, tile, strict=True)):
+            step = _gap(subscript, self.nest) * prod(shape[at + 1 :])
+            last = at == len(tile) - 1
+            axes.append((size // pack, pack * step) if last else (size, step))
+        below = [reach_below(s, self.padded) - reach_below(s, self.inner) for s in access]
+        return AddressNest(tuple(axes), _flat(below, shape))
+
+
+def _gap(subscript: Affine, nest: LoopNest) -> int:
+    """From one element that is used to the next."""
+    return gcd(*(c for loop, c in subscript.terms if loop not in nest.once)) or 1
+
+
+def _flat(places: Iterable[int], shape: Iterable[int]) -> int:
+    """An address from a place in every dimension, row by row."""
+    address = 0
+    for place, size in zip(places, shape, strict=True):
+        address = address * size + place
+    return address

@@ -1,0 +1,70 @@
+"""Random configurations to be built, and folders of them."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from fractions import Fraction
+from pathlib import Path
+
+from ithaca.exports.configuration import ArrayConfiguration
+from ithaca.exports.rtl.folder import rtl_tool
+from ithaca.files.writing import write_folder
+from ithaca.formulations.algebra.number_systems import FRACTION
+from ithaca.formulations.data_types import data_type
+from ithaca.formulations.machine import Machine, Sums
+from ithaca.formulations.systolic.derivation import designs
+from ithaca.formulations.systolic.design import SystolicDesign
+from ithaca.formulations.technology import Technology
+from ithaca.workloads.library import workload, workload_names
+from ithaca.workloads.nest import LoopNest
+from tests.formulations.test_cycles import configurations
+
+#: Turns of all PEs up to which arrays are small.
+MOST_TURNS = 150_000
+
+
+def random_nest(name: str, draw: random.Random) -> LoopNest:
+    """A library kernel of random sizes."""
+    nest = workload(name)
+    sizes = {
+        loop: draw.choice([1, 2, 3] if loop in nest.untiled else [2, 4, 6, 7, 8, 12, 16])
+        for loop in nest.loops
+    }
+    strides = {name: draw.choice([1, 1, 2]) for name, _ in nest.parameters}
+    return nest.with_sizes(sizes | strides)
+
+
+def random_case(seed: int, name: str | None = None) -> tuple[ArrayConfiguration, int]:
+    """A configuration of any buildable design of a kernel on any machine that can be built, and
+    bits of its sums."""
+    draw = random.Random(seed)
+    machine = Machine(
+        hop=draw.choice([2, 2, 3]),
+        mac=draw.choice([2, 3, 4, 8]),
+        fifo_depth=draw.choice([1, 2, 2, 4]),
+        sums=draw.choice(list(Sums)),
+    )
+    name = name or draw.choice(workload_names())
+    while True:
+        nest = random_nest(name, draw)
+        array = draw.choice([array for array in designs(nest) if array.buildable])
+        technology = Technology(machine=machine)
+        data = data_type(draw.choice(["int8", "int16"]))
+        design = SystolicDesign(nest, array, data, technology=technology)
+        (values,) = configurations(design, 1, draw.randrange(10**6))
+        quantities = {n: Fraction(v) for n, v in {**design.extents, **values}.items()}
+        pe = array.pe
+        turns = (pe.count * pe.trips * pe.tiles).evaluate(quantities, FRACTION)
+        if turns <= MOST_TURNS:
+            break
+    chosen = ArrayConfiguration(nest, array, data, design.tiling(values), technology)
+    return chosen, draw.choice([16, 32])
+
+
+def write_case(folder: Path, case: tuple[ArrayConfiguration, int]) -> Mapping[str, str]:
+    """Write the hardware of a case; its files."""
+    configuration, sum_bits = case
+    files = rtl_tool(sum_bits).export(configuration)
+    write_folder(folder, files)
+    return files
