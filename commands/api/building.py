@@ -116,9 +116,11 @@ class Build:
         every = self.expected.elements
         if run.right == every:
             return f"{number(every)} elements right"
-        missing = f"{number(run.wrong)} of {number(every)} elements are wrong"
         late = every - run.right - run.wrong
-        return f"{missing}, {number(late)} never come" if late else missing
+        parts = [(run.wrong, "are wrong"), (late, "never come")]
+        return f"of {number(every)} elements " + " and ".join(
+            f"{number(count)} {what}" for count, what in parts if count
+        )
 
     @property
     def document(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The generated text: the array, and its PE. Nothing here knows a dataflow."""
+"""The text of ``array.sv``. Nothing here knows a dataflow."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 
 from ithaca.exports.configuration import template
 from ithaca.exports.rtl.hardware import Hardware
-from ithaca.formulations.machine import Sums
 from ithaca.formulations.systolic.addresses import AddressNest
 from ithaca.formulations.systolic.quantities import lanes
 from ithaca.formulations.systolic.systolic_array import GroupRole, IOGroup, Module
@@ -405,79 +404,3 @@ def _listed(ports: Iterable[str]) -> list[str]:
 def _port(port: str, wires: str) -> list[str]:
     """The three wires of a channel at a port."""
     return [f".{port}_{what}({wires.format(what)})" for what in ("valid", "ready", "data")]
-
-
-# -- the PE ------------------------------------------------------------------------------
-
-
-def pe_text(hardware: Hardware) -> str:
-    """``array_pe.sv``: multiplies, adds, and hands on."""
-    chosen, out, machine = hardware.configuration, hardware.out, hardware.machine
-    parameters, ports, fifos, needs, factors = [], [], [], [], []
-    channel = f".DEPTH({machine.fifo_depth}), .STAGES({machine.hop - 1})"
-    for group in hardware.reads:
-        name, bits = group.name, hardware.word(group) * hardware.bits(group)
-        ports += _ports(name, bits, reads=True)
-        needs.append(f"{name}_valid")
-        copies = hardware.simd // hardware.word(group)
-        factors.append(f"{{{copies}{{{name}_data}}}}" if copies > 1 else f"{name}_data")
-        if group.direction is not None:
-            parameters.append(f"parameter integer {name}_LAST = 0")
-            ports += _ports(f"{name}_next", bits, reads=False)
-            needs.append(f"{name}_room")
-            fifos.append(
-                template("rtl/hand_on.sv.txt").format(name=name, bits=bits, channel=channel)
-            )
-    name, bits = out.name, hardware.outputs * hardware.sum_bits
-    takes, more, taken = "1'b0", f"{bits}'d0", "    wire unused = takes;"
-    if out.direction is not None:
-        parameters.append(f"parameter integer {name}_FIRST = 0")
-        ports += _ports(f"{name}_before", bits, reads=True)
-        visit = "first" if machine.sums is Sums.FIRST else "last"
-        takes = f"{name}_FIRST == 0 && {visit}[VISIT]"
-        more = f"takes ? {name}_before_data : {bits}'d0"
-        taken = f"    assign {name}_before_ready = turn && takes;"
-        needs.append(f"(!takes || {name}_before_valid)")
-    ports += _ports(name, bits, reads=False)
-    needs.append(f"(!gives || {name}_room)")
-    held = hardware.held
-    return template("rtl/array_pe.sv.txt").format(
-        statement=chosen.nest,
-        design=chosen.design.name,
-        parameters=" #(\n    " + ",\n    ".join(parameters) + "\n)" if parameters else "",
-        ports=",\n".join(ports),
-        needs=" && ".join(needs),
-        ready="\n".join(f"    assign {group.name}_ready = turn;" for group in hardware.reads),
-        fifos="".join(fifos),
-        nest=nest_parameters(hardware.trips),
-        place=max((held - 1).bit_length(), 1),
-        last_bit=max((held - 1).bit_length(), 1) - 1,
-        last_sum=bits - 1,
-        takes=takes,
-        more=more,
-        taken=taken,
-        factors=", ".join(reversed(factors)),
-        count=len(factors),
-        simd=hardware.simd,
-        outputs=hardware.outputs,
-        bits=chosen.data.bits,
-        sum_bits=hardware.sum_bits,
-        held=held,
-        stages=machine.mac,
-        name=name,
-        width=bits,
-        late=machine.mac,
-        more_stages=machine.hop - 2,
-        depth=machine.fifo_depth,
-    )
-
-
-def _ports(name: str, bits: int, *, reads: bool) -> list[str]:
-    there, back = ("input  wire", "output wire") if reads else ("output wire", "input  wire")
-    width = f"[{bits - 1}:0]"
-    pad = " " * len(width)
-    return [
-        f"    {there} {pad} {name}_valid",
-        f"    {back} {pad} {name}_ready",
-        f"    {there} {width} {name}_data",
-    ]

@@ -10,9 +10,10 @@ from math import prod
 from typing import Any
 
 from ithaca.exports.configuration import ArrayConfiguration, Tool, template
-from ithaca.exports.rtl.array_text import array_text, pe_text
+from ithaca.exports.rtl.array_text import array_text
 from ithaca.exports.rtl.bench_text import bench_text, vectors
 from ithaca.exports.rtl.hardware import Hardware, in_exact_edition, obstacles
+from ithaca.exports.rtl.pe_text import pe_text
 from ithaca.files import signals
 from ithaca.files.errors import InputError
 from ithaca.files.numbers import json_number, number

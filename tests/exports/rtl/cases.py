@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
+from math import gcd
 from pathlib import Path
 
 from ithaca.exports.configuration import ArrayConfiguration
@@ -13,15 +15,21 @@ from ithaca.files.writing import write_folder
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.data_types import data_type
 from ithaca.formulations.machine import Machine, Sums
-from ithaca.formulations.systolic.derivation import designs
+from ithaca.formulations.platform_files import load_platform
+from ithaca.formulations.systolic.derivation import derive, designs
 from ithaca.formulations.systolic.design import SystolicDesign
+from ithaca.formulations.systolic.quantities import extent
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.formulations.technology import Technology
 from ithaca.workloads.library import workload, workload_names
 from ithaca.workloads.nest import LoopNest
 from tests.formulations.test_cycles import configurations
 
 #: Turns of all PEs up to which arrays are small.
-MOST_TURNS = 150_000
+MOST_TURNS = 30_000
+
+#: The machine of the platform rtl-open.
+MACHINE = load_platform("rtl-open").technology.machine
 
 
 def random_nest(name: str, draw: random.Random) -> LoopNest:
@@ -60,6 +68,32 @@ def random_case(seed: int, name: str | None = None) -> tuple[ArrayConfiguration,
             break
     chosen = ArrayConfiguration(nest, array, data, design.tiling(values), technology)
     return chosen, draw.choice([16, 32])
+
+
+def configuration(
+    name: str, dataflow: str, seed: int, data: str = "int8", machine: Machine = MACHINE
+) -> tuple[ArrayConfiguration, int]:
+    """A configuration of 4 lanes in each space loop, of extents that tiles do not divide."""
+    nest = workload(name)
+    nest = nest.with_sizes({loop: 13 + 2 * number for number, loop in enumerate(nest.loops)})
+    array = derive(nest, tuple(dataflow), nest.output.tensor)
+    parts, inner = {}, {}
+    for loop in nest.band:
+        simd, space = loop == nest.simd, loop in dataflow
+        inner[loop] = 4 if simd else 1 if loop in array.sequential else 2
+        parts[loop] = inner[loop] * (4 if space else 2)
+    hiding = {loop: inner[loop] for loop in array.latency_hiding_loops}
+    bare = Tiling(parts, hiding, inner[nest.simd], {})
+    values = {extent(x).name: Fraction(n) for x, n in nest.extents} | bare.factors(
+        array, nest.sizes
+    )
+    packs = {
+        group.name: gcd(int(group.last.evaluate(values, FRACTION)), 4)
+        for group in array.packed_groups
+    }
+    tiling = replace(bare, pack=packs)
+    technology = Technology(machine=machine)
+    return ArrayConfiguration(nest, array, data_type(data), tiling, technology), 32
 
 
 def write_case(folder: Path, case: tuple[ArrayConfiguration, int]) -> Mapping[str, str]:

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: 0BSD
+// Use, change and sell this file in any product, without naming anybody. Written by Ithaca.
+//
+// cout[r][c][o] += cin[r+p][c+q][o] * w[p][q][o], design [r] cout
+
+module array (
+    input  wire clk,
+    input  wire rst,
+    // cin: 4 elements of 8 bits
+    input  wire        cin_tvalid,
+    output wire        cin_tready,
+    input  wire [31:0] cin_tdata,
+    // w: 4 elements of 8 bits
+    input  wire        w_tvalid,
+    output wire        w_tready,
+    input  wire [31:0] w_tdata,
+    // cout: 4 elements of 32 bits
+    output wire         cout_tvalid,
+    input  wire         cout_tready,
+    output wire [127:0] cout_tdata
+);
+    localparam integer LANES_r = 4;
+
+    // cin: cin_IO_L2_in -> cin_IO_L1_in -> PE
+    wire [LANES_r - 1:0] cin_PE_valid, cin_PE_ready;
+    wire [LANES_r - 1:0][31:0] cin_PE_data;
+    wire [LANES_r:0] cin_IO_L1_in_chain_valid, cin_IO_L1_in_chain_ready;
+    wire [LANES_r:0][31:0] cin_IO_L1_in_chain_data;
+    for (genvar lane_r = 0; lane_r < LANES_r; lane_r = lane_r + 1) begin : cin_IO_L1_ins
+        ithaca_feeder #(
+            .BITS(8), .PACK(4), .WORD(4), .PACKS(960),
+            .AXES(6), .COUNTS({32'd2, 32'd2, 32'd19, 32'd21, 32'd2, 32'd2}), .STEPS({-32'd957, -32'd950, -32'd42, -32'd48, 32'd46, 32'd2}), .FIRST(0),
+            .BEHIND(LANES_r - 1 - lane_r), .AGAIN(1), .HOP(2), .DEPTH(2)
+        ) cin_IO_L1_in (
+            .clk(clk), .rst(rst),
+            .in_valid(cin_IO_L1_in_chain_valid[lane_r]), .in_ready(cin_IO_L1_in_chain_ready[lane_r]), .in_data(cin_IO_L1_in_chain_data[lane_r]),
+            .next_valid(cin_IO_L1_in_chain_valid[lane_r + 1]), .next_ready(cin_IO_L1_in_chain_ready[lane_r + 1]), .next_data(cin_IO_L1_in_chain_data[lane_r + 1]),
+            .out_valid(cin_PE_valid[lane_r]), .out_ready(cin_PE_ready[lane_r]), .out_data(cin_PE_data[lane_r])
+        );
+    end
+    assign cin_IO_L1_in_chain_ready[LANES_r] = 1'b0;
+    wire unused_cin_IO_L1_in_chain = &{1'b0, cin_IO_L1_in_chain_valid[LANES_r], cin_IO_L1_in_chain_data[LANES_r]};
+    ithaca_fifo #(
+        .BITS(32), .DEPTH(2), .STAGES(1)
+    ) cin_IO_L2_in (
+        .clk(clk), .rst(rst),
+        .in_valid(cin_tvalid), .in_ready(cin_tready), .in_data(cin_tdata),
+        .out_valid(cin_IO_L1_in_chain_valid[0]), .out_ready(cin_IO_L1_in_chain_ready[0]), .out_data(cin_IO_L1_in_chain_data[0])
+    );
+
+    // w: w_IO_L2_in -> PE
+    wire [LANES_r:0] w_PE_valid, w_PE_ready;
+    wire [LANES_r:0][31:0] w_PE_data;
+    assign w_PE_ready[LANES_r] = 1'b0;
+    wire unused_w_PE = &{1'b0, w_PE_valid[LANES_r], w_PE_data[LANES_r]};
+    wire unused_w_IO_L2_in_valid;
+    wire [31:0] unused_w_IO_L2_in_data;
+    ithaca_feeder #(
+        .BITS(8), .PACK(4), .WORD(4), .PACKS(798),
+        .AXES(4), .COUNTS({32'd2, 32'd2, 32'd399, 32'd4}), .STEPS({-32'd795, -32'd796, 32'd2, 32'd0}), .FIRST(0),
+        .BEHIND(0), .AGAIN(1), .HOP(2), .DEPTH(2)
+    ) w_IO_L2_in (
+        .clk(clk), .rst(rst),
+        .in_valid(w_tvalid), .in_ready(w_tready), .in_data(w_tdata),
+        .next_valid(unused_w_IO_L2_in_valid), .next_ready(1'b0), .next_data(unused_w_IO_L2_in_data),
+        .out_valid(w_PE_valid[0]), .out_ready(w_PE_ready[0]), .out_data(w_PE_data[0])
+    );
+
+    // cout: PE -> cout_drain_IO_L1_out -> cout_drain_IO_L2_out
+    wire [LANES_r - 1:0] cout_drain_PE_valid, cout_drain_PE_ready;
+    wire [LANES_r - 1:0][127:0] cout_drain_PE_data;
+    wire [LANES_r:0] cout_drain_IO_L1_out_chain_valid, cout_drain_IO_L1_out_chain_ready;
+    wire [LANES_r:0][127:0] cout_drain_IO_L1_out_chain_data;
+    for (genvar lane_r = 0; lane_r < LANES_r; lane_r = lane_r + 1) begin : cout_drain_IO_L1_outs
+        ithaca_drain #(
+            .BITS(32), .PACK(4), .WORD(4), .PACKS(16),
+            .AXES(4), .COUNTS({32'd2, 32'd2, 32'd2, 32'd2}), .STEPS({-32'd13, -32'd6, 32'd6, 32'd2}), .FIRST(0),
+            .BEHIND(LANES_r - 1 - lane_r), .HOP(2), .DEPTH(2)
+        ) cout_drain_IO_L1_out (
+            .clk(clk), .rst(rst),
+            .in_valid(cout_drain_PE_valid[lane_r]), .in_ready(cout_drain_PE_ready[lane_r]), .in_data(cout_drain_PE_data[lane_r]),
+            .next_valid(cout_drain_IO_L1_out_chain_valid[lane_r + 1]), .next_ready(cout_drain_IO_L1_out_chain_ready[lane_r + 1]), .next_data(cout_drain_IO_L1_out_chain_data[lane_r + 1]),
+            .out_valid(cout_drain_IO_L1_out_chain_valid[lane_r]), .out_ready(cout_drain_IO_L1_out_chain_ready[lane_r]), .out_data(cout_drain_IO_L1_out_chain_data[lane_r])
+        );
+    end
+    assign cout_drain_IO_L1_out_chain_valid[LANES_r] = 1'b0;
+    assign cout_drain_IO_L1_out_chain_data[LANES_r] = '0;
+    wire unused_cout_drain_IO_L1_out_chain = cout_drain_IO_L1_out_chain_ready[LANES_r];
+    // cout_drain_IO_L2_out
+    assign cout_tvalid = cout_drain_IO_L1_out_chain_valid[0];
+    assign cout_drain_IO_L1_out_chain_ready[0] = cout_tready;
+    assign cout_tdata = cout_drain_IO_L1_out_chain_data[0];
+
+    for (genvar lane_r = 0; lane_r < LANES_r; lane_r = lane_r + 1) begin : PEs
+        array_pe #(
+            .w_LAST(lane_r == LANES_r - 1 ? 1 : 0)
+        ) PE (
+            .clk(clk), .rst(rst),
+            .cin_valid(cin_PE_valid[lane_r]), .cin_ready(cin_PE_ready[lane_r]), .cin_data(cin_PE_data[lane_r]),
+            .w_valid(w_PE_valid[lane_r]), .w_ready(w_PE_ready[lane_r]), .w_data(w_PE_data[lane_r]),
+            .w_next_valid(w_PE_valid[lane_r + 1]), .w_next_ready(w_PE_ready[lane_r + 1]), .w_next_data(w_PE_data[lane_r + 1]),
+            .cout_drain_valid(cout_drain_PE_valid[lane_r]), .cout_drain_ready(cout_drain_PE_ready[lane_r]), .cout_drain_data(cout_drain_PE_data[lane_r])
+        );
+    end
+endmodule

@@ -1,0 +1,149 @@
+"""Arrays that run: as many cycles as simulated word by word, every element as NumPy says, also with
+stalls at random; arrays that hang, hang; and faults in the hardware do not pass."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ithaca.exports.rtl.tools import Bench, compiled, find_verilator, synthesize
+from ithaca.workloads.library import workload_names
+from tests.exports.rtl.cases import configuration, random_case, write_case
+
+pytestmark = pytest.mark.usefixtures("simulator")
+
+#: One array of each kind: sums that drains take, sums that are handed on in two and one dimensions.
+KINDS = [("mm", "ij", 1), ("mttkrp", "ik", 2), ("mm", "k", 3)]
+
+
+@contextmanager
+def built(folder: Path, case: Any) -> Iterator[tuple[dict[str, Any], Bench]]:
+    """What is stated of a case, and its compiled bench."""
+    stated = json.loads(write_case(folder, case)["expected.json"])["rtl"]
+    with compiled(folder) as bench:
+        yield stated, bench
+
+
+def check(folder: Path, case: Any, seed: int) -> dict[str, Any]:
+    """Run a case without stalls and with them, or see that it hangs as simulated."""
+    with built(folder, case) as (stated, bench):
+        plain, stalled = bench.run(), bench.run(stalls=seed + 1)
+    assert plain.hangs == stalled.hangs == stated["hangs"]
+    assert not plain.wrong
+    assert not stalled.wrong
+    if not plain.hangs:
+        assert plain.cycles == stated["simulated"]
+        assert plain.right == stalled.right == stated["elements"]
+        assert stalled.cycles > plain.cycles
+    return stated
+
+
+@pytest.mark.parametrize(("name", "dataflow", "seed"), KINDS)
+def test_hardware_takes_the_simulated_cycles_and_computes_what_numpy_does(
+    name: str, dataflow: str, seed: int, folder: Path
+) -> None:
+    check(folder, configuration(name, dataflow, seed), seed)
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize("seed", range(20))
+def test_random_hardware_takes_the_simulated_cycles(seed: int, folder: Path) -> None:
+    names = workload_names()
+    check(folder, random_case(seed, names[seed % len(names)]), seed)
+
+
+@pytest.mark.ci
+def test_arrays_that_hang_in_simulation_hang(folder: Path) -> None:
+    assert check(folder, random_case(176), 1)["hangs"]
+
+
+#: File, what stands there, and what a fault makes of it.
+FAULTS = {
+    "a dropped word": (
+        "ithaca_fifo.sv",
+        "if (store) ring[put] <= arrived;",
+        "if (store && put != LAST) ring[put] <= arrived;",
+    ),
+    "swapped counters": (
+        "ithaca_walk.sv",
+        "localparam integer COUNT = COUNTS[32*axis+:32];",
+        "localparam integer COUNT = COUNTS[32*(AXES-1-axis)+:32];",
+    ),
+    "a shorter channel": (
+        "ithaca_fifo.sv",
+        "localparam integer CAPACITY = DEPTH + LATE + STAGES;",
+        "localparam integer CAPACITY = DEPTH + LATE + STAGES - 1;",
+    ),
+    "a wrong sign": (
+        "ithaca_product.sv",
+        "assign product = whole[SUM-1:0];",
+        "assign product = -whole[SUM-1:0];",
+    ),
+    "a swap that comes late": (
+        "ithaca_feeder.sv",
+        "wire swap = filled && !feeding;",
+        "reg swap; always @(posedge clk) swap <= !rst && !swap && filled && !feeding;",
+    ),
+    "a sum that is not begun anew": ("ithaca_mac.sv", "(fresh ? {SUM{1'b0}} : ", "("),
+}
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        name if name == "a dropped word" else pytest.param(name, marks=pytest.mark.ci)
+        for name in FAULTS
+    ],
+)
+def test_faults_do_not_pass(fault: str, folder: Path) -> None:
+    file, there, instead = FAULTS[fault]
+    case = configuration("mm", "ij", 1)
+    stated = json.loads(write_case(folder, case)["expected.json"])["rtl"]
+    path = folder / "library" / file
+    text = path.read_text()
+    assert text.count(there) == 1
+    path.write_text(text.replace(there, instead))
+    with compiled(folder) as bench:
+        run = bench.run()
+    assert (run.cycles, run.right) != (stated["simulated"], stated["elements"])
+
+
+def test_a_waveform_is_written(folder: Path, tmp_path: Path) -> None:
+    write_case(folder, configuration("mm", "k", 3))
+    with compiled(folder, traced=True) as bench:
+        run = bench.run(vcd=tmp_path / "wave.vcd")
+    assert run.right
+    text = (tmp_path / "wave.vcd").read_text()
+    assert "$enddefinitions" in text
+    assert "C_IO_L2_out" in text
+
+
+@pytest.mark.ci(every=4)
+@pytest.mark.parametrize("seed", range(12))
+def test_what_is_written_is_clean(seed: int, folder: Path) -> None:
+    names = workload_names()
+    write_case(folder, random_case(seed, names[seed % len(names)]))
+    root, binary = find_verilator() or ("", "")
+    sources = ["bench.sv", "array.sv", "array_pe.sv"]
+    sources += [str(path.relative_to(folder)) for path in sorted(folder.glob("*/*.sv"))]
+    done = subprocess.run(
+        [binary, "--lint-only", "--timing", "-Wall", "--top-module", "bench", *sources],
+        cwd=folder, env={"VERILATOR_ROOT": root}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert not done.returncode, done.stderr
+    assert "Warning" not in done.stderr
+
+
+@pytest.mark.slow
+def test_a_synthesized_array_has_the_dsp_blocks_of_its_model(folder: Path) -> None:
+    stated = json.loads(write_case(folder, configuration("mm", "ij", 1, "int16"))["expected.json"])
+    made = synthesize(folder)
+    assert made.dsp == stated["rtl"]["dsp"]
+    assert made.lut > made.lutram > 0
+    assert made.ff > 0

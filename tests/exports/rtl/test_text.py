@@ -1,0 +1,175 @@
+"""What is written, without running it: the text, its size and names, the order of words, and what
+is refused.
+
+``UPDATE_RTL=1 pytest tests/exports/rtl`` writes the snapshots anew.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from ithaca.exports.rtl.folder import RTL, library, rtl_tool
+from ithaca.exports.rtl.hardware import obstacles
+from ithaca.formulations.data_types import data_type
+from ithaca.formulations.machine import Machine
+from ithaca.formulations.systolic.addresses import AddressNest, ArrayAddresses
+from ithaca.formulations.systolic.derivation import derive, designs
+from ithaca.formulations.systolic.systolic_array import Direction, Edition, GroupRole
+from ithaca.formulations.technology import Technology
+from ithaca.workloads.library import workload, workload_names
+from ithaca.workloads.nest import LoopNest
+from ithaca.workloads.statement import parse_statement
+from tests.exports.rtl.cases import configuration, random_case
+
+SNAPSHOTS = Path(__file__).parents[2] / "data" / "rtl" / "written"
+
+#: A drained array of two dimensions, sums that are handed on, and lanes with sums of their own.
+WRITTEN = [("mm", "ij"), ("mttkrp", "ik"), ("depthwise_conv2d", "r")]
+
+
+@pytest.mark.parametrize(("name", "dataflow"), WRITTEN)
+def test_text_is_as_it_was(name: str, dataflow: str) -> None:
+    chosen, sum_bits = configuration(name, dataflow, 1)
+    files = rtl_tool(sum_bits).export(chosen)
+    for file in ("array.sv", "array_pe.sv"):
+        path = SNAPSHOTS / f"{name}_{dataflow}_{file}"
+        if os.environ.get("UPDATE_RTL"):
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(files[file])
+        assert files[file] == path.read_text()
+
+
+@pytest.mark.parametrize(("name", "dataflow"), WRITTEN)
+def test_modules_are_called_as_in_the_list_of_designs(name: str, dataflow: str) -> None:
+    chosen, sum_bits = configuration(name, dataflow, 1)
+    text = rtl_tool(sum_bits).export(chosen)["array.sv"]
+    for _, module in chosen.design.modules:
+        assert re.search(rf"\b{module.name}\b", text)
+    for loop in chosen.design.dataflow:
+        assert f"LANES_{loop} = 4;" in text
+
+
+def test_text_is_no_longer_for_more_pes() -> None:
+    chosen, _ = configuration("mm", "ij", 1)
+    tiling = chosen.tiling
+    large = replace(
+        chosen, tiling=replace(tiling, array_part={**tiling.array_part, "i": 2, "j": 2})
+    )
+    small, four = (RTL.export(each)["array.sv"].splitlines() for each in (large, chosen))
+    assert "LANES_i = 1;" in "".join(small)
+    assert len(small) == len(four)
+
+
+def test_everything_may_be_used_in_any_product() -> None:
+    chosen, _ = configuration("mm", "k", 1)
+    files = RTL.export(chosen)
+    for name, text in files.items():
+        if name.endswith(".sv"):
+            assert text.startswith("// SPDX-License-Identifier: 0BSD\n// Use, change and sell")
+    assert {name for name in files if "/" in name and name.endswith(".sv")} == set(library())
+
+
+# -- addresses ---------------------------------------------------------------------------
+
+
+def test_nests_are_counters_and_one_adder() -> None:
+    draw = random.Random(7)
+    for _ in range(200):
+        axes = tuple((draw.randint(1, 4), draw.randint(-9, 9)) for _ in range(draw.randint(1, 5)))
+        nest = AddressNest(axes, draw.randint(0, 99))
+        assert nest.merged.addresses.tolist() == nest.addresses.tolist()
+        turns, place, found = [0] * len(axes), nest.base, []
+        for _ in range(nest.count):  # as ithaca_walk does
+            found.append(place)
+            for axis in reversed(range(len(axes))):
+                if turns[axis] + 1 < axes[axis][0]:
+                    turns[axis] += 1
+                    place += nest.steps[axis]
+                    break
+                turns[axis] = 0
+        assert found == nest.addresses.tolist()
+
+
+def test_merged_nests_have_no_loop_too_many() -> None:
+    assert AddressNest(((2, 12), (1, 5), (3, 4), (4, 1))).merged.axes == ((24, 1),)
+    assert AddressNest(((2, 0), (3, 0))).merged.axes == ((6, 0),)
+    assert AddressNest(((2, 8), (3, 2))).merged.axes == ((2, 8), (3, 2))
+
+
+@pytest.mark.parametrize("name", workload_names())
+def test_every_stream_of_the_library_has_few_counters(name: str) -> None:
+    nest = workload(name)
+    for seed, array in enumerate(a for a in designs(nest) if a.buildable):
+        chosen, _ = random_case(seed, name)
+        exact = derive(chosen.nest, array.dataflow, array.permutation, Edition.EXACT)
+        assert exact.buildable
+        places = ArrayAddresses(chosen.nest, chosen.design, chosen.quantities)
+        for group in chosen.design.packed_groups:
+            assert len(places.stream(group).merged.axes) <= 7
+            if group.role is GroupRole.READ:
+                words = places.feed(places.access(group.tensor)).addresses
+                assert 0 <= words.min() <= words.max() < places.value(group.size)
+        assert not list(obstacles(chosen))
+
+
+def test_every_buildable_design_of_the_library_can_be_written() -> None:
+    every = [(name, a) for name in workload_names() for a in designs(workload(name)) if a.buildable]
+    assert len(every) == 113
+    for _, array in every:
+        outs = {m.direction for g, m in array.modules if g.role is not GroupRole.READ}
+        assert outs == {Direction.OUT}
+
+
+# -- refusals ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"data": data_type("fp32")}, "words are fp32; allowed: int8 or int16"),
+        (
+            {"technology": Technology(machine=Machine(swap=2))},
+            r"the machine's swap is 2; allowed: 1 \(as of --platform rtl-open\)",
+        ),
+        (
+            {"technology": Technology(machine=Machine(entry=1))},
+            "the machine's entry is 1; allowed: 0",
+        ),
+        (
+            {"technology": Technology(machine=Machine(hop=1))},
+            "the machine's hop is 1; allowed: at le",
+        ),
+        (
+            {"technology": Technology(machine=Machine(mac=1))},
+            "the machine's mac is 1; allowed: at le",
+        ),
+    ],
+)
+def test_what_cannot_be_written_is_refused_with_the_reason(
+    change: dict[str, object], reason: str
+) -> None:
+    chosen, _ = configuration("mm", "ij", 1)
+    (said,) = obstacles(replace(chosen, **change))  # type: ignore[arg-type]
+    assert re.match(reason, said)
+
+
+def test_simd_words_that_straddle_packs_are_refused() -> None:
+    output, inputs = parse_statement("C[i][j] += A[i][k] * B[k][j]")
+    nest = LoopNest("mm", (("i", 13), ("j", 15), ("k", 17)), output, inputs, "k")
+    chosen, _ = configuration("mm", "ij", 1)
+    array = derive(nest, ("i", "j"), "C")
+    said = list(obstacles(replace(chosen, nest=nest, design=array)))
+    assert said == ["SIMD words of B straddle its packs: loop k is not innermost in memory"]
+
+
+def test_designs_that_cannot_be_built_are_refused() -> None:
+    chosen, _ = configuration("mm", "ij", 1)
+    array = derive(chosen.nest, ("i", "j"), "A")
+    (said,) = obstacles(replace(chosen, design=array))
+    assert said.startswith("partial sums of C are copied in")
