@@ -9,8 +9,9 @@ import typer
 from ithaca.commands.api.building import Build
 from ithaca.commands.api.building import build as build_hardware
 from ithaca.commands.api.options import AsJson
-from ithaca.commands.display import console, table
+from ithaca.commands.display import console
 from ithaca.commands.outcome import NOTHING_FOUND, print_document, say
+from ithaca.commands.tables import Table
 from ithaca.commands.typed import calls
 from ithaca.files.numbers import number
 
@@ -45,4 +46,4 @@ def print_build(found: Build) -> None:
         [("resource", name), ("model", model), (made.tool, number(count))]
         for name, model, count in rows
     ]
-    console().print(table(cells, left={"resource"}))
+    console().print(Table(cells, left={"resource"}))

@@ -145,5 +145,7 @@ def test_workloads_that_a_target_lacks_are_refused_in_one_line(tmp_path):
 
 
 def test_unknown_targets_are_refused(tmp_path):
-    with pytest.raises(InputError, match="to is 'vivado'; allowed: autosa, timeloop, scalesim, rtl"):
+    with pytest.raises(
+        InputError, match="to is 'vivado'; allowed: autosa, timeloop, scalesim, rtl"
+    ):
         export_result(tmp_path / "any.json", "vivado", tmp_path / "out")

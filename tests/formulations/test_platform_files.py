@@ -140,7 +140,16 @@ MAC_PJ = {"fp32": "4.6", "fp16": "1.5", "bf16": "0.955", "int16": "0.85", "int8"
 
 
 def test_names_are_the_packaged_files() -> None:
-    assert platform_names() == ("asic-28nm", "rtl-open", "u250", "u280", "u55c", "vck190", "vu9p", "zcu102")
+    assert platform_names() == (
+        "asic-28nm",
+        "rtl-open",
+        "u250",
+        "u280",
+        "u55c",
+        "vck190",
+        "vu9p",
+        "zcu102",
+    )
     found = [entry.name for entry in files("ithaca.formulations.platforms").iterdir()]
     assert {f"{name}.yaml" for name in platform_names()} <= set(found)
 
