@@ -45,7 +45,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
 #: those of files beside the folders are ``tests``. A run says which take more: what makes them do
 #: so belongs to CI (`ci` in pyproject.toml), or is too slow.
 BUDGETS = {
-    "exports": 40,
+    "exports": 60,
     "families": 32,
     "formulations": 65,
     "paper": 5,

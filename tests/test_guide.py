@@ -19,6 +19,7 @@ from pkgutil import resolve_name
 import pytest
 
 from ithaca.commands.api.keywords import type_text
+from ithaca.exports.rtl.tools import find_compiler, find_verilator
 from tests.console_blocks import check, too_wide
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -31,6 +32,7 @@ LONG = {
     "co-design",
     "exporting",
     "fusing",
+    "hardware",
     "hardware-spaces",
     "memory-hierarchies",
     "python",
@@ -52,6 +54,8 @@ PEERS = ("optuna", "pymoo", "nevergrad")
 def test_console_blocks_print_what_the_page_says(page: Path, tmp_path: Path) -> None:
     if page.stem == "exporting" and shutil.which("cc") is None:
         pytest.skip("no C compiler for the exported program")
+    if page.stem == "hardware" and not (find_verilator() and find_compiler()):
+        pytest.skip("neither Verilator nor a C++ compiler for the generated hardware")
     for tool in PEERS if page.stem == "seeding-tools" else ():
         pytest.importorskip(tool)
     check(page, tmp_path, "UPDATE_GUIDE")

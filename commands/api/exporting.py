@@ -199,7 +199,10 @@ def _reasons(tool: Tool, found: Result) -> tuple[str, ...]:
 def _hint(tool: Tool, question: str, found: Result, more: str = "") -> str:
     """What else may be asked for; how to solve again such that the tool takes the answer, where
     that can be said."""
-    if tool is MAPPINGS:
+    others = (s for s in found.solutions if s.configuration is not None)
+    if tool is MAPPINGS or (
+        tool.cannot == RTL.cannot and all(tool.obstacles(_configuration(s)) for s in others)
+    ):
         return ""
     asked = (
         f"{question} --platform {found.platform_name} --dtype "

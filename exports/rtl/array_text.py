@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from textwrap import wrap
 
 from ithaca.exports.configuration import template
 from ithaca.exports.rtl.hardware import Hardware
@@ -395,10 +396,10 @@ class _Array:
 
 
 def _listed(ports: Iterable[str]) -> list[str]:
-    """Ports of an instance, three a line."""
-    every = list(ports)
-    rows = [", ".join(every[n : n + 3]) for n in range(0, len(every), 3)]
-    return [f"        {row}{',' if row is not rows[-1] else ''}" for row in rows]
+    """Ports of an instance, as many a line as fit."""
+    whole = ", ".join(text.replace(" ", "\0") for text in ports)
+    lines = wrap(whole, 84, break_long_words=False, break_on_hyphens=False)
+    return [f"        {line}".replace("\0", " ") for line in lines]
 
 
 def _port(port: str, wires: str) -> list[str]:

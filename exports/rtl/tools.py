@@ -83,13 +83,15 @@ class Bench:
     folder: Path
     """Where its vectors are."""
 
-    def run(self, *, stalls: int = 0, vcd: Path | None = None) -> Run:
+    def run(self, *, stalls: int = 0, runs: int = 1, vcd: Path | None = None) -> Run:
         """Run it.
 
         Parameters
         ----------
         stalls : int, optional
             Seed of random stalls at every port; 0: none.
+        runs : int, optional
+            Runs that follow each other without a reset.
         vcd : Path, optional
             Waveform to write, if it was compiled for that.
 
@@ -98,7 +100,7 @@ class Bench:
         Run
             Cycles, and elements that are right.
         """
-        options = [f"+stalls={stalls}"] if stalls else []
+        options = [f"+stalls={stalls}", f"+runs={runs}"] if stalls or runs > 1 else []
         options += [f"+vcd={vcd.resolve()}"] if vcd is not None else []
         text = _run([*self.command, *options], self.folder)
         found = _SAID.search(text)

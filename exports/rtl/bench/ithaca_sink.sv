@@ -16,10 +16,11 @@ module ithaca_sink #(
     input  wire                 clk,
     input  wire                 rst,
     input  wire [31:0]          seed,        // of random stalls; 0: none
+    input  wire [31:0]          runs,
     input  wire                 valid,
     output wire                 ready,
     input  wire [PACK*BITS-1:0] data,
-    output wire                 ends,        // takes the last word
+    output wire                 ends,        // takes the last word of the last run
     output reg  [31:0]          right,
     output reg  [31:0]          wrong
 );
@@ -35,7 +36,8 @@ module ithaca_sink #(
     ) walk (
         .clk(clk), .rst(rst), .step(take), .place(place), .first(unused), .last(last)
     );
-    assign ends = take && &last;
+    reg [31:0] left;
+    assign ends = take && &last && left == 1;
 
     reg [31:0] hits, misses;
     reg [BITS+3:0] word;
@@ -52,9 +54,11 @@ module ithaca_sink #(
     end
     always @(posedge clk)
         if (rst) begin
+            left <= runs;
             right <= 0;
             wrong <= 0;
         end else if (take) begin
+            if (&last) left <= left - 1;
             right <= right + hits;
             wrong <= wrong + misses;
         end

@@ -16,6 +16,7 @@ module ithaca_source #(
     input  wire                 clk,
     input  wire                 rst,
     input  wire [31:0]          seed,        // of random stalls; 0: none
+    input  wire [31:0]          runs,        // times that all words are sent
     output wire                 valid,
     input  wire                 ready,
     output wire [PACK*BITS-1:0] data
@@ -25,6 +26,7 @@ module ithaca_source #(
 
     wire high;
     ithaca_random random (.clk(clk), .rst(rst), .seed(seed), .high(high));
+    reg [31:0] left;
     reg done, offered;                       // what is offered stays until it is taken
     assign valid = !rst && !done && (offered || high);
     wire send = valid && ready;
@@ -38,9 +40,13 @@ module ithaca_source #(
     always @(posedge clk)
         if (rst) begin
             done <= 1'b0;
+            left <= runs;
             offered <= 1'b0;
         end else begin
-            done <= done || (send && &last);
+            if (send && &last) begin
+                done <= left == 1;
+                left <= left - 1;
+            end
             offered <= valid && !ready;
         end
     genvar n;

@@ -1,5 +1,5 @@
 """Arrays that run: as many cycles as simulated word by word, every element as NumPy says, also with
-stalls at random; arrays that hang, hang; and faults in the hardware do not pass."""
+stalls at random, and run after run; arrays that hang, hang; and faults in the hardware do not pass."""
 
 from __future__ import annotations
 
@@ -34,6 +34,7 @@ def check(folder: Path, case: Any, seed: int) -> dict[str, Any]:
     """Run a case without stalls and with them, or see that it hangs as simulated."""
     with built(folder, case) as (stated, bench):
         plain, stalled = bench.run(), bench.run(stalls=seed + 1)
+        again = bench.run(runs=3)
     assert plain.hangs == stalled.hangs == stated["hangs"]
     assert not plain.wrong
     assert not stalled.wrong
@@ -41,6 +42,8 @@ def check(folder: Path, case: Any, seed: int) -> dict[str, Any]:
         assert plain.cycles == stated["simulated"]
         assert plain.right == stalled.right == stated["elements"]
         assert stalled.cycles > plain.cycles
+        assert again.right == 3 * stated["elements"]
+        assert again.cycles <= 3 * plain.cycles
     return stated
 
 
@@ -114,6 +117,7 @@ def test_faults_do_not_pass(fault: str, folder: Path) -> None:
     assert (run.cycles, run.right) != (stated["simulated"], stated["elements"])
 
 
+@pytest.mark.ci
 def test_a_waveform_is_written(folder: Path, tmp_path: Path) -> None:
     write_case(folder, configuration("mm", "k", 3))
     with compiled(folder, traced=True) as bench:

@@ -33,9 +33,13 @@ module array (
             .BEHIND(LANES_r - 1 - lane_r), .AGAIN(1), .HOP(2), .DEPTH(2)
         ) cin_IO_L1_in (
             .clk(clk), .rst(rst),
-            .in_valid(cin_IO_L1_in_chain_valid[lane_r]), .in_ready(cin_IO_L1_in_chain_ready[lane_r]), .in_data(cin_IO_L1_in_chain_data[lane_r]),
-            .next_valid(cin_IO_L1_in_chain_valid[lane_r + 1]), .next_ready(cin_IO_L1_in_chain_ready[lane_r + 1]), .next_data(cin_IO_L1_in_chain_data[lane_r + 1]),
-            .out_valid(cin_PE_valid[lane_r]), .out_ready(cin_PE_ready[lane_r]), .out_data(cin_PE_data[lane_r])
+            .in_valid(cin_IO_L1_in_chain_valid[lane_r]),
+            .in_ready(cin_IO_L1_in_chain_ready[lane_r]),
+            .in_data(cin_IO_L1_in_chain_data[lane_r]),
+            .next_valid(cin_IO_L1_in_chain_valid[lane_r + 1]),
+            .next_ready(cin_IO_L1_in_chain_ready[lane_r + 1]),
+            .next_data(cin_IO_L1_in_chain_data[lane_r + 1]), .out_valid(cin_PE_valid[lane_r]),
+            .out_ready(cin_PE_ready[lane_r]), .out_data(cin_PE_data[lane_r])
         );
     end
     assign cin_IO_L1_in_chain_ready[LANES_r] = 1'b0;
@@ -45,7 +49,8 @@ module array (
     ) cin_IO_L2_in (
         .clk(clk), .rst(rst),
         .in_valid(cin_tvalid), .in_ready(cin_tready), .in_data(cin_tdata),
-        .out_valid(cin_IO_L1_in_chain_valid[0]), .out_ready(cin_IO_L1_in_chain_ready[0]), .out_data(cin_IO_L1_in_chain_data[0])
+        .out_valid(cin_IO_L1_in_chain_valid[0]), .out_ready(cin_IO_L1_in_chain_ready[0]),
+        .out_data(cin_IO_L1_in_chain_data[0])
     );
 
     // w: w_IO_L2_in -> PE
@@ -62,8 +67,9 @@ module array (
     ) w_IO_L2_in (
         .clk(clk), .rst(rst),
         .in_valid(w_tvalid), .in_ready(w_tready), .in_data(w_tdata),
-        .next_valid(unused_w_IO_L2_in_valid), .next_ready(1'b0), .next_data(unused_w_IO_L2_in_data),
-        .out_valid(w_PE_valid[0]), .out_ready(w_PE_ready[0]), .out_data(w_PE_data[0])
+        .next_valid(unused_w_IO_L2_in_valid), .next_ready(1'b0),
+        .next_data(unused_w_IO_L2_in_data), .out_valid(w_PE_valid[0]),
+        .out_ready(w_PE_ready[0]), .out_data(w_PE_data[0])
     );
 
     // cout: PE -> cout_drain_IO_L1_out -> cout_drain_IO_L2_out
@@ -78,9 +84,14 @@ module array (
             .BEHIND(LANES_r - 1 - lane_r), .HOP(2), .DEPTH(2)
         ) cout_drain_IO_L1_out (
             .clk(clk), .rst(rst),
-            .in_valid(cout_drain_PE_valid[lane_r]), .in_ready(cout_drain_PE_ready[lane_r]), .in_data(cout_drain_PE_data[lane_r]),
-            .next_valid(cout_drain_IO_L1_out_chain_valid[lane_r + 1]), .next_ready(cout_drain_IO_L1_out_chain_ready[lane_r + 1]), .next_data(cout_drain_IO_L1_out_chain_data[lane_r + 1]),
-            .out_valid(cout_drain_IO_L1_out_chain_valid[lane_r]), .out_ready(cout_drain_IO_L1_out_chain_ready[lane_r]), .out_data(cout_drain_IO_L1_out_chain_data[lane_r])
+            .in_valid(cout_drain_PE_valid[lane_r]), .in_ready(cout_drain_PE_ready[lane_r]),
+            .in_data(cout_drain_PE_data[lane_r]),
+            .next_valid(cout_drain_IO_L1_out_chain_valid[lane_r + 1]),
+            .next_ready(cout_drain_IO_L1_out_chain_ready[lane_r + 1]),
+            .next_data(cout_drain_IO_L1_out_chain_data[lane_r + 1]),
+            .out_valid(cout_drain_IO_L1_out_chain_valid[lane_r]),
+            .out_ready(cout_drain_IO_L1_out_chain_ready[lane_r]),
+            .out_data(cout_drain_IO_L1_out_chain_data[lane_r])
         );
     end
     assign cout_drain_IO_L1_out_chain_valid[LANES_r] = 1'b0;
@@ -96,10 +107,13 @@ module array (
             .w_LAST(lane_r == LANES_r - 1 ? 1 : 0)
         ) PE (
             .clk(clk), .rst(rst),
-            .cin_valid(cin_PE_valid[lane_r]), .cin_ready(cin_PE_ready[lane_r]), .cin_data(cin_PE_data[lane_r]),
-            .w_valid(w_PE_valid[lane_r]), .w_ready(w_PE_ready[lane_r]), .w_data(w_PE_data[lane_r]),
-            .w_next_valid(w_PE_valid[lane_r + 1]), .w_next_ready(w_PE_ready[lane_r + 1]), .w_next_data(w_PE_data[lane_r + 1]),
-            .cout_drain_valid(cout_drain_PE_valid[lane_r]), .cout_drain_ready(cout_drain_PE_ready[lane_r]), .cout_drain_data(cout_drain_PE_data[lane_r])
+            .cin_valid(cin_PE_valid[lane_r]), .cin_ready(cin_PE_ready[lane_r]),
+            .cin_data(cin_PE_data[lane_r]), .w_valid(w_PE_valid[lane_r]),
+            .w_ready(w_PE_ready[lane_r]), .w_data(w_PE_data[lane_r]),
+            .w_next_valid(w_PE_valid[lane_r + 1]), .w_next_ready(w_PE_ready[lane_r + 1]),
+            .w_next_data(w_PE_data[lane_r + 1]), .cout_drain_valid(cout_drain_PE_valid[lane_r]),
+            .cout_drain_ready(cout_drain_PE_ready[lane_r]),
+            .cout_drain_data(cout_drain_PE_data[lane_r])
         );
     end
 endmodule

@@ -39,9 +39,14 @@ module array (
                 .BEHIND(LANES_i - 1 - lane_i), .AGAIN(1), .HOP(2), .DEPTH(2)
             ) A_IO_L1_in (
                 .clk(clk), .rst(rst),
-                .in_valid(A_IO_L1_in_chain_valid[lane_k][lane_i]), .in_ready(A_IO_L1_in_chain_ready[lane_k][lane_i]), .in_data(A_IO_L1_in_chain_data[lane_k][lane_i]),
-                .next_valid(A_IO_L1_in_chain_valid[lane_k][lane_i + 1]), .next_ready(A_IO_L1_in_chain_ready[lane_k][lane_i + 1]), .next_data(A_IO_L1_in_chain_data[lane_k][lane_i + 1]),
-                .out_valid(A_PE_valid[lane_i][lane_k]), .out_ready(A_PE_ready[lane_i][lane_k]), .out_data(A_PE_data[lane_i][lane_k])
+                .in_valid(A_IO_L1_in_chain_valid[lane_k][lane_i]),
+                .in_ready(A_IO_L1_in_chain_ready[lane_k][lane_i]),
+                .in_data(A_IO_L1_in_chain_data[lane_k][lane_i]),
+                .next_valid(A_IO_L1_in_chain_valid[lane_k][lane_i + 1]),
+                .next_ready(A_IO_L1_in_chain_ready[lane_k][lane_i + 1]),
+                .next_data(A_IO_L1_in_chain_data[lane_k][lane_i + 1]),
+                .out_valid(A_PE_valid[lane_i][lane_k]), .out_ready(A_PE_ready[lane_i][lane_k]),
+                .out_data(A_PE_data[lane_i][lane_k])
             );
         end
     end
@@ -54,9 +59,14 @@ module array (
             .BITS(32), .OWN(4 * LANES_i), .OTHERS((LANES_k - 1 - lane_k) * 4 * LANES_i), .HOP(2), .DEPTH(2)
         ) A_IO_L2_in (
             .clk(clk), .rst(rst),
-            .in_valid(A_IO_L2_in_chain_valid[lane_k]), .in_ready(A_IO_L2_in_chain_ready[lane_k]), .in_data(A_IO_L2_in_chain_data[lane_k]),
-            .out_valid(A_IO_L1_in_chain_valid[lane_k][0]), .out_ready(A_IO_L1_in_chain_ready[lane_k][0]), .out_data(A_IO_L1_in_chain_data[lane_k][0]),
-            .next_valid(A_IO_L2_in_chain_valid[lane_k + 1]), .next_ready(A_IO_L2_in_chain_ready[lane_k + 1]), .next_data(A_IO_L2_in_chain_data[lane_k + 1])
+            .in_valid(A_IO_L2_in_chain_valid[lane_k]),
+            .in_ready(A_IO_L2_in_chain_ready[lane_k]), .in_data(A_IO_L2_in_chain_data[lane_k]),
+            .out_valid(A_IO_L1_in_chain_valid[lane_k][0]),
+            .out_ready(A_IO_L1_in_chain_ready[lane_k][0]),
+            .out_data(A_IO_L1_in_chain_data[lane_k][0]),
+            .next_valid(A_IO_L2_in_chain_valid[lane_k + 1]),
+            .next_ready(A_IO_L2_in_chain_ready[lane_k + 1]),
+            .next_data(A_IO_L2_in_chain_data[lane_k + 1])
         );
     end
     assign A_IO_L2_in_chain_ready[LANES_k] = 1'b0;
@@ -66,7 +76,8 @@ module array (
     ) A_IO_L3_in (
         .clk(clk), .rst(rst),
         .in_valid(A_tvalid), .in_ready(A_tready), .in_data(A_tdata),
-        .out_valid(A_IO_L2_in_chain_valid[0]), .out_ready(A_IO_L2_in_chain_ready[0]), .out_data(A_IO_L2_in_chain_data[0])
+        .out_valid(A_IO_L2_in_chain_valid[0]), .out_ready(A_IO_L2_in_chain_ready[0]),
+        .out_data(A_IO_L2_in_chain_data[0])
     );
 
     // B: B_IO_L3_in -> B_IO_L2_in -> PE
@@ -83,9 +94,12 @@ module array (
             .BEHIND(LANES_k - 1 - lane_k), .AGAIN(3), .HOP(2), .DEPTH(2)
         ) B_IO_L2_in (
             .clk(clk), .rst(rst),
-            .in_valid(B_IO_L2_in_chain_valid[lane_k]), .in_ready(B_IO_L2_in_chain_ready[lane_k]), .in_data(B_IO_L2_in_chain_data[lane_k]),
-            .next_valid(B_IO_L2_in_chain_valid[lane_k + 1]), .next_ready(B_IO_L2_in_chain_ready[lane_k + 1]), .next_data(B_IO_L2_in_chain_data[lane_k + 1]),
-            .out_valid(B_PE_valid[0][lane_k]), .out_ready(B_PE_ready[0][lane_k]), .out_data(B_PE_data[0][lane_k])
+            .in_valid(B_IO_L2_in_chain_valid[lane_k]),
+            .in_ready(B_IO_L2_in_chain_ready[lane_k]), .in_data(B_IO_L2_in_chain_data[lane_k]),
+            .next_valid(B_IO_L2_in_chain_valid[lane_k + 1]),
+            .next_ready(B_IO_L2_in_chain_ready[lane_k + 1]),
+            .next_data(B_IO_L2_in_chain_data[lane_k + 1]), .out_valid(B_PE_valid[0][lane_k]),
+            .out_ready(B_PE_ready[0][lane_k]), .out_data(B_PE_data[0][lane_k])
         );
     end
     assign B_IO_L2_in_chain_ready[LANES_k] = 1'b0;
@@ -95,7 +109,8 @@ module array (
     ) B_IO_L3_in (
         .clk(clk), .rst(rst),
         .in_valid(B_tvalid), .in_ready(B_tready), .in_data(B_tdata),
-        .out_valid(B_IO_L2_in_chain_valid[0]), .out_ready(B_IO_L2_in_chain_ready[0]), .out_data(B_IO_L2_in_chain_data[0])
+        .out_valid(B_IO_L2_in_chain_valid[0]), .out_ready(B_IO_L2_in_chain_ready[0]),
+        .out_data(B_IO_L2_in_chain_data[0])
     );
 
     // C: C_IO_L3_in -> C_IO_L2_in -> PE
@@ -112,9 +127,12 @@ module array (
             .BEHIND(LANES_k - 1 - lane_k), .AGAIN(1), .HOP(2), .DEPTH(2)
         ) C_IO_L2_in (
             .clk(clk), .rst(rst),
-            .in_valid(C_IO_L2_in_chain_valid[lane_k]), .in_ready(C_IO_L2_in_chain_ready[lane_k]), .in_data(C_IO_L2_in_chain_data[lane_k]),
-            .next_valid(C_IO_L2_in_chain_valid[lane_k + 1]), .next_ready(C_IO_L2_in_chain_ready[lane_k + 1]), .next_data(C_IO_L2_in_chain_data[lane_k + 1]),
-            .out_valid(C_PE_valid[0][lane_k]), .out_ready(C_PE_ready[0][lane_k]), .out_data(C_PE_data[0][lane_k])
+            .in_valid(C_IO_L2_in_chain_valid[lane_k]),
+            .in_ready(C_IO_L2_in_chain_ready[lane_k]), .in_data(C_IO_L2_in_chain_data[lane_k]),
+            .next_valid(C_IO_L2_in_chain_valid[lane_k + 1]),
+            .next_ready(C_IO_L2_in_chain_ready[lane_k + 1]),
+            .next_data(C_IO_L2_in_chain_data[lane_k + 1]), .out_valid(C_PE_valid[0][lane_k]),
+            .out_ready(C_PE_ready[0][lane_k]), .out_data(C_PE_data[0][lane_k])
         );
     end
     assign C_IO_L2_in_chain_ready[LANES_k] = 1'b0;
@@ -124,7 +142,8 @@ module array (
     ) C_IO_L3_in (
         .clk(clk), .rst(rst),
         .in_valid(C_tvalid), .in_ready(C_tready), .in_data(C_tdata),
-        .out_valid(C_IO_L2_in_chain_valid[0]), .out_ready(C_IO_L2_in_chain_ready[0]), .out_data(C_IO_L2_in_chain_data[0])
+        .out_valid(C_IO_L2_in_chain_valid[0]), .out_ready(C_IO_L2_in_chain_ready[0]),
+        .out_data(C_IO_L2_in_chain_data[0])
     );
 
     // D: PE -> D_1_IO_L2_out -> D_1_IO_L3_out
@@ -144,16 +163,22 @@ module array (
             .BEHIND(LANES_i - 1 - lane_i), .AGAIN(15)
         ) D_1_IO_L2_out (
             .clk(clk), .rst(rst),
-            .in_valid(D_1_PE_valid[lane_i][LANES_k]), .in_ready(D_1_PE_ready[lane_i][LANES_k]), .in_data(D_1_PE_data[lane_i][LANES_k]),
-            .next_valid(D_1_IO_L2_out_chain_valid[lane_i + 1]), .next_ready(D_1_IO_L2_out_chain_ready[lane_i + 1]), .next_data(D_1_IO_L2_out_chain_data[lane_i + 1]),
-            .out_valid(D_1_IO_L2_out_own_valid), .out_ready(D_1_IO_L2_out_own_ready), .out_data(D_1_IO_L2_out_own_data)
+            .in_valid(D_1_PE_valid[lane_i][LANES_k]), .in_ready(D_1_PE_ready[lane_i][LANES_k]),
+            .in_data(D_1_PE_data[lane_i][LANES_k]),
+            .next_valid(D_1_IO_L2_out_chain_valid[lane_i + 1]),
+            .next_ready(D_1_IO_L2_out_chain_ready[lane_i + 1]),
+            .next_data(D_1_IO_L2_out_chain_data[lane_i + 1]),
+            .out_valid(D_1_IO_L2_out_own_valid), .out_ready(D_1_IO_L2_out_own_ready),
+            .out_data(D_1_IO_L2_out_own_data)
         );
         ithaca_fifo #(
             .BITS(128), .DEPTH(2), .STAGES(1)
         ) D_1_IO_L2_out_fifo (
             .clk(clk), .rst(rst),
-            .in_valid(D_1_IO_L2_out_own_valid), .in_ready(D_1_IO_L2_out_own_ready), .in_data(D_1_IO_L2_out_own_data),
-            .out_valid(D_1_IO_L2_out_chain_valid[lane_i]), .out_ready(D_1_IO_L2_out_chain_ready[lane_i]), .out_data(D_1_IO_L2_out_chain_data[lane_i])
+            .in_valid(D_1_IO_L2_out_own_valid), .in_ready(D_1_IO_L2_out_own_ready),
+            .in_data(D_1_IO_L2_out_own_data), .out_valid(D_1_IO_L2_out_chain_valid[lane_i]),
+            .out_ready(D_1_IO_L2_out_chain_ready[lane_i]),
+            .out_data(D_1_IO_L2_out_chain_data[lane_i])
         );
     end
     assign D_1_IO_L2_out_chain_valid[LANES_i] = 1'b0;
@@ -170,13 +195,22 @@ module array (
                 .B_LAST(lane_i == LANES_i - 1 ? 1 : 0), .C_LAST(lane_i == LANES_i - 1 ? 1 : 0), .D_1_FIRST(lane_k == 0 ? 1 : 0)
             ) PE (
                 .clk(clk), .rst(rst),
-                .A_valid(A_PE_valid[lane_i][lane_k]), .A_ready(A_PE_ready[lane_i][lane_k]), .A_data(A_PE_data[lane_i][lane_k]),
-                .B_valid(B_PE_valid[lane_i][lane_k]), .B_ready(B_PE_ready[lane_i][lane_k]), .B_data(B_PE_data[lane_i][lane_k]),
-                .B_next_valid(B_PE_valid[lane_i + 1][lane_k]), .B_next_ready(B_PE_ready[lane_i + 1][lane_k]), .B_next_data(B_PE_data[lane_i + 1][lane_k]),
-                .C_valid(C_PE_valid[lane_i][lane_k]), .C_ready(C_PE_ready[lane_i][lane_k]), .C_data(C_PE_data[lane_i][lane_k]),
-                .C_next_valid(C_PE_valid[lane_i + 1][lane_k]), .C_next_ready(C_PE_ready[lane_i + 1][lane_k]), .C_next_data(C_PE_data[lane_i + 1][lane_k]),
-                .D_1_before_valid(D_1_PE_valid[lane_i][lane_k]), .D_1_before_ready(D_1_PE_ready[lane_i][lane_k]), .D_1_before_data(D_1_PE_data[lane_i][lane_k]),
-                .D_1_valid(D_1_PE_valid[lane_i][lane_k + 1]), .D_1_ready(D_1_PE_ready[lane_i][lane_k + 1]), .D_1_data(D_1_PE_data[lane_i][lane_k + 1])
+                .A_valid(A_PE_valid[lane_i][lane_k]), .A_ready(A_PE_ready[lane_i][lane_k]),
+                .A_data(A_PE_data[lane_i][lane_k]), .B_valid(B_PE_valid[lane_i][lane_k]),
+                .B_ready(B_PE_ready[lane_i][lane_k]), .B_data(B_PE_data[lane_i][lane_k]),
+                .B_next_valid(B_PE_valid[lane_i + 1][lane_k]),
+                .B_next_ready(B_PE_ready[lane_i + 1][lane_k]),
+                .B_next_data(B_PE_data[lane_i + 1][lane_k]), .C_valid(C_PE_valid[lane_i][lane_k]),
+                .C_ready(C_PE_ready[lane_i][lane_k]), .C_data(C_PE_data[lane_i][lane_k]),
+                .C_next_valid(C_PE_valid[lane_i + 1][lane_k]),
+                .C_next_ready(C_PE_ready[lane_i + 1][lane_k]),
+                .C_next_data(C_PE_data[lane_i + 1][lane_k]),
+                .D_1_before_valid(D_1_PE_valid[lane_i][lane_k]),
+                .D_1_before_ready(D_1_PE_ready[lane_i][lane_k]),
+                .D_1_before_data(D_1_PE_data[lane_i][lane_k]),
+                .D_1_valid(D_1_PE_valid[lane_i][lane_k + 1]),
+                .D_1_ready(D_1_PE_ready[lane_i][lane_k + 1]),
+                .D_1_data(D_1_PE_data[lane_i][lane_k + 1])
             );
         end
     end
