@@ -13,13 +13,13 @@ from typer import Argument, Option
 from ithaca.commands.api.keywords import public
 from ithaca.commands.api.live_line import tell
 from ithaca.commands.api.options import WRITTEN_FILE
-from ithaca.commands.api.parsing import parse_integer
 from ithaca.exports.rtl.tools import Resources, Run, compiled
 from ithaca.exports.rtl.tools import synthesize as run_synthesis
 from ithaca.files.documents import validated
 from ithaca.files.errors import InputError
 from ithaca.files.numbers import number
 from ithaca.files.reading import parse_json, read_text
+from ithaca.files.words import parse_integer
 from ithaca.files.writing import SCHEMA, check_writable
 from ithaca.formulations.schema import Document
 
