@@ -25,14 +25,17 @@ CHARACTERS, USUAL = 12.0, 14.5
 #: Ticks of an axis over the whole width at most.
 ACROSS_TICKS = 5.0
 
+#: Metric suffixes of numbers.
+_SUFFIXES = ((1e18, "E"), (1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
+
 #: What to say about the parts of drawn things, by their identifier.
 Tips = dict[str, Sequence[str]]
 
 
 def short(value: float, _: object = None) -> str:
     """A number with a metric suffix, such as 640 k, for an axis."""
-    for scale, letter in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if scale <= abs(value) < 1e15:
+    for scale, letter in _SUFFIXES:
+        if scale <= abs(value) < 1e21:
             return f"{value / scale:.6g} {letter}"
     return f"{value:.6g}"
 
@@ -84,9 +87,9 @@ def ticks(axis: Axis, logarithmic: bool, most: float) -> None:
     """Short numbers at about so many places."""
     from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 
-    if logarithmic:
-        low, high = sorted(axis.get_view_interval())
-        decades = np.log10(high / low) if low > 0 else 1.0
+    low, high = sorted(axis.get_view_interval())
+    decades = np.log10(high / low) if low > 0 else 1.0
+    if logarithmic and decades >= 1:
         subs = (
             (1.0, 2.0, 5.0)
             if 3 * decades <= 1.6 * most
@@ -95,10 +98,10 @@ def ticks(axis: Axis, logarithmic: bool, most: float) -> None:
             else (1.0,)
         )
         axis.set_major_locator(LogLocator(subs=subs))
-        axis.set_minor_formatter(NullFormatter())
     else:
         axis.set_major_locator(MaxNLocator(max(int(most), 2), steps=[1, 2, 2.5, 5, 10]))
     axis.set_major_formatter(short)
+    axis.set_minor_formatter(NullFormatter())
 
 
 def second_axis(axes: Axes, side: str, unit: Unit | None, logarithmic: bool) -> None:

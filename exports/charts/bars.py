@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 from ithaca.exports.charts.axes import (
@@ -11,11 +12,13 @@ from ithaca.exports.charts.axes import (
     WIDTH,
     Tips,
     fitting,
+    legend,
     second_axis,
     ticks,
 )
 from ithaca.exports.charts.chart import BarChart
-from ithaca.exports.charts.palette import ROLES
+from ithaca.exports.charts.palette import ROLES, SERIES
+from ithaca.files.numbers import number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,6 +29,8 @@ BAR_HEIGHT, MOST_HEIGHT = 0.4, 400.0
 
 def bars(chart: BarChart, axes: Axes, tips: Tips) -> float:
     """Draw a bar chart: the height of its axes."""
+    from matplotlib.patches import Patch
+
     rows = range(len(chart.bars))
     one_line = all(len(bar.name) + len(bar.note) + 2 <= ACROSS * USUAL for bar in chart.bars)
     words = 1.0 if one_line else 1.4  # how many times as high a row is
@@ -49,6 +54,11 @@ def bars(chart: BarChart, axes: Axes, tips: Tips) -> float:
             tips[f"bar-{row}"] = [f"{bar.name}: {bar.note}"]
             if bar.part is not None:
                 axes.barh(row + low, bar.part, left=start, color=colour, **edge)
+            for name, part, fill in zip(chart.parts, bar.parts, cycle(SERIES), strict=False):
+                piece = axes.barh(row + low, part, left=start, **{**edge, "color": fill})
+                piece.patches[0].set_gid(f"bar-{row} {name}")
+                tips[f"bar-{row} {name}"] = [f"{bar.name}, {name}: {number(part)} {chart.x_label}"]
+                start += part
         if bar.mark is not None:
             axes.plot(
                 [bar.mark] * 2,
@@ -87,4 +97,5 @@ def bars(chart: BarChart, axes: Axes, tips: Tips) -> float:
     axes.grid(True, axis="x")
     axes.axvline(0, color=ROLES["soft"], linewidth=0.8)
     axes.spines[:].set_visible(False)
+    legend(axes, [Patch(color=fill, label=name) for name, fill in zip(chart.parts, cycle(SERIES))])
     return min(BAR_HEIGHT * words, MOST_HEIGHT / max(len(chart.bars), 1)) * (len(chart.bars) + 0.15)

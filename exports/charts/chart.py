@@ -96,6 +96,8 @@ class LineChart:
     x_also: Unit | None = None
     """Other units of the axes; None for none."""
     y_also: Unit | None = None
+    ends: tuple[tuple[float, float], tuple[float, float]] | None = None
+    """Ends of both axes; None for those of what is shown, with a margin."""
 
     @property
     def x_values(self) -> tuple[Coordinate, ...]:
@@ -167,6 +169,9 @@ class Bar:
     """How much of it has that colour, the rest being pale; None for all."""
     mark: float | None = None
     """Where to put a mark, such as a lower bound."""
+    parts: tuple[float, ...] = ()
+    """What it consists of, in the order of the chart's `BarChart.parts`, each in a colour of its
+    own; empty for a bar of one colour."""
 
 
 @dataclass(frozen=True)
@@ -184,6 +189,8 @@ class BarChart:
     """Whether each bar starts where the one before it ends: parts of a whole."""
     also: Unit | None = None
     """Another unit of the axis; None for none."""
+    parts: tuple[str, ...] = ()
+    """What the parts of bars are, for the legend."""
 
     @property
     def starts(self) -> list[float]:
@@ -199,7 +206,9 @@ class BarChart:
     @property
     def figures(self) -> Figures:
         """What it shows, in figures."""
-        return ("", self.x_label), tuple((bar.name, bar.note) for bar in self.bars)
+        return ("", self.x_label, *self.parts), tuple(
+            (bar.name, bar.note, *map(number, bar.parts)) for bar in self.bars
+        )
 
 
 @dataclass(frozen=True, eq=False)

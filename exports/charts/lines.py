@@ -85,6 +85,9 @@ def lines(chart: LineChart, axes: Axes, tips: Tips) -> tuple[float, Axes | None]
         )
     for reason in _reasons(chart):
         axes.plot([], [], "x", color=ROLES["ink"], label=reason)
+    if chart.ends is not None:
+        axes.set_xlim(*chart.ends[0])
+        axes.set_ylim(*chart.ends[1])
     ticks(axes.yaxis, chart.log_y, 6)
     second_axis(axes, "right", chart.y_also, chart.log_y)
     second_axis(axes, "top", chart.x_also, chart.log_x)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from ithaca.commands.api.options import TableFile
 from ithaca.commands.tabled import show_list
 from ithaca.files.numbers import number
@@ -21,7 +23,7 @@ def print_architectures(*, table: TableFile = None) -> None:
         levels, compute = architecture.levels, architecture.compute
         mesh = (
             f"{compute.instances:,} = {compute.mesh_x} × "
-            f"{compute.mesh_y}, {number(compute.energy)} pJ"
+            f"{compute.mesh_y}{_picojoules(compute.energy)}"
         )
         rows.append(
             (architecture.name, "\n".join(map(_level, levels)), mesh, architecture.description)
@@ -39,7 +41,11 @@ def _level(level: Level) -> str:
     many = f"{level.instances:,} × " if level.instances > 1 else ""
     held = "" if level.words is None else f"{many}{level.words:,} words, "
     kept = "all" if level.keeps is None else ", ".join(sorted(level.keeps))
-    return f"{level.name}: {held}{kept}, {number(level.read_energy / level.block)} pJ"
+    return f"{level.name}: {held}{kept}{_picojoules(level.read_energy / level.block)}"
+
+
+def _picojoules(energy: Fraction) -> str:
+    return f", {number(energy)} pJ" if energy else ""
 
 
 #: Lists by name.

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from html import escape
+from textwrap import wrap
 
 from markupsafe import Markup
 
@@ -20,8 +21,9 @@ from ithaca.formulations.spatial.drawing import LevelWait, waits, working
 from ithaca.formulations.spatial.mapping import Mapping as Mapped
 from ithaca.formulations.spatial.mapping_design import MappingDesign, mapping_design
 
-#: The drawing's measures (pixels).
-WIDTH, HEIGHT, GAP, MARGIN = 720, 52, 46, 12
+#: Widths of the drawing for broad pages and for narrow, the height of a line of text, and what is
+#: left around things (pixels).
+BROAD, NARROW, LINE, MARGIN = 720, 330, 19, 12
 
 
 def sections(best: BestConfiguration, *, simulated: bool) -> FamilySections:
@@ -32,7 +34,7 @@ def sections(best: BestConfiguration, *, simulated: bool) -> FamilySections:
     counted = f"{design.architecture.levels[0].name}.cycles" in metrics
     return FamilySections(
         _cards(best),
-        (_levels(design, metrics),) if counted else (),
+        (_levels(design, metrics), *_occupancy(best, design)) if counted else (),
         (_energy(best, design), _time(best), _roofline(best, design, mapping)) if counted else (),
         (_drawn(design, mapping, metrics),),
     )
@@ -76,23 +78,46 @@ def _levels(design: MappingDesign, metrics: Mapping[str, Fraction]) -> Block:
     )
 
 
+def _occupancy(best: BestConfiguration, design: MappingDesign) -> tuple[Block, ...]:
+    """How much of an instance of each level its tensors take; nothing where no level has a size."""
+    bars, metrics = [], best.solution.metrics
+    for level in design.architecture.levels:
+        if level.words:
+            held = {
+                access.tensor: metrics.get(f"{level.name}.{access.tensor}.capacity", Fraction(0))
+                for access in design.nest.accesses
+            }
+            share = sum(held.values(), Fraction(0)) / level.words
+            note = f"{number(share * level.words)} of {level.words:,} words ({percent(share)})"
+            parts = tuple(float(100 * words / level.words) for words in held.values())
+            bars.append(Bar(level.name, 100.0, note, "rest", parts=parts))
+    if not bars:
+        return ()
+    tensors = tuple(access.tensor for access in design.nest.accesses)
+    title = f"{best.subject}: what the tensors take of a buffer of each level"
+    chart = BarChart(title, "% of its words", tuple(bars), parts=tensors)
+    return (chart_figure("occupancy-chart", chart),)
+
+
 def _energy(best: BestConfiguration, design: MappingDesign) -> Section:
     """Energy by level, as parts of a whole."""
     metrics, architecture = best.solution.metrics, design.architecture
     spent = {level.name: metrics[f"{level.name}.energy"] for level in architecture.levels}
     spent[architecture.compute.name] = metrics["energy"] - sum(spent.values())
-    bars = []
-    for name, energy in spent.items():
-        share = f" ({percent(energy / metrics['energy'])})" if metrics["energy"] else ""
-        bars.append(Bar(name, float(energy) / 1e6, f"{rounded(energy / 10**6)} µJ{share}"))
-    chart = BarChart(f"{best.subject}: energy by level", "µJ", tuple(bars), stacked=True)
-    whole = rounded(metrics["energy"] / 10**6)
-    text = (
-        f"Accesses times their energies, {whole} µJ in all; a bar "
-        "begins where the one above it ends."
+    if not metrics["energy"]:
+        return Section("energy", "Energy by level", (Paragraph("No energy is stated."),))
+    rows = tuple(
+        (name, rounded(energy / 10**6), percent(energy / metrics["energy"]))
+        for name, energy in spent.items()
     )
+    whole = rounded(metrics["energy"] / 10**6)
+    parts = tuple(float(energy) / 1e6 for energy in spent.values())
+    bar = Bar("all levels", sum(parts), f"{whole} µJ", parts=parts)
+    chart = BarChart(f"{best.subject}: energy by level", "µJ", (bar,), parts=tuple(spent))
+    text = f"Accesses times their energies, {whole} µJ in all."
+    table = Table("Energy by level", ("level", "energy (µJ)", "share"), rows)
     return Section(
-        "energy", "Energy by level", (Paragraph(text), chart_figure("energy-chart", chart))
+        "energy", "Energy by level", (Paragraph(text), chart_figure("energy-chart", chart), table)
     )
 
 
@@ -124,31 +149,31 @@ def _roofline(best: BestConfiguration, design: MappingDesign, mapping: Mapped) -
     for wait in waits(design.nest, design.architecture, metrics):
         if wait.level not in slowest or wait.cycles > slowest[wait.level].cycles:
             slowest[wait.level] = wait
-    series, points = [], []
-    for name, wait in slowest.items():
-        instances = working(design.architecture, mapping, name)
-        bandwidth, intensity = (
-            float(wait.rate * instances),
-            float(metrics["computes"] / (wait.words * instances)),
-        )
-        left, ridge = min(intensity, peak / bandwidth) / 2, peak / bandwidth
-        label = f"{name} {wait.what}: {rounded(wait.rate * instances)} words a cycle"
-        series.append(
-            Series(
-                label,
-                (left, max(ridge, 2 * left)),
-                (left * bandwidth, max(peak, 2 * left * bandwidth)),
-                form="line",
-            )
-        )
-        points.append((intensity, did, name))
-    if not points:
+    if not slowest:
         return Section(
             "roofline", "Roofline", (Paragraph("No level has a bandwidth that limits it."),)
         )
-    ends = min(x for x, _, _ in points) / 2, max(x for x, _, _ in points) * 2
+    roofs, points = dict[Fraction, list[str]](), []
+    for name, wait in slowest.items():
+        instances = working(design.architecture, mapping, name)
+        roofs.setdefault(wait.rate * instances, []).append(f"{name} {wait.what}")
+        points.append((float(metrics["computes"] / (wait.words * instances)), did, name))
+    places = [x for x, _, _ in points] + [peak / float(rate) for rate in roofs]
+    left, right = min(places) / 2, max(places) * 2
+    low = max(min(did, left * float(min(roofs))) / 1.5, did / 100)
+    series = []
+    for rate, whose in roofs.items():
+        begin, ridge = max(left, low / float(rate)), peak / float(rate)
+        label = f"{rounded(rate)} words a cycle: {', '.join(whose)}"
+        series.append(Series(label, (begin, ridge), (begin * float(rate), peak), form="line"))
     series.append(
-        Series(f"{compute.instances:,} multipliers", ends, (peak, peak), role="limit", form="line")
+        Series(
+            f"{compute.instances:,} multipliers",
+            (left, right),
+            (peak, peak),
+            role="limit",
+            form="line",
+        )
     )
     x, y, names = zip(*points, strict=True)
     series.append(
@@ -163,10 +188,12 @@ def _roofline(best: BestConfiguration, design: MappingDesign, mapping: Mapped) -
         )
     )
     axes = ("multiply-accumulates per word moved", "multiply-accumulates per cycle")
-    chart = LineChart(f"{best.subject}: roofline", *axes, tuple(series), log_x=True, log_y=True)
+    ends = ((left, right), (low, 1.5 * peak))
+    title = f"{best.subject}: roofline"
+    chart = LineChart(title, *axes, tuple(series), log_x=True, log_y=True, ends=ends)
     text = (
         "A level's line is what its bandwidth allows at so many multiply-accumulates "
-        "per word; the answer is below the lines "
+        "per word (levels of one bandwidth share it); the answer is below the lines "
         "of all levels and of the multipliers, and on the line of what binds."
     )
     table = Table("The figures of the roofline", *chart.figures, folded=True)
@@ -238,11 +265,12 @@ def accelerator_section(architecture: Architecture) -> Section:
             else "1 instance"
         )
         kept = "all tensors" if level.keeps is None else ", ".join(sorted(level.keeps)) or "nothing"
-        energy = f"{rounded(level.read_energy / level.block)} pJ a word read"
+        energy = level.read_energy / level.block
         boxes.append(
             (
                 f"{level.name}: {many}{size}",
-                f"keeps {kept}; {level.word_bits} bits a word; {energy}",
+                f"keeps {kept}; {level.word_bits} bits a word"
+                + (f"; {rounded(energy)} pJ a word read" if energy else ""),
             )
         )
         rates = {
@@ -254,7 +282,8 @@ def accelerator_section(architecture: Architecture) -> Section:
         arrows.append(f"{', '.join(told)} words a cycle" if told else "")
     compute = architecture.compute
     mesh = f"{compute.instances:,} ({compute.mesh_x} × {compute.mesh_y})"
-    boxes.append((f"{compute.name}: {mesh}", f"{rounded(compute.energy)} pJ a multiply-accumulate"))
+    spent = f"{rounded(compute.energy)} pJ a multiply-accumulate" if compute.energy else ""
+    boxes.append((f"{compute.name}: {mesh}", spent))
     said = (
         "Levels from outside to inside; beside each arrow what an "
         "instance of the level above it can move."
@@ -266,39 +295,67 @@ def accelerator_section(architecture: Architecture) -> Section:
 def _figure(
     title: str, said: str, boxes: Sequence[tuple[str, str]], arrows: Sequence[str]
 ) -> ChartFigure:
-    """Boxes with names and texts, one below the other, and texts beside the arrows between them."""
-    tops = [MARGIN + place * (HEIGHT + GAP) for place in range(len(boxes))]
-    parts = [_box(top, name, text) for top, (name, text) in zip(tops, boxes, strict=True)]
-    parts += [_arrow(top + HEIGHT, text) for top, text in zip(tops, arrows, strict=False)]
-    height = tops[-1] + HEIGHT + MARGIN
-    svg = (
-        f'<svg viewBox="0 0 {WIDTH} {height}" role="img" width="{WIDTH}" '
-        f'height="{height}"><title>{escape(title)}</title>'
-        f"<desc>{escape(said)}</desc>{''.join(parts)}</svg>"
+    """Boxes with names and texts, one below the other, and texts beside the arrows between them;
+    once for broad pages, once for narrow."""
+    drawings = (
+        _drawing(title, said, boxes, arrows, kind, width)
+        for kind, width in (("broad", BROAD), ("narrow", NARROW))
     )
-    return ChartFigure(Markup(svg), title)
+    return ChartFigure(Markup("".join(drawings)), title)
+
+
+def _drawing(
+    title: str,
+    said: str,
+    boxes: Sequence[tuple[str, str]],
+    arrows: Sequence[str],
+    kind: str,
+    width: int,
+) -> str:
+    """The drawing for pages of a kind, so many pixels wide."""
+    top, parts = MARGIN, list[str]()
+    for place, (name, text) in enumerate(boxes):
+        lines = [*_folded(name, width - 4 * MARGIN), *_folded(text, width - 4 * MARGIN)]
+        bold = len(_folded(name, width - 4 * MARGIN))
+        height = LINE * len(lines) + MARGIN
+        parts.append(
+            f'<rect x="{MARGIN}" y="{top}" width="{width - 2 * MARGIN}" height="{height}" '
+            'rx="6" fill="none" stroke="currentColor"/>'
+        )
+        parts += (
+            _text(2 * MARGIN, top + LINE * (at + 1), line, "bold" if at < bold else "normal")
+            for at, line in enumerate(lines)
+        )
+        top += height
+        if place < len(arrows):
+            beside, x = _folded(arrows[place], width - 5 * MARGIN), 3 * MARGIN
+            end = top + LINE * max(len(beside), 1) + MARGIN
+            parts.append(
+                f'<path d="M{x} {top}V{end}M{x - 5} {end - 8}L{x} {end}L{x + 5} {end - 8}" '
+                'fill="none" stroke="currentColor"/>'
+            )
+            parts += (
+                _text(x + MARGIN, top + LINE * (at + 1), line) for at, line in enumerate(beside)
+            )
+            top = end
+    name = f"hierarchy-{kind}"
+    return (
+        f'<svg class="{kind}" viewBox="0 0 {width} {top + MARGIN}" role="img" '
+        f'aria-labelledby="{name}-title {name}-desc" width="{width}" height="{top + MARGIN}">'
+        f'<title id="{name}-title">{escape(title)}</title>'
+        f'<desc id="{name}-desc">{escape(said)}</desc>{"".join(parts)}</svg>'
+    )
+
+
+def _folded(text: str, room: int) -> list[str]:
+    """Lines of a text that fit into so many pixels."""
+    return wrap(text, room * 2 // 15, break_on_hyphens=False)
+
+
+def _text(x: int, y: int, text: str, weight: str = "normal") -> str:
+    return f'<text x="{x}" y="{y}" fill="currentColor" font-weight="{weight}">{escape(text)}</text>'
 
 
 def _words(metrics: Mapping[str, Fraction], level: str, tensor: str, what: str) -> str:
     found = metrics.get(f"{level}.{tensor}.{what}")
     return "" if found is None else number(found)
-
-
-def _box(top: int, name: str, text: str) -> str:
-    inside = WIDTH - 2 * MARGIN
-    return (
-        f'<rect x="{MARGIN}" y="{top}" width="{inside}" height="{HEIGHT}" '
-        'rx="6" fill="none" stroke="currentColor"/>'
-        f'<text x="{2 * MARGIN}" y="{top + 21}" fill="currentColor" '
-        f'font-weight="bold">{escape(name)}</text>'
-        f'<text x="{2 * MARGIN}" y="{top + 41}" fill="currentColor">{escape(text)}</text>'
-    )
-
-
-def _arrow(top: int, text: str) -> str:
-    x, end = WIDTH // 12, top + GAP
-    return (
-        f'<path d="M{x} {top}V{end}M{x - 5} {end - 8}L{x} {end}L{x + 5} '
-        f'{end - 8}" fill="none" stroke="currentColor"/>'
-        f'<text x="{x + 14}" y="{top + 28}" fill="currentColor">{escape(text)}</text>'
-    )

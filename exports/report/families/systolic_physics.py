@@ -60,11 +60,11 @@ def roofline_chart(best: BestConfiguration, roofs: Roofs) -> LineChart:
     }
     left = min(ridge, most, *(x for x, _ in points.values())) / 2
     right = max(ridge, most, *(x for x, _ in points.values())) * 2
-    low = min(bandwidth * left, *(y for _, y in points.values()))
+    low = min(bandwidth * left, *(y for _, y in points.values())) / 1.5
     answer = points.pop(best.solution.design)
     series = [
         Series(whose, (left, ridge), (left * bandwidth, peak), role="limit", form="line"),
-        Series(f"{units:,} MAC units", (ridge, right), (peak, peak), role="limit", form="line"),
+        Series(f"{units:,} MAC units", (ridge, right), (peak, peak), form="line"),
         Series(
             "each tensor moved once",
             (most, most),
@@ -104,7 +104,13 @@ def roofline_chart(best: BestConfiguration, roofs: Roofs) -> LineChart:
     )
     title = f"{best.subject}: roofline of {units:,} MAC units and {whose}"
     return LineChart(
-        title, "operations per byte off chip", "Gop/s", tuple(series), log_x=True, log_y=True
+        title,
+        "operations per byte off chip",
+        "Gop/s",
+        tuple(series),
+        log_x=True,
+        log_y=True,
+        ends=((left, right), (low, 1.5 * peak)),
     )
 
 
