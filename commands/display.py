@@ -13,7 +13,7 @@ from rich.text import Text
 
 from ithaca.commands.tables import Table
 from ithaca.files.messages import printable
-from ithaca.files.numbers import number, percent, rounded
+from ithaca.files.numbers import engineering, number, percent, rounded
 from ithaca.formulations.algebra.expression import Symbol
 from ithaca.formulations.design import Design
 from ithaca.formulations.families import module_of, profile_of
@@ -90,7 +90,7 @@ def microjoules(energy: Fraction | None) -> str:
 WHOLE = (
     ("latency", "latency", number, "cycles"),
     ("energy", "energy", microjoules, "µJ"),
-    ("edp", "EDP", number, "pJ·cycles"),
+    ("edp", "EDP", engineering, "pJ·cycles"),
 )
 
 

@@ -30,15 +30,16 @@ class _Column(NamedTuple):
     @property
     def width(self) -> int:
         """The width where nothing wraps."""
-        return max(len(line) for cell in (self.heading, *self.cells) for line in cell.split("\n"))
+        lines = (line for cell in (self.heading, *self.cells) for line in cell.split("\n"))
+        return max(1, *map(len, lines))
 
     @property
     def least(self) -> int:
         """The width down to which headings and texts wrap at spaces."""
         words = " ".join((self.heading, *(self.cells if self.text else ()))).split()
         whole = () if self.text else self.cells
-        readable = min(READABLE, self.width) if self.text else 0
-        return max(readable, *map(len, (*words, *whole)))
+        readable = min(READABLE, self.width) if self.text else 1
+        return max([readable, *map(len, (*words, *whole))])
 
 
 class Table:

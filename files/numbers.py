@@ -63,6 +63,16 @@ def rounded(value: Fraction | float | None, digits: int = 4) -> str:
     return number(value if value is None else float(f"{float(value):.{digits}g}"))
 
 
+def engineering(value: Fraction | float | None) -> str:
+    """A number; of a thousand million and more four digits times a power of 1,000."""
+    shown = 0.0 if value is None else float(value)
+    if abs(shown) < 1e9:
+        return number(value)
+    thousands = (len(f"{abs(shown):.0f}") - 1) // 3
+    power = str(3 * thousands).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return f"{shown / 1000**thousands:.4g} × 10{power}"
+
+
 def percent(share: Fraction | float) -> str:
     """A share in per cent, of small ones two significant digits."""
     shown = float(share) * 100

@@ -108,8 +108,10 @@ def hardware_text(space: HardwareSpace, point: Configuration) -> str:
 def front_rows(question: Question, front: Sequence[HardwarePoint]) -> list[list[tuple[str, str]]]:
     """The accelerators of a front in words: objectives, quantities, and further costs, by name."""
     texts, rows = [objective.text for objective in question.objectives], []
-    for found in front:
-        row = [(text, number(value)) for text, value in zip(texts, found.values, strict=True)]
+    labels = objective_labels(question)
+    for place, found in enumerate(front, 1):
+        row = [("point", str(place))]
+        row += [(label, number(value)) for label, value in zip(labels, found.values, strict=True)]
         row += [(q.name, q.shown(found.point[q.name])) for q in question.space.quantities]
         rows.append(
             [
@@ -137,6 +139,12 @@ def limit_uses(question: Question, found: HardwarePoint) -> tuple[LimitUse, ...]
             )
             uses.append(LimitUse(amount.text + whose, found.total(amount), amount.bound))
     return tuple(sorted(uses, key=lambda use: use.slack_share or Fraction(0)))
+
+
+def objective_labels(question: Question) -> list[str]:
+    """The objectives with their units."""
+    metrics = [metric_of(question, objective.text) for objective in question.objectives]
+    return [f"{m.name} ({m.unit})" if m.unit else m.name for m in metrics]
 
 
 def metric_of(question: Question, text: str) -> Metric:

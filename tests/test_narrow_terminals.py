@@ -88,6 +88,11 @@ def test_tables_of_any_shape_fit(width: int) -> None:
         fits(Table(rows, ("design", "status of it all"), title, plain=chance.random() < 0.5), width)
 
 
+def test_columns_may_be_empty() -> None:
+    for width in (40, 12):
+        fits(Table([[("", ""), ("", "8"), ("a", "")]], ("",)), width)
+
+
 def test_columns_go_before_rows_are_turned() -> None:
     row = [("design", "[i,j] C"), ("latency", "123,456,789"), ("dsp", "8,320"), ("ms", "0.25")]
     table = Table([[*row, ("bram18k", "3,434"), ("seconds", "1.50")]], ("design",))

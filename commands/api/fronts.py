@@ -15,7 +15,7 @@ from ithaca.commands.api.live_line import LiveLine, note
 from ithaca.commands.api.options import Effort, Extents, Results, Sizes, Workload
 from ithaca.commands.api.parsing import parse_extents, parse_proving_method
 from ithaca.commands.display import limited_metrics, unit_cells
-from ithaca.exports.charts.chart import Chart
+from ithaca.exports.charts.chart import Chart, metric_label
 from ithaca.exports.charts.of_studies import front_chart
 from ithaca.files.errors import InputError
 from ithaca.files.numbers import counted, number
@@ -95,13 +95,17 @@ class Front(StudyAnswer, fronts.Front):
         """Heading and cell of every column of the table of points."""
         texts = [objective.text for objective in self.objectives]
         limited = [n for n in limited_metrics(self.problems[0].limits) if n not in texts]
-        rows = []
-        for point in self.points:
-            row = [(text, number(value)) for text, value in zip(texts, point.values, strict=True)]
+        rows, asked = [], self.problems[0].design
+        for place, point in enumerate(self.points, 1):
+            row = [("point", str(place))]
+            row += [
+                (metric_label(text, asked), number(value))
+                for text, value in zip(texts, point.values, strict=True)
+            ]
             row.append(("design", point.problem.design.name))
             row += unit_cells(point.metrics, point.problem.design.vocabulary)
             row += [
-                (name, number(point.metrics.get(name))) for name in limited if name not in texts
+                (metric_label(name, asked), number(point.metrics.get(name))) for name in limited
             ]
             rows.append([*row, ("seconds", f"{sum(step.seconds for step in point.proof):.2f}")])
         return rows

@@ -28,7 +28,7 @@ from ithaca.commands.api.options import (
 from ithaca.commands.api.parsing import parse_extents, parse_steady_method
 from ithaca.commands.api.vary import parse_variations, varied
 from ithaca.commands.display import bound_cells, limited_metrics, unit_cells
-from ithaca.exports.charts.chart import Chart
+from ithaca.exports.charts.chart import Chart, metric_label
 from ithaca.exports.charts.of_studies import study_chart
 from ithaca.files.errors import InputError
 from ithaca.files.numbers import counted, number
@@ -138,12 +138,13 @@ class Study(StudyAnswer, studies.Study):
             answer, certificate = point.answer, point.answer.certificate
             metrics = {} if answer.found is None else answer.found.metrics
             row = [(name, _label(label)) for name, label in self.labels(index).items()]
-            row.append((self.objective, number(answer.value)))
+            asked = point.problems[0].design
+            row.append((metric_label(self.objective, asked), number(answer.value)))
             row += bound_cells(certificate) if unproven else []
             row.append(("status", certificate.told))
             row.append(("best design", "–" if answer.found is None else answer.design))
             row += unit_cells(metrics, point.problems[0].design.vocabulary)
-            row += [(metric, number(metrics.get(metric))) for metric in limited]
+            row += [(metric_label(name, asked), number(metrics.get(name))) for name in limited]
             rows.append([*row, ("seconds", f"{certificate.seconds:.2f}")])
         return rows
 

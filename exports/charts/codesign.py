@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from ithaca.exports.charts.chart import Chart, LineChart, Series, other_unit, wide_spread
+from ithaca.exports.charts.chart import Bar, BarChart, Chart, LineChart, other_unit
 from ithaca.exports.charts.network import layer_bars
 from ithaca.exports.charts.of_studies import points_chart
 from ithaca.files.errors import InputError
-from ithaca.results.codesign_layers import energies, hardware_text, metric_of, networks
+from ithaca.files.numbers import rounded
+from ithaca.results.codesign_layers import (
+    energies,
+    hardware_text,
+    metric_of,
+    networks,
+    objective_labels,
+)
 from ithaca.studies.codesign.question import Question
 from ithaca.studies.codesign.result import CodesignResult, HardwarePoint
 
@@ -29,9 +36,6 @@ def accelerators_chart(result: CodesignResult) -> LineChart:
     """The first two objectives of the front against each other; a third one as colour."""
     question = result.question
     metrics = [metric_of(question, objective.text) for objective in question.objectives]
-    labels = [
-        f"{metric.name} ({metric.unit})" if metric.unit else metric.name for metric in metrics
-    ]
     points = [
         ("accelerators", found.values, hardware_text(question.space, found.point))
         for found in result.front
@@ -40,22 +44,20 @@ def accelerators_chart(result: CodesignResult) -> LineChart:
         f"{question.space.name} for "
         f"{', '.join(question.workloads)}{'' if result.complete else ', partial'}"
     )
+    labels = objective_labels(question)
     return points_chart(title, labels, [other_unit(metric.unit) for metric in metrics], points)
 
 
-def energy_chart(question: Question, found: HardwarePoint) -> LineChart | None:
-    """The energy of all runs of each layer by level (µJ); None where the model does not say where
-    it goes."""
+def energy_chart(question: Question, found: HardwarePoint) -> BarChart | None:
+    """The energy of all runs of each layer (µJ), stacked by level; None where the model does not
+    say where it goes."""
     told = energies(question, found)
-    names = tuple(told)
     levels = tuple(dict.fromkeys(level for own in told.values() for level in own))
     if not levels:
         return None
-    spent = {
-        level: tuple(float(told[name].get(level, Fraction(0))) / 1e6 for name in names)
-        for level in levels
-    }
-    series = [Series(level, names, values) for level, values in spent.items()]
+    bars = []
+    for name, own in told.items():
+        parts = tuple(float(own.get(level, Fraction(0))) / 1e6 for level in levels)
+        bars.append(Bar(name, sum(parts), f"{rounded(sum(parts))} µJ", parts=parts))
     title = f"Energy by layer and level on {hardware_text(question.space, found.point)}"
-    values = [y for each in series for y in each.y]
-    return LineChart(title, "layer", "µJ", tuple(series), all_x=names, log_y=wide_spread(values))
+    return BarChart(title, "µJ", tuple(bars), parts=levels)

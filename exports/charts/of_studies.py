@@ -112,9 +112,7 @@ def front_chart(front: Front, title: str = "Pareto front") -> LineChart:
     if not front.complete:
         title += f"\npartial: {front.unfinished}"
     labels = [metric_label(text, design) for text in texts]
-    return points_chart(
-        title, labels, [metric_unit(text, design) for text in texts], points, named=True
-    )
+    return points_chart(title, labels, [metric_unit(text, design) for text in texts], points)
 
 
 def points_chart(
@@ -122,11 +120,9 @@ def points_chart(
     labels: Sequence[str],
     also: Sequence[Unit | None],
     points: Sequence[tuple[str, Sequence[Fraction], str]],
-    *,
-    named: bool = False,
 ) -> LineChart:
-    """Points of a front, each with the name of its kind, written beside it if asked for, its
-    objectives, and a note."""
+    """Points of a front, each with the name of its kind, its objectives, and a note; beside it
+    stands its number."""
     check_front_plottable(len(labels))
     third = len(labels) == 3
     # a line through all points, which is on the front only where it has two objectives, and the
@@ -140,14 +136,14 @@ def points_chart(
         at_x, at_y, *at_third = (
             tuple(values[place] for place in mine) for values in (x, y, *colours)
         )
-        notes, beside = tuple(points[place][2] for place in mine), (name,) if named else ()
+        notes = tuple(f"point {place + 1}: {points[place][2]}" for place in mine)
         series.append(
             Series(
                 name,
                 at_x,
                 at_y,
                 notes=notes,
-                labels=beside,
+                labels=tuple(str(place + 1) for place in mine),
                 colours=at_third[0] if third else (),
                 form="points",
             )

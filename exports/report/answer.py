@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from ithaca.exports.charts.chart import Bar, BarChart
 from ithaca.exports.report.blocks import Block, Paragraph, Section, Statements, Table, chart_figure
-from ithaca.files.numbers import number, percent
+from ithaca.files.numbers import engineering, number, percent
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.families import profile_of
 from ithaca.formulations.problem import Problem
@@ -139,7 +139,7 @@ def cards(best: BestConfiguration, own: Sequence[Card]) -> tuple[Card, ...]:
     """The figures at the top: the objective, then what one asks next."""
     return Card(
         best.objective,
-        number(best.value),
+        engineering(best.value),
         best.unit(best.objective),
         f"design {best.solution.design}",
     ), *own

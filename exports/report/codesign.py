@@ -11,7 +11,7 @@ from ithaca.exports.report.answer import Card, Verdict, findings, verdict
 from ithaca.exports.report.blocks import Block, Paragraph, Section, Table, chart_figure
 from ithaca.exports.report.network import layer_folded
 from ithaca.exports.report.page import rendered
-from ithaca.files.numbers import number
+from ithaca.files.numbers import engineering, number
 from ithaca.formulations.families import module_of
 from ithaca.results.codesign_layers import front_rows, limit_uses, metric_of, networks
 from ithaca.solver.certificate import Status, as_stated
@@ -73,7 +73,7 @@ def _cards(result: CodesignResult) -> tuple[Card, ...]:
         return (Card("front", number(len(result.front)), "points", ""),) if result.front else ()
     values = {question.objectives[0].text: best.values[0], **best.costs}
     cards = (
-        Card(name, number(value), metric_of(question, name).unit, "")
+        Card(name, engineering(value), metric_of(question, name).unit, "")
         for name, value in values.items()
     )
     found = (

@@ -20,7 +20,7 @@ from ithaca.exports.report.blocks import (
 )
 from ithaca.exports.report.page import rendered
 from ithaca.exports.report.proof import OUTCOME
-from ithaca.files.numbers import counted, number, percent, rounded
+from ithaca.files.numbers import counted, engineering, number, percent, rounded
 from ithaca.formulations.families import module_of, profile_of
 from ithaca.results.explanation import explain
 from ithaca.results.network_explanation import NetworkExplanation
@@ -80,7 +80,7 @@ def _cards(result: NetworkResult, explained: NetworkExplanation) -> tuple[Card, 
     total, what = result.total, result.request.objective.text
     what, value = (explained.what, explained.whole) if total is None else (what, total.value)
     metric = result.vocabulary.get(what)
-    found = [Card(what, number(value), "" if metric is None else metric.unit, result.mode)]
+    found = [Card(what, engineering(value), "" if metric is None else metric.unit, result.mode)]
     time = result.sum_of("time")
     if time is not None and result.throughput is not None:
         clock = number(result.request.technology.clock_mhz)

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 from typer import Option
 
-from ithaca.commands.api.options import WRITTEN_FILE, AsJson, TableFile
+from ithaca.commands.api.options import WRITTEN_FILE, AsJson, TableFile, Written
 from ithaca.commands.conclusion import Told, conclude
 from ithaca.commands.display import console
 from ithaca.commands.families.systolic.simulating import Simulation, read_memory, simulate_points
@@ -18,6 +18,7 @@ from ithaca.commands.families.systolic.simulating import simulate as run_simulat
 from ithaca.commands.outcome import NOTHING_FOUND, print_document, say, write_rows
 from ithaca.commands.tables import Table
 from ithaca.commands.typed import calls
+from ithaca.exports.charts.files import check_plot
 from ithaca.files import signals
 from ithaca.files.errors import InputError
 from ithaca.files.numbers import number
@@ -53,14 +54,19 @@ def simulate(
         Option("--vcd", help="Write the words in every FIFO (value change dump; short runs)."),
         WRITTEN_FILE,
     ] = None,
+    plot: Annotated[
+        Path | None,
+        Option("--plot", help="Draw when modules work to .png, .svg, .pdf or .html."),
+        Written(check_plot),
+    ] = None,
     as_json: AsJson = False,
     table: TableFile = None,
 ) -> None:
     """``ithaca simulate``."""
     if points is not None:
-        if trace is not None or vcd is not None:
+        if trace is not None or vcd is not None or plot is not None:
             raise InputError(
-                "--trace and --vcd show one run; allowed: with a result, without --points"
+                "--trace, --vcd and --plot show one run; allowed: with a result, without --points"
             )
         print_points(ask, points, dtype or "fp32", table, as_json=as_json)
         return
@@ -81,6 +87,7 @@ def simulate(
             ),
         ),
         (vcd, lambda path: write_text_atomically(path, word_dump(network, signals.check))),
+        (plot, found.plot),
     )
     if found.cycles is None or (found.values is not None and found.values.wrong):
         raise typer.Exit(NOTHING_FOUND)

@@ -64,6 +64,18 @@ class Simulation(compared.Simulation, Answer):
             f"{self.design.name}, simulated: {took}"
         )
 
+    def plot(self, path: str | Path) -> None:
+        """Draw when modules work to a .png, .svg, .pdf or .html file.
+
+        Raises `InputError` if the run hangs or is too long to be drawn.
+        """
+        from ithaca.exports.charts.files import save_plot
+        from ithaca.formulations.families import module_of
+
+        pages: Any = module_of("ithaca.exports.report.families", self.design.family)
+        title = f"{self.headline}: when modules work"
+        save_plot(replace(pages.run_chart(self.run), title=title), Path(path))
+
     def to_xarray(self) -> xr.Dataset:
         """What each module did as labelled arrays: shares of the run, on average over its
         processes."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ithaca.exports.charts.chart import HeatMap
@@ -11,6 +13,9 @@ from ithaca.files import signals
 from ithaca.files.errors import InputError
 from ithaca.files.numbers import number, percent
 from ithaca.formulations.systolic.design import systolic
+
+if TYPE_CHECKING:
+    from ithaca.formulations.systolic.simulation.activity import SimulatedRun
 
 #: Stretches of time that are told apart.
 STRETCHES = 60
@@ -30,7 +35,6 @@ def timeline_sections(best: BestConfiguration) -> tuple[Section, ...]:
 
 def _run(best: BestConfiguration) -> tuple[Block, ...]:
     from ithaca.formulations.systolic.simulation.compared import simulate_configuration
-    from ithaca.formulations.systolic.simulation.timeline import timeline
 
     design = systolic(best.problem)
     found = simulate_configuration(
@@ -65,11 +69,28 @@ def _run(best: BestConfiguration) -> tuple[Block, ...]:
         frozenset({0, 5}),
         folded=True,
     )
-    if sum(activity.turns for activity in run.activities) > MOST_TURNS:
+    try:
+        chart = run_chart(run)
+    except InputError:
         return Paragraph(f"{text} It is too long to be drawn."), table
+    text += " Dark is at work, light waits; modules that begin first are at the top."
+    return Paragraph(text), chart_figure("run-chart", chart), table
+
+
+def run_chart(run: SimulatedRun) -> HeatMap:
+    """When each module works, those that begin first at the top.
+
+    Raises `InputError` if the run hangs or is too long to be drawn.
+    """
+    from ithaca.formulations.systolic.simulation.timeline import timeline
+
+    turns = sum(activity.turns for activity in run.activities)
+    if run.hanging or turns > MOST_TURNS:
+        why = "hangs" if run.hanging else f"has {turns:,} turns"
+        raise InputError(f"the run {why}; allowed: one that ends, of {MOST_TURNS:,} turns at most")
     lines = timeline(run, STRETCHES, signals.check)
     rows = np.arange(len(lines.modules), 0, -1)
-    chart = HeatMap(
+    return HeatMap(
         "When modules work",
         "cycle",
         "",
@@ -80,5 +101,3 @@ def _run(best: BestConfiguration) -> tuple[Block, ...]:
         most=True,
         rows=lines.modules[::-1],
     )
-    text += " Dark is at work, light waits; modules that begin first are at the top."
-    return Paragraph(text), chart_figure("run-chart", chart), table
