@@ -39,6 +39,7 @@ from ithaca.solver.solution import Solution
 
 if TYPE_CHECKING:
     import xarray as xr
+    from matplotlib.figure import Figure
 
 
 STUDY = "simulation"
@@ -64,8 +65,8 @@ class Simulation(compared.Simulation, Answer):
             f"{self.design.name}, simulated: {took}"
         )
 
-    def plot(self, path: str | Path) -> None:
-        """Draw when modules work to a .png, .svg, .pdf or .html file.
+    def plot(self, path: str | Path | None = None) -> Figure:
+        """Draw when modules work, as a figure and to a file like other answers.
 
         Raises `InputError` if the run hangs or is too long to be drawn.
         """
@@ -74,7 +75,7 @@ class Simulation(compared.Simulation, Answer):
 
         pages: Any = module_of("ithaca.exports.report.families", self.design.family)
         title = f"{self.headline}: when modules work"
-        save_plot(replace(pages.run_chart(self.run), title=title), Path(path))
+        return save_plot(replace(pages.run_chart(self.run), title=title), path)
 
     def to_xarray(self) -> xr.Dataset:
         """What each module did as labelled arrays: shares of the run, on average over its
