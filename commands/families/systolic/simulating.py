@@ -71,11 +71,10 @@ class Simulation(compared.Simulation, Answer):
         Raises `InputError` if the run hangs or is too long to be drawn.
         """
         from ithaca.exports.charts.files import save_plot
-        from ithaca.formulations.families import module_of
+        from ithaca.exports.report.families.systolic_timeline import run_chart
 
-        pages: Any = module_of("ithaca.exports.report.families", self.design.family)
         title = f"{self.headline}: when modules work"
-        return save_plot(replace(pages.run_chart(self.run), title=title), path)
+        return save_plot(replace(run_chart(self.run), title=title), path)
 
     def to_xarray(self) -> xr.Dataset:
         """What each module did as labelled arrays: shares of the run, on average over its

@@ -9,7 +9,6 @@ from ithaca.exports.report.answer import BestConfiguration, Card, FamilySections
 from ithaca.exports.report.blocks import Block, ChartFigure, Paragraph, Section, Table, chart_figure
 from ithaca.exports.report.families.systolic_drawing import array_drawing
 from ithaca.exports.report.families.systolic_physics import energy, roofline
-from ithaca.exports.report.families.systolic_timeline import run_chart as run_chart
 from ithaca.exports.report.families.systolic_timeline import timeline_sections
 from ithaca.files.numbers import number, percent, rounded
 from ithaca.formulations.systolic import quantities
