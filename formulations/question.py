@@ -216,42 +216,39 @@ class Question(ABC):
     # -- words -------------------------------------------------------------------------
 
     @property
-    def place(self) -> str:
-        """What designs are for, by its name."""
-        return ""
-
-    @property
     def technology(self) -> Technology:
         """Its clock and energies."""
         return DEFAULT_TECHNOLOGY
 
     @property
+    def facts(self) -> Mapping[str, str]:
+        """What is asked beside the nest, by name, for the attributes of a Dataset: ``platform`` or
+        ``arch``, ``edition``, perhaps ``dtype`` and ``for``."""
+        return {"edition": "exact"}
+
+    @property
+    def place(self) -> str:
+        """What designs are for, by its name."""
+        return self.facts.get("platform") or self.facts.get("arch", "")
+
+    @property
     def label(self) -> str:
         """What runs, in a word."""
-        return ""
+        return self.facts.get("dtype", "mapped")
 
     @property
     def terms(self) -> tuple[tuple[str, str], ...]:
         """What runs, as terms with values."""
-        return ()
+        return (("data type", self.label),) if "dtype" in self.facts else ()
 
     @property
     def model(self) -> str:
         """The model edition."""
-        return "exact"
-
-    @property
-    def facts(self) -> Mapping[str, str]:
-        """What is asked beside the nest, by name, for the attributes of a Dataset."""
-        return {"platform": self.place, "edition": self.model}
+        return self.facts["edition"]
 
     def remarks(self, nest: LoopNest | None) -> Iterable[str]:
         """What is to be said before a nest is solved, or whatever nest, in lines."""
         return ()
-
-    def title(self, nest: LoopNest) -> str:
-        """What is asked of a nest, in a line."""
-        return f"{nest.name} ({nest.shown_sizes}), {self.place}"
 
     def provenance(self, nest: LoopNest) -> dict[str, str]:
         """What is asked of a nest, for the attributes of a Dataset."""

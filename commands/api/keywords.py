@@ -20,7 +20,7 @@ from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 from typer.models import ArgumentInfo
 
-from ithaca.commands.api.live_line import Hear, heard
+from ithaca.commands.api.live_line import heard
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
 from ithaca.formulations.families import FAMILIES, UNNAMED
@@ -121,6 +121,8 @@ class Declared:
     """Its type with what typer takes: how it is written, and help."""
     default: Any
     """`Parameter.empty` where there is none."""
+    group: str
+    """The parameter that has it: of its own name, or of a group."""
 
     @property
     def info(self) -> Any:
@@ -143,26 +145,26 @@ def declared(function: Callable[..., object]) -> tuple[Declared, ...]:
     """The options of a function, those of its groups among them."""
     function = unwrap(function)
     hints, found = get_type_hints(function, include_extras=True), dict[str, list[Declared]]()
-    for parameter in signature(function).parameters.values():
-        hint = hints.get(parameter.name)
+    for name, parameter in signature(function).parameters.items():
+        hint = hints.get(name)
         if get_origin(hint) is Annotated and parameter.kind is not Parameter.VAR_KEYWORD:
-            found[parameter.name] = [Declared(parameter.name, hint, parameter.default)]
+            found[name] = [Declared(name, hint, parameter.default, name)]
         elif is_dataclass(hint):
-            found[parameter.name] = [] if hint is Asked else _grouped(hint)
-    if (place := next((name for name, hint in hints.items() if hint is Asked), None)) is not None:
+            found[name] = [] if hint is Asked else _grouped(hint, name)
+    for name in [name for name, hint in hints.items() if hint is Asked]:
         taken = {word for own in found.values() for o in own for word in (o.name, o.spelled)}
         shared: dict[str, Declared] = {}
-        for option in (o for kind in questions() for o in _grouped(kind.options)):
+        for option in (o for kind in questions() for o in _grouped(kind.options, name)):
             if not {option.name, option.spelled} & taken:
                 shared.setdefault(option.name, option)
-        found[place] = list(shared.values())
+        found[name] = list(shared.values())
     return tuple(option for own in found.values() for option in own)
 
 
-def _grouped(group: Any) -> list[Declared]:
+def _grouped(group: Any, name: str) -> list[Declared]:
     """The options of a group."""
     hints = get_type_hints(group, include_extras=True)
-    return [Declared(each.name, hints[each.name], each.default) for each in fields(group)]
+    return [Declared(each.name, hints[each.name], each.default, name) for each in fields(group)]
 
 
 def gathered(
@@ -177,20 +179,11 @@ def gathered(
     for name, hint in hints.items():
         if hint is Given:
             left[name] = Given(told.values())
-        elif hint is Asked:
-            own = {o.name for o in options} - _own(hints)
-            left[name] = Asked({each: left.pop(each) for each in own & left.keys()}, told)
         elif is_dataclass(hint) and isinstance(hint, type):
-            left[name] = hint(
-                **{field.name: left.pop(field.name) for field in fields(hint) if field.name in left}
-            )
+            named = (o.name for o in options if o.group == name)
+            own = {each: left.pop(each) for each in named if each in left}
+            left[name] = Asked(own, told) if hint is Asked else hint(**own)
     return left
-
-
-def _own(hints: Mapping[str, Any]) -> set[str]:
-    """The options that a function has itself, or in groups."""
-    groups = (hint for hint in hints.values() if is_dataclass(hint) and hint is not Asked)
-    return {*hints, *(each.name for group in groups for each in fields(group))}
 
 
 def public(function: Callable[..., T]) -> Callable[..., T]:
@@ -283,25 +276,18 @@ def _keyword(word: str, names: Mapping[str, str]) -> str:
 
 def _flat(function: Callable[..., object]) -> Signature:
     """The signature of a function with every option of its groups as a keyword."""
-    own, options = signature(function), {option.name: option for option in declared(function)}
+    own, options = signature(function), declared(function)
     hints, found = get_type_hints(function, include_extras=True), []
-    for parameter in own.parameters.values():
-        hint = hints.get(parameter.name)
-        if is_dataclass(hint):
-            own_names = _own(hints)
-            names = (
-                [name for name in options if name not in own_names]
-                if hint is Asked
-                else [field.name for field in fields(hint)]
-            )
-            found += [_parameter(Parameter.KEYWORD_ONLY, options[name]) for name in names]
-        elif parameter.name in options:
-            found.append(_parameter(parameter.kind, options[parameter.name]))
+    for name, parameter in own.parameters.items():
+        hint = hints.get(name)
+        kind = Parameter.KEYWORD_ONLY if is_dataclass(hint) else parameter.kind
+        if here := [option for option in options if option.group == name]:
+            found += [_parameter(kind, option) for option in here]
         elif hint is not Given:
-            kind = get_args(hint)[0] if get_origin(hint) is Annotated else hint
-            found.append(parameter.replace(annotation=kind or Parameter.empty))
-    if "time_limit" in options:
-        place = len(found) - (own.parameters != {} and found[-1].kind is Parameter.VAR_KEYWORD)
+            plain = get_args(hint)[0] if get_origin(hint) is Annotated else hint
+            found.append(parameter.replace(annotation=plain or Parameter.empty))
+    if any(option.name == "time_limit" for option in options):
+        place = len(found) - (found[-1].kind is Parameter.VAR_KEYWORD)
         hears = Parameter(PROGRESS, Parameter.KEYWORD_ONLY, default=None, annotation=Hear | None)
         found.insert(place, hears)
     # what has no default comes first, and then what is given by place

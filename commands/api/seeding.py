@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from typer import Argument, Option
 
 from ithaca.commands.api.answers import NetworkResult, Result
-from ithaca.commands.api.keywords import Asked, Given, public
+from ithaca.commands.api.keywords import Asked, public
 from ithaca.commands.api.live_line import note, tell
 from ithaca.commands.api.loading import is_result, opened_layers
 from ithaca.commands.api.options import (
@@ -106,7 +106,6 @@ def seed(
     objective: Objective = OBJECTIVE,
     effort: Effort,
     seed: RandomSeed = 0,
-    given: Given,
     **extents: Extents,
 ) -> str:
     """Write diverse, feasible configurations as a start population for another search tool.
@@ -137,7 +136,9 @@ def seed(
         )
         raise InputError(f"cannot write {output}: {what}; give the name of a folder")
     if known is not None:
-        for option in sorted((given - OF_RESULTS) | ({"--sizes"} if extents else set())):
+        for option in sorted(
+            ({*asked.given.values()} - OF_RESULTS) | ({"--sizes"} if extents else set())
+        ):
             raise InputError(
                 f"{option} cannot be given with a result, which states its own; "
                 "allowed: --dataflow, --permutation, --seed"

@@ -24,6 +24,7 @@ from ithaca.formulations.schema import (
 )
 from ithaca.formulations.spatial.architecture_files import ArchitectureFile
 from ithaca.formulations.spatial.constraints import constraints_schema
+from ithaca.formulations.spatial.dmazerunner.profile import DmazerunnerProfile
 from ithaca.formulations.spatial.dmazerunner.tilings import TilingDesign
 from ithaca.formulations.spatial.documents import (
     ArchitectureDocument,
@@ -34,12 +35,13 @@ from ithaca.formulations.spatial.documents import (
     stated,
 )
 from ithaca.formulations.spatial.editions import INTRINSIC, Setting
+from ithaca.formulations.spatial.explainable.profile import ExplainableProfile
 from ithaca.formulations.spatial.intrinsic.design import IntrinsicDesign
+from ithaca.formulations.spatial.intrinsic.profile import IntrinsicProfile
 from ithaca.formulations.spatial.mapping import Order, Slot
 from ithaca.formulations.spatial.mapping_design import MappingDesign
 from ithaca.formulations.spatial.mapping_space import MappingOptions
-from ithaca.formulations.spatial.profile import MappingProfile
-from ithaca.formulations.spatial.profiles import PROFILES
+from ithaca.formulations.spatial.profile import MappingProfile, TimeloopProfile
 from ithaca.formulations.spatial.question import MappingQuestion
 from ithaca.workloads.library import workload_document
 
@@ -93,6 +95,15 @@ class ChoiceDocument(Document):
     the intrinsic."""
 
     binding: dict[str, str] = Field(default_factory=dict)
+
+
+#: The profiles of designs, by their edition.
+PROFILES: Mapping[str, type[MappingProfile[Any]]] = {
+    "timeloop": TimeloopProfile,
+    "dmazerunner": DmazerunnerProfile,
+    "explainable": ExplainableProfile,
+    "intrinsic": IntrinsicProfile,
+}
 
 
 class SpatialFamily(Family[MappingDesign]):

@@ -34,7 +34,6 @@ from ithaca.formulations.spatial.library import (
 )
 from ithaca.formulations.spatial.mapping_design import MappingDesign
 from ithaca.formulations.spatial.mapping_space import MappingOptions
-from ithaca.formulations.spatial.profiles import PROFILES
 from ithaca.formulations.spatial.variation import figures, with_figure
 from ithaca.workloads.nest import LoopNest, Stored
 from ithaca.workloads.networks.network import Network
@@ -168,23 +167,8 @@ class MappingQuestion(Question):
     # -- words -------------------------------------------------------------------------
 
     @property
-    def place(self) -> str:
-        return self.architecture.name
-
-    @property
-    def label(self) -> str:
-        return "mapped"
-
-    @property
-    def model(self) -> str:
-        return self.edition
-
-    @property
     def facts(self) -> dict[str, str]:
         return {"arch": self.architecture.name, "edition": self.edition}
-
-    def title(self, nest: LoopNest) -> str:
-        return f"{PROFILES[self.edition](self.designs(nest)[0]).title}, on {self.place}"
 
     def remarks(self, nest: LoopNest | None) -> Iterator[str]:
         """What a file of Timeloop's leaves open and is taken to mean."""

@@ -277,26 +277,10 @@ class ArrayQuestion(Question):
     # -- words -------------------------------------------------------------------------
 
     @property
-    def place(self) -> str:
-        return self.platform.name
-
-    @property
     def technology(self) -> Technology:
         """Clock of the platform, and energies of its own or of the data type."""
         own = self.data.on(self.platform)
         return replace(own, machine=changed_machine(own.machine, self.machine))
-
-    @property
-    def label(self) -> str:
-        return self.data.name
-
-    @property
-    def terms(self) -> tuple[tuple[str, str], ...]:
-        return (("data type", self.data.name),)
-
-    @property
-    def model(self) -> str:
-        return self.edition.value
 
     @property
     def facts(self) -> dict[str, str]:
@@ -306,14 +290,6 @@ class ArrayQuestion(Question):
             "edition": self.edition.value,
             **({} if self.space.target is None else {"for": self.space.target.value}),
         }
-
-    def title(self, nest: LoopNest) -> str:
-        what = f"{nest.name} ({nest.shown_sizes}) {self.data.name}, {self.platform.name}"
-        target = self.space.target
-        return (
-            f"{what}, {self.edition.value} model "
-            f"edition{'' if target is None else f', for {target.title}'}"
-        )
 
     def remarks(self, nest: LoopNest | None) -> Iterator[str]:
         """Which designs that can be built are not solved, as they may hang."""

@@ -110,7 +110,7 @@ class FirChoice(Document):
 class FirQuestion(Question):
     """Filters, transposed or not."""
 
-    workloads, place = ("filter",), "board"
+    workloads, facts = ("filter",), {"platform": "board", "edition": "exact"}
 
     @classmethod
     def nest(cls, workload: Any, sizes: Mapping[str, int]) -> LoopNest:
