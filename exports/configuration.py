@@ -12,11 +12,15 @@ from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.data_types import DataType
+from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.cost_model import evaluate
+from ithaca.formulations.systolic.design import SystolicDesign, systolic
 from ithaca.formulations.systolic.metrics import metric_values
 from ithaca.formulations.systolic.systolic_array import Direction, GroupRole, IOGroup, SystolicArray
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
+from ithaca.solver.result import Result
+from ithaca.solver.solution import Solution
 from ithaca.workloads.nest import LoopNest
 
 
@@ -36,6 +40,26 @@ class ArrayConfiguration:
     """What it may use of the off-chip memory's (GB/s); None where that is not limited."""
     proven: bool = False
     """Whether a certificate says that nothing is better."""
+
+    @classmethod
+    def of(cls, solution: Solution) -> ArrayConfiguration:
+        """The configuration of a solution that has one."""
+        design, limits = systolic(solution.problem), solution.problem.limits
+        bandwidth = next((limit.bound for limit in limits if limit.metric == "bandwidth"), None)
+        return cls(
+            design.nest,
+            design.array,
+            design.data,
+            solution.tiling,
+            design.technology,
+            bandwidth,
+            solution.certificate.status.proven,
+        )
+
+    @property
+    def said(self) -> str:
+        """What it is, in words."""
+        return f"design {self.name}, the result's best configuration"
 
     @property
     def name(self) -> str:
@@ -114,6 +138,13 @@ class Tool:
     """What runs the tool on a ``$folder`` of these files in ``$here``: in words, and for a shell;
     empty where nothing does."""
     command: str = ""
+    family: str = SystolicDesign.family
+    """The family whose configurations it takes."""
+    configured: Callable[[Solution], Any] = ArrayConfiguration.of
+    """Its configuration of a solution that has one."""
+    builds_all: Callable[[Result], list[Problem]] | None = None
+    """The problems of what it builds instead of a result; None where only what is in the result can
+    be expressed."""
 
     def export(self, configuration: Any) -> Mapping[str, str]:
         """Content by file name, to be written by `ithaca.files.writing.write_folder`.

@@ -1,8 +1,10 @@
 """What `ithaca.refine` offers those who check types, by `tests/test_python_signatures.py`."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 from ithaca.commands.api.answers import Answer, Result
+from ithaca.commands.api.live_line import SearchProgress
 
 def refine(
     result: str | Path | Answer,
@@ -12,6 +14,7 @@ def refine(
     time_limit: float | None = None,
     threads: int = 1,
     seed: int = 0,
+    progress: Callable[[SearchProgress], object] | None = None,
 ) -> Result:
     """Improve the configurations of a result by evolution; what is proven optimal stays as it
     is."""

@@ -109,9 +109,6 @@ TOOLS = (
     "exports/layers.py",
 )
 
-#: Files of later layers that still import a family: none may be added.
-STILL = frozenset(["commands/api/exporting.py"])
-
 
 def names_family(path: Path) -> list[str]:
     """Imports of a family's modules."""
@@ -194,7 +191,7 @@ def test_later_layers_name_no_family() -> None:
         for path in files(layer)
         if not is_of_family(path) and names_family(path)
     }
-    assert naming == STILL
+    assert not naming
 
 
 def test_later_layers_ask_the_registry_by_no_name() -> None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from typer import Option
 
@@ -16,31 +15,27 @@ from ithaca.commands.api.live_line import LiveLine
 from ithaca.commands.api.loading import opened
 from ithaca.commands.api.options import WRITTEN, LayerName, ResultFile
 from ithaca.exports.autosa.folder import AUTOSA
-from ithaca.exports.configuration import ArrayConfiguration, Tool
+from ithaca.exports.configuration import Tool
 from ithaca.exports.layers import TABLE, ExportedLayer, export_layers
 from ithaca.exports.rtl.folder import RTL, rtl_tool
 from ithaca.exports.rtl.hardware import ACCUMULATORS
 from ithaca.exports.scalesim.folder import SCALESIM
 from ithaca.exports.timeloop.folder import TIMELOOP
-from ithaca.exports.timeloop.hierarchy import MAPPINGS, MappedNest, architecture_text
+from ithaca.exports.timeloop.hierarchy import MAPPINGS, architecture_text
 from ithaca.files.errors import InputError
 from ithaca.files.numbers import counted
 from ithaca.files.signals import Interrupt
 from ithaca.files.words import parse_choice
 from ithaca.files.writing import write_folder
 from ithaca.formulations.design import Design
-from ithaca.formulations.spatial.mapping_design import mapping_design
-from ithaca.formulations.systolic.derivation import choose_designs
-from ithaca.formulations.systolic.design import SystolicDesign, systolic
+from ithaca.formulations.families import profile_of
+from ithaca.formulations.problem import Problem
 from ithaca.formulations.target import Target
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.portfolio import solve_designs
 from ithaca.solver.solution import Solution, best_solution
 from ithaca.studies.network.parts import layer_result
 from ithaca.workloads.nest import LoopNest
-
-#: A configuration, and what is said of it.
-_Choice = tuple[ArrayConfiguration | MappedNest, str]
 
 
 @public
@@ -106,9 +101,14 @@ def export(
 
 def _tool(to: str, design: Design, *, nearest: bool) -> Tool:
     """The tool of a name, for a design. Raises `InputError` if it has no such ones."""
-    if isinstance(design, SystolicDesign):
+    if design.family == TARGETS[to].family:
         return TARGETS[to]
-    edition = mapping_design(design).edition
+    if design.family != MAPPINGS.family:
+        raise InputError(
+            f"the result is of family {design.family}, which no tool takes; allowed: "
+            f"{MAPPINGS.family}, or {TARGETS[to].family}"
+        )
+    edition = _edition(design)
     if to != "timeloop" or edition != "timeloop":
         what = f"--to {to}" if to != "timeloop" else f"edition {edition}"
         raise InputError(
@@ -119,9 +119,14 @@ def _tool(to: str, design: Design, *, nearest: bool) -> Tool:
     return MAPPINGS
 
 
+def _edition(design: Design) -> str | float:
+    return profile_of(design).attributes["edition"]
+
+
 def _nest(found: Result) -> LoopNest:
-    design = found.problem.design
-    return design.nest if isinstance(design, SystolicDesign) else mapping_design(design).nest
+    nest = profile_of(found.problem.design).nest
+    assert nest is not None
+    return nest
 
 
 def _export_accelerator(
@@ -142,7 +147,7 @@ def _export_accelerator(
         {"arch.yaml": architecture_text(found.architecture)},
         "arch.yaml, for ithaca map --arch",
     )
-    if mapping_design(found.networks[0].layers[0].answer.problem.design).edition == "timeloop":
+    if _edition(found.networks[0].layers[0].answer.problem.design) == "timeloop":
         for network in found.networks:
             folder = "" if len(found.networks) == 1 else f"{network.network.name}/"
             files |= {
@@ -192,7 +197,7 @@ def _reasons(tool: Tool, found: Result) -> tuple[str, ...]:
     return (
         ("no configuration was found",)
         if found.best is None
-        else tool.obstacles(_configuration(found.best))
+        else tool.obstacles(tool.configured(found.best))
     )
 
 
@@ -201,62 +206,33 @@ def _hint(tool: Tool, question: str, found: Result, more: str = "") -> str:
     that can be said."""
     others = (s for s in found.solutions if s.configuration is not None)
     if tool is MAPPINGS or (
-        tool.cannot == RTL.cannot and all(tool.obstacles(_configuration(s)) for s in others)
+        tool.cannot == RTL.cannot and all(tool.obstacles(tool.configured(s)) for s in others)
     ):
         return ""
     asked = (
         f"{question} --platform {found.platform_name} --dtype "
-        f"{systolic(found.problem).data.name} --for {Target.AUTOSA.value}"
+        f"{profile_of(found.problem.design).attributes['dtype']} --for {Target.AUTOSA.value}"
     )
     again = f"solve again: ithaca {asked}; or " if tool is AUTOSA else ""
     return f" ({again}see --nearest{more})"
 
 
-def _configuration(solution: Solution) -> ArrayConfiguration | MappedNest:
-    assert solution.configuration is not None
-    if not isinstance(solution.problem.design, SystolicDesign):
-        known = mapping_design(solution.problem.design)
-        return MappedNest(
-            known.nest, known.architecture, known.mapping(solution.configuration), solution.metrics
-        )
-    design = systolic(solution.problem)
-    bandwidth = next(
-        (limit.bound for limit in solution.problem.limits if limit.metric == "bandwidth"), None
-    )
-    return ArrayConfiguration(
-        design.nest,
-        design.array,
-        design.data,
-        solution.tiling,
-        design.technology,
-        bandwidth,
-        solution.certificate.status.proven,
-    )
+def _choice(tool: Tool, result: Result, *, nearest: bool) -> tuple[Any, str]:
+    """The best configuration of a result, or the nearest that a tool can take, and what it is."""
+    if result.best is not None and not nearest:
+        chosen = tool.configured(result.best)
+        return chosen, chosen.said
+    if tool.builds_all is None:
+        best, how = _expressible(tool, result)
+    else:
+        best, how = _buildable(tool.builds_all(result)), "the proven-best buildable configuration"
+    return tool.configured(best), f"design {best.design}, {how} ({float(best.value or 0):,.10g})"
 
 
-def _choice(tool: Tool, result: Result, *, nearest: bool) -> _Choice:
-    """The best configuration of a result, or the nearest that a tool can take."""
-    if result.best is None or nearest:
-        best, how = _buildable(result) if tool is AUTOSA else _expressible(tool, result)
-        return _configuration(best), f"design {best.design}, {how} ({float(best.value or 0):,.10g})"
-    chosen = _configuration(result.best)
-    if isinstance(chosen, MappedNest):
-        return chosen, f"{chosen.nest.name} on {chosen.name}, for timeloop-model"
-    return chosen, f"design {chosen.name}, the result's best configuration"
-
-
-def _buildable(result: Result) -> tuple[Solution, str]:
-    """The proven-best configuration that AutoSA builds, over the dataflows of the result."""
-    known = systolic(result.problem)
-    asked = [systolic(s.problem).array.dataflow for s in result.designs]
-    space = replace(known.options, target=Target.AUTOSA)
-    arrays = [
-        a
-        for a in choose_designs(known.nest, known.array.edition, target=Target.AUTOSA)
-        if a.dataflow in asked
-    ]
-    problems = [result.problem.with_design(array=array, options=space) for array in arrays]
-    with Interrupt() as interrupt, LiveLine("deriving tables", [a.name for a in arrays]) as line:
+def _buildable(problems: Sequence[Problem]) -> Solution:
+    """The proven-best configuration that a tool builds."""
+    names = [problem.design.name for problem in problems]
+    with Interrupt() as interrupt, LiveLine("building problems", names) as line:
         solutions = solve_designs(
             problems, SolveOptions(stop=interrupt), report=line.report, finished=line.finished
         )
@@ -267,7 +243,7 @@ def _buildable(result: Result) -> tuple[Solution, str]:
         raise InputError(
             "interrupted before the best buildable configuration was proven; nothing written"
         )
-    return best, "the proven-best buildable configuration"
+    return best
 
 
 def _expressible(tool: Tool, result: Result) -> tuple[Solution, str]:
@@ -276,7 +252,7 @@ def _expressible(tool: Tool, result: Result) -> tuple[Solution, str]:
     for solution in result.solutions:
         if solution.configuration is None:
             continue
-        if reasons := tool.obstacles(_configuration(solution)):
+        if reasons := tool.obstacles(tool.configured(solution)):
             never[solution.design] = reasons
         else:
             found.append(solution)

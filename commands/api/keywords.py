@@ -20,7 +20,7 @@ from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 from typer.models import ArgumentInfo
 
-from ithaca.commands.api.live_line import heard
+from ithaca.commands.api.live_line import Hear, heard
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
 from ithaca.formulations.families import FAMILIES, UNNAMED

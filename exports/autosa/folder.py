@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from ithaca.exports.autosa.program import c_program
@@ -21,8 +22,13 @@ from ithaca.exports.autosa.scop import (
 )
 from ithaca.exports.configuration import ArrayConfiguration, Tool, template
 from ithaca.files.numbers import number
+from ithaca.formulations.problem import Problem
+from ithaca.formulations.systolic.derivation import choose_designs
+from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.metrics import METRICS
 from ithaca.formulations.systolic.target import nest_obstacles, visible
+from ithaca.formulations.target import Target
+from ithaca.solver.result import Result
 
 #: I/O levels for which AutoSA takes a data pack, whether a design has them or not.
 IO_LEVELS = 3
@@ -42,6 +48,18 @@ def _written(configuration: ArrayConfiguration) -> Mapping[str, str]:
     }
 
 
+def _buildable(result: Result) -> list[Problem]:
+    """The problems of what AutoSA builds, over the dataflows of a result."""
+    known = systolic(result.problem)
+    asked = [systolic(s.problem).array.dataflow for s in result.designs]
+    space = replace(known.options, target=Target.AUTOSA)
+    return [
+        result.problem.with_design(array=array, options=space)
+        for array in choose_designs(known.nest, known.array.edition, target=Target.AUTOSA)
+        if array.dataflow in asked
+    ]
+
+
 AUTOSA = Tool(
     "AutoSA cannot build",
     nest_obstacles,
@@ -49,6 +67,7 @@ AUTOSA = Tool(
     _written,
     "every folder's `autosa_command.sh`",
     'sh "$here/$folder/autosa_command.sh" "$@"',
+    builds_all=_buildable,
 )
 
 

@@ -18,6 +18,8 @@ from ithaca.files.numbers import json_number, number
 from ithaca.formulations.spatial.architecture import Architecture, Compute, Level
 from ithaca.formulations.spatial.mapping import Mapping as Mapped
 from ithaca.formulations.spatial.mapping import Slot
+from ithaca.formulations.spatial.mapping_design import MappingDesign, mapping_design
+from ithaca.solver.solution import Solution
 from ithaca.workloads.nest import LoopNest
 
 VERSION = "0.4"
@@ -33,6 +35,19 @@ class MappedNest:
     metrics: Mapping[str, Fraction]
     """By name."""
     edition: ClassVar[str] = "timeloop"
+
+    @classmethod
+    def of(cls, solution: Solution) -> MappedNest:
+        """The mapping of a solution that has a configuration."""
+        design = mapping_design(solution.problem.design)
+        assert solution.configuration is not None
+        mapping = design.mapping(solution.configuration)
+        return cls(design.nest, design.architecture, mapping, solution.metrics)
+
+    @property
+    def said(self) -> str:
+        """What it is, in words."""
+        return f"{self.nest.name} on {self.name}, for timeloop-model"
 
     @property
     def name(self) -> str:
@@ -86,6 +101,8 @@ MAPPINGS = Tool(
     files,
     "`timeloop-model` in every folder",
     '(cd "$here/$folder" && timeloop-model arch.yaml ert.yaml problem.yaml mapping.yaml "$@")',
+    MappingDesign.family,
+    MappedNest.of,
 )
 
 
