@@ -45,7 +45,7 @@ def configuration(layer: object) -> ArrayConfiguration:
 
 
 @pytest.mark.ci(every=3)
-@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("target", [name for name in TARGETS if name != "rtl"])  # one array
 def test_every_target_gets_a_folder_per_layer(target: str, network: Path, tmp_path: Path) -> None:
     found = ithaca.network(network, dataflow="o,i", target="autosa")
     said = ithaca.export(found, target, tmp_path / "out")

@@ -66,7 +66,7 @@ def test_a_front_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     best = [v for v in found if not any(w[0] <= v[0] and w[1] <= v[1] and w != v for w in found)]
     assert lines[0] == "filters, board, plain model edition"
     assert lines[1].startswith(f"complete: {len(best)} points")
-    rows = [[cell.strip() for cell in line.split("│")[1:3]] for line in lines if "│" in line]
+    rows = [[cell.strip() for cell in line.split("│")[2:4]] for line in lines if "│" in line]
     assert rows == [[number(latency), number(dsp)] for latency, dsp in sorted(best)]
 
 
