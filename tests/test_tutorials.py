@@ -1,13 +1,23 @@
-"""The tutorials run from the first cell to the last, and Python in the README does."""
+"""The tutorials put out what they carry, from the first cell to the last, and Python in the README
+does.
+
+``UPDATE_TUTORIALS=1 pytest -m '' tests/test_tutorials.py`` writes what they carry anew.
+"""
 
 from __future__ import annotations
 
 import ast
+import io
 import json
+import os
 import re
+from contextlib import redirect_stdout
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from tests.console_blocks import plain
 
 ROOT = Path(__file__).parents[1]
 NOTEBOOKS = sorted((ROOT / "docs" / "tutorials").glob("*.ipynb"))
@@ -16,19 +26,41 @@ NOTEBOOKS = sorted((ROOT / "docs" / "tutorials").glob("*.ipynb"))
 NEEDS = {"seeding": "optuna"}
 
 
-def run(cells: list[str]) -> dict[str, object]:
-    """Run cells one after the other, and show what each ends with as a notebook does."""
-    names: dict[str, object] = {"__name__": "__main__"}
-    for cell in cells:
+def run(cells: list[str]) -> tuple[dict[str, object], list[list[dict[str, Any]]]]:
+    """Run cells one after the other: the names they leave, and what each puts out, as a notebook
+    keeps it."""
+    names, outputs = dict[str, object](__name__="__main__"), []
+    for place, cell in enumerate(cells, 1):
         body = ast.parse(cell)
         last = body.body.pop() if body.body and isinstance(body.body[-1], ast.Expr) else None
-        exec(compile(body, "cell", "exec"), names)
-        if last is not None:
-            shown = eval(compile(ast.Expression(last.value), "cell", "eval"), names)  # type: ignore[attr-defined]
-            assert repr(shown)
+        made, printed, shown = list[dict[str, Any]](), io.StringIO(), None
+        with redirect_stdout(printed):
+            exec(compile(body, "cell", "exec"), names)
+            if last is not None:
+                shown = eval(compile(ast.Expression(last.value), "cell", "eval"), names)  # type: ignore[attr-defined]
+        if printed.getvalue():
+            text = printed.getvalue().splitlines(keepends=True)
+            made.append({"name": "stdout", "output_type": "stream", "text": text})
+        if shown is not None:
+            data = {"text/plain": repr(shown).splitlines(keepends=True)}
             if hasattr(shown, "_repr_html_"):
-                assert shown._repr_html_()
-    return names
+                data["text/html"] = shown._repr_html_().splitlines(keepends=True)
+            kind = {"execution_count": place, "metadata": {}, "output_type": "execute_result"}
+            made.append({"data": data, **kind})
+        outputs.append(made)
+    return names, outputs
+
+
+def words(outputs: list[list[dict[str, Any]]]) -> list[list[str]]:
+    """What cells put out, in words that do not differ between runs."""
+    return [
+        [
+            re.sub(r"\d+\.\d+ s\b", "# s", plain("".join(text)))
+            for output in made
+            for text in (output.get("text") or output["data"]["text/plain"],)
+        ]
+        for made in outputs
+    ]
 
 
 def cells(path: Path, kind: str = "code") -> list[str]:
@@ -47,26 +79,34 @@ def test_there_are_four_and_the_guide_and_the_readme_name_them() -> None:
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_tutorials_are_kept_without_outputs(path: Path) -> None:
+def test_tutorials_carry_their_outputs(path: Path) -> None:
     document = json.loads(path.read_text())
     assert (document["nbformat"], document["nbformat_minor"]) == (4, 5)
     assert len({cell["id"] for cell in document["cells"]}) == len(document["cells"])
-    assert all(
-        not cell["outputs"] and cell["execution_count"] is None
-        for cell in document["cells"]
-        if "outputs" in cell
-    )
+    code = [cell for cell in document["cells"] if cell["cell_type"] == "code"]
+    assert [cell["execution_count"] for cell in code] == [*range(1, len(code) + 1)]
+    assert all(cell["outputs"] for cell in code)
+    pictures = [o for cell in code for o in cell["outputs"] if "<img" in str(o.get("data"))]
+    assert bool(pictures) is (path.stem != "seeding")
 
 
 @pytest.mark.ci
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_tutorials_run(
-    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_tutorials_put_out_what_they_carry(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """`UPDATE_TUTORIALS=1` writes it."""
     pytest.importorskip(NEEDS.get(path.stem, "ithaca"))
     monkeypatch.chdir(tmp_path)
-    names = run(cells(path))
-    said = capsys.readouterr().out
+    names, outputs = run(cells(path))
+    document = json.loads(path.read_text())
+    code = [cell for cell in document["cells"] if cell["cell_type"] == "code"]
+    if "UPDATE_TUTORIALS" in os.environ:
+        for place, (cell, made) in enumerate(zip(code, outputs, strict=True), 1):
+            cell.update(execution_count=place, outputs=made)
+        path.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n")
+    assert words(outputs) == words([cell["outputs"] for cell in code])
+    said = "".join("".join(o.get("text", ())) for made in outputs for o in made)
     if path.stem == "first-solve":
         assert names["r"].status == "optimal"  # type: ignore[attr-defined]
         assert "infeasible: " in said
@@ -90,13 +130,11 @@ def test_tutorials_run(
         assert "optimal True" in said
 
 
-def test_python_in_the_readme_runs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_python_in_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (block,) = re.findall(
         r"^```python\n(.*?)^```", (ROOT / "README.md").read_text(), re.DOTALL | re.MULTILINE
     )
-    run([block])
+    _, [[output]] = run([block])
     (told,) = re.findall(r"print\(.*\)  # (.*)", block)
-    assert capsys.readouterr().out.startswith(f"{told}\n")
+    assert output["text"][0] == f"{told}\n"

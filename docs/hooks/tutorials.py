@@ -20,9 +20,20 @@ def on_files(files: Files, config: Any) -> Files:
 
 
 def blocks(path: Path, name: str) -> Iterator[str]:
-    """The cells of a notebook in Markdown, and where to get it."""
+    """The cells of a notebook with what they put out in Markdown, and where to get it."""
     for number, cell in enumerate(json.loads(path.read_text(encoding="utf-8"))["cells"]):
         text = "".join(cell["source"])
         yield text if cell["cell_type"] == "markdown" else f"```python\n{text}\n```"
+        for output in cell.get("outputs", ()):
+            yield _shown(output)
         if not number:
             yield f"[The notebook]({name}), to run it yourself."
+
+
+def _shown(output: dict[str, Any]) -> str:
+    """What a cell put out: as HTML where there is some, which ends at an empty line."""
+    data = output.get("data", {})
+    if html := "".join(data.get("text/html", ())):
+        line = " ".join(html.split("\n"))
+        return f'<div class="output">{line}</div>'
+    return f"```text\n{''.join(output.get('text') or data['text/plain']).rstrip()}\n```"
