@@ -9,399 +9,239 @@ from ithaca.exports.configuration import template
 from ithaca.exports.rtl.hardware import Hardware
 from ithaca.formulations.systolic.addresses import AddressNest
 from ithaca.formulations.systolic.quantities import lanes
-from ithaca.formulations.systolic.systolic_array import GroupRole, IOGroup, Module
+from ithaca.formulations.systolic.systolic_array import GroupRole, IOGroup
 
-#: Space loops of a channel, and by how much it has more places than lanes.
-_Places = Sequence[tuple[str, int]]
+#: The modules with a buffer, and those without, of tensors that are read and of the output.
+BUFFERS = {
+    GroupRole.READ: "ithaca_feeder",
+    GroupRole.DRAIN: "ithaca_drain",
+    GroupRole.FLOW: "ithaca_collector",
+}
 
 
 def nest_parameters(nest: AddressNest) -> str:
     """A nest as parameters of `ithaca_walk`."""
     axes = nest.axes or ((1, 0),)
-    whole = AddressNest(axes, nest.base)
     counts = ", ".join(f"32'd{turns}" for turns, _ in axes)
-    steps = ", ".join(f"-32'd{-step}" if step < 0 else f"32'd{step}" for step in whole.steps)
+    steps = ", ".join(
+        f"-32'd{-step}" if step < 0 else f"32'd{step}" for step in AddressNest(axes).steps
+    )
     return f".AXES({len(axes)}), .COUNTS({{{counts}}}), .STEPS({{{steps}}}), .FIRST({nest.base})"
 
 
 def array_text(hardware: Hardware) -> str:
     """``array.sv``: PEs, modules and channels, whatever their number."""
-    return _Array(hardware).text()
+    chosen, groups = hardware.configuration, (*hardware.reads, hardware.out)
+    space = chosen.design.dataflow
+    parts = [*(_group(hardware, group) for group in groups), _pes(hardware, groups)]
+    return template("rtl/array.sv.txt").format(
+        statement=chosen.nest,
+        design=chosen.design.name,
+        ports=",\n".join(_tensor_port(hardware, group) for group in groups),
+        lanes="\n".join(
+            f"    localparam integer LANES_{x} = {hardware.value(lanes(x))};" for x in space
+        ),
+        body="\n".join("\n".join(lines) + "\n" for lines in parts),
+    )
 
 
-def _place(loop: str) -> str:
-    return f"lane_{loop}"
+# -- pieces of text ----------------------------------------------------------------------
 
 
-class _Array:
-    """The top module in the making."""
+def _lane(loop: str | None) -> str:
+    """Where along a loop something is; a chain of one has no loop."""
+    return "0" if loop is None else f"lane_{loop}"
 
-    def __init__(self, hardware: Hardware) -> None:
-        self.hardware = hardware
-        self.space = hardware.configuration.design.dataflow
-        machine = hardware.machine
-        self.channel = f".HOP({machine.hop}), .DEPTH({machine.fifo_depth})"
 
-    def text(self) -> str:
-        """The whole module."""
-        hardware, chosen = self.hardware, self.hardware.configuration
-        parts = [self._read(group) for group in hardware.reads]
-        out = hardware.out
-        parts.append(self._drain(out) if out.role is GroupRole.DRAIN else self._collect(out))
-        parts.append(self._pes())
-        ports = [self._port(group) for group in (*hardware.reads, out)]
-        return template("rtl/array.sv.txt").format(
-            statement=chosen.nest,
-            design=chosen.design.name,
-            ports=",\n".join(ports),
-            lanes="\n".join(
-                f"    localparam integer LANES_{x} = {hardware.value(lanes(x))};"
-                for x in self.space
-            ),
-            body="\n".join(parts),
-        )
+def _count(loop: str | None) -> str:
+    return "1" if loop is None else f"LANES_{loop}"
 
-    # -- pieces of text ------------------------------------------------------------------
 
-    def _width(self, group: IOGroup) -> int:
-        return self.hardware.value(group.pack) * self.hardware.bits(group)
+def _tensor_port(hardware: Hardware, group: IOGroup) -> str:
+    reads, name = group.role is GroupRole.READ, group.tensor
+    there, back = ("input  wire", "output wire") if reads else ("output wire", "input  wire")
+    what = f"{hardware.value(group.pack)} elements of {hardware.bits(group)} bits"
+    bits = f"[{hardware.width(group) - 1}:0]"
+    pad = " " * len(bits)
+    return (
+        f"    // {name}: {what}\n"
+        f"    {there} {pad} {name}_tvalid,\n"
+        f"    {back} {pad} {name}_tready,\n"
+        f"    {there} {bits} {name}_tdata"
+    )
 
-    def _port(self, group: IOGroup) -> str:
-        reads, name = group.role is GroupRole.READ, group.tensor
-        there, back = ("input  wire", "output wire") if reads else ("output wire", "input  wire")
-        what = f"{self.hardware.value(group.pack)} elements of {self.hardware.bits(group)} bits"
-        bits = f"[{self._width(group) - 1}:0]"
-        pad = " " * len(bits)
-        return (
-            f"    // {name}: {what}\n"
-            f"    {there} {pad} {name}_tvalid,\n"
-            f"    {back} {pad} {name}_tready,\n"
-            f"    {there} {bits} {name}_tdata"
-        )
 
-    def _channel(self, name: str, places: _Places, bits: int) -> list[str]:
-        """Wires of a channel at every place of some loops."""
-        dims = "".join(f"[LANES_{loop}{'' if more else ' - 1'}:0]" for loop, more in places)
-        return [
-            f"    wire {dims} {name}_valid, {name}_ready;",
-            f"    wire {dims}[{bits - 1}:0] {name}_data;",
+def _channel(name: str, places: Iterable[str], bits: int) -> list[str]:
+    """Wires of a channel at places from 0 to an end each."""
+    dims = "".join(f"[{end}:0]" for end in places)
+    return [
+        f"    wire {dims} {name}_valid, {name}_ready;",
+        f"    wire {dims}[{bits - 1}:0] {name}_data;",
+    ]
+
+
+def _for(loops: Sequence[str], label: str, lines: list[str]) -> list[str]:
+    """Lines for each lane of loops."""
+    for number, loop in enumerate(reversed(loops)):
+        at, name = _lane(loop), f"{label}_{loop}" if number else label
+        lines = [
+            f"    for (genvar {at} = 0; {at} < LANES_{loop}; {at} = {at} + 1) begin : {name}",
+            *(f"    {line}" for line in lines),
+            "    end",
         ]
+    return lines
 
-    def _for(self, loops: Iterable[str], label: str, body: Iterable[str]) -> list[str]:
-        """A body for each lane of loops."""
-        lines = list(body)
-        for number, loop in enumerate(reversed(tuple(loops))):
-            at, name = _place(loop), f"{label}_{loop}" if number else label
-            lines = [
-                f"    for (genvar {at} = 0; {at} < LANES_{loop}; {at} = {at} + 1) begin : {name}",
-                *(f"    {line}" for line in lines),
-                "    end",
-            ]
-        return lines
 
-    def _instance(
-        self, module: str, name: str, parameters: Iterable[str], ports: Iterable[str]
+def _instance(
+    module: str, name: str, parameters: Sequence[str], ports: Iterable[tuple[str, str]]
+) -> list[str]:
+    """A module of parameters, line by line, and with channels at its ports."""
+    wires = [
+        f".{port}_{part}({channel.format(part)})".replace(" ", "\0")
+        for port, channel in ports
+        for part in ("valid", "ready", "data")
+    ]
+    listed = wrap(", ".join(wires), 84, break_long_words=False, break_on_hyphens=False)
+    return [
+        f"    {module} #(" if parameters else f"    {module} {name} (",
+        *",\n".join(f"        {line}" for line in parameters).splitlines(),
+        *([f"    ) {name} ("] if parameters else []),
+        "        .clk(clk), .rst(rst),",
+        *(f"        {line}".replace("\0", " ") for line in listed),
+        "    );",
+    ]
+
+
+def _end(name: str, at: str, *, inwards: bool) -> list[str]:
+    """The end of a chain: nobody takes words there, or gives any."""
+    if inwards:
+        given = [f"    assign {name}_ready{at} = 1'b0;"]
+        left = f"{{1'b0, {name}_valid{at}, {name}_data{at}}}"
+    else:
+        given = [f"    assign {name}_valid{at} = 1'b0;", f"    assign {name}_data{at} = '0;"]
+        left = f"{name}_ready{at}"
+    return [*given, f"    wire unused_{name} = &{left};"]
+
+
+def _same(giver: str, taker: str) -> list[str]:
+    """One channel leads on to another."""
+    ways = (("valid", taker, giver), ("ready", giver, taker), ("data", taker, giver))
+    return [f"    assign {to.format(part)} = {of.format(part)};" for part, to, of in ways]
+
+
+# -- I/O groups --------------------------------------------------------------------------
+
+
+def _pe_at(hardware: Hardware, group: IOGroup, along: str) -> str:
+    """The place of a PE's channel, as a loop's lane stands there, but for the group's direction."""
+    space = hardware.configuration.design.dataflow
+    return "".join(f"[{along if x == group.direction else _lane(x)}]" for x in space)
+
+
+def _group(hardware: Hardware, group: IOGroup) -> list[str]:
+    """A group between DRAM and the PEs: buffers in chains, modules behind the heads of the chains,
+    and the one at DRAM."""
+    space, inwards = hardware.configuration.design.dataflow, group.role is GroupRole.READ
+    buffer, *outer = (module.name for module in group.modules)
+    chain, heads = [*(x for x in space if x != group.direction), None, None][:2]
+    head_loops = [] if heads is None else [heads]
+    links, ways, fed = f"{buffer}_chain", f"{outer[0]}_chain" if heads else "", f"{group.name}_PE"
+    head, bits = "".join(f"[{_lane(x)}]" for x in head_loops), hardware.width(group)
+    channel = f".HOP({hardware.machine.hop}), .DEPTH({hardware.machine.fifo_depth})"
+
+    def instance(
+        name: str, kind: str, parameters: list[str], dram: str, pe: str, behind: str
     ) -> list[str]:
-        given = [text for text in parameters if text]
-        return [
-            f"    {module} #(",
-            *(f"        {text}{',' if text is not given[-1] else ''}" for text in given),
-            f"    ) {name} (",
-            "        .clk(clk), .rst(rst),",
-            *_listed(ports),
-            "    );",
-        ]
+        ends = (dram, pe) if inwards else (pe, dram)
+        ports = [("in", ends[0]), ("next", behind), ("out", ends[1])]
+        return _instance(kind, name, parameters, ports)
 
-    def _nothing_follows(self, name: str, at: str) -> list[str]:
-        """The end of a chain of words that come in."""
-        return [
-            f"    assign {name}_ready{at} = 1'b0;",
-            f"    wire unused_{name} = &{{1'b0, {name}_valid{at}, {name}_data{at}}};",
-        ]
-
-    def _nothing_comes(self, name: str, at: str) -> list[str]:
-        """The end of a chain of words that go out."""
-        return [
-            f"    assign {name}_valid{at} = 1'b0;",
-            f"    assign {name}_data{at} = '0;",
-            f"    wire unused_{name} = {name}_ready{at};",
-        ]
-
-    def _loops(self, group: IOGroup) -> tuple[str | None, str | None]:
-        """The loop along which the buffers of a group are chained, and the one along which the
-        modules behind them are."""
-        chain, heads = [*(x for x in self.space if x != group.direction), None, None][:2]
-        return chain, heads
-
-    def _tile(self, group: IOGroup) -> list[str]:
-        """Parameters of what a buffer holds."""
-        hardware, word = self.hardware, self.hardware.word(group)
-        nest = hardware.in_tile(group).merged.over(word)
-        assert nest is not None
-        pack, size = hardware.value(group.pack), hardware.value(group.size)
-        widths = f".BITS({hardware.bits(group)}), .PACK({pack}), .WORD({word})"
-        return [f"{widths}, .PACKS({size // pack})", nest_parameters(nest)]
-
-    def _behind(self, loop: str | None) -> str:
-        return "0" if loop is None else f"LANES_{loop} - 1 - {_place(loop)}"
-
-    def _at(self, loops: Iterable[str | None], more: str = "") -> str:
-        """Where a channel is that runs along the last of some loops."""
-        named = [loop for loop in loops if loop is not None]
-        return "".join(
-            f"[{_place(x)}{f' + {more}' if more and x == named[-1] else ''}]" for x in named
+    # buffers; where PEs hand words on, they are at one end of the PEs' chain
+    first, last = (_pe_at(hardware, group, end) for end in ("0", f"LANES_{group.direction}"))
+    near, far = (first, last) if inwards else (last, first)
+    body = _end(fed, far, inwards=inwards) if group.direction is not None else []
+    timing = "" if group.role is GroupRole.DRAIN else f".AGAIN({hardware.again(group)}), "
+    direct = "" if inwards or outer else ", .DIRECT(1)"
+    body += instance(
+        buffer,
+        BUFFERS[group.role],
+        [*_tile(hardware, group), f".BEHIND({_others(chain)}), {timing}{channel}{direct}"],
+        f"{links}_{{}}{head}[{_lane(chain)}]",
+        f"{fed}_{{}}{near}",
+        f"{links}_{{}}{head}[{_next(chain)}]",
+    )
+    names = [*reversed(outer), buffer, "PE"]
+    lines = [f"    // {group.tensor}: {' -> '.join(names if inwards else reversed(names))}"]
+    lines += _channel(
+        fed,
+        [f"LANES_{x}" if x == group.direction else f"LANES_{x} - 1" for x in space],
+        hardware.word(group) * hardware.bits(group),
+    )
+    lines += _channel(links, [*(f"LANES_{x} - 1" for x in head_loops), _count(chain)], bits)
+    lines += _for([*head_loops, *([] if chain is None else [chain])], f"{buffer}s", body)
+    # modules behind the heads of the chains
+    body, dram = _end(links, f"{head}[{_count(chain)}]", inwards=inwards), f"{links}_{{}}[0]"
+    if heads is not None:
+        own = f"{hardware.value(group.size / group.pack)} * {_count(chain)}"
+        body += instance(
+            outer[0],
+            "ithaca_split" if inwards else "ithaca_merge",
+            [f".BITS({bits}), .OWN({own}), .OTHERS(({_others(heads)}) * {own}), {channel}"],
+            f"{ways}_{{}}[{_lane(heads)}]",
+            f"{links}_{{}}{head}[0]",
+            f"{ways}_{{}}[{_next(heads)}]",
         )
+        lines += _channel(ways, [_count(heads)], bits)
+        lines += _for(head_loops, f"{outer[0]}s", body)
+        body, dram = _end(ways, f"[{_count(heads)}]", inwards=inwards), f"{ways}_{{}}[0]"
+    # the module at DRAM: a channel, or a port
+    port = f"{group.tensor}_t{{}}"
+    if inwards and outer:
+        stages = f".DEPTH({hardware.machine.fifo_depth}), .STAGES({hardware.machine.hop - 1})"
+        ends = [("in", port), ("out", dram)]
+        return [*lines, *body, *_instance(
+            "ithaca_fifo", outer[-1], [f".BITS({bits}), {stages}"], ends
+        )]  # fmt: skip
+    return [*lines, *body, *(_same(port, dram) if inwards else _same(dram, port))]
 
-    # -- tensors that are read -----------------------------------------------------------
 
-    def _pe_places(self, group: IOGroup, more: int) -> _Places:
-        return [(x, more if x == group.direction else 0) for x in self.space]
+def _next(loop: str | None) -> str:
+    return "1" if loop is None else f"{_lane(loop)} + 1"
 
-    def _pe_at(self, group: IOGroup, along: str) -> str:
-        return "".join(f"[{along if x == group.direction else _place(x)}]" for x in self.space)
 
-    def _read(self, group: IOGroup) -> str:
-        """A group from DRAM to the PEs."""
-        hardware = self.hardware
-        buffer, *outer = (module.name for module in group.modules)
-        chain, heads = self._loops(group)
-        bits, word_bits = self._width(group), hardware.word(group) * hardware.bits(group)
-        fed, links = f"{group.name}_PE", f"{buffer}_chain"
-        again = group.modules[0].intra / hardware.configuration.design.pe.trips
-        lines = [f"    // {group.tensor}: {' -> '.join([*reversed((buffer, *outer)), 'PE'])}"]
-        lines += self._channel(fed, self._pe_places(group, 1), word_bits)
-        inside = [loop for loop in (heads, chain) if loop is not None]
-        body = []
-        if group.direction is not None:
-            end = self._pe_at(group, f"LANES_{group.direction}")
-            body += self._nothing_follows(fed, end)
-        come, follow = self._at(inside), self._at(inside, "1")
-        if outer:
-            lines += self._channel(links, [(x, int(x == chain)) for x in inside], bits)
-            taken, passed = f"{links}_{{}}{come}", f"{links}_{{}}{follow}"
-        else:  # the buffer is at DRAM
-            taken, passed = f"{group.tensor}_t{{}}", ""
-            body.append(f"    wire unused_{buffer}_valid;")
-            body.append(f"    wire [{bits - 1}:0] unused_{buffer}_data;")
-        first = self._pe_at(group, "0")
-        body += self._instance(
-            "ithaca_feeder",
-            buffer,
-            [
-                *self._tile(group),
-                f".BEHIND({self._behind(chain if outer else None)}), "
-                f".AGAIN({hardware.value(again)}), {self.channel}",
-            ],
-            [
-                *_port("in", taken),
-                *(
-                    _port("next", passed)
-                    if outer
-                    else [
-                        f".next_valid(unused_{buffer}_valid)",
-                        ".next_ready(1'b0)",
-                        f".next_data(unused_{buffer}_data)",
-                    ]
-                ),
-                *_port("out", f"{fed}_{{}}{first}"),
-            ],
+def _others(loop: str | None) -> str:
+    """Modules behind one of a chain."""
+    return "0" if loop is None else f"LANES_{loop} - 1 - {_lane(loop)}"
+
+
+def _tile(hardware: Hardware, group: IOGroup) -> list[str]:
+    """Parameters of what a buffer holds."""
+    word, pack = hardware.word(group), hardware.value(group.pack)
+    nest = hardware.in_tile(group).merged.over(word)
+    assert nest is not None
+    packs = hardware.value(group.size) // pack
+    widths = f".BITS({hardware.bits(group)}), .PACK({pack}), .WORD({word}), .PACKS({packs})"
+    return [widths, nest_parameters(nest)]
+
+
+# -- PEs ---------------------------------------------------------------------------------
+
+
+def _pes(hardware: Hardware, groups: Iterable[IOGroup]) -> list[str]:
+    ends, ports = [], []
+    for group in groups:
+        name, loop = group.name, group.direction
+        here, on = (
+            f"{name}_PE_{{}}{_pe_at(hardware, group, place)}"
+            for place in (_lane(loop), _next(loop))
         )
-        lines += self._for(inside, f"{buffer}s", body)
-        if not outer:
-            return "\n".join(lines) + "\n"
-        assert chain is not None
-        end = f"[LANES_{chain}]"
-        if heads is None:
-            lines += self._nothing_follows(links, end)
-            begin = f"{links}_{{}}[0]"
+        if loop is None:
+            ports.append((name, here))
+        elif group.role is GroupRole.READ:
+            ends.append(f".{name}_LAST({_lane(loop)} == LANES_{loop} - 1 ? 1 : 0)")
+            ports += [(name, here), (f"{name}_next", on)]
         else:
-            middle, ways = outer[0], f"{outer[0]}_chain"
-            lines += self._channel(ways, [(heads, 1)], bits)
-            at = _place(heads)
-            own = hardware.value(group.size / group.pack)
-            split = [
-                *self._nothing_follows(links, f"[{at}]{end}"),
-                *self._instance(
-                    "ithaca_split",
-                    middle,
-                    [
-                        f".BITS({bits}), .OWN({own} * LANES_{chain}), "
-                        f".OTHERS(({self._behind(heads)}) * {own} * LANES_{chain}), {self.channel}"
-                    ],
-                    [
-                        *_port("in", f"{ways}_{{}}[{at}]"),
-                        *_port("out", f"{links}_{{}}[{at}][0]"),
-                        *_port("next", f"{ways}_{{}}[{at} + 1]"),
-                    ],
-                ),
-            ]
-            lines += self._for([heads], f"{middle}s", split)
-            lines += self._nothing_follows(ways, f"[LANES_{heads}]")
-            begin = f"{ways}_{{}}[0]"
-        lines += self._fifo(outer[-1], bits, f"{group.tensor}_t{{}}", begin)
-        return "\n".join(lines) + "\n"
-
-    def _fifo(self, name: str, bits: int, come: str, go: str) -> list[str]:
-        machine = self.hardware.machine
-        return self._instance(
-            "ithaca_fifo",
-            name,
-            [f".BITS({bits}), .DEPTH({machine.fifo_depth}), .STAGES({machine.hop - 1})"],
-            [*_port("in", come), *_port("out", go)],
-        )
-
-    # -- the output ----------------------------------------------------------------------
-
-    def _sums(self, group: IOGroup) -> list[str]:
-        return self._channel(
-            f"{group.name}_PE",
-            self._pe_places(group, 1),
-            self.hardware.outputs * self.hardware.sum_bits,
-        )
-
-    def _chain_out(
-        self, group: IOGroup, modules: Sequence[Module], buffer: list[str], links: str
-    ) -> list[str]:
-        """Modules with a buffer in chains, and what is behind them."""
-        chain, heads = self._loops(group)
-        assert chain is not None
-        bits = self._width(group)
-        inside = [loop for loop in (heads, chain) if loop is not None]
-        lines = self._channel(links, [(x, int(x == chain)) for x in inside], bits)
-        lines += self._for(inside, f"{modules[0].name}s", buffer)
-        end = f"[LANES_{chain}]"
-        if heads is None:
-            lines += self._nothing_comes(links, end)
-            last = f"{links}_{{}}[0]"
-        else:
-            middle, ways, at = modules[1].name, f"{modules[1].name}_chain", _place(heads)
-            lines += self._channel(ways, [(heads, 1)], bits)
-            own = self.hardware.value(group.size / group.pack)
-            merge = [
-                *self._nothing_comes(links, f"[{at}]{end}"),
-                *self._instance(
-                    "ithaca_merge",
-                    middle,
-                    [
-                        f".BITS({bits}), .OWN({own} * LANES_{chain}), "
-                        f".OTHERS(({self._behind(heads)}) * {own} * LANES_{chain}), {self.channel}"
-                    ],
-                    [
-                        *_port("in", f"{links}_{{}}[{at}][0]"),
-                        *_port("next", f"{ways}_{{}}[{at} + 1]"),
-                        *_port("out", f"{ways}_{{}}[{at}]"),
-                    ],
-                ),
-            ]
-            lines += self._for([heads], f"{middle}s", merge)
-            lines += self._nothing_comes(ways, f"[LANES_{heads}]")
-            last = f"{ways}_{{}}[0]"
-        tensor = group.tensor
-        return [
-            *lines,
-            f"    // {modules[-1].name}",
-            f"    assign {tensor}_tvalid = {last.format('valid')};",
-            f"    assign {last.format('ready')} = {tensor}_tready;",
-            f"    assign {tensor}_tdata = {last.format('data')};",
-        ]
-
-    def _drain(self, group: IOGroup) -> str:
-        """Finished sums, from every PE through its drain to DRAM."""
-        chain, heads = self._loops(group)
-        links = f"{group.modules[0].name}_chain"
-        inside = [loop for loop in (heads, chain) if loop is not None]
-        body = self._instance(
-            "ithaca_drain",
-            group.modules[0].name,
-            [*self._tile(group), f".BEHIND({self._behind(chain)}), {self.channel}"],
-            [
-                *_port("in", f"{group.name}_PE_{{}}{self._at(self.space)}"),
-                *_port("next", f"{links}_{{}}{self._at(inside, '1')}"),
-                *_port("out", f"{links}_{{}}{self._at(inside)}"),
-            ],
-        )
-        names = " -> ".join(["PE", *(module.name for module in group.modules)])
-        lines = [f"    // {group.tensor}: {names}", *self._sums(group)]
-        return "\n".join([*lines, *self._chain_out(group, group.modules, body, links)]) + "\n"
-
-    def _collect(self, group: IOGroup) -> str:
-        """Sums from the last PE of each chain, added up in buffers on the way to DRAM."""
-        chain, _ = self._loops(group)
-        buffer, sums = group.modules[0], f"{group.name}_PE"
-        names = " -> ".join(["PE", *(module.name for module in group.modules)])
-        again = self.hardware.value(buffer.intra * self.hardware.configuration.design.pe.outputs)
-        again //= self.hardware.value(group.size)
-        lines = [f"    // {group.tensor}: {names}", *self._sums(group)]
-        bits, own = self._width(group), f"{buffer.name}_own"
-        body = self._nothing_comes(sums, self._pe_at(group, "0"))
-        links = f"{buffer.name}_chain"
-        if chain is None:
-            body += [
-                "    wire unused_next;",
-            ]
-            ends = [
-                ".next_valid(1'b0)",
-                ".next_ready(unused_next)",
-                f".next_data({bits}'d0)",
-                *_port("out", f"{group.tensor}_t{{}}"),
-            ]
-        else:
-            at = _place(chain)
-            body += [f"    wire {own}_valid, {own}_ready;", f"    wire [{bits - 1}:0] {own}_data;"]
-            ends = [*_port("next", f"{links}_{{}}[{at} + 1]"), *_port("out", f"{own}_{{}}")]
-        body += self._instance(
-            "ithaca_collector",
-            buffer.name,
-            [*self._tile(group), f".BEHIND({self._behind(chain)}), .AGAIN({again})"],
-            [*_port("in", f"{sums}_{{}}{self._pe_at(group, f'LANES_{group.direction}')}"), *ends],
-        )
-        if chain is None:
-            return "\n".join([*lines, *body]) + "\n"
-        body += self._fifo(
-            f"{buffer.name}_fifo", bits, f"{own}_{{}}", f"{links}_{{}}{self._at([chain])}"
-        )
-        return "\n".join([*lines, *self._chain_out(group, group.modules, body, links)]) + "\n"
-
-    # -- PEs -----------------------------------------------------------------------------
-
-    def _pes(self) -> str:
-        out, ends, ports = self.hardware.out, [], []
-        for group in (*self.hardware.reads, out):
-            name, channel = group.name, f"{group.name}_PE"
-            here, on = (
-                self._pe_at(group, f"{_place(group.direction or '')}{more}")
-                for more in ("", " + 1")
-            )
-            if group.role is GroupRole.READ:
-                ports += _port(name, f"{channel}_{{}}{here}")
-                if group.direction is not None:
-                    loop = group.direction
-                    ends.append(f".{name}_LAST({_place(loop)} == LANES_{loop} - 1 ? 1 : 0)")
-                    ports += _port(f"{name}_next", f"{channel}_{{}}{on}")
-            elif group.direction is None:
-                ports += _port(name, f"{channel}_{{}}{here}")
-            else:
-                ends.append(f".{name}_FIRST({_place(group.direction)} == 0 ? 1 : 0)")
-                ports += [
-                    *_port(f"{name}_before", f"{channel}_{{}}{here}"),
-                    *_port(name, f"{channel}_{{}}{on}"),
-                ]
-        if ends:
-            pe = self._instance("array_pe", "PE", [", ".join(ends)], ports)
-        else:
-            pe = [
-                "    array_pe PE (", "        .clk(clk), .rst(rst),", *_listed(ports), "    );"
-            ]  # fmt: skip
-        return "\n".join(self._for(self.space, "PEs", pe)) + "\n"
-
-
-def _listed(ports: Iterable[str]) -> list[str]:
-    """Ports of an instance, as many a line as fit."""
-    whole = ", ".join(text.replace(" ", "\0") for text in ports)
-    lines = wrap(whole, 84, break_long_words=False, break_on_hyphens=False)
-    return [f"        {line}".replace("\0", " ") for line in lines]
-
-
-def _port(port: str, wires: str) -> list[str]:
-    """The three wires of a channel at a port."""
-    return [f".{port}_{what}({wires.format(what)})" for what in ("valid", "ready", "data")]
+            ends.append(f".{name}_FIRST({_lane(loop)} == 0 ? 1 : 0)")
+            ports += [(f"{name}_before", here), (name, on)]
+    pe = _instance("array_pe", "PE", ends, ports)
+    return _for(hardware.configuration.design.dataflow, "PEs", pe)

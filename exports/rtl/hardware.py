@@ -69,6 +69,15 @@ class Hardware:
         """Bits of an element."""
         return self.configuration.data.bits if group.role is GroupRole.READ else self.sum_bits
 
+    def width(self, group: IOGroup) -> int:
+        """Bits of a pack."""
+        return self.value(group.pack) * self.bits(group)
+
+    def again(self, group: IOGroup) -> int:
+        """How often a buffer feeds a tile, or how many tiles it adds up."""
+        pe, reads = self.configuration.design.pe, group.role is GroupRole.READ
+        return self.value(group.modules[0].intra / (pe.trips if reads else group.size / pe.outputs))
+
     def word(self, group: IOGroup) -> int:
         """Elements that a PE takes or gives at a time."""
         if group.role is not GroupRole.READ:
@@ -88,12 +97,11 @@ class Hardware:
 
         Where sums are handed on they leave with every tile, and blocks share their accumulators.
         """
-        pe, places = self.configuration.design.pe, self.places
-        visits, hidden, sums = places.visits(), places.hidden(), places.sums().count
-        drained = self.out.role is GroupRole.DRAIN
-        tiles = self.value(pe.tiles) // self.value(self.out.modules[0].tiles) if drained else 1
-        stride = hidden if drained else 0
-        return AddressNest(((tiles, 0), (sums // hidden, stride), (visits, 0), (hidden, 1)))
+        blocks, *inner = self.places.accumulators().axes
+        if self.out.role is not GroupRole.DRAIN:
+            return AddressNest(((1, 0), (blocks[0], 0), *inner))
+        tiles = self.configuration.design.pe.tiles / self.out.modules[0].tiles
+        return AddressNest(((self.value(tiles), 0), blocks, *inner))
 
     @property
     def held(self) -> int:

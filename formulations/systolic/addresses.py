@@ -7,7 +7,7 @@ what hardware has.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -102,22 +102,19 @@ class ArrayAddresses:
         """A whole number of the configuration."""
         return int(expression.evaluate(self.quantities, FRACTION))
 
+    def _extents(self, tiled: Callable[[str], Expression]) -> dict[str, int]:
+        untiled = self.array.untiled
+        return {x: self.value(extent(x) if x in untiled else tiled(x)) for x in self.nest.loops}
+
     @cached_property
     def inner(self) -> dict[str, int]:
         """Iterations of each loop that one buffer's tile covers."""
-        space, untiled = self.array.dataflow, self.array.untiled
-        return {
-            x: self.value(t2(x) if x in space else extent(x) if x in untiled else t1(x))
-            for x in self.nest.loops
-        }
+        return self._extents(lambda x: t2(x) if x in self.array.dataflow else t1(x))
 
     @cached_property
     def padded(self) -> dict[str, int]:
         """Extent of each loop, padded to whole tiles."""
-        untiled = self.array.untiled
-        return {
-            x: self.value(extent(x) if x in untiled else tiles(x) * t1(x)) for x in self.nest.loops
-        }
+        return self._extents(lambda x: tiles(x) * t1(x))
 
     def access(self, tensor: str) -> Access:
         """The access of a tensor."""
@@ -164,25 +161,10 @@ class ArrayAddresses:
         return self._in_tile(self.nest.output, [*kept, *hiding])
 
     def accumulators(self) -> AddressNest:
-        """The accumulator of every trip."""
-        axes, hiding = self._trips()
-        found: list[tuple[int, int]] = []
-        held = 1
-        for loop, turns, _ in reversed([*axes, *hiding]):
-            reduces = loop in self.nest.reduction_loops
-            found.append((turns, 0 if reduces else held))
-            held *= 1 if reduces else turns
-        return AddressNest(tuple(reversed(found)))
-
-    def visits(self) -> int:
-        """How often a tile adds to each accumulator."""
-        return prod(
-            turns for loop, turns, _ in self._trips()[0] if loop in self.nest.reduction_loops
-        )
-
-    def hidden(self) -> int:
-        """Trips from one visit of an accumulator to the next."""
-        return prod(turns for _, turns, _ in self._trips()[1])
+        """The accumulator of every trip: blocks of sums, their visits, and what hides latency."""
+        hidden = prod(turns for _, turns, _ in self._trips()[1])
+        visits = self.value(self.array.pe.trips) // self.sums().count
+        return AddressNest(((self.sums().count // hidden, hidden), (visits, 0), (hidden, 1)))
 
     def _in_tile(self, access: Access, axes: Iterable[tuple[str, int, int]]) -> AddressNest:
         stored, shape = self._stored(access), self.tile_shape(access)

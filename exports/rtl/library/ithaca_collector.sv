@@ -14,7 +14,10 @@ module ithaca_collector #(
     parameter integer AXES = 1,              // the order in which PEs give words
     parameter [32*AXES-1:0] COUNTS = 1,
     parameter [32*AXES-1:0] STEPS = 1,
-    parameter integer FIRST = 0
+    parameter integer FIRST = 0,
+    parameter integer HOP = 2,
+    parameter integer DEPTH = 2,
+    parameter integer DIRECT = 0             // 1: words leave without a channel, at DRAM
 ) (
     input  wire                 clk,
     input  wire                 rst,
@@ -73,9 +76,10 @@ module ithaca_collector #(
     // send
     reg [WIDTH-1:0] turn;                    // packs sent
     wire own = BEHIND == 0 || turn < WIDTH'(PACKS);
-    assign out_valid = sending && (own || next_valid);
-    assign next_ready = sending && !own && out_ready;
-    wire send = out_valid && out_ready;
+    wire there = sending && (own || next_valid);
+    wire room;
+    assign next_ready = sending && !own && room;
+    wire send = there && room;
     wire send_ends = send && turn == WIDTH'((BEHIND + 1) * PACKS - 1);
     wire [WIDTH-1:0] following = turn + 1'b1;
     always @(posedge clk)
@@ -112,6 +116,7 @@ module ithaca_collector #(
         end
     endgenerate
     wire [WORD*BITS-1:0] sum;
+    wire [PACK*BITS-1:0] leaves;
     genvar n, b;
     generate
         for (n = 0; n < WORD; n = n + 1) begin : adders
@@ -128,10 +133,21 @@ module ithaca_collector #(
             );
         end
         if (BEHIND == 0) begin : end_of_chain
-            assign out_data = sent;
+            assign leaves = sent;
             wire unused_data = &{1'b0, next_data};
         end else begin : chain
-            assign out_data = own ? sent : next_data;
+            assign leaves = own ? sent : next_data;
+        end
+        if (DIRECT != 0) begin : direct
+            assign out_valid = there;
+            assign room = out_ready;
+            assign out_data = leaves;
+        end else begin : behind
+            ithaca_fifo #(.BITS(PACK * BITS), .DEPTH(DEPTH), .STAGES(HOP - 1)) out (
+                .clk(clk), .rst(rst),
+                .in_valid(there), .in_ready(room), .in_data(leaves),
+                .out_valid(out_valid), .out_ready(out_ready), .out_data(out_data)
+            );
         end
     endgenerate
 endmodule

@@ -222,25 +222,21 @@ class _Array:
         lanes = stride * np.arange(self.simd if stride else 1)
         return np.add.outer(nest.addresses, lanes)
 
-    def packs(self, group: IOGroup) -> Integers:
-        """The elements of the packs that a group moves in the padded tensor: a row each."""
+    def tiles(self, group: IOGroup) -> Integers:
+        """The elements of the packs that a group moves in the padded tensor: tile, pack, place."""
         gap = self.places.gap(self.places.access(group.tensor))
-        return np.add.outer(
+        packs = np.add.outer(
             self.places.stream(group).addresses, gap * np.arange(self.value(group.pack))
         )
-
-    def words(self, group: IOGroup) -> Iterator[Words]:
-        """Words that DRAM sends of a tensor, tile by tile; zeros beyond the tensor's end."""
-        access = self.places.access(group.tensor)
-        tensor = self.places.pad(access, self.tensors[group.tensor]).ravel()
-        yield from self._tiles(group, tensor[self.packs(group)])
-
-    def _tiles(self, group: IOGroup, packs: Any) -> Any:
         return packs.reshape(self.value(group.modules[-1].tiles), -1, packs.shape[1])
 
-    def tile_places(self, group: IOGroup) -> Iterator[Integers]:
-        """The elements of the padded result in the packs of each tile."""
-        yield from self._tiles(group, self.packs(group))
+    def words(self, group: IOGroup) -> Words:
+        """Words that DRAM sends of a tensor, tile by tile; zeros beyond the tensor's end."""
+        access = self.places.access(group.tensor)
+        found: Words = self.places.pad(access, self.tensors[group.tensor]).ravel()[
+            self.tiles(group)
+        ]
+        return found
 
     def actor(self, module: str) -> Actor:
         """The actor of the processes of a module."""
@@ -248,7 +244,7 @@ class _Array:
             return _Pe(self)
         group, stated = self.modules[module]
         if group.role is GroupRole.READ:
-            words = self.words(group) if stated.dram else iter(())
+            words = iter(self.words(group) if stated.dram else ())
             if not stated.buffer:
                 return _Source(words)
             access = self.places.access(group.tensor)
@@ -328,7 +324,7 @@ class _Sink(Actor):
     """A module without a buffer: passes sums on, the one at DRAM takes them to their places."""
 
     def __init__(self, array: _Array, group: IOGroup) -> None:
-        self._array, self._tiles = array, array.tile_places(group)
+        self._array, self._tiles = array, iter(array.tiles(group))
 
     def turn(self, loop: Loop, taken: Sequence[Words]) -> Sequence[Words]:
         return taken if loop.writes else self.write(taken[0])

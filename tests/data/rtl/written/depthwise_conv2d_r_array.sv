@@ -56,21 +56,26 @@ module array (
     // w: w_IO_L2_in -> PE
     wire [LANES_r:0] w_PE_valid, w_PE_ready;
     wire [LANES_r:0][31:0] w_PE_data;
+    wire [1:0] w_IO_L2_in_chain_valid, w_IO_L2_in_chain_ready;
+    wire [1:0][31:0] w_IO_L2_in_chain_data;
     assign w_PE_ready[LANES_r] = 1'b0;
     wire unused_w_PE = &{1'b0, w_PE_valid[LANES_r], w_PE_data[LANES_r]};
-    wire unused_w_IO_L2_in_valid;
-    wire [31:0] unused_w_IO_L2_in_data;
     ithaca_feeder #(
         .BITS(8), .PACK(4), .WORD(4), .PACKS(798),
         .AXES(4), .COUNTS({32'd2, 32'd2, 32'd399, 32'd4}), .STEPS({-32'd795, -32'd796, 32'd2, 32'd0}), .FIRST(0),
         .BEHIND(0), .AGAIN(1), .HOP(2), .DEPTH(2)
     ) w_IO_L2_in (
         .clk(clk), .rst(rst),
-        .in_valid(w_tvalid), .in_ready(w_tready), .in_data(w_tdata),
-        .next_valid(unused_w_IO_L2_in_valid), .next_ready(1'b0),
-        .next_data(unused_w_IO_L2_in_data), .out_valid(w_PE_valid[0]),
-        .out_ready(w_PE_ready[0]), .out_data(w_PE_data[0])
+        .in_valid(w_IO_L2_in_chain_valid[0]), .in_ready(w_IO_L2_in_chain_ready[0]),
+        .in_data(w_IO_L2_in_chain_data[0]), .next_valid(w_IO_L2_in_chain_valid[1]),
+        .next_ready(w_IO_L2_in_chain_ready[1]), .next_data(w_IO_L2_in_chain_data[1]),
+        .out_valid(w_PE_valid[0]), .out_ready(w_PE_ready[0]), .out_data(w_PE_data[0])
     );
+    assign w_IO_L2_in_chain_ready[1] = 1'b0;
+    wire unused_w_IO_L2_in_chain = &{1'b0, w_IO_L2_in_chain_valid[1], w_IO_L2_in_chain_data[1]};
+    assign w_IO_L2_in_chain_valid[0] = w_tvalid;
+    assign w_tready = w_IO_L2_in_chain_ready[0];
+    assign w_IO_L2_in_chain_data[0] = w_tdata;
 
     // cout: PE -> cout_drain_IO_L1_out -> cout_drain_IO_L2_out
     wire [LANES_r - 1:0] cout_drain_PE_valid, cout_drain_PE_ready;
@@ -96,8 +101,7 @@ module array (
     end
     assign cout_drain_IO_L1_out_chain_valid[LANES_r] = 1'b0;
     assign cout_drain_IO_L1_out_chain_data[LANES_r] = '0;
-    wire unused_cout_drain_IO_L1_out_chain = cout_drain_IO_L1_out_chain_ready[LANES_r];
-    // cout_drain_IO_L2_out
+    wire unused_cout_drain_IO_L1_out_chain = &cout_drain_IO_L1_out_chain_ready[LANES_r];
     assign cout_tvalid = cout_drain_IO_L1_out_chain_valid[0];
     assign cout_drain_IO_L1_out_chain_ready[0] = cout_tready;
     assign cout_tdata = cout_drain_IO_L1_out_chain_data[0];

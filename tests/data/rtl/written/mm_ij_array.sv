@@ -118,7 +118,7 @@ module array (
     for (genvar lane_j = 0; lane_j < LANES_j; lane_j = lane_j + 1) begin : C_drain_IO_L2_outs
         assign C_drain_IO_L1_out_chain_valid[lane_j][LANES_i] = 1'b0;
         assign C_drain_IO_L1_out_chain_data[lane_j][LANES_i] = '0;
-        wire unused_C_drain_IO_L1_out_chain = C_drain_IO_L1_out_chain_ready[lane_j][LANES_i];
+        wire unused_C_drain_IO_L1_out_chain = &C_drain_IO_L1_out_chain_ready[lane_j][LANES_i];
         ithaca_merge #(
             .BITS(64), .OWN(2 * LANES_i), .OTHERS((LANES_j - 1 - lane_j) * 2 * LANES_i), .HOP(2), .DEPTH(2)
         ) C_drain_IO_L2_out (
@@ -136,8 +136,7 @@ module array (
     end
     assign C_drain_IO_L2_out_chain_valid[LANES_j] = 1'b0;
     assign C_drain_IO_L2_out_chain_data[LANES_j] = '0;
-    wire unused_C_drain_IO_L2_out_chain = C_drain_IO_L2_out_chain_ready[LANES_j];
-    // C_drain_IO_L3_out
+    wire unused_C_drain_IO_L2_out_chain = &C_drain_IO_L2_out_chain_ready[LANES_j];
     assign C_tvalid = C_drain_IO_L2_out_chain_valid[0];
     assign C_drain_IO_L2_out_chain_ready[0] = C_tready;
     assign C_tdata = C_drain_IO_L2_out_chain_data[0];
@@ -145,7 +144,8 @@ module array (
     for (genvar lane_i = 0; lane_i < LANES_i; lane_i = lane_i + 1) begin : PEs_i
         for (genvar lane_j = 0; lane_j < LANES_j; lane_j = lane_j + 1) begin : PEs
             array_pe #(
-                .A_LAST(lane_j == LANES_j - 1 ? 1 : 0), .B_LAST(lane_i == LANES_i - 1 ? 1 : 0)
+                .A_LAST(lane_j == LANES_j - 1 ? 1 : 0),
+                .B_LAST(lane_i == LANES_i - 1 ? 1 : 0)
             ) PE (
                 .clk(clk), .rst(rst),
                 .A_valid(A_PE_valid[lane_i][lane_j]), .A_ready(A_PE_ready[lane_i][lane_j]),

@@ -61,12 +61,12 @@ module array (
             .clk(clk), .rst(rst),
             .in_valid(A_IO_L2_in_chain_valid[lane_k]),
             .in_ready(A_IO_L2_in_chain_ready[lane_k]), .in_data(A_IO_L2_in_chain_data[lane_k]),
-            .out_valid(A_IO_L1_in_chain_valid[lane_k][0]),
-            .out_ready(A_IO_L1_in_chain_ready[lane_k][0]),
-            .out_data(A_IO_L1_in_chain_data[lane_k][0]),
             .next_valid(A_IO_L2_in_chain_valid[lane_k + 1]),
             .next_ready(A_IO_L2_in_chain_ready[lane_k + 1]),
-            .next_data(A_IO_L2_in_chain_data[lane_k + 1])
+            .next_data(A_IO_L2_in_chain_data[lane_k + 1]),
+            .out_valid(A_IO_L1_in_chain_valid[lane_k][0]),
+            .out_ready(A_IO_L1_in_chain_ready[lane_k][0]),
+            .out_data(A_IO_L1_in_chain_data[lane_k][0])
         );
     end
     assign A_IO_L2_in_chain_ready[LANES_k] = 1'b0;
@@ -154,13 +154,11 @@ module array (
     for (genvar lane_i = 0; lane_i < LANES_i; lane_i = lane_i + 1) begin : D_1_IO_L2_outs
         assign D_1_PE_valid[lane_i][0] = 1'b0;
         assign D_1_PE_data[lane_i][0] = '0;
-        wire unused_D_1_PE = D_1_PE_ready[lane_i][0];
-        wire D_1_IO_L2_out_own_valid, D_1_IO_L2_out_own_ready;
-        wire [127:0] D_1_IO_L2_out_own_data;
+        wire unused_D_1_PE = &D_1_PE_ready[lane_i][0];
         ithaca_collector #(
             .BITS(32), .PACK(4), .WORD(1), .PACKS(2),
             .AXES(3), .COUNTS({32'd2, 32'd2, 32'd2}), .STEPS({-32'd3, 32'd3, 32'd1}), .FIRST(0),
-            .BEHIND(LANES_i - 1 - lane_i), .AGAIN(15)
+            .BEHIND(LANES_i - 1 - lane_i), .AGAIN(15), .HOP(2), .DEPTH(2)
         ) D_1_IO_L2_out (
             .clk(clk), .rst(rst),
             .in_valid(D_1_PE_valid[lane_i][LANES_k]), .in_ready(D_1_PE_ready[lane_i][LANES_k]),
@@ -168,23 +166,14 @@ module array (
             .next_valid(D_1_IO_L2_out_chain_valid[lane_i + 1]),
             .next_ready(D_1_IO_L2_out_chain_ready[lane_i + 1]),
             .next_data(D_1_IO_L2_out_chain_data[lane_i + 1]),
-            .out_valid(D_1_IO_L2_out_own_valid), .out_ready(D_1_IO_L2_out_own_ready),
-            .out_data(D_1_IO_L2_out_own_data)
-        );
-        ithaca_fifo #(
-            .BITS(128), .DEPTH(2), .STAGES(1)
-        ) D_1_IO_L2_out_fifo (
-            .clk(clk), .rst(rst),
-            .in_valid(D_1_IO_L2_out_own_valid), .in_ready(D_1_IO_L2_out_own_ready),
-            .in_data(D_1_IO_L2_out_own_data), .out_valid(D_1_IO_L2_out_chain_valid[lane_i]),
+            .out_valid(D_1_IO_L2_out_chain_valid[lane_i]),
             .out_ready(D_1_IO_L2_out_chain_ready[lane_i]),
             .out_data(D_1_IO_L2_out_chain_data[lane_i])
         );
     end
     assign D_1_IO_L2_out_chain_valid[LANES_i] = 1'b0;
     assign D_1_IO_L2_out_chain_data[LANES_i] = '0;
-    wire unused_D_1_IO_L2_out_chain = D_1_IO_L2_out_chain_ready[LANES_i];
-    // D_1_IO_L3_out
+    wire unused_D_1_IO_L2_out_chain = &D_1_IO_L2_out_chain_ready[LANES_i];
     assign D_tvalid = D_1_IO_L2_out_chain_valid[0];
     assign D_1_IO_L2_out_chain_ready[0] = D_tready;
     assign D_tdata = D_1_IO_L2_out_chain_data[0];
@@ -192,7 +181,9 @@ module array (
     for (genvar lane_i = 0; lane_i < LANES_i; lane_i = lane_i + 1) begin : PEs_i
         for (genvar lane_k = 0; lane_k < LANES_k; lane_k = lane_k + 1) begin : PEs
             array_pe #(
-                .B_LAST(lane_i == LANES_i - 1 ? 1 : 0), .C_LAST(lane_i == LANES_i - 1 ? 1 : 0), .D_1_FIRST(lane_k == 0 ? 1 : 0)
+                .B_LAST(lane_i == LANES_i - 1 ? 1 : 0),
+                .C_LAST(lane_i == LANES_i - 1 ? 1 : 0),
+                .D_1_FIRST(lane_k == 0 ? 1 : 0)
             ) PE (
                 .clk(clk), .rst(rst),
                 .A_valid(A_PE_valid[lane_i][lane_k]), .A_ready(A_PE_ready[lane_i][lane_k]),
