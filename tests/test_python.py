@@ -296,8 +296,11 @@ import os, signal
 import ithaca
 from ithaca.commands.api.live_line import LiveLine
 
+hits = []
+
 def hit(self, index, progress):
-    if progress.value is not None:
+    if progress.value is not None and not hits:
+        hits.append(index)
         os.kill(os.getpid(), signal.SIGINT)
 
 LiveLine.report = hit
