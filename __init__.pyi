@@ -1,6 +1,6 @@
 """What `ithaca` offers those who check types, by `tests/test_python_signatures.py`."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -144,7 +144,7 @@ def evaluate(
     source: str | PathLike[str] | LoopNest | Answer | None = None,
     *,
     layer: str | None = None,
-    points: str | Path | Result | None = None,
+    points: str | Path | Result | Mapping[str, Any] | Iterable[Mapping[str, Any]] | None = None,
     dtype: str | DataType | None = None,
     edition: str | None = None,
     arch: str | Path | None = None,
@@ -409,7 +409,7 @@ def solve(
     threads: int = 1,
     gap: float = 0,
     seed: int = 0,
-    start: str | Path | Result | None = None,
+    start: str | Path | Result | Mapping[str, Any] | Iterable[Mapping[str, Any]] | None = None,
     progress: Callable[[SearchProgress], object] | None = None,
     **extents: int,
 ) -> Result:

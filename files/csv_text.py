@@ -4,12 +4,46 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
-from ithaca.files.messages import escaped
+from ithaca.files.errors import InputError
+from ithaca.files.messages import escaped, quoted
 
 #: What a spreadsheet takes for the beginning of a formula.
 _FORMULA = ("=", "+", "-", "@")
+
+
+#: Rows of a table in Python.
+Rows = Mapping[str, Any] | Iterable[Mapping[str, Any]]
+
+
+def records(given: Any) -> list[dict[str, Any]]:
+    """The rows of a table in Python: a mapping of columns to values, several, or a row or a table
+    of pandas."""
+    if hasattr(given, "to_dict"):
+        given = given.to_dict("records") if hasattr(given, "columns") else given.to_dict()
+    rows = [given] if isinstance(given, Mapping) else list(given)
+    if not rows or not all(isinstance(row, Mapping) for row in rows):
+        raise InputError(
+            f"points is {quoted(given)}; allowed: a file, a mapping of columns to values, several "
+            "of them, or a table of pandas"
+        )
+    # pandas has NaN for what a file leaves empty
+    return [
+        {name: x for name, x in row.items() if not isinstance(x, float) or x == x} for row in rows
+    ]
+
+
+def table_text(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Rows by column as CSV: mappings as JSON, what a row lacks as nothing."""
+    columns = list(dict.fromkeys(column for row in rows for column in row))
+    cells = ([row.get(column, "") for column in columns] for row in rows)
+    return csv_text(
+        columns,
+        ([json.dumps(x, default=int) if isinstance(x, Mapping) else x for x in c] for c in cells),
+    )
 
 
 def csv_text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

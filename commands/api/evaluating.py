@@ -13,6 +13,7 @@ from ithaca.commands.api.keywords import asked_by, public
 from ithaca.commands.api.loading import is_result, opened_layers, solutions_of
 from ithaca.commands.api.options import LayerName
 from ithaca.commands.api.points import EvaluatedPoints, evaluated, points_of
+from ithaca.files.csv_text import Rows
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
 from ithaca.formulations.data_types import DTYPES, DataType
@@ -31,9 +32,11 @@ def evaluate(
     *,
     layer: LayerName = None,
     points: Annotated[
-        str | Path | Result | None,
+        str | Path | Result | Rows | None,
         Option(
-            "--points", help="CSV with one configuration a row, or a result of solve -o (JSON)."
+            "--points",
+            help="CSV with one configuration a row, a result of solve -o (JSON), or with --arch a "
+            "mapping of Timeloop's (.yaml).",
         ),
     ] = None,
     dtype: Annotated[

@@ -22,6 +22,8 @@ from ithaca.commands.api.options import (
     Workload,
 )
 from ithaca.commands.api.parsing import parse_engines, parse_extents
+from ithaca.commands.api.points import points_of
+from ithaca.files.csv_text import Rows
 from ithaca.files.errors import InputError
 from ithaca.files.signals import Interrupt
 from ithaca.formulations.configuration import Configuration
@@ -35,6 +37,7 @@ from ithaca.solver.result import Result as Loaded
 from ithaca.solver.solution import best_solution
 from ithaca.solver.verification import prove_again
 from ithaca.studies.best import solve_best, without_restriction
+from ithaca.studies.whatif import best_start
 from ithaca.workloads.nest import LoopNest
 
 #: Share of a time limit that is kept to find out what a restriction to what a compiler builds
@@ -64,27 +67,33 @@ def solve(
     ] = None,
     search: SearchOptions,
     start: Annotated[
-        str | Path | Loaded | None,
+        str | Path | Loaded | Rows | None,
         Option(
             "--start",
-            help="A result whose configurations to improve on; it gives the "
-            "data type unless --dtype does.",
+            help="Configurations to improve on: a result, which gives the data type unless --dtype "
+            "does; a CSV file of evaluate; or a mapping of Timeloop's (.yaml).",
         ),
     ] = None,
     **extents: Extents,
 ) -> Result:
-    """Find the best configuration of a workload, and prove it."""
+    """Find the best configuration of a workload, and prove it.
+
+    ``start`` is a result, or its file; a CSV file as ``evaluate`` writes; a mapping of Timeloop's;
+    or rows in Python: dictionaries, or a table of pandas, as `Result.to_dataframe` makes.
+    """
     engine, second = parse_engines(method, prove_with)
     nest = asked.kind(workload).nest(workload, parse_extents(sizes, extents))
     options, threads = search.options, search.workers
-    loaded = load_result(Path(start)) if isinstance(start, str | Path) else start
-    if loaded is not None:
-        stated = profile_of(loaded.problem.design).options
+    name = ""
+    if isinstance(start, str | Path):
+        name = f" {start}"
+        start = load_result(Path(start)) if name.lower().endswith(".json") else Path(start)
+    if isinstance(start, Loaded):
+        stated = profile_of(start.problem.design).options
         asked = replace(asked, words={**stated, **asked.words})
     question = asked.question(workload, objective, descriptor=descriptor)
     posed, free = question.problems(nest), question.unrestricted
-    name = f" {start}" if isinstance(start, str | Path) else ""
-    starts = None if loaded is None else _starts(loaded, posed, nest, name)
+    starts = None if start is None else _starts(start, posed, nest, name)
     for line in question.remarks(nest):
         note(line)
     unrestricted = () if free is None else free.problems(nest)
@@ -179,23 +188,29 @@ def restricted_share(options: SolveOptions, restricted: bool) -> SolveOptions:
 
 
 def _starts(
-    result: Loaded, problems: Sequence[Problem], nest: LoopNest, name: str
+    start: Loaded | Path | Rows, problems: Sequence[Problem], nest: LoopNest, name: str
 ) -> list[Configuration | None]:
-    """What the configurations of a result are for problems.
+    """What known configurations are for problems.
 
-    Sizes, limits and data type may differ: a configuration that does not fit is not taken. Raises
-    `InputError` if the result is of another workload, or holds no configuration.
+    Sizes, limits and data type of a result may differ: a configuration that does not fit is not
+    taken. Raises `InputError` if there is none, or it is of another workload.
     """
-    known = profile_of(result.problem.design).nest
-    if known is None or known.name != nest.name:
-        workload = "no nest" if known is None else f"workload '{known.name}'"
-        raise InputError(f"--start{name} is a result of {workload}; allowed: one of '{nest.name}'")
-    found = {s.design: s for s in reversed(result.solutions) if s.configuration is not None}
-    if not found:
+    if isinstance(start, Loaded):
+        known = profile_of(start.problem.design).nest
+        if known is None or known.name != nest.name:
+            workload = "no nest" if known is None else f"workload '{known.name}'"
+            raise InputError(
+                f"--start{name} is a result of {workload}; allowed: one of '{nest.name}'"
+            )
+        pairs = [(s.problem.design, s.configuration) for s in start.solutions]
+        found = [(design, each) for design, each in pairs if each is not None]
+    else:
+        found = points_of(problems[0].design.family).configurations(start, problems, nest)
+    starts: list[Configuration | None] = []
+    for problem in problems:
+        own = [(design, each) for design, each in found if design.name == problem.design.name]
+        able = [c for pair in own if (c := problem.design.translated(*pair)) is not None]
+        starts.append(best_start(problem, able) or (able[0] if able else None))
+    if not found or not (isinstance(start, Loaded) or any(starts)):
         raise InputError(f"--start{name} holds no configuration")
-    return [
-        None
-        if (own := found.get(p.design.name)) is None or own.configuration is None
-        else p.design.translated(own.problem.design, own.configuration)
-        for p in problems
-    ]
+    return starts

@@ -23,13 +23,14 @@ from typing import Any
 
 import numpy as np
 
-from ithaca.files.csv_text import csv_text
+from ithaca.files.csv_text import Rows, csv_text, records, table_text
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted, refuse
 from ithaca.files.numbers import json_ratio
 from ithaca.files.reading import read_text
 from ithaca.formulations.algebra.rational_arrays import RATIONAL_ARRAYS, Rationals
 from ithaca.formulations.spatial.architecture import Architecture
+from ithaca.formulations.spatial.architecture_files import load
 from ithaca.formulations.spatial.design import SpatialDesign
 from ithaca.formulations.spatial.library import fitted, keeps_of, namesake
 from ithaca.formulations.spatial.mapping import Mapping as LoopMapping
@@ -63,16 +64,24 @@ class SpatialPoint:
 
 
 def load_points(
-    path: str | Path, architecture: Architecture, nests: Path | LoopNest
+    path: str | Path | Rows, architecture: Architecture, nests: Path | LoopNest
 ) -> tuple[SpatialPoint, ...]:
-    """Read mappings from a CSV file; ``nests`` is a nest, or the folder with the problem file of
-    every row's workload.
+    """Read mappings from a CSV file, from a mapping file of Timeloop's, or of rows in Python;
+    ``nests`` is a nest, or the folder with the problem file of every row's workload.
 
     Raises `InputError` if the file or a row is malformed, or states no mapping onto the
     architecture.
     """
-    file = Path(path)
-    rows = csv.DictReader(io.StringIO(read_text(file, MAX_BYTES), newline=""), strict=True)
+    if isinstance(path, str | Path) and Path(path).suffix.lower() in (".yaml", ".yml"):
+        file = Path(path)
+        text = table_text([_stated(_directives(file), architecture)])
+    elif isinstance(path, str | Path):
+        file = Path(path)
+        text = read_text(file, MAX_BYTES)
+    else:
+        file, found = Path("points"), records(path)
+        text = table_text([_stated(_tiled(row), architecture) for row in found])
+    rows = csv.DictReader(io.StringIO(text, newline=""), strict=True)
     points: list[SpatialPoint] = []
     designs: dict[Any, SpatialDesign] = {}
     try:
@@ -114,6 +123,64 @@ def load_points(
     if not points:
         raise refuse(file, "has no rows; allowed: at least one point")
     return tuple(points)
+
+
+def _stated(row: Mapping[str, Any], architecture: Architecture) -> dict[str, Any]:
+    """A row with a column of every level's factors."""
+    return {f"T:{level.name}.factors": "" for level in architecture.levels} | dict(row)
+
+
+def _tiled(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A row of a mapping as results state it; others as they are."""
+    if not isinstance(row.get("tiling"), list):
+        return row
+    found: dict[str, str] = {}
+    for part in row["tiling"]:
+        level, x, y = part["level"], part.get("x", ()), part.get("y", ())
+        names = [[text.partition("=")[0] for text in own] for own in (part.get("loops", ()), x, y)]
+        found |= {
+            f"T:{level}.factors": " ".join(part.get("loops", ())),
+            f"T:{level}.permutation_innermost_first": " ".join(reversed(names[0])),
+            f"K:{level}": " ".join(part["keeps"]),
+        }
+        if x or y:
+            found[f"S:{level}.factors"] = " ".join((*x, *y))
+            found |= {f"S:{level}.X": " ".join(names[1]), f"S:{level}.Y": " ".join(names[2])}
+    return found
+
+
+def _directives(path: Path) -> dict[str, str]:
+    """The row of a mapping file of Timeloop's."""
+    document = load(path)
+    entries = document.get("mapping") if isinstance(document, dict) else None
+    if not isinstance(entries, list) or not all(isinstance(each, dict) for each in entries):
+        raise refuse(path, "has no list 'mapping'; allowed: a mapping of Timeloop v0.4")
+    found: dict[str, str] = {}
+    for entry in entries:
+        level, kind = entry.get("target"), entry.get("type")
+        factors, order = (_words(entry.get(name, "")) for name in ("factors", "permutation"))
+        if kind == "temporal":
+            found[f"T:{level}.factors"] = factors
+            found[f"T:{level}.permutation_innermost_first"] = order
+        elif kind == "spatial":
+            names = order.split() if " " in order else list(order)
+            split = entry.get("split", len(names))
+            found[f"S:{level}.factors"] = factors
+            found |= {f"S:{level}.X": " ".join(names[:split])}
+            found |= {f"S:{level}.Y": " ".join(names[split:])}
+        elif kind in ("bypass", "datatype", "dataspace"):
+            found[f"K:{level}"] = _words(entry.get("keep", ""))
+        else:
+            raise refuse(
+                path, f"type is {quoted(kind)}; allowed: temporal, spatial, bypass, datatype"
+            )
+    return found
+
+
+def _words(value: Any) -> str:
+    """Words of a list, or of a text with commas or blanks between."""
+    words = value if isinstance(value, list) else str(value).replace(",", " ").split()
+    return " ".join(map(str, words))
 
 
 def _problem_file(folder: Path, workload: str) -> Path:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ithaca.files.csv_text import csv_text
+from ithaca.files.csv_text import Rows, csv_text, records, table_text
 from ithaca.files.errors import InputError
 from ithaca.files.messages import refuse
 from ithaca.files.numbers import json_ratio
@@ -58,14 +58,15 @@ Point = tuple[SystolicDesign, Configuration]
 
 
 def load_points(
-    path: Path,
+    path: Path | Rows,
     nest: LoopNest,
     data: DataType,
     edition: Edition | None = None,
     machine: Machine = RTL,
     stated: Collection[str] = (),
 ) -> tuple[Point, ...]:
-    """Read points of a workload from a CSV file, one per row, with the extents of each row.
+    """Read points of a workload from a CSV file, or of rows in Python, one per row, with the
+    extents of each row.
 
     They are of the edition given, or else of what the column ``edition`` says, and on the machine
     given, but for what the columns ``swap``, ``entry``, ``hop``, ``mac``, ``fifo_depth`` and
@@ -76,7 +77,11 @@ def load_points(
     given: only what the model has no meaning for is refused. Raises `InputError` if the file or a
     row is malformed. Rows are counted as lines of the file are.
     """
-    rows = csv.reader(io.StringIO(read_text(path, MAX_BYTES), newline=""), strict=True)
+    if isinstance(path, Path):
+        text = read_text(path, MAX_BYTES)
+    else:
+        text, path = table_text([_stated(row, nest) for row in records(path)]), Path("points")
+    rows = csv.reader(io.StringIO(text, newline=""), strict=True)
     points: list[Point] = []
     arrays: _Designs = {}
     try:
@@ -99,6 +104,24 @@ def load_points(
     if not points:
         raise refuse(path, "has no rows; allowed: at least one point")
     return tuple(points)
+
+
+def _stated(row: Mapping[str, Any], nest: LoopNest) -> dict[str, Any]:
+    """A row in Python: as in a file, as results state configurations, or as their tables do; its
+    extents are the nest's unless it says others."""
+    own = {"sizes": nest.settings, **row, **row.get("tiling", {})}
+    for column, name in (("t1", "array_part"), ("t2", "latency_hiding")):
+        factors = {loop: own.get(f"{column}.{loop}") for loop in nest.loops}
+        found = {loop: int(n) for loop, n in factors.items() if n is not None}
+        if found:
+            own.setdefault(name, found)
+    if "simd" not in own:
+        hidden = dict(own.get("latency_hiding", {}))
+        own |= {"simd": hidden.pop(nest.simd, 1), "latency_hiding": hidden}
+    own.setdefault("reuse", own.get("permutation", ""))
+    if not isinstance(own.get("dataflow", ""), str):
+        own["dataflow"] = ",".join(own["dataflow"])
+    return {column: own[column] for column in (*COLUMNS, "edition", *MACHINE) if column in own}
 
 
 def _header(row: list[str], path: Path, stated: Collection[str]) -> list[str]:

@@ -141,7 +141,7 @@ class ArrayQuestion(Question):
     """What is changed of the platform's machine, by field."""
 
     options = ArrayOptions
-    alone = frozenset({"descriptor", "start", "mode", "arrays", "minimise"})
+    alone = frozenset({"descriptor", "mode", "arrays", "minimise"})
     kind = "systolic arrays"
     metrics = tuple(METRICS)
 

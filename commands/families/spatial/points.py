@@ -10,15 +10,19 @@ from typing import Any
 from ithaca.commands.api.answers import Answer
 from ithaca.commands.api.loading import is_result
 from ithaca.commands.api.points import EvaluatedPoints, checked
+from ithaca.files.csv_text import Rows
 from ithaca.files.errors import InputError
 from ithaca.files.messages import printable, quoted
 from ithaca.files.writing import write_text_atomically
 from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.problem import Problem
 from ithaca.formulations.spatial.design import SpatialDesign
 from ithaca.formulations.spatial.dmazerunner.layers import evaluate_points as evaluate_layers
 from ithaca.formulations.spatial.drawing import loop_lines
 from ithaca.formulations.spatial.editions import TILED, TIMELOOP
 from ithaca.formulations.spatial.library import architecture_names, find_architecture
+from ithaca.formulations.spatial.mapping_design import mapping_design
+from ithaca.formulations.spatial.mapping_space import MappingSpace
 from ithaca.formulations.spatial.points import (
     SpatialPoint,
     evaluate_points,
@@ -27,6 +31,7 @@ from ithaca.formulations.spatial.points import (
 )
 from ithaca.solver.solution import Solution
 from ithaca.workloads.library import read_nest
+from ithaca.workloads.nest import LoopNest
 
 
 @dataclass(frozen=True, repr=False)
@@ -81,11 +86,8 @@ def read(
             "a result states its own architecture; allowed with "
             "--arch: a loop nest, or only --points"
         )
-    nest, file, architecture = (
-        None if source is None else read_nest(source),
-        Path(points),
-        str(arch),
-    )
+    nest, architecture = None if source is None else read_nest(source), str(arch)
+    file = Path(points) if isinstance(points, str | Path) else None
     known = (TIMELOOP, *TILED)
     if edition not in (None, *known):
         raise InputError(
@@ -93,7 +95,7 @@ def read(
         )
     found = find_architecture(architecture)
     if edition is not None and edition in TILED:
-        if nest is not None:
+        if nest is not None or file is None:
             raise InputError(
                 "the workload is given by every row of --points in edition "
                 f"{edition}; allowed: none beside it"
@@ -101,13 +103,29 @@ def read(
         mapped: tuple[SpatialPoint, ...] = ()
         rows = evaluate_layers(file, found, TILED[edition])["points"]
     else:
-        where = file.parent if architecture in architecture_names() else Path(architecture)
+        beside = file is not None and architecture in architecture_names()
+        where = file.parent if beside and file is not None else Path(architecture)
         folder = where if where.is_dir() else where.parent
-        mapped = load_points(file, found, folder if nest is None else nest)
+        mapped = load_points(points, found, folder if nest is None else nest)
         rows = evaluate_points(mapped)
     return MappedPoints(
         tuple(str(number) for number in range(1, len(rows) + 1)), tuple(rows), mapped
     )
+
+
+def configurations(
+    points: str | Path | Rows, problems: Sequence[Problem], nest: LoopNest
+) -> list[tuple[MappingSpace, Configuration]]:
+    """Designs and mappings that a file, of Timeloop's too, or rows in Python state; those of
+    edition timeloop."""
+    design = problems[0].design
+    if not isinstance(design, MappingSpace):
+        raise InputError(
+            f"--start goes with a result in edition {mapping_design(design).edition}; allowed: "
+            "a file written by -o"
+        )
+    found = load_points(points, design.architecture, nest)
+    return [(each.design, each.design.configuration(each.mapping)) for each in found]
 
 
 def evaluated(solutions: Sequence[tuple[str, Solution]]) -> MappedPoints:

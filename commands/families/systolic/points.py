@@ -11,12 +11,14 @@ from ithaca.commands.api.answers import Result
 from ithaca.commands.api.loading import opened_layers, solutions_of
 from ithaca.commands.api.points import EvaluatedPoints
 from ithaca.commands.display import loop_nest, unit_cells
+from ithaca.files.csv_text import Rows
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted, refuse
 from ithaca.files.numbers import counted, number
 from ithaca.files.writing import write_text_atomically
 from ithaca.formulations.data_types import DataType, data_type
 from ithaca.formulations.machine import RTL
+from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.points import Point, evaluate_points, load_points, points_text
 from ithaca.formulations.systolic.question import (
@@ -139,8 +141,16 @@ def _points(solutions: Sequence[tuple[str, Solution]]) -> list[tuple[str, Point]
     ]
 
 
+def configurations(
+    points: str | Path | Rows, problems: Sequence[Problem], nest: LoopNest
+) -> Sequence[Point]:
+    """Designs and configurations that a file or rows in Python state."""
+    given = Path(points) if isinstance(points, str) else points
+    return load_points(given, nest, systolic(problems[0]).data)
+
+
 def load_any_points(
-    path: str | Path | Result,
+    path: str | Path | Result | Rows,
     nest: LoopNest,
     data: DataType | None,
     edition: Edition | None = None,
@@ -152,10 +162,12 @@ def load_any_points(
     Raises `InputError` if the file is malformed, belongs to another workload or data type, or has
     no points.
     """
-    if not isinstance(path, Result) and Path(path).suffix.lower() != ".json":
+    if isinstance(path, str):
+        path = Path(path)
+    if not isinstance(path, Result) and not (isinstance(path, Path) and path.suffix == ".json"):
         stated = machine_changes(sums=sums)
         return load_points(
-            Path(path),
+            path,
             nest,
             data or data_type("fp32"),
             edition,
