@@ -15,7 +15,7 @@ from functools import reduce
 from math import inf, prod
 from operator import and_
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from ithaca import __version__
 from ithaca.files.errors import InputError
 from ithaca.files.netcdf import save_netcdf
 from ithaca.files.signals import check, deferred
+from ithaca.formulations.algebra.array_types import Floats
 from ithaca.formulations.algebra.number_systems import NUMPY
 from ithaca.formulations.algebra.rounding import largest_double
 from ithaca.formulations.configuration import Configuration
@@ -89,32 +90,26 @@ def exact_grid(window: Window, provenance: Mapping[str, str] | None = None) -> x
     """
     import xarray as xr
 
-    problem, chunks = window.problem, _chunks(window)
-    space, design = problem.space, problem.design
-    integers, rules = _tables(window, chunks)
-    values = {name: table.astype(float) for name, table in integers.items()}
-    with np.errstate(
-        divide="ignore", invalid="ignore"
-    ):  # an objective may divide by zero; no such point is feasible
-        metrics = design.metrics(values, NUMPY)
-        objective = problem.objective.expression.evaluate(metrics, NUMPY)
-        meets_bounds = xr.DataArray(True)
-        for used, bound in design.conditions(values, NUMPY):
-            meets_bounds = meets_bounds & (used <= largest_double(bound))
-        legal = reduce(and_, rules)
-        feasible = legal & meets_bounds & np.isfinite(objective)
-        for limit in problem.limits:
-            feasible = feasible & (
-                limit.expression.evaluate(metrics, NUMPY) <= largest_double(limit.bound)
-            )
-    dims = tuple(window.free)
+    space, chunks, dims = window.problem.space, _chunks(window), tuple(window.free)
+
+    def labelled(values: Any, name: str | None = None) -> xr.DataArray:
+        table = xr.DataArray(values, dims=name)
+        if name is None or chunks is None:
+            return table
+        return table.chunk({name: chunks[name]})
+
+    found = evaluate(window, labelled)
+    integers, values, metrics, rules = found.integers, found.values, found.metrics, found.rules
     flags = {
         "meets_bounds": (
-            meets_bounds,
+            found.meets_bounds,
             "whether the design's own conditions hold, such as hidden accumulator latency",
         ),
-        "legal": (legal.transpose(*dims), "whether the point belongs to the design space"),
-        "feasible": (feasible.transpose(*dims), "legal, within every limit, meeting the bounds"),
+        "legal": (found.legal.transpose(*dims), "whether the point belongs to the design space"),
+        "feasible": (
+            found.feasible.transpose(*dims),
+            "legal, within every limit, meeting the bounds",
+        ),
     }
     variables = {
         name: flag.assign_attrs(long_name=meaning) for name, (flag, meaning) in flags.items()
@@ -124,7 +119,9 @@ def exact_grid(window: Window, provenance: Mapping[str, str] | None = None) -> x
         for name in space.quantities
         if name not in window.free and name not in window.fixed
     }
-    for name, (value, attributes) in _numbers(window, derived, values, metrics, objective).items():
+    for name, (value, attributes) in _numbers(
+        window, derived, values, metrics, found.objective
+    ).items():
         number = xr.DataArray(value)
         ordered = number.transpose(*(dim for dim in dims if dim in number.dims))
         masks = [mask for mask in rules if mask.dims and set(mask.dims) <= set(ordered.dims)]
@@ -141,26 +138,70 @@ def exact_grid(window: Window, provenance: Mapping[str, str] | None = None) -> x
     return xr.Dataset(variables, coordinates, _provenance(window) | dict(provenance or {}))
 
 
-def _tables(
-    window: Window, chunks: Mapping[str, int] | None
-) -> tuple[dict[str, xr.DataArray], list[xr.DataArray]]:
-    """Every quantity over its free factors, and the rules of the space (legal: all hold)."""
-    import xarray as xr
+class Evaluated(NamedTuple):
+    """The model at every point of a window, each quantity over the factors that it depends on."""
 
-    def chunked(table: xr.DataArray) -> xr.DataArray:
-        return (
-            table
-            if chunks is None
-            else table.chunk({name: chunks[str(name)] for name in table.dims})
-        )
+    integers: dict[str, Any]
+    """The quantities, and the same as doubles."""
+    values: dict[str, Any]
+    metrics: Mapping[str, Any]
+    objective: Any
+    meets_bounds: Any
+    """Whether the design's own conditions hold."""
+    rules: list[Any]
+    """The rules of the space; whether all hold; whether limits and conditions do, too."""
+    legal: Any
+    feasible: Any
 
-    space = window.problem.space
-    values: dict[str, Any] = {name: xr.DataArray(n) for name, n in window.fixed.items()}
-    values |= {name: chunked(xr.DataArray(n, dims=name)) for name, n in window.free.items()}
-    values = space.completed(values)
-    rules = [xr.DataArray(axis.legal(values)) for axis in space.axes]
-    rules += [xr.DataArray(link.holds(values)) for link in space.links]
-    return {name: xr.DataArray(value) for name, value in values.items()}, rules
+
+def evaluate(window: Window, array: Callable[..., Any]) -> Evaluated:
+    """Evaluate the model at every point of a window.
+
+    Parameters
+    ----------
+    window : Window
+        The points.
+    array : callable
+        Makes arrays: of values along the factor that is named second, if one is, which broadcast
+        against those along other factors.
+    """
+    problem, space = window.problem, window.problem.space
+    fixed = {name: array(n) for name, n in window.fixed.items()}
+    completed = space.completed(fixed | {name: array(n, name) for name, n in window.free.items()})
+    rules = [array(axis.legal(completed)) for axis in space.axes]
+    rules += [array(link.holds(completed)) for link in space.links]
+    integers = {name: array(value) for name, value in completed.items()}
+    values = {name: table.astype(float) for name, table in integers.items()}
+    # an objective may divide by zero; no such point is feasible
+    with np.errstate(divide="ignore", invalid="ignore"):
+        metrics = problem.design.metrics(values, NUMPY)
+        objective, meets_bounds = problem.objective.expression.evaluate(metrics, NUMPY), array(True)
+        for used, bound in problem.design.conditions(values, NUMPY):
+            meets_bounds = meets_bounds & (used <= largest_double(bound))
+        legal = reduce(and_, rules)
+        feasible = legal & meets_bounds & np.isfinite(objective)
+        for limit in problem.limits:
+            used = limit.expression.evaluate(metrics, NUMPY)
+            feasible = feasible & (used <= largest_double(limit.bound))
+    return Evaluated(integers, values, metrics, objective, meets_bounds, rules, legal, feasible)
+
+
+def least_objective(window: Window, x: str, y: str) -> Floats:
+    """The least objective with each pair of two factors' values, of shape (y, x); NaN where no
+    point with them is feasible."""
+    names = list(window.free)
+
+    def placed(values: Any, name: str | None = None) -> Any:
+        shape = [-1 if each == name else 1 for each in names]
+        return np.asarray(values) if name is None else np.asarray(values).reshape(shape)
+
+    found = evaluate(window, placed)
+    masked = np.where(found.feasible, found.objective, np.inf)
+    masked = np.broadcast_to(masked, tuple(len(n) for n in window.free.values()))
+    kept = names.index(x), names.index(y)
+    least = masked.min(axis=tuple({*range(len(names))} - {*kept}))
+    least = least if kept[0] > kept[1] else least.T
+    return np.where(np.isfinite(least), least, np.nan)
 
 
 def best_point(grid: xr.Dataset, window: Window) -> Best | None:

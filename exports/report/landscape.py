@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from math import isfinite
+
+import numpy as np
 
 from ithaca.exports.charts.chart import HeatMap, metric_label, metric_unit
 from ithaca.exports.report.answer import BestConfiguration
@@ -26,8 +27,7 @@ def survey(best: BestConfiguration, around: int = AROUND) -> HeatMap:
 
     Raises `InputError` if the configuration is outside the design space its grid would be part of.
     """
-    from ithaca.exports.charts.heatmap import heat_map
-    from ithaca.refine.grid import exact_grid
+    from ithaca.refine.grid import least_objective
     from ithaca.refine.window import window_around
 
     shown, answer, values = (
@@ -38,18 +38,20 @@ def survey(best: BestConfiguration, around: int = AROUND) -> HeatMap:
     if shown is None:
         raise InputError("the design has fewer than two factors to choose")
     x, y = shown
-    chart = heat_map(
-        exact_grid(window_around(best.problem, values, around, _axes(best))), x, y, "objective"
-    )
+    window = window_around(best.problem, values, around, _axes(best))
+    least = least_objective(window, x, y)
     label = metric_label(best.objective, best.problem.design)
-    return replace(
-        chart,
+    return HeatMap(
         title=f"{best.subject}: {label} over {x} and {y}, design {best.solution.design}",
+        x_label=x,
+        y_label=y,
         label=label,
+        x=np.asarray(window.free[x]),
+        y=np.asarray(window.free[y]),
+        values=least,
         also=metric_unit(best.objective, best.problem.design),
         texts=tuple(
-            tuple(above(v, answer) if isfinite(v) else "" for v in row)
-            for row in chart.values.tolist()
+            tuple(above(v, answer) if isfinite(v) else "" for v in row) for row in least.tolist()
         ),
         marked=(values[x], values[y]),
         mark=f"the answer, {number(answer)}",
