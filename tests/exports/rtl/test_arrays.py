@@ -4,6 +4,7 @@ stalls at random, and run after run; arrays that hang, hang; and faults in the h
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,8 +17,11 @@ from ithaca.exports.rtl.tools import Bench, compiled, find_verilator, synthesize
 from ithaca.formulations.machine import Machine
 from ithaca.workloads.library import workload_names
 from tests.exports.rtl.cases import configuration, random_case, write_case
+from tests.exports.rtl.waveform import cycles_high, drawn
 
 pytestmark = pytest.mark.usefixtures("simulator")
+
+PICTURE = Path(__file__).parents[3] / "docs" / "waveform.svg"
 
 #: One array of each kind: sums that drains take, sums that are handed on in two and one dimensions.
 KINDS = [("mm", "ij", 1), ("mttkrp", "ik", 2), ("mm", "k", 3)]
@@ -121,14 +125,25 @@ def test_faults_do_not_pass(fault: str, folder: Path) -> None:
 
 
 @pytest.mark.ci
-def test_a_waveform_is_written(folder: Path, tmp_path: Path) -> None:
-    write_case(folder, configuration("mm", "k", 3))
+def test_the_waveform_of_the_guide_is_the_one_that_is_written(folder: Path, tmp_path: Path) -> None:
+    write_case(folder, configuration("mm", "ij", 1))
     with compiled(folder, traced=True) as bench:
         run = bench.run(vcd=tmp_path / "wave.vcd")
-    assert run.right
-    text = (tmp_path / "wave.vcd").read_text()
-    assert "$enddefinitions" in text
-    assert "C_IO_L2_out" in text
+    pe = "bench.array.PEs_i[{0}].PEs[{0}].PE.turn"
+    signals = {
+        "A_tready": "bench.A_tready",
+        "A_IO_L2_in [0] swap": "bench.array.A_IO_L2_ins[0].A_IO_L2_in.swap",
+        "PE [0][0] turn": pe.format(0),
+        "PE [3][3] turn": pe.format(3),
+        "C_tvalid": "bench.C_tvalid",
+    }
+    rows = cycles_high(tmp_path / "wave.vcd", signals)
+    assert max(rows["C_tvalid"]) + 1 == run.cycles
+    assert len(rows["PE [0][0] turn"]) == len(rows["PE [3][3] turn"])
+    text = drawn(rows, "A run of 4 × 4 PEs: when ports and PEs are active")
+    if os.environ.get("UPDATE_RTL"):
+        PICTURE.write_text(text)
+    assert PICTURE.read_text() == text
 
 
 @pytest.mark.ci(every=4)
