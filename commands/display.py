@@ -115,7 +115,8 @@ def proof_text(certificate: Certificate) -> str:
             if certificate.among
             else "optimal: no configuration of this design is better"
         )
-        return f"{better}{ties}; {effort}"
+        further = "" if certificate.among else certificate.then_told
+        return f"{better}{ties}{further}; {effort}"
     gap = "unknown gap" if certificate.gap is None else f"gap {certificate.gap:.2%}"
     return f"not proven: lower bound {number(certificate.lower_bound)}, {gap}; {effort}"
 

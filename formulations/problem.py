@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 from ithaca.files.errors import InputError
+from ithaca.files.words import split_values
 from ithaca.formulations.algebra.expression import (
     SYMBOLIC,
     Expression,
@@ -64,17 +65,52 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class Objective:
-    """An expression over metrics that is minimised."""
+    """An expression over metrics that is minimised; further ones among its optima, one after the
+    other."""
 
     text: str
-    """As the user wrote it."""
+    """As the user wrote it, with all that follow."""
     expression: Expression
-    """The same, over symbols named like the metrics."""
+    """The first, over symbols named like the metrics."""
+    then: Objective | None = None
+    """What is minimised among its optima."""
+
+    @property
+    def order(self) -> tuple[Objective, ...]:
+        """It, and all that follow."""
+        return (self,) if self.then is None else (self, *self.then.order)
+
+    @property
+    def first(self) -> Objective:
+        """It alone."""
+        return self if self.then is None else Objective(self.words, self.expression)
+
+    @property
+    def words(self) -> str:
+        """The text of the first alone."""
+        return split_values(self.text)[0].strip()
 
     def value(self, metrics: NumbersByName) -> Fraction:
         """The objective's exact value for exact metrics."""
         value: Fraction = self.expression.evaluate(metrics, FRACTION)
         return value
+
+
+def read_objective(text: str, where: str, allowed: Collection[str] | None) -> Objective:
+    """Read an objective such as ``latency + 100*dsp``, or several in order: ``latency,energy``.
+
+    Raises `InputError`, whose line begins with ``where``, if one is no expression over the names
+    that are allowed.
+    """
+    found: Objective | None = None
+    parts = split_values(text)
+    for number, part in reversed([*enumerate(parts)]):
+        expression = parse_expression(part.strip(), where=where, allowed=allowed)
+        if found is not None and expression in [o.expression for o in found.order]:
+            raise InputError(f"{where} {quoted(text)} repeats {part.strip()}; allowed: each once")
+        found = Objective(",".join(parts[number:]).strip(), expression, found)
+    assert found is not None
+    return found
 
 
 @dataclass(frozen=True)
@@ -97,6 +133,19 @@ class Problem:
                 raise InputError(
                     f"limit {quoted(limit.metric)} is beyond 1e150; allowed: a bound that is not"
                 )
+
+    def among_optima(self, value: Fraction) -> Problem | None:
+        """What is minimised next, among configurations of an optimum; None if that is nothing."""
+        if self.objective.then is None:
+            return None
+        # in parentheses it is an expression, whose bound may be negative
+        limit = Limit(f"({self.objective.words})", value)
+        return replace(self, limits=(*self.limits, limit), objective=self.objective.then)
+
+    def values(self, configuration: Mapping[str, int]) -> tuple[Fraction, ...]:
+        """The objectives of a configuration, in order, by the exact reference."""
+        metrics = self.metrics(configuration)
+        return tuple(objective.value(metrics) for objective in self.objective.order)
 
     @property
     def _asked(self) -> list[tuple[str, str, Expression]]:

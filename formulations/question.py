@@ -23,7 +23,7 @@ from ithaca.formulations.algebra.array_types import Floats
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.design import Design, Metric
 from ithaca.formulations.platform import Bound, Share
-from ithaca.formulations.problem import Limit, Objective, Problem
+from ithaca.formulations.problem import Limit, Objective, Problem, read_objective
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
 from ithaca.workloads.library import read_nest
 from ithaca.workloads.nest import LoopNest, Stored
@@ -142,8 +142,7 @@ class Question(ABC):
         """An objective, its words, or the usual one."""
         if isinstance(objective, Objective):
             return objective
-        text = objective or cls.usual
-        return Objective(text, parse_expression(text, where="--objective", allowed=None))
+        return read_objective(objective or cls.usual, "--objective", None)
 
     @classmethod
     def named(cls, option: str, nest: LoopNest | None = None) -> Sequence[str]:
@@ -167,7 +166,7 @@ class Question(ABC):
         """The problem that a design poses."""
         for name in self.bounds:
             parse_expression(name, where="--limit", allowed=design.vocabulary)
-        parse_expression(self.objective.text, where="--objective", allowed=design.vocabulary)
+        read_objective(self.objective.text, "--objective", design.vocabulary)
         return Problem(design, self.limits, self.objective)
 
     @property

@@ -13,7 +13,7 @@ from ithaca.files.errors import InputError
 from ithaca.files.numbers import fraction, json_number
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.machine import LARGEST, LEAST, RTL, Machine, MemoryTiming, Sums
-from ithaca.formulations.problem import Limit, Objective
+from ithaca.formulations.problem import Limit
 from ithaca.workloads.library import documented_workload
 from ithaca.workloads.nest import LoopNest
 
@@ -95,12 +95,6 @@ class NestDocument(Document):
         """The nest these fields describe. Raises `InputError` if there is no such nest."""
         kernel = None if self.kernel is None else self.kernel.model_dump()
         return documented_workload(self.name, self.sizes, self.parameters, kernel)
-
-
-def read_objective(text: str, where: str, metrics: Collection[str]) -> Objective:
-    """The objective that a field of a document states; refused if it is no expression over these
-    metrics."""
-    return Objective(text, parse_expression(text, where=where, allowed=metrics))
 
 
 class MachineDocument(Document):

@@ -260,6 +260,11 @@ def _check(claimed: Total | None, follows: Total, at: str) -> None:
             raise InputError(
                 f"{at}.{name} is {number(one)}, yet {number(two)} follows from its parts: {EDITED}"
             )
+    if (proof.then is None) != (known.then is None):
+        raise InputError(f"{at}.certificate.then does not follow from its parts: {EDITED}")
+    if proof.then is not None and known.then is not None:
+        further = [Total(then.value, then.certificate) for then in (proof.then, known.then)]
+        _check(further[0], further[1], f"{at}.certificate.then")
     if (proof.status is Status.INFEASIBLE) != (known.status is Status.INFEASIBLE):
         raise InputError(
             f"{at}.certificate.status is '{proof.status.value}', yet "

@@ -25,12 +25,11 @@ from ithaca.formulations.algebra.parsing import quoted
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.families import FAMILIES, UNNAMED, family_of
 from ithaca.formulations.family import Family
-from ithaca.formulations.problem import Limit, Problem
-from ithaca.formulations.schema import read_objective
+from ithaca.formulations.problem import Limit, Problem, read_objective
 from ithaca.formulations.space import Space
 from ithaca.results.schema import head_fields, result_model, solution_fields
 from ithaca.solver.certificate import Certificate, Status
-from ithaca.solver.documents import check_certificate
+from ithaca.solver.documents import check_certificate, read_further
 from ithaca.solver.result import Result, Unrestricted
 from ithaca.solver.shortfall import Shortfall
 from ithaca.solver.solution import Solution, best_solution
@@ -223,6 +222,7 @@ def read_solution(
         certificate.status is Status.OPTIMAL
     ):  # a file states bounds as doubles; the optimum is the exact value
         certificate = replace(certificate, lower_bound=value)
+    certificate = read_further(problem, configuration, certificate, f"{at}.certificate")
     return Solution(problem, configuration, value, certificate, falls)
 
 

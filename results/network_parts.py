@@ -10,8 +10,8 @@ from pydantic import Field
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
-from ithaca.formulations.problem import Objective
-from ithaca.formulations.schema import Document, Number, Text, read_objective
+from ithaca.formulations.problem import Objective, read_objective
+from ithaca.formulations.schema import Document, Number, Text
 from ithaca.solver.certificate import Certificate
 from ithaca.solver.documents import ProofDocument, ShortfallDocument, check_certificate
 from ithaca.studies.network.result import Edge, Fusing, LayerResult, NetworkResult, Total

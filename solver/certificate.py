@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from fractions import Fraction
 
+from ithaca.files.numbers import number
+
 
 class Status(Enum):
     """How much is known about a solution."""
@@ -66,6 +68,18 @@ class TracePoint:
 
 
 @dataclass(frozen=True, slots=True)
+class Further:
+    """The next of several objectives in order, among the optima of those before."""
+
+    objective: str
+    """Its text."""
+    value: Fraction
+    """Its value."""
+    certificate: Certificate
+    """What is proven of it."""
+
+
+@dataclass(frozen=True, slots=True)
 class Certificate:
     """Status and bound of one solve."""
 
@@ -92,6 +106,14 @@ class Certificate:
     """Among what the bound is proven, and nothing found, where the space leaves out what may pay;
     empty: among everything."""
 
+    then: Further | None = None
+    """The next objective, once this one's optimum is proven; None where there is none."""
+
+    @property
+    def further(self) -> tuple[Further, ...]:
+        """All objectives that follow."""
+        return () if self.then is None else (self.then, *self.then.certificate.further)
+
     @property
     def empty(self) -> bool:
         """Whether nothing is left to be found of what was searched."""
@@ -104,8 +126,18 @@ class Certificate:
 
     @property
     def told(self) -> str:
-        """The status in words."""
-        return f"{self.status.value}{f' among {self.among}' if self.among and self.settled else ''}"
+        """The status in words, and those of further objectives."""
+        among = f" among {self.among}" if self.among and self.settled else ""
+        return f"{self.status.value}{among}{self.then_told}"
+
+    @property
+    def then_told(self) -> str:
+        """What further objectives come to, in words; empty where there are none."""
+        if self.then is None:
+            return ""
+        value, proof = number(self.then.value), self.then.certificate
+        bound = f", lower bound {number(proof.lower_bound)}" if not proof.settled else ""
+        return f"; then {self.then.objective} {value}, {proof.status.value}{bound}{proof.then_told}"
 
     @property
     def failure(self) -> str:

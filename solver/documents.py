@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from math import isclose
 from typing import Annotated, Any
@@ -11,8 +12,17 @@ from pydantic import Field, ValidationInfo, field_validator
 from ithaca.files.errors import InputError
 from ithaca.files.numbers import fraction, json_number, spelled
 from ithaca.formulations.algebra.parsing import quoted
+from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.problem import Problem
 from ithaca.formulations.schema import Document, Number, Text
-from ithaca.solver.certificate import Certificate, Status, Termination, TracePoint, relative_gap
+from ithaca.solver.certificate import (
+    Certificate,
+    Further,
+    Status,
+    Termination,
+    TracePoint,
+    relative_gap,
+)
 from ithaca.solver.shortfall import Shortfall
 
 
@@ -24,12 +34,29 @@ class ProofDocument(Document):
     gap: Annotated[float, Field(ge=0)] | None
     method: Text
     among: str = ""
+    then: FurtherDocument | None = None
 
     def certificate(self) -> Certificate:
         """What the fields state; boxes and seconds are 0 where they state none."""
-        return Certificate(
-            self.status, self.lower_bound, self.gap, self.method, 0, 0.0, among=self.among
-        )
+        found = (self.status, self.lower_bound, self.gap, self.method, 0, 0.0)
+        return Certificate(*found, among=self.among, then=self.further)
+
+    @property
+    def further(self) -> Further | None:
+        """What they state of the next objective."""
+        return None if self.then is None else self.then.further()
+
+
+class FurtherDocument(Document):
+    """The next of several objectives, among the optima of those before."""
+
+    objective: Text
+    value: Number
+    certificate: ProofDocument
+
+    def further(self) -> Further:
+        """What the fields state."""
+        return Further(self.objective, self.value, self.certificate.certificate())
 
 
 class TraceDocument(Document):
@@ -82,7 +109,28 @@ class CertificateDocument(ProofDocument):
             )
             trace = tuple(TracePoint(*row) for row in rows)
         found = (self.status, self.lower_bound, self.gap, self.method, self.nodes, self.seconds)
-        return Certificate(*found, trace, self.termination, self.ties_broken, self.among)
+        return Certificate(
+            *found, trace, self.termination, self.ties_broken, self.among, self.further
+        )
+
+
+def read_further(
+    problem: Problem, configuration: Configuration, certificate: Certificate, at: str
+) -> Certificate:
+    """A certificate whose further objectives were evaluated; refused where these are not those of
+    the problem, or contradict what is proven of them."""
+    then, value = certificate.then, problem.value(configuration)
+    further = problem.among_optima(value)
+    if then is None:
+        return certificate
+    if further is None or certificate.status is not Status.OPTIMAL:
+        raise InputError(f"{at}.then is stated; allowed: with optima of objectives in order")
+    least, proof = further.value(configuration), then.certificate
+    check_certificate(proof, least, f"{at}.then.certificate")
+    if proof.status is Status.OPTIMAL:
+        proof = replace(proof, lower_bound=least)
+    proof = read_further(further, configuration, proof, f"{at}.then.certificate")
+    return replace(certificate, then=Further(further.objective.words, least, proof))
 
 
 class ShortfallDocument(Document):

@@ -85,6 +85,7 @@ class ProofState:
         self._combined = self._looked_ahead = self._evolved = False
         self._known: Start | None = None
         self._ties_broken: bool | None = None
+        self._further: Solution | None = None  #: Of the next objective, among optima
         #: Of parts of the space, as long as they are of use
         self._narrower: list[ProofState] | None = None if widens else []
         self._part: float | None = None  #: Seconds that each of them may take
@@ -130,9 +131,10 @@ class ProofState:
             seconds=self.seconds,
         )
         ties_broken = False if self.tied and not options.any_tie else self._ties_broken
-        return make_solution(
+        found = make_solution(
             self.problem, state.incumbent, replace(certificate, ties_broken=ties_broken)
         )
+        return found if self._further is None else found.chosen_by(self._further, self.seconds)
 
     @property
     def tied(self) -> bool:
@@ -140,11 +142,13 @@ class ProofState:
         state = self.state
         if (
             self._ties_broken is not None
+            or self._further is not None
             or state.incumbent is None
             or not (state.complete or state.value == state.lower_bound)
         ):
             return False
-        return self.problem.preferences(state.incumbent) is not None
+        ordered = self.problem.objective.then is not None
+        return ordered or self.problem.preferences(state.incumbent) is not None
 
     def learn(self, solution: Solution) -> None:
         """Take over what a copy of this course, in another process, came to."""
@@ -155,6 +159,9 @@ class ProofState:
         self.seconds = known.seconds
         self._methods = [name for name in known.method.split("+") if name != METHOD]
         self._ties_broken = known.ties_broken or None  # a copy may not have looked for others yet
+        further = None if solution.value is None else self.problem.among_optima(solution.value)
+        if known.then is not None and further is not None:
+            self._further = make_solution(further, solution.configuration, known.then.certificate)
 
     # -- steps -------------------------------------------------------------------------
 
@@ -275,7 +282,16 @@ class ProofState:
     def break_ties(self, options: SolveOptions) -> None:
         """Go on from the optimum to the one answer of that value, unless any will do."""
         budget, state = Budget(options), self.state
-        if self.tied and not options.any_tie and state.value is not None:
+        if not self.tied or options.any_tie or state.value is None:
+            return
+        further = self.problem.among_optima(state.value)
+        if further is not None:
+            course = ProofState(further, state.incumbent, others=self.others or self._left_to_cpsat)
+            course.finish(budget.share())
+            course.break_ties(budget.share())
+            self._further = course.solution(budget.share())
+            state.incumbent = self._further.configuration
+        else:
             found = preferred(self.problem, state.value, state.incumbent, options)
             state.incumbent, self._ties_broken = found.configuration, found.complete
             state.boxes += found.boxes

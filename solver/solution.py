@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -12,7 +12,7 @@ from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.families import profile_of
 from ithaca.formulations.problem import Problem
-from ithaca.solver.certificate import Certificate
+from ithaca.solver.certificate import Certificate, Further
 from ithaca.solver.shortfall import Shortfall, explain
 
 
@@ -66,7 +66,12 @@ class Solution:
     @property
     def final(self) -> bool:
         """Whether no further search can change it, nor what was chosen among its equals."""
-        return self.settled and self.certificate.ties_broken is not False
+        proofs = [further.certificate for further in self.certificate.further]
+        return (
+            self.settled
+            and self.certificate.ties_broken is not False
+            and all(proof.settled for proof in proofs)
+        )
 
     def explain(self) -> str:
         """Why there is no configuration: per limit at fault the smallest value that could be met;
@@ -84,9 +89,29 @@ class Solution:
         )
 
     def rank(self) -> tuple[tuple[bool, Fraction], ...]:
-        """What compares as solutions of equal value are preferred."""
-        known = () if self.configuration is None else self.problem.preferences(self.configuration)
-        return tuple((number is None, number or Fraction(0)) for number in known or ())
+        """What compares as solutions of equal value are preferred: further objectives first."""
+        if self.configuration is None:
+            return ()
+        known = (
+            *self.problem.values(self.configuration)[1:],
+            *(self.problem.preferences(self.configuration) or ()),
+        )
+        return tuple((number is None, number or Fraction(0)) for number in known)
+
+    def chosen_by(self, further: Solution, seconds: float) -> Solution:
+        """The optimum with the configuration that is least in the next objective."""
+        proof = further.certificate
+        value = further.value
+        assert value is not None
+        then = Further(further.problem.objective.words, value, proof)
+        certificate = replace(
+            self.certificate,
+            then=then,
+            ties_broken=proof.ties_broken,
+            nodes=self.certificate.nodes + proof.nodes,
+            seconds=seconds,
+        )
+        return make_solution(self.problem, further.configuration, certificate)
 
     @cached_property
     def metrics(self) -> Mapping[str, Fraction]:

@@ -126,11 +126,13 @@ def breaking_ties(solve: Callable[..., Solution]) -> Callable[..., Solution]:
         known = found.certificate
         if budget.options.any_tie or known.status is not Status.OPTIMAL or known.ties_broken:
             return found
-        if (
-            found.value is None
-            or found.configuration is None
-            or problem.preferences(found.configuration) is None
-        ):
+        if found.value is None or found.configuration is None:
+            return found
+        further = problem.among_optima(found.value)
+        if further is not None:
+            least = solve_and_choose(further, budget.share(), None, found.configuration)
+            return found.chosen_by(least, budget.spent)
+        if problem.preferences(found.configuration) is None:
             return found
         chosen = preferred(problem, found.value, found.configuration, budget.share())
         proof = replace(

@@ -161,7 +161,7 @@ def verify(recorded: Solution, options: SolveOptions, at: str) -> tuple[str, boo
         bound = number(again.certificate.lower_bound)
         return f"{said}, not confirmed by {method.value} in time (its bound: {bound})", False
     said += f", confirmed by {method.value}{same} in {again.certificate.seconds:.1f} s"
-    if proof.ties_broken and recorded.value is not None:
+    if proof.ties_broken and recorded.value is not None and proof.then is None:
         chosen = preferred(recorded.problem, recorded.value, recorded.configuration, options)
         if chosen.configuration != recorded.configuration:
             raise _edited(
@@ -171,6 +171,15 @@ def verify(recorded: Solution, options: SolveOptions, at: str) -> tuple[str, boo
         if not chosen.complete:
             return f"{said}; ties not checked in time", False
         said += f"; preferred of equals: {SAME}"
+    then = proof.then
+    further = None if recorded.value is None else recorded.problem.among_optima(recorded.value)
+    if then is not None and further is not None:
+        last = replace(then.certificate, ties_broken=proof.ties_broken)
+        own = Solution(further, recorded.configuration, then.value, last)
+        line, confirmed = verify(own, options, f"{at}.certificate.then")
+        said += f"; then {then.objective} {line}"
+        if not confirmed:
+            return said, False
     falls, limits = (
         recorded.shortfalls,
         recorded.problem.open_limits if status is Status.INFEASIBLE else (),
@@ -265,7 +274,12 @@ def repeat(
     )
     again = solve(search)
     claim = Claim.of(answer)
-    if agree(claim._replace(value=None) if evaluated else claim, Claim.of(again), at):
+    confirmed = agree(claim._replace(value=None) if evaluated else claim, Claim.of(again), at)
+    own, others = proof.further, again.certificate.further
+    confirmed = confirmed and len(own) == len(others)
+    for one, other in zip(own, others, strict=False):
+        confirmed &= agree(Claim.of(one), Claim.of(other), f"{at}.certificate.then")
+    if confirmed:
         return f"{said}; {how} in {budget.spent:.1f} s", True
     return (
         f"{said}; bound not checked: proven in time is {number(again.certificate.lower_bound)}",

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
-from ithaca.solver.certificate import Certificate, Status, among_all, relative_gap
+from ithaca.solver.certificate import Certificate, Further, Status, among_all, relative_gap
 from ithaca.solver.conclusion import conclude
 from ithaca.solver.engines import Method
 from ithaca.solver.executor import Executor, InProcess
@@ -66,9 +66,27 @@ def solve_best(
         solutions[index] = outcome
     every = [solutions.get(index) or not_solved(p) for index, p in enumerate(asked)]
     answer = over_all(asked[0], every, budget=budget)
-    if answer.certificate.status is Status.OPTIMAL and not options.any_tie:
+    ordered = problems[0].objective.then is not None
+    if answer.certificate.status is Status.OPTIMAL and not options.any_tie and not ordered:
         answer = _preferred(answer, every, budget)
-    return answer if instead.constant is None else _original(answer, instead, problems)
+    if instead.constant is not None or ordered:
+        answer = _original(answer, instead, problems)
+    if not ordered or answer.value is None or answer.certificate.status is not Status.OPTIMAL:
+        return answer
+    further = [problem.among_optima(answer.value) for problem in problems]
+    known = [answer.configuration if p.design == answer.problem.design else None for p in problems]
+    chosen = solve_best(
+        [problem for problem in further if problem is not None],
+        replace(budget.share(), gap=options.gap, any_tie=options.any_tie),
+        method=method,
+        executor=executor,
+        starts=known,
+        report=report,
+    )
+    if chosen.value is None:
+        return answer
+    own = next(p for p in problems if p.design == chosen.problem.design)
+    return replace(answer, problem=own).chosen_by(chosen, budget.spent)
 
 
 def _preferred(answer: Solution, every: Sequence[Solution], budget: Budget) -> Solution:
@@ -172,8 +190,18 @@ def conclude_least(
         seconds=sum(c.seconds for c in certificates) if budget is None else budget.spent,
     ).within(among := among_all(certificates), among)
     # what is worse does not matter
-    ties = [c.ties_broken for c in certificates if not c.empty and c.lower_bound == value]
-    return proof if set(ties) <= {None} else replace(proof, ties_broken=all(ties))
+    tied = [(v, c) for v, c in parts if not c.empty and c.lower_bound == value]
+    ties = [c.ties_broken for _, c in tied]
+    if not set(ties) <= {None}:
+        proof = replace(proof, ties_broken=all(ties))
+    further = [c.then for v, c in tied if v == value and c.then is not None]
+    if not further or not proof.status.proven:
+        return proof
+    then = conclude_least(
+        [(each.value, each.certificate) for each in further], len(tied) - len(further)
+    )
+    least = min(each.value for each in further)
+    return replace(proof, then=Further(further[0].objective, least, then))
 
 
 def without_restriction(

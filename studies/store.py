@@ -30,7 +30,12 @@ from ithaca.formulations.families import profile_of
 from ithaca.formulations.problem import Objective, Problem
 from ithaca.formulations.schema import Document
 from ithaca.solver.certificate import Certificate, Status, Termination, relative_gap
-from ithaca.solver.documents import ShortfallDocument, check_certificate
+from ithaca.solver.documents import (
+    FurtherDocument,
+    ShortfallDocument,
+    check_certificate,
+    read_further,
+)
 from ithaca.solver.engines import Method
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.solution import Solution
@@ -235,6 +240,7 @@ class _Document(Document):
     status: Annotated[Status, Field(strict=False)]
     termination: Annotated[Termination, Field(strict=False)] | None
     ties_broken: bool | None
+    then: FurtherDocument | None = None
     method: str
     nodes: Annotated[int, Field(ge=0)]
     seconds: Annotated[float, Field(ge=0)]
@@ -245,7 +251,7 @@ def _document(
     name: str, problems: Sequence[Problem], answer: Solution, options: SolveOptions, method: Method
 ) -> dict[str, Any]:
     first, certificate, found = problems[0], answer.certificate, answer.configuration
-    proof = ("lower_bound", "status", "termination", "method", "nodes", "seconds", "ties_broken")
+    proof = ("lower_bound", "status", "termination", "method", "nodes", "seconds")
     fields = {
         "schema": SCHEMA,
         "fingerprint": name,
@@ -263,7 +269,7 @@ def _document(
         else [p.design for p in problems].index(answer.problem.design),
         "configuration": None if found is None else dict(found),
         "value": answer.value,
-        **{name: getattr(certificate, name) for name in proof},
+        **{name: getattr(certificate, name) for name in (*proof, "ties_broken", "then")},
         "shortfalls": list(answer.shortfalls),
     }
     return _Document.model_validate(fields, from_attributes=True).written()
@@ -290,6 +296,9 @@ def _stored_answer(read: _Document, name: str, problems: Sequence[Problem]) -> S
     value = problem.feasible_value(configuration)
     if value is None or value != read.value:
         raise InputError("the configuration is not the problem's, or its value not the model's")
+    if read.then is not None:
+        certificate = replace(certificate, then=read.then.further())
+        certificate = read_further(problem, configuration, certificate, "the certificate")
     return StoredAnswer(
         Solution(problem, configuration, value, certificate, falls), read.time_limit, read.engine
     )

@@ -13,7 +13,7 @@ from ithaca.formulations.algebra.expression import ZERO
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.data_types import DataType
 from ithaca.formulations.design import Metric
-from ithaca.formulations.problem import Limit, Objective
+from ithaca.formulations.problem import Limit, Objective, read_objective
 from ithaca.formulations.systolic import quantities
 from ithaca.formulations.systolic.cost_model import Costs
 from ithaca.formulations.systolic.silicon import silicon
@@ -229,7 +229,7 @@ def parse_objective(text: str) -> Objective:
 
     Raises `InputError` if it is no expression, or names an unknown metric.
     """
-    return Objective(text, parse_expression(text, where="--objective", allowed=tuple(METRICS)))
+    return read_objective(text, "--objective", tuple(METRICS))
 
 
 def parse_limit(metric: str, bound: Fraction) -> Limit:

@@ -10,8 +10,10 @@ from ithaca.solver.options import SolveOptions
 from ithaca.solver.progress import Report
 from ithaca.solver.proof_state import ProofState
 from ithaca.solver.solution import Solution
+from ithaca.solver.ties import breaking_ties
 
 
+@breaking_ties
 def solve_staged(
     problem: Problem,
     options: SolveOptions | None = None,

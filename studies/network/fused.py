@@ -14,12 +14,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import groupby
+from operator import add
 from typing import Any
 
 from ithaca.files.errors import InputError
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.question import LayerProblems, Question
-from ithaca.solver.certificate import among_all
+from ithaca.solver.certificate import Further, Status, among_all
 from ithaca.solver.conclusion import conclude
 from ithaca.solver.options import Budget
 from ithaca.solver.solution import Solution
@@ -38,9 +39,9 @@ Variant = tuple[LoopNest, Sizes]
 #: What came of every variant.
 Solved = Mapping[Variant, SolvedLayer]
 
-#: The objective of a variant, or its lower bound, and what decides between equals; None if it
-#: cannot be run.
-Costs = Mapping[Variant, tuple[Fraction, Fraction] | None]
+#: The objectives of a variant in order, or its lower bound, and what decides between equals; None
+#: if it cannot be run.
+Costs = Mapping[Variant, tuple[Fraction, ...] | None]
 
 
 @dataclass(frozen=True)
@@ -116,24 +117,23 @@ class Chain:
             Edge(one.source, other.source, one.written, on) for one, other, may, on in pairs if may
         )
 
-    def best(self, costs: Costs) -> tuple[Fraction, tuple[bool, ...]] | None:
-        """The least sum over the runs, and by run whether its input is kept; None if they cannot be
-        run."""
+    def best(self, costs: Costs) -> tuple[tuple[Fraction, ...], tuple[bool, ...]] | None:
+        """The least sums over the runs, compared one after the other, and by run whether its input
+        is kept; None if they cannot be run."""
         # what is known of the runs so far, by whether the next finds its input on chip
-        states: dict[bool, tuple[Fraction, Fraction, tuple[bool, ...]]] = {
-            False: (Fraction(0), Fraction(0), ())
-        }
+        states: dict[bool, tuple[tuple[Fraction, ...], tuple[bool, ...]]] = {False: ((), ())}
         for at, choices in groupby(self.choices, key=lambda choice: choice[0]):
-            reached: dict[bool, tuple[Fraction, Fraction, tuple[bool, ...]]] = {}
+            reached: dict[bool, tuple[tuple[Fraction, ...], tuple[bool, ...]]] = {}
             for _, found, left in choices:
                 own = costs[self.variant(at, found=found, left=left)]
                 if own is not None and found in states:
-                    value, equals, kept = states[found]
-                    count = self.runs[at].count
-                    sums = (value + count * own[0], equals + count * own[1], (*kept, found))
-                    reached[left] = min(reached.get(left, sums), sums)
+                    before, kept = states[found]
+                    more = [self.runs[at].count * amount for amount in own]
+                    sums = tuple(map(add, before or [Fraction(0)] * len(more), more))
+                    state = sums, (*kept, found)
+                    reached[left] = min(reached.get(left, state), state)
             states = reached
-        return (states[False][0], states[False][2]) if False in states else None
+        return states.get(False)
 
 
 def solve_fused(network: Network, request: Question, options: RunOptions) -> NetworkResult:
@@ -182,11 +182,13 @@ def _solve_fused(network: Network, request: Question, options: RunOptions) -> Ne
     best = {variant: part.best() for variant, part in solved.items()}
     # of equals those are better that move less off chip
     values: Costs = {
-        v: None if s.value is None else (s.value, -Fraction(sum(n for _, n in v[1])))
+        v: None
+        if s.configuration is None
+        else (*s.problem.values(s.configuration), -Fraction(sum(n for _, n in v[1])))
         for v, s in best.items()
     }
     bounds: Costs = {
-        v: None if s.certificate.empty else (s.certificate.lower_bound or Fraction(0), Fraction(0))
+        v: None if s.certificate.empty else (s.certificate.lower_bound or Fraction(0),)
         for v, s in best.items()
     }
     chosen, bound, roomless = chain.best(values), chain.best(bounds), chain.roomless(bounds)
@@ -195,13 +197,23 @@ def _solve_fused(network: Network, request: Question, options: RunOptions) -> Ne
     proofs = [solution.certificate for solution in best.values()]
     known = all(proof.lower_bound is not None or proof.empty for proof in proofs)
     certificate = conclude(
-        None if chosen is None else chosen[0],
-        bound[0] if known and bound is not None else None,
+        None if chosen is None else chosen[0][0],
+        bound[0][0] if known and bound is not None else None,
         complete=bound is None,
         method=options.method.value,
         nodes=sum(proof.nodes for proof in proofs),
         seconds=sum(proof.seconds for proof in proofs),
     ).within(among := among_all(proofs), among)
+    if chosen is not None and certificate.status is Status.OPTIMAL:
+        # of variants that are least in all objectives, in order, the best choice is so, too
+        proven = all(
+            then.certificate.settled for proof in proofs for then in proof.further
+        ) and all(proof.then is not None or proof.empty for proof in proofs)
+        then: Further | None = None
+        for each, value in reversed([*zip(request.objective.order, chosen[0], strict=False)][1:]):
+            bound_of = conclude(value, value if proven else None, method=options.method.value)
+            then = Further(each.words, value, replace(bound_of, then=then))
+        certificate = replace(certificate, then=then)
     alone = [(run.count, best[run.nest, ()]) for run in chain.runs]
     without = total(alone, options.method.value)
     return NetworkResult(
@@ -210,7 +222,7 @@ def _solve_fused(network: Network, request: Question, options: RunOptions) -> Ne
         request,
         options.method.value,
         layers,
-        Total(None if chosen is None else chosen[0], certificate),
+        Total(None if chosen is None else chosen[0][0], certificate),
         every.complete,
         failures=every.failures,
         fusing=Fusing(

@@ -23,7 +23,7 @@ from ithaca.studies.network.parts import PER_LAYER
 from ithaca.studies.network.products import check_products, with_products
 from ithaca.studies.network.result import Failure, LayerResult, NetworkResult, SharedDesign, Total
 from ithaca.studies.network.runner import Job, RunOptions, run_problems
-from ithaca.studies.network.totals import adds_up, best_total, require_sum, total
+from ithaca.studies.network.totals import adds_up, best_total, require_one, total
 from ithaca.workloads.networks.network import Layer, Network
 
 SHARED_DATAFLOW = "shared-dataflow"
@@ -140,7 +140,7 @@ def solve_shared_dataflow(
     Raises `InputError` if the objective does not add up, or the layers of a kernel have no design
     in common.
     """
-    require_sum(request.objective, f"--mode {SHARED_DATAFLOW}")
+    require_one(request.objective, f"--mode {SHARED_DATAFLOW}")
     solved = solve_layers(request.pose(network), options, alone=False)
     method = options.method.value
     choices: list[SharedDesign] = []

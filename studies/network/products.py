@@ -36,7 +36,7 @@ from ithaca.solver.conclusion import conclude
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.studies.network.envelope import Envelope, Weights
 from ithaca.studies.network.result import NetworkResult, Total
-from ithaca.studies.network.totals import ADDITIVE, adds_up
+from ithaca.studies.network.totals import ADDITIVE, adds_up, require_one
 from ithaca.studies.scale import wording
 
 #: Metrics that are products of others.
@@ -140,6 +140,7 @@ def with_products(solve: Callable[..., NetworkResult]) -> Callable[..., NetworkR
         factors = factors_of(request.objective)
         if factors is None:
             return solve(network, request, options)
+        require_one(request.objective, "products over layers")
         search = _ProductSearch(factors, Budget(options.search))
         gap = options.search.gap / sum(factors.powers)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 from ithaca.files.errors import InputError
@@ -17,7 +18,7 @@ from ithaca.formulations.algebra.expression import (
     Symbol,
 )
 from ithaca.formulations.problem import Objective
-from ithaca.solver.certificate import among_all
+from ithaca.solver.certificate import Certificate, Further, Status, among_all
 from ithaca.solver.conclusion import conclude
 from ithaca.solver.solution import Solution
 from ithaca.studies.best import conclude_least
@@ -34,11 +35,20 @@ def adds_up(objective: Objective) -> bool:
     such as ``max(latency, off_chip_words/8)``, is taken per run, as layers run one after the other.
     It does not hold for resources, rates, and products such as ``edp``.
     """
-    return _adds_up(objective.expression)
+    return all(_adds_up(each.expression) for each in objective.order)
+
+
+def require_one(objective: Objective, what: str) -> None:
+    """Refuse several objectives in order, where one sum is needed."""
+    if objective.then is not None:
+        raise InputError(
+            f"--objective '{objective.text}' is several in order; allowed with {what}: one"
+        )
+    require_sum(objective, what)
 
 
 def require_sum(objective: Objective, what: str) -> None:
-    """Refuse an objective that does not add up, where a sum is needed."""
+    """Refuse objectives that do not add up, where sums are needed."""
     if not adds_up(objective):
         raise InputError(
             f"--objective '{objective.text}' does not add up over layers, which {what} needs; "
@@ -60,7 +70,23 @@ def total(parts: Iterable[tuple[int, Solution | Total]], method: str) -> Total:
     infeasible, among = any(c.empty for c in certificates), among_all(certificates)
     nodes, seconds = sum(c.nodes for c in certificates), sum(c.seconds for c in certificates)
     proof = conclude(value, bound, complete=infeasible, method=method, nodes=nodes, seconds=seconds)
-    return Total(value, proof.within(among, among_all(c for c in certificates if c.empty)))
+    proof = proof.within(among, among_all(c for c in certificates if c.empty))
+    if proof.status is Status.OPTIMAL:
+        # sums are least in all objectives, in order, where every part is
+        proof = replace(proof, then=_further([(count, part.certificate) for count, part in parts]))
+    return Total(value, proof)
+
+
+def _further(parts: Sequence[tuple[int, Certificate]]) -> Further | None:
+    """The sum of the next objective, with what is proven of it; None where a part says nothing."""
+    each = [(count, known.then) for count, known in parts if known.then is not None]
+    if len(each) < len(parts):
+        return None
+    value = sum((count * then.value for count, then in each), Fraction(0))
+    bound = _sum((count, then.certificate.lower_bound) for count, then in each)
+    proof = conclude(value, bound, method=each[0][1].certificate.method)
+    then = _further([(count, then.certificate) for count, then in each])
+    return Further(each[0][1].objective, value, replace(proof, then=then))
 
 
 def best_total(totals: Sequence[Total]) -> Total:

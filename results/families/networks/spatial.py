@@ -13,14 +13,13 @@ from ithaca.files.writing import SCHEMA
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.families import family_of
 from ithaca.formulations.hardware.space import HardwareSpace
-from ithaca.formulations.problem import Problem
+from ithaca.formulations.problem import Problem, read_objective
 from ithaca.formulations.schema import (
     Document,
     NestDocument,
     Number,
     PlatformDocument,
     Text,
-    read_objective,
 )
 from ithaca.formulations.spatial.accelerator import HierarchyAccelerator
 from ithaca.formulations.spatial.architecture import Architecture

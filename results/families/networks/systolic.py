@@ -15,7 +15,7 @@ from ithaca.formulations.data_types import data_type
 from ithaca.formulations.families import FAMILIES, UNNAMED, choice_of
 from ithaca.formulations.hardware.space import HardwareSpace
 from ithaca.formulations.platform import Platform
-from ithaca.formulations.problem import Problem
+from ithaca.formulations.problem import Problem, read_objective
 from ithaca.formulations.question import Minimise
 from ithaca.formulations.schema import (
     Document,
@@ -24,7 +24,6 @@ from ithaca.formulations.schema import (
     PlatformDocument,
     Positive,
     Text,
-    read_objective,
 )
 from ithaca.formulations.systolic import quantities
 from ithaca.formulations.systolic.dataflows import dataflows

@@ -31,7 +31,7 @@ from ithaca.studies.network.modes import MULTI_ARRAY, SEVERAL_ARRAYS, SHARED_ARR
 from ithaca.studies.network.problems import common_designs
 from ithaca.studies.network.result import LayerResult, NetworkResult, SharedDesign, Total
 from ithaca.studies.network.runner import RunOptions, RunState
-from ithaca.studies.network.totals import require_sum
+from ithaca.studies.network.totals import require_one
 from ithaca.workloads.networks.folding import fold
 from ithaca.workloads.networks.network import Layer, Network
 
@@ -54,7 +54,7 @@ def solve_shared_array(
     Raises `InputError` if the layers cannot be folded into one kernel or have no design in common,
     the objective does not add up over layers, or a limit is not on what the array decides.
     """
-    require_sum(request.objective, f"--mode {SHARED_ARRAY}")
+    require_one(request.objective, f"--mode {SHARED_ARRAY}")
     network, budget = fold(network), Budget(options.search)
     arranged = on_arrays(network, request, SHARED_ARRAY)
     report = _report(options, "hardware for all layers")
@@ -77,7 +77,7 @@ def solve_multi_array(
     Raises `InputError` if the layers cannot be folded into one kernel or are too many, the
     objective does not add up, or limits cannot be shared.
     """
-    require_sum(request.objective, f"--mode {MULTI_ARRAY}")
+    require_one(request.objective, f"--mode {MULTI_ARRAY}")
     network, budget = fold(network), Budget(options.search)
     arranged, report = (
         on_arrays(network, request, MULTI_ARRAY),
