@@ -47,14 +47,16 @@ def split_values(text: str, separator: str = ",") -> list[str]:
     return parts
 
 
-def parse_loops(given: str | Sequence[str] | None) -> tuple[str, ...] | None:
+def parse_loops(
+    given: str | Sequence[str] | None, option: str = "--dataflow"
+) -> tuple[str, ...] | None:
     """Loop names, or words such as ``i,j``."""
     if given is None:
         return None
     text = given if isinstance(given, str) else ",".join(given)
     loops = tuple(part.strip() for part in text.split(","))
     if not all(loops):
-        raise InputError(f"--dataflow is {quoted(text)}; allowed: loop names such as i,j")
+        raise InputError(f"{option} is {quoted(text)}; allowed: loop names such as i,j")
     return loops
 
 

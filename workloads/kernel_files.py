@@ -8,7 +8,7 @@ A kernel is a YAML document::
     loops: [o, r, c, i, p, q]                         # outermost first; default: as in extents
     extents: {o: 512, r: 56, c: 56, i: 512, p: 3, q: 3}
     parameters: {s: 1, d: 1}                          # numbers of the statement, such as a stride
-    untiled: [p, q]                                   # run inside the PE; default: none
+    untiled: [p, q]                                   # run inside the PE; default: `windows`
     simd: i                                           # default: see `default_simd`
 
 Instead of ``statement``, ``einsum: "ik,jk->ij"`` with ``arrays: [A, B, C]`` (inputs, then the
@@ -18,7 +18,8 @@ output; default: A, B, C, …). Sizes on the command line replace extents and pa
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -35,6 +36,9 @@ MAX_BYTES = 65_536
 
 #: Most loops of a nest: designs grow with their number squared, the design space exponentially.
 MAX_LOOPS = 12
+
+#: A stride that stands for all but 1.
+STRIDE = 2
 
 #: Names of loops, arrays and parameters.
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,39}")
@@ -53,7 +57,7 @@ class KernelDocument(Document):
     loops: Names = Field(default=[])
     extents: dict[str, int]
     parameters: dict[str, int] = Field(default={})
-    untiled: Names = Field(default=[])
+    untiled: Names | None = None
     simd: str | None = None
 
 
@@ -67,20 +71,26 @@ def kernel_nest(document: Any, where: object) -> LoopNest:
 
 
 def statement_nest(text: str, sizes: Mapping[str, int], **more: Any) -> LoopNest:
-    """The loop nest of a statement or an einsum, loops in order of their first subscripts.
+    """The loop nest of a statement or an einsum.
 
-    Names that only multiply others are parameters. ``more`` has further fields of a kernel
-    document, such as ``untiled``.
+    Loops are in order of their first subscripts: those of the output that slide no window first,
+    then its others, then reductions, windows last. Names that only multiply others are parameters.
+    ``more`` has further fields of a kernel document, such as ``untiled``.
 
     Raises `InputError` if the text is no statement, or a loop or parameter has no number.
     """
     statement = text if "+=" in text else einsum_statement(text)
     parameters = factors_in(statement)
-    output, inputs = parse_statement(statement, dict.fromkeys(parameters, 1))
-    used = [
-        loop for access in (output, *inputs) for subscript in access for loop in subscript.loops
-    ]
-    loops = list(dict.fromkeys(used))
+    output, inputs = parse_statement(statement, dict.fromkeys(parameters, STRIDE))
+    subscripts = [subscript for access in (output, *inputs) for subscript in access]
+    used = [loop for subscript in subscripts for loop in subscript.loops]
+    kept = windows(used, output, inputs)
+
+    def place(loop: str) -> tuple[bool, bool, bool]:
+        slides = any(s.coefficient(loop) and s.terms != ((loop, 1),) for s in subscripts)
+        return loop in kept, not output.indexed_by(loop), slides
+
+    loops = sorted(dict.fromkeys(used), key=place)  # stable
     known = [*loops, *sorted(parameters)]
     for name in sizes:
         if name not in known:
@@ -105,6 +115,50 @@ def statement_nest(text: str, sizes: Mapping[str, int], **more: Any) -> LoopNest
         **more,
     }
     return kernel_nest(fields, "statement")
+
+
+def windows(loops: Sequence[str], output: Access, inputs: Sequence[Access]) -> tuple[str, ...]:
+    """The loops that run inside the PE unless a file says which: reductions that slide over what a
+    loop of the output slides over, such as a filter's rows.
+
+    None where the loops that are left could not be vectorised.
+    """
+    found = tuple(
+        dict.fromkeys(
+            loop
+            for loop in loops
+            if not output.indexed_by(loop)
+            and any(
+                subscript.coefficient(loop) and output.loops & set(subscript.loops)
+                for access in inputs
+                for subscript in access
+            )
+        )
+    )
+    band = tuple(loop for loop in dict.fromkeys(loops) if loop not in found)
+    return found if default_simd(band, output, tuple(inputs)) else ()
+
+
+def check_untiled(loops: Sequence[str], untiled: Sequence[str]) -> None:
+    """Refuse untiled loops that a nest does not have."""
+    for loop in untiled:
+        if loop not in loops:
+            raise InputError(
+                f"untiled names the unknown loop {quoted(loop)}; allowed: {', '.join(loops)}"
+            )
+
+
+def with_loops(nest: LoopNest, untiled: Sequence[str] | None, simd: str | None) -> LoopNest:
+    """A nest with other loops inside the PE, or another one vectorised; None: as they are."""
+    if untiled is None and simd is None:
+        return nest
+    inside = nest.untiled if untiled is None else frozenset(untiled)
+    check_untiled(nest.loops, sorted(inside))
+    band = tuple(loop for loop in nest.loops if loop not in inside)
+    vector = simd or default_simd(band, nest.output, nest.inputs)
+    changed = replace(nest, untiled=inside, simd=vector)
+    check_simd(changed)
+    return changed
 
 
 def default_simd(band: tuple[str, ...], output: Access, inputs: tuple[Access, ...]) -> str:
@@ -173,19 +227,16 @@ def _nest(read: KernelDocument) -> LoopNest:
                 "allowed: parameters that are"
             )
     _check_names(loops, [access.tensor for access in (*inputs, output)], list(read.parameters))
-    for loop in read.untiled:
-        if loop not in loops:
-            raise InputError(
-                f"untiled names the unknown loop {quoted(loop)}; allowed: {', '.join(loops)}"
-            )
-    band = tuple(loop for loop in loops if loop not in read.untiled)
+    untiled = windows(loops, output, inputs) if read.untiled is None else read.untiled
+    check_untiled(loops, untiled)
+    band = tuple(loop for loop in loops if loop not in untiled)
     nest = LoopNest(
         name=read.name,
         extents=tuple((loop, read.extents[loop]) for loop in loops),
         output=output,
         inputs=inputs,
         simd=default_simd(band, output, inputs) if read.simd is None else read.simd,
-        untiled=frozenset(read.untiled),
+        untiled=frozenset(untiled),
         parameters=tuple(read.parameters.items()),
         template=statement if read.parameters else "",
         description=read.description,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from os import PathLike
 from typing import Any
@@ -63,7 +64,21 @@ def read_nest(
     if isinstance(given, LoopNest):
         return given.with_sizes(sizes or {})
     text = str(given)
-    return (statement_nest if is_statement(text) else workload)(text, sizes or {})
+    if not is_statement(text):
+        return workload(text, sizes)
+    nest = statement_nest(text, sizes or {})
+    # what the library has goes by its name there
+    return next(filter(None, (_as_known(nest, name) for name in workload_names())), nest)
+
+
+def _as_known(nest: LoopNest, name: str) -> LoopNest | None:
+    """A nest as the library's of a name, if it is that one."""
+    kernel = _packaged(name)
+    if nest.loops != kernel.loops or dict(nest.parameters).keys() != dict(kernel.parameters).keys():
+        return None
+    known = kernel.with_sizes(nest.settings)
+    same = replace(known, name=nest.name, template=nest.template, parameters=nest.parameters)
+    return known if same == nest else None
 
 
 def workload_document(nest: LoopNest) -> dict[str, Any]:

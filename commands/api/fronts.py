@@ -152,7 +152,7 @@ def pareto(
     engine, search = parse_proving_method(method), effort.options
     most = None if max_points is None else parse_integer("--max-points", max_points, least=1)
     threads = effort.workers
-    nest = asked.kind(workload).nest(workload, parse_extents(sizes, extents))
+    nest = asked.nest(workload, parse_extents(sizes, extents))
     question = asked.question(workload)
     minimised = parse_objectives(objectives, question.vocabulary(nest))
     question = replace(question, objective=minimised[0])

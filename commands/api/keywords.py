@@ -23,8 +23,11 @@ from typer.models import ArgumentInfo
 from ithaca.commands.api.live_line import Hear, heard
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
+from ithaca.files.words import parse_loops
 from ithaca.formulations.families import FAMILIES, UNNAMED
 from ithaca.formulations.question import Question
+from ithaca.workloads.kernel_files import with_loops
+from ithaca.workloads.nest import LoopNest
 
 T = TypeVar("T")
 
@@ -77,9 +80,21 @@ class Asked:
                 )
         return kind
 
+    def nest(self, workload: Any, sizes: Mapping[str, int]) -> LoopNest:
+        """The loop nest of a workload, with the loops inside PEs and of lanes that were given."""
+        untiled, simd = self.words.get("untiled"), self.words.get("simd")
+        inside = () if untiled in ("none", (), []) else parse_loops(untiled, "--untiled")
+        return with_loops(self.kind(workload).nest(workload, sizes), inside, simd)
+
     def question(self, workload: object = None, objective: Any = None, **own: Any) -> Question:
         """What is asked of a workload, or of networks; ``own`` are fields, None if not given."""
         kind = self.kind(workload)
+        for name in ("untiled", "simd"):
+            if workload is None and name in self.given:
+                raise InputError(
+                    f"{self.given[name]} is of one loop nest; allowed: without networks, whose "
+                    "kernel files say it"
+                )
         words = {name: self.words[name] for name in option_names(kind) & self.words.keys()}
         question = kind.read(
             kind.options(**words), objective if "objective" in self.given else None

@@ -24,8 +24,9 @@ def nest(
         str | None, Option("--name", help="What results call it; default: the output's name.")
     ] = None,
     untiled: Annotated[
-        Sequence[str], Option("--untiled", help="Loops that run inside the PE, such as a filter's.")
-    ] = (),
+        Sequence[str] | None,
+        Option("--untiled", help="Loops that run inside the PE; default: windows, as a filter's."),
+    ] = None,
     simd: Annotated[
         str | None,
         Option("--simd", help="The loop that is vectorised; default: a reduction that can be."),
@@ -35,6 +36,7 @@ def nest(
 ) -> LoopNest:
     """Make a loop nest of a statement; names that only multiply loops, such as a stride, are
     parameters."""
-    given = {"name": name, "untiled": list(untiled), "simd": simd}
-    more = {field: value for field, value in given.items() if value}
+    inside = None if untiled is None else list(untiled)
+    given = {"name": name, "untiled": inside, "simd": simd}
+    more = {field: value for field, value in given.items() if value is not None}
     return statement_nest(statement, parse_extents(sizes, extents), **more)

@@ -148,7 +148,7 @@ def seed(
         origin = origin_of_result(known, asked.words)
     else:
         assert not isinstance(source, Result | NetworkResult)
-        nest = asked.kind(source).nest(source, parse_extents(sizes, extents))
+        nest = asked.nest(source, parse_extents(sizes, extents))
         question = asked.question(source, objective)
         posed = question.problems(nest)
         for line in question.remarks(nest):

@@ -82,7 +82,7 @@ def solve(
     or rows in Python: dictionaries, or a table of pandas, as `Result.to_dataframe` makes.
     """
     engine, second = parse_engines(method, prove_with)
-    nest = asked.kind(workload).nest(workload, parse_extents(sizes, extents))
+    nest = asked.nest(workload, parse_extents(sizes, extents))
     options, threads = search.options, search.workers
     name = ""
     if isinstance(start, str | Path):

@@ -211,7 +211,7 @@ def whatif(
         else Fraction(repr(parse_number("--marginal", marginal, positive=True)))
     )
     own = parse_extents(sizes, extents)
-    nest = asked.kind(workload).nest(workload, own)
+    nest = asked.nest(workload, own)
     question = asked.question(workload, objective)
     named = (name for name in question.variables if f"--{name}" in asked.given.values())
     fixed = {*own, *question.bounds, *(name for name in named if f"--{name}" != question.selector)}

@@ -84,6 +84,22 @@ class ArrayOptions:
     include_unbuildable: Annotated[
         bool, Option("--include-unbuildable", help="Consider designs that HLS cannot build, too.")
     ] = False
+    untiled: Annotated[
+        str | Sequence[str] | None,
+        Option(
+            "--untiled",
+            metavar="LOOPS",
+            help="Loops that run inside the PE, or none; default: windows, such as a filter's.",
+        ),
+    ] = None
+    simd: Annotated[
+        str | None,
+        Option(
+            "--simd",
+            metavar="LOOP",
+            help="The loop that is vectorised; default: a reduction that can be.",
+        ),
+    ] = None
     min_lanes: Annotated[
         int, Option("--min-lanes", metavar="N", help="Fewest PEs along each space loop.")
     ] = 1

@@ -26,6 +26,7 @@ from ithaca.solver.certificate import Certificate, Status, Termination, as_state
 from ithaca.solver.result import Result, Unrestricted
 from ithaca.solver.solution import Solution
 from ithaca.studies.best import conclude_least
+from ithaca.workloads.library import workload_document
 
 #: What an answer's words mean.
 WORDS = (
@@ -48,6 +49,12 @@ def print_result(result: Result) -> None:
         f"on {escape(result.platform_name)}, "
         f"{design.array.edition.value} model edition, minimising {escape(result.objective.text)}"
     )
+    if "kernel" in workload_document(design.nest):  # not as the library has it
+        inside = ", ".join(loop for loop in design.nest.loops if loop in design.nest.untiled)
+        out.print(
+            f"{inside or 'no loops'} run inside PEs, {design.nest.simd} over SIMD lanes "
+            "(--untiled, --simd)"
+        )
     if result.best is None:
         _print_nothing_found(out, result)
     else:
