@@ -103,21 +103,6 @@ def _print_front(out: Console, result: CodesignResult) -> None:
 
 def print_codesign_study(study: CodesignStudy) -> None:
     """Print a row a point: what is varied, the best accelerator, and what is proven of it."""
-    out, rows = console(), []
+    out = console()
     out.print(escape(study.headline))
-    for index, point in study.points.items():
-        row = [(name, str(label)) for name, label in study.labels(index).items()]
-        row.append(
-            (
-                "value" if "objective" in dict(row) else point.question.objectives[0].text,
-                number(point.value),
-            )
-        )
-        row.append(("status", point.status))
-        names = [q.name for q in point.question.space.quantities if q.name not in dict(row)]
-        row += [(name, str(point.hardware.get(name, "–"))) for name in names]
-        costs = {} if point.best is None else point.best.costs
-        rows.append(
-            [*row, *((name, number(costs.get(name))) for name in point.question.space.costs)]
-        )
-    out.print(Table(rows, left={"status"}))
+    out.print(Table(study.rows, left=study.texts))

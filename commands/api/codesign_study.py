@@ -4,8 +4,9 @@ with quantities fixed."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ithaca.commands.api.answers import StudyAnswer, least
@@ -13,12 +14,18 @@ from ithaca.commands.api.codesign_result import CodesignResult
 from ithaca.commands.api.vary import check_axes, named_values
 from ithaca.exports.charts.chart import Chart, other_unit
 from ithaca.exports.charts.of_studies import grid_chart
-from ithaca.files.errors import InputError
-from ithaca.files.messages import quoted
-from ithaca.files.numbers import counted, json_number
+from ithaca.files.documents import validated
+from ithaca.files.errors import EDITED, InputError
+from ithaca.files.messages import quoted, refuse
+from ithaca.files.numbers import counted, json_number, number
 from ithaca.files.writing import SCHEMA
 from ithaca.formulations.question import parse_upper
+from ithaca.results.codesign import read_codesign
 from ithaca.results.codesign_layers import hardware_text, metric_of
+from ithaca.results.files import check_same
+from ithaca.results.studies import CodesignStudyDocument
+from ithaca.results.study_explanation import grid_statements
+from ithaca.solver.certificate import OWN, as_stated
 from ithaca.studies.codesign.question import Question, make_question
 from ithaca.studies.codesign.workloads import positive_weight
 from ithaca.studies.grid import Cell, Index, StudyAxis, indices, visits
@@ -30,7 +37,7 @@ if TYPE_CHECKING:
 WEIGHT = "weight."
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class CodesignStudy(StudyAnswer):
     """The answer of `ithaca.codesign` with ``vary``: the best accelerator at every point of a
     grid."""
@@ -39,6 +46,20 @@ class CodesignStudy(StudyAnswer):
     """What was varied."""
     points: Mapping[Index, CodesignResult]
     """Every point of the grid, in its order."""
+    source: str = field(default=OWN, compare=False)
+    """The file it was read from, for messages."""
+
+    @property
+    def title(self) -> str:
+        """What was asked, for people."""
+        asked = self.first.question
+        return f"{asked.space.name} for {', '.join(asked.workloads)}"
+
+    @property
+    def provenance(self) -> Mapping[str, str]:
+        """What was fixed, for people."""
+        asked = self.first.question
+        return {"space": asked.space.name, "workloads": ", ".join(asked.workloads)}
 
     @property
     def first(self) -> CodesignResult:
@@ -47,11 +68,38 @@ class CodesignStudy(StudyAnswer):
 
     @property
     def headline(self) -> str:
-        asked = self.first.question
-        return (
-            f"{asked.space.name} for {', '.join(asked.workloads)}: "
-            f"{counted(len(self.points), 'point')} ({self.status})"
-        )
+        return f"{self.title}: {counted(len(self.points), 'point')} ({self.status})"
+
+    @property
+    def statements(self) -> tuple[str, ...]:
+        """What is best where, one statement a line."""
+        texts = {point.question.objectives[0].text for point in self.points.values()}
+        told = [f"Study: {self.headline[:-1]}{as_stated(self)})."]
+        if len(texts) == 1:
+            told += grid_statements(texts.pop(), self.axes, self.cells)
+        return tuple(told)
+
+    @property
+    def texts(self) -> set[str]:
+        """Headings of `rows` whose cells are no numbers."""
+        return {"status"}
+
+    @property
+    def rows(self) -> list[list[tuple[str, str]]]:
+        """Heading and cell of every column of the table of points: what is varied, the best
+        accelerator, and what is proven of it."""
+        rows = []
+        for index, point in self.points.items():
+            row = [(name, str(label)) for name, label in self.labels(index).items()]
+            text = point.question.objectives[0].text
+            row.append(("value" if "objective" in dict(row) else text, number(point.value)))
+            row.append(("status", point.status))
+            names = [q.name for q in point.question.space.quantities if q.name not in dict(row)]
+            row += [(name, str(point.hardware.get(name, "–"))) for name in names]
+            costs = {} if point.best is None else point.best.costs
+            row += [(name, number(costs.get(name))) for name in point.question.space.costs]
+            rows.append(row)
+        return rows
 
     @property
     def status(self) -> str:
@@ -144,6 +192,43 @@ def run_codesign_study(
             asked = change(asked, axis.values[place])
         found[index] = solve(asked)
     return CodesignStudy(axes, {index: found[index] for index in indices(axes)})
+
+
+def read_codesign_study(document: Any, path: Path) -> CodesignStudy:
+    """The study that a document states: every point is read as a result, and its question is that
+    of the first with what the axes say put in."""
+    read = validated(CodesignStudyDocument, document, path)
+    results = [{n: x for n, x in point.items() if n != "at"} for point in read.points]
+    points = [CodesignResult.of(read_codesign(r, path), source=str(path)) for r in results]
+    first = points[0].question
+    every = zip(*(point.question.space.quantities for point in points), strict=False)
+    spans = (tuple(sorted({v for q in same for v in q.values})) for same in every)
+    quantities = zip(first.space.quantities, spans, strict=False)
+    whole = replace(
+        first.space, quantities=tuple(replace(q, values=values) for q, values in quantities)
+    )
+    try:
+        axes, changes = zip(
+            *(
+                _axis(replace(first, space=whole), axis.name.removesuffix("_limit"), axis.values)
+                for axis in read.axes
+            ),
+            strict=True,
+        )
+        places = list(indices(axes))
+        if len(places) != len(points):
+            raise InputError(f"points are not those of axes: {EDITED}")
+        study = CodesignStudy(axes, dict(zip(places, points, strict=True)), str(path))
+        check_same(document, study.document, "")
+        for count, (index, point) in enumerate(study.points.items()):
+            asked = first
+            for axis, change, place in zip(axes, changes, index, strict=True):
+                asked = change(asked, axis.values[place])
+            if asked != point.question:
+                raise InputError(f"points[{count}].at is not what it asks: {EDITED}")
+    except InputError as error:
+        raise refuse(path, error) from None
+    return study
 
 
 def _axis(

@@ -9,6 +9,7 @@ from typer import Argument
 
 from ithaca.commands.api.answers import Answer, NetworkResult, Result
 from ithaca.commands.api.codesign_result import CodesignResult
+from ithaca.commands.api.codesign_study import CodesignStudy, read_codesign_study
 from ithaca.commands.api.fronts import Front
 from ithaca.commands.api.keywords import public
 from ithaca.commands.api.matching import STUDY as MATCH
@@ -27,7 +28,7 @@ from ithaca.studies.network.parts import find_layer, layer_result
 from ithaca.workloads.library import PATH_ENDINGS, workload_names
 
 #: Answers with a configuration at every point.
-Studied = Front | Study
+Studied = Front | Study | CodesignStudy
 
 Opened = Result | NetworkResult | CodesignResult | Studied
 
@@ -56,6 +57,8 @@ def load(
         return answer_of(CodesignResult.of(read_codesign(document, file), source=source), layer)
     if study == "network":
         return answer_of(NetworkResult.of(load_network_result(file), source=source), layer)
+    if study == "codesign-whatif":
+        return answer_of(read_codesign_study(document, file), layer)
     if study == "pareto":
         return answer_of(Front.of(read_front(document, file), source=source), layer)
     if study == "whatif":

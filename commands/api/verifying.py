@@ -12,6 +12,7 @@ from typer import Option
 
 from ithaca.commands.api.answers import Answer, NetworkResult, Result
 from ithaca.commands.api.codesign_result import CodesignResult
+from ithaca.commands.api.codesign_study import CodesignStudy
 from ithaca.commands.api.fronts import Front
 from ithaca.commands.api.keywords import public
 from ithaca.commands.api.loading import Opened, answer_of
@@ -156,6 +157,12 @@ def _checks(result: Verifiable, options: SolveOptions) -> Iterator[Check]:
         return
     if isinstance(result, CodesignResult):
         yield from verify_codesign(result, options)
+        return
+    if isinstance(result, CodesignStudy):
+        for where, point in result.points.items():
+            at = ", ".join(f"{axis} {label}" for axis, label in result.labels(where).items())
+            for check in verify_codesign(point, options):
+                yield replace(check, place=f"{at} {check.place}")
         return
     if isinstance(result, NetworkResult):
         yield from verify_network(result, options)

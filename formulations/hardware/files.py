@@ -61,6 +61,8 @@ class QuantityDocument(Document):
             for k in ("values", "range", "powers_of_two", "choices")
             if getattr(self, k) is not None
         ]
+        if given == ["values", "choices"]:  # some of them, as files of results say
+            given = ["choices"]
         if len(given) != 1 or (self.step is not None and given != ["range"]):
             found = " and ".join(given if self.step is None else [*given, "step"]) or "nothing"
             raise InputError(
@@ -72,9 +74,11 @@ class QuantityDocument(Document):
                 raise InputError(
                     f"choices are {', '.join(self.choices)}; allowed: names that differ"
                 )
-            return HardwareQuantity(
-                name, tuple(range(1, len(self.choices) + 1)), tuple(self.choices), self.unit
-            )
+            count = len(self.choices)
+            places = tuple(sorted({*(self.values or range(1, count + 1))}))
+            if places[-1] > count:
+                raise InputError(f"values has {places[-1]}; allowed: 1 to {count}, the choices")
+            return HardwareQuantity(name, places, tuple(self.choices), self.unit)
         if self.values is not None:
             return HardwareQuantity(name, tuple(sorted(set(self.values))), unit=self.unit)
         low, high = self.range or self.powers_of_two or (1, 0)
@@ -424,7 +428,10 @@ def space_fields(space: HardwareSpace) -> dict[str, Any]:
 
     quantities: dict[str, dict[str, Any]] = {}
     for q in space.quantities:
-        quantities[q.name] = {"choices": list(q.labels)} if q.labels else {"values": list(q.values)}
+        own = {"values": list(q.values)}
+        if q.labels and len(q.values) == len(q.labels):
+            own = {}
+        quantities[q.name] = own | ({"choices": list(q.labels)} if q.labels else {})
         quantities[q.name] |= {"unit": q.unit} if q.unit else {}
     tables: dict[str, Any] = {}
 

@@ -14,6 +14,7 @@ import pytest
 import ithaca
 from ithaca.files.errors import InputError
 from tests.command_line import refused, succeed
+from tests.studies.codesign.spaces import small_space
 
 MM: dict[str, Any] = {"i": 4, "j": 4, "k": 4, "divisors_only": True}
 ARRAY = MM | {"dataflow": "i,j"}
@@ -77,6 +78,76 @@ def test_it_is_explained_and_reported_and_said_to_be_stated(written: Any, tmp_pa
     for row in answer.rows:
         assert f">{row[0][1]}<" in page
     assert ("<svg" in page) == (answer.picture is not None and bool(answer.rows))
+
+
+CHOICES = """quantities:
+  memory: {choices: [cheap, fast]}
+"""
+
+
+@pytest.fixture(scope="module")
+def space(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A space with a choice of two memories, of which one costs more."""
+    path = small_space(tmp_path_factory.mktemp("space"))
+    text = path.read_text().replace("quantities:\n", CHOICES)
+    text = text.replace("0.01 * buffer_words + lanes", "0.01 * buffer_words + lanes * memory")
+    path.write_text(text)
+    return path
+
+
+@pytest.mark.parametrize(
+    "vary",
+    [
+        {"area": [1.2, 3, 4]},
+        {"objective": ["energy", "latency"], "weight.product": [1, 2]},
+        {"memory": ["fast", "cheap"], "lanes": [2, 1]},
+    ],
+    ids=["limit", "objective", "choice"],
+)
+def test_studies_of_accelerators_are_read_back(
+    space: Path, vary: dict[str, Any], tmp_path: Path
+) -> None:
+    answer, path = ithaca.codesign(space, vary=vary), tmp_path / "study.json"
+    answer.save(path)
+    again: Any = ithaca.load(path)
+    assert type(again) is type(answer) is ithaca.CodesignStudy
+    assert again == answer
+    assert (again.rows, again.axes, repr(again)) == (answer.rows, answer.axes, repr(answer))
+    told = ithaca.explain(path).statements
+    assert told[0].endswith(f", as stated in {path}, not proven again).")
+    assert [told[0].partition(", as")[0], *told[1:]] == [
+        answer.statements[0][:-2],
+        *answer.statements[1:],
+    ]
+    assert ithaca.report(path, tmp_path / "page.html").endswith(answer.headline)
+    verified = ithaca.verify(path)
+    assert verified.confirmed
+    assert len(verified.checks) >= len(answer.points)
+
+
+@pytest.mark.parametrize(
+    ("line", "change"),
+    [
+        ("memory.*is .cheap.; allowed: fast", lambda d: d["points"].pop()),
+        ("at: recorded|at.memory", lambda d: d["points"][0]["at"].update(memory="cheap")),
+        ("memory.*allowed: cheap, fast", lambda d: d["axes"][0]["values"].append("other")),
+        ("at is not what it asks", lambda d: d["points"][1].update(limits={"area": 9})),
+        ("value", lambda d: d["points"][0]["best"]["values"].update(edp=1)),
+        ("values has 3; allowed: 1 to 2", lambda d: _values(d, [3])),
+        ("hardware.memory is 'fast'; allowed: cheap", lambda d: _values(d, [1])),
+    ],
+)
+def test_edited_studies_of_accelerators_are_not_read(
+    space: Path, line: str, change: Callable[[Any], object], tmp_path: Path
+) -> None:
+    path = tmp_path / "study.json"
+    ithaca.codesign(space, vary={"memory": ["fast", "cheap"]}).save(path)
+    with pytest.raises(InputError, match=line):
+        ithaca.load(edited(path, change))
+
+
+def _values(document: Any, values: list[int]) -> None:
+    document["points"][0]["space"]["quantities"]["memory"]["values"] = values
 
 
 def edited(path: Path, change: Callable[[Any], object]) -> Path:
