@@ -199,7 +199,7 @@ def load(
     path: str | Path,
     *,
     layer: str | None = None,
-) -> Result | NetworkResult | CodesignResult | Front | Study | Matches:
+) -> Result | NetworkResult | CodesignResult | Front | Study | CodesignStudy | Matches:
     """Read a result, and check it against the model: of a workload, a network, a co-design, or a
     layer of one; a front, a what-if study, or matches."""
 
