@@ -209,7 +209,7 @@ def front_dataset(front: Front) -> xr.Dataset:
         for point in points
     ]
     coordinates = {
-        POINT: np.arange(len(points)),
+        POINT: np.arange(1, len(points) + 1),
         OBJECTIVE: names,
         "unit": (OBJECTIVE, [_unit(n, front.problems[0]) for n in names]),
         LOOP: loops,
