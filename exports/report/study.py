@@ -14,7 +14,7 @@ from ithaca.solver.certificate import as_stated
 PROOFS = {
     "optimal": ("✓", "Proven optimal"),
     "feasible": ("≥", "Not all proven"),
-    "infeasible": ("✕", "Points are proven infeasible"),
+    "infeasible": ("✕", "Infeasible where it says so"),
     "unknown": ("?", "Points are not known"),
 }
 
@@ -23,11 +23,13 @@ def study_page(answer: Any) -> str:
     """A self-contained HTML page about a `Front`, a `Study` or a `CodesignStudy`."""
     rows, statements = answer.rows, answer.statements
     blocks: list[Block] = []
+    texts = [answer.title, *(heading for row in rows[:1] for heading, _ in row)]
+    names = {text.partition(" ")[0] for text in texts}
     if rows:
-        names = tuple(name for name, _ in rows[0])
+        headings = tuple(name for name, _ in rows[0])
         cells = tuple(tuple(text for _, text in row) for row in rows)
-        text = frozenset(place for place, name in enumerate(names) if name in answer.texts)
-        blocks.append(Table("Every point", names, cells, text))
+        text = frozenset(place for place, name in enumerate(headings) if name in answer.texts)
+        blocks.append(Table("Every point", headings, cells, text))
         if answer.picture is not None:
             blocks.insert(0, chart_figure("points-chart", answer.picture))
     sign, said = PROOFS[answer.status]
@@ -38,6 +40,6 @@ def study_page(answer: Any) -> str:
         (Card("points", number(len(rows)), "", ""),),
         [
             *([Section("points", "The points", tuple(blocks))] if blocks else []),
-            findings(statements, (), "What it says"),
+            findings(statements, names, "What it says"),
         ],
     )

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -44,10 +45,16 @@ KINDS: dict[str, Callable[[], Any]] = {
 }
 
 
+@cache
+def made(kind: str) -> Any:
+    """The answer of a kind, which is searched once."""
+    return KINDS[kind]()
+
+
 @pytest.fixture(scope="module", params=KINDS)
 def written(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Any:
     """An answer, and the file that it was written to."""
-    answer = KINDS[request.param]()
+    answer = made(request.param)
     path = tmp_path_factory.mktemp("studies") / "file.json"
     answer.save(path)
     return answer, path
@@ -95,6 +102,7 @@ def space(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.ci(every=3)
 @pytest.mark.parametrize(
     "vary",
     [
@@ -125,6 +133,7 @@ def test_studies_of_accelerators_are_read_back(
     assert len(verified.checks) >= len(answer.points)
 
 
+@pytest.mark.ci(every=4)
 @pytest.mark.parametrize(
     ("line", "change"),
     [
@@ -159,6 +168,7 @@ def edited(path: Path, change: Callable[[Any], object]) -> Path:
     return copy
 
 
+@pytest.mark.ci(every=3)
 @pytest.mark.parametrize(
     ("kind", "line", "change"),
     [
@@ -184,7 +194,7 @@ def test_edited_files_are_not_read(
     kind: str, line: str, change: Callable[[Any], object], tmp_path: Path
 ) -> None:
     path = tmp_path / "file.json"
-    KINDS[kind]().save(path)
+    made(kind).save(path)
     with pytest.raises(InputError, match=line) as error:
         ithaca.load(edited(path, change))
     assert "\n" not in str(error.value)
@@ -192,7 +202,7 @@ def test_edited_files_are_not_read(
 
 def test_points_that_others_dominate_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "front.json"
-    KINDS["front"]().save(path)
+    made("front").save(path)
     best = ithaca.solve("mm", **ARRAY, objective="-dsp").document["best"]
     values = {name: best["metrics"][name] for name in ("latency", "dsp")}
     names = ("dataflow", "permutation", "buildable", "tiling", "metrics")
@@ -202,6 +212,7 @@ def test_points_that_others_dominate_are_refused(tmp_path: Path) -> None:
         ithaca.load(copy)
 
 
+@pytest.mark.ci(every=4)
 @pytest.mark.parametrize(
     ("words", "line"),
     [
@@ -219,7 +230,7 @@ def test_points_that_others_dominate_are_refused(tmp_path: Path) -> None:
     ],
 )
 def test_what_has_no_meaning_for_fronts_says_so(words: str, line: str, tmp_path: Path) -> None:
-    front = KINDS["part"]()
+    front = made("part")
     front.save(tmp_path / "front.json")
     front.save(tmp_path / "front.nc")
     assert line in refused(*words.split(), cwd=tmp_path)
