@@ -109,6 +109,7 @@ def build(
     stalls: int | None = None,
     vcd: str | Path | None = None,
     synthesize: bool = False,
+    block_ram: bool = False,
 ) -> Build:
     """Simulate exported hardware by Verilator or Icarus Verilog, and synthesize it by Yosys."""
 

@@ -146,6 +146,10 @@ def build(
     synthesize: Annotated[
         bool, Option("--synthesize", help="Synthesize it for UltraScale+, too, by Yosys.")
     ] = False,
+    block_ram: Annotated[
+        bool,
+        Option("--block-ram", help="Synthesize it with every buffer in block RAM, as modelled."),
+    ] = False,
 ) -> Build:
     """Simulate exported hardware by Verilator or Icarus Verilog, and synthesize it by Yosys.
 
@@ -171,9 +175,9 @@ def build(
         if seed is not None:
             runs.append(bench.run(stalls=seed))
     resources = None
-    if synthesize:
+    if synthesize or block_ram:
         _note("synthesizing by Yosys")
-        resources = run_synthesis(place)
+        resources = run_synthesis(place, block_ram=block_ram)
     return Build(place, stated, tuple(runs), resources)
 
 

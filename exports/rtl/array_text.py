@@ -18,6 +18,9 @@ BUFFERS = {
     GroupRole.FLOW: "ithaca_collector",
 }
 
+#: Hands the style of memories down.
+RAM = ".RAM(RAM_STYLE)"
+
 
 def nest_parameters(nest: AddressNest) -> str:
     """A nest as parameters of `ithaca_walk`."""
@@ -103,9 +106,9 @@ def _instance(
     ]
     listed = wrap(", ".join(wires), 84, break_long_words=False, break_on_hyphens=False)
     return [
-        f"    {module} #(" if parameters else f"    {module} {name} (",
+        f"    {module} #(",
         *",\n".join(f"        {line}" for line in parameters).splitlines(),
-        *([f"    ) {name} ("] if parameters else []),
+        f"    ) {name} (",
         "        .clk(clk), .rst(rst),",
         *(f"        {line}".replace("\0", " ") for line in listed),
         "    );",
@@ -165,7 +168,7 @@ def _group(hardware: Hardware, group: IOGroup) -> list[str]:
     body += instance(
         buffer,
         BUFFERS[group.role],
-        [*_tile(hardware, group), f".BEHIND({_others(chain)}), {timing}{channel}{direct}"],
+        [*_tile(hardware, group), f".BEHIND({_others(chain)}), {timing}{channel}{direct}, {RAM}"],
         f"{links}_{{}}{head}[{_lane(chain)}]",
         f"{fed}_{{}}{near}",
         f"{links}_{{}}{head}[{_next(chain)}]",
@@ -243,5 +246,5 @@ def _pes(hardware: Hardware, groups: Iterable[IOGroup]) -> list[str]:
         else:
             ends.append(f".{name}_FIRST({_lane(loop)} == 0 ? 1 : 0)")
             ports += [(f"{name}_before", here), (name, on)]
-    pe = _instance("array_pe", "PE", ends, ports)
+    pe = _instance("array_pe", "PE", [*ends, ".RAM_STYLE(RAM_STYLE)"], ports)
     return _for(hardware.configuration.design.dataflow, "PEs", pe)

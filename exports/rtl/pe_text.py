@@ -42,7 +42,7 @@ def pe_text(hardware: Hardware) -> str:
     return template("rtl/array_pe.sv.txt").format(
         statement=chosen.nest,
         design=chosen.design.name,
-        parameters=" #(\n    " + ",\n    ".join(parameters) + "\n)" if parameters else "",
+        parameters="".join(f"    {each},\n" for each in parameters),
         ports=",\n".join(ports),
         needs=" && ".join(needs),
         ready="\n".join(f"    assign {group.name}_ready = turn;" for group in hardware.reads),

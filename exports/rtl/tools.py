@@ -220,13 +220,15 @@ def _runtime(compiler: str, root: str, place: Path) -> list[str]:
 # -- synthesis ---------------------------------------------------------------------------
 
 
-def synthesize(folder: Path) -> Resources:
+def synthesize(folder: Path, *, block_ram: bool = False) -> Resources:
     """Synthesize the array of a folder for UltraScale+.
 
     Parameters
     ----------
     folder : Path
         What `ithaca export --to rtl` wrote.
+    block_ram : bool, optional
+        Whether every buffer is to be in block RAM, as the model counts.
 
     Returns
     -------
@@ -244,6 +246,9 @@ def synthesize(folder: Path) -> Resources:
     with tempfile.TemporaryDirectory(prefix="ithaca-") as place:
         copied = Path(place) / "rtl"
         shutil.copytree(folder, copied)
+        if block_ram:
+            top = copied / "array.sv"
+            top.write_text(top.read_text().replace('RAM_STYLE = "auto"', 'RAM_STYLE = "block"', 1))
         _run([tool, "-q", "synthesize.ys"], copied)
         stated = json.loads((copied / "resources.json").read_text())
     cells = stated["design"]["num_cells_by_type"]

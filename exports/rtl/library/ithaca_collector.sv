@@ -15,6 +15,7 @@ module ithaca_collector #(
     parameter [32*AXES-1:0] COUNTS = 1,
     parameter [32*AXES-1:0] STEPS = 1,
     parameter integer FIRST = 0,
+    parameter RAM = "auto",
     parameter integer HOP = 2,
     parameter integer DEPTH = 2,
     parameter integer DIRECT = 0             // 1: words leave without a channel, at DRAM
@@ -124,7 +125,7 @@ module ithaca_collector #(
                 word[n*BITS+:BITS] + (fresh ? {BITS{1'b0}} : earlier[n*BITS+:BITS]);
         end
         for (b = 0; b < 2; b = b + 1) begin : banks
-            ithaca_ram #(.BITS(WORD * BITS), .PARTS(PARTS), .WORDS(PACKS), .FORWARD(1)) ram (
+            ithaca_ram #(.STYLE(RAM), .BITS(WORD * BITS), .PARTS(PARTS), .WORDS(PACKS), .FORWARD(1)) ram (
                 .clk(clk),
                 .write(adding && last_bank == b ? parts : {PARTS{1'b0}}),
                 .write_place(added[PLACE+PART-1:PART]), .write_data({PARTS{sum}}),

@@ -13,6 +13,7 @@ module ithaca_drain #(
     parameter [32*AXES-1:0] COUNTS = 1,
     parameter [32*AXES-1:0] STEPS = 1,
     parameter integer FIRST = 0,
+    parameter RAM = "auto",
     parameter integer HOP = 2,
     parameter integer DEPTH = 2
 ) (
@@ -70,7 +71,7 @@ module ithaca_drain #(
         end else if (send) turn <= turn + 1'b1;
 
     wire [PACK*BITS-1:0] data, word;
-    ithaca_ram #(.BITS(WORD * BITS), .PARTS(PARTS), .WORDS(PACKS)) ram (
+    ithaca_ram #(.STYLE(RAM), .BITS(WORD * BITS), .PARTS(PARTS), .WORDS(PACKS)) ram (
         .clk(clk),
         .write(take ? parts : {PARTS{1'b0}}), .write_place(place[PLACE+PART-1:PART]),
         .write_data({PARTS{in_data}}),

@@ -15,6 +15,7 @@ module ithaca_feeder #(
     parameter [32*AXES-1:0] COUNTS = 1,
     parameter [32*AXES-1:0] STEPS = 1,
     parameter integer FIRST = 0,
+    parameter RAM = "auto",
     parameter integer HOP = 2,
     parameter integer DEPTH = 2
 ) (
@@ -111,7 +112,7 @@ module ithaca_feeder #(
     genvar b;
     generate
         for (b = 0; b < 2; b = b + 1) begin : banks
-            ithaca_ram #(.BITS(PACK * BITS), .WORDS(PACKS)) ram (
+            ithaca_ram #(.STYLE(RAM), .BITS(PACK * BITS), .WORDS(PACKS)) ram (
                 .clk(clk),
                 .write(take && !passing && bank == b), .write_place(fill), .write_data(in_data),
                 .read_place(place[PLACE+PART-1:PART]), .read_data(data[b*PACK*BITS+:PACK*BITS])

@@ -12,6 +12,7 @@ module ithaca_mac #(
     parameter integer SUMS = 1,
     parameter integer HELD = 1,              // accumulators of each sum
     parameter integer STAGES = 4,            // at least 2
+    parameter RAM = "auto",                  // style of the accumulators
     parameter integer PLACE = HELD > 1 ? $clog2(HELD) : 1
 ) (
     input  wire                          clk,
@@ -86,7 +87,7 @@ module ithaca_mac #(
                 .clk(clk), .in(place), .out(soon)
             );
             ithaca_delay #(.BITS(PLACE), .CYCLES(1)) at (.clk(clk), .in(soon), .out(here));
-            ithaca_ram #(.BITS(SUMS * SUM), .WORDS(HELD), .FORWARD(1)) accumulators (
+            ithaca_ram #(.STYLE(RAM), .BITS(SUMS * SUM), .WORDS(HELD), .FORWARD(1)) accumulators (
                 .clk(clk),
                 .write(now), .write_place(here), .write_data(sum),
                 .read_place(soon), .read_data(held)

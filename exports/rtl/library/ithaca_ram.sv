@@ -8,6 +8,9 @@ module ithaca_ram #(
     parameter integer PARTS = 1,             // of a word
     parameter integer WORDS = 2,
     parameter integer FORWARD = 0,
+    /* verilator lint_off UNUSEDPARAM */
+    parameter STYLE = "auto",                // of the memory: auto, block or distributed
+    /* verilator lint_on UNUSEDPARAM */
     parameter integer PLACE = WORDS > 1 ? $clog2(WORDS) : 1
 ) (
     input  wire                  clk,
@@ -17,7 +20,7 @@ module ithaca_ram #(
     input  wire [PLACE-1:0]      read_place,
     output wire [PARTS*BITS-1:0] read_data
 );
-    reg [PARTS*BITS-1:0] words[0:WORDS-1];
+    (* ram_style = STYLE *) reg [PARTS*BITS-1:0] words[0:WORDS-1];
     reg [PARTS*BITS-1:0] data;
     integer part;
     always @(posedge clk) begin

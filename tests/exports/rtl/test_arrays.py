@@ -163,9 +163,11 @@ def test_what_is_written_is_clean(seed: int, folder: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_synthesized_array_has_the_dsp_blocks_of_its_model(folder: Path) -> None:
-    stated = json.loads(write_case(folder, configuration("mm", "ij", 1, "int16"))["expected.json"])
-    made = synthesize(folder)
-    assert made.dsp == stated["rtl"]["dsp"]
+@pytest.mark.parametrize("dataflow", ["ij", "k"])
+def test_a_synthesized_array_has_the_blocks_of_its_model(dataflow: str, folder: Path) -> None:
+    chosen, _ = configuration("mm", dataflow, 1, "int16")
+    stated = json.loads(write_case(folder, (chosen, 16))["expected.json"])["rtl"]
+    made = synthesize(folder, block_ram=True)
+    assert (made.dsp, made.bram18k) == (stated["dsp"], stated["bram18k"])
     assert made.lut > made.lutram > 0
     assert made.ff > 0

@@ -118,7 +118,7 @@ def test_resources_are_shown_beside_the_model(
 ) -> None:
     answer(monkeypatch, Run("Verilator", 7, False, 195, 0))
     made = Resources("yosys", 64, 3, 1000, 200, 2000)
-    monkeypatch.setattr(building, "run_synthesis", lambda folder: made)
+    monkeypatch.setattr(building, "run_synthesis", lambda folder, **options: made)
     found = ithaca.build(hardware, synthesize=True, stalls=3)
     print_build(found)
     text = capsys.readouterr().out

@@ -3,7 +3,9 @@
 //
 // cout[r][c][o] += cin[r+p][c+q][o] * w[p][q][o], design [r] cout
 
-module array (
+module array #(
+    parameter RAM_STYLE = "auto"  // of buffers and accumulators: auto, block or distributed
+) (
     input  wire clk,
     input  wire rst,
     // cin: 4 elements of 8 bits
@@ -30,7 +32,7 @@ module array (
         ithaca_feeder #(
             .BITS(8), .PACK(4), .WORD(4), .PACKS(960),
             .AXES(6), .COUNTS({32'd2, 32'd2, 32'd19, 32'd21, 32'd2, 32'd2}), .STEPS({-32'd957, -32'd950, -32'd42, -32'd48, 32'd46, 32'd2}), .FIRST(0),
-            .BEHIND(LANES_r - 1 - lane_r), .AGAIN(1), .HOP(2), .DEPTH(2)
+            .BEHIND(LANES_r - 1 - lane_r), .AGAIN(1), .HOP(2), .DEPTH(2), .RAM(RAM_STYLE)
         ) cin_IO_L1_in (
             .clk(clk), .rst(rst),
             .in_valid(cin_IO_L1_in_chain_valid[lane_r]),
@@ -63,7 +65,7 @@ module array (
     ithaca_feeder #(
         .BITS(8), .PACK(4), .WORD(4), .PACKS(798),
         .AXES(4), .COUNTS({32'd2, 32'd2, 32'd399, 32'd4}), .STEPS({-32'd795, -32'd796, 32'd2, 32'd0}), .FIRST(0),
-        .BEHIND(0), .AGAIN(1), .HOP(2), .DEPTH(2)
+        .BEHIND(0), .AGAIN(1), .HOP(2), .DEPTH(2), .RAM(RAM_STYLE)
     ) w_IO_L2_in (
         .clk(clk), .rst(rst),
         .in_valid(w_IO_L2_in_chain_valid[0]), .in_ready(w_IO_L2_in_chain_ready[0]),
@@ -86,7 +88,7 @@ module array (
         ithaca_drain #(
             .BITS(32), .PACK(4), .WORD(4), .PACKS(16),
             .AXES(4), .COUNTS({32'd2, 32'd2, 32'd2, 32'd2}), .STEPS({-32'd13, -32'd6, 32'd6, 32'd2}), .FIRST(0),
-            .BEHIND(LANES_r - 1 - lane_r), .HOP(2), .DEPTH(2)
+            .BEHIND(LANES_r - 1 - lane_r), .HOP(2), .DEPTH(2), .RAM(RAM_STYLE)
         ) cout_drain_IO_L1_out (
             .clk(clk), .rst(rst),
             .in_valid(cout_drain_PE_valid[lane_r]), .in_ready(cout_drain_PE_ready[lane_r]),
@@ -108,7 +110,8 @@ module array (
 
     for (genvar lane_r = 0; lane_r < LANES_r; lane_r = lane_r + 1) begin : PEs
         array_pe #(
-            .w_LAST(lane_r == LANES_r - 1 ? 1 : 0)
+            .w_LAST(lane_r == LANES_r - 1 ? 1 : 0),
+            .RAM_STYLE(RAM_STYLE)
         ) PE (
             .clk(clk), .rst(rst),
             .cin_valid(cin_PE_valid[lane_r]), .cin_ready(cin_PE_ready[lane_r]),

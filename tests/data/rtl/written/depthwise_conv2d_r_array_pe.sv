@@ -4,7 +4,8 @@
 // The PE of cout[r][c][o] += cin[r+p][c+q][o] * w[p][q][o], design [r] cout
 
 module array_pe #(
-    parameter integer w_LAST = 0
+    parameter integer w_LAST = 0,
+    parameter RAM_STYLE = "auto"
 ) (
     input  wire clk,
     input  wire rst,
@@ -61,7 +62,7 @@ module array_pe #(
     wire [127:0] sums;
     ithaca_mac #(
         .BITS(8), .SUM(32), .FACTORS(2), .LANES(4), .SUMS(4),
-        .HELD(16), .STAGES(4)
+        .HELD(16), .STAGES(4), .RAM(RAM_STYLE)
     ) mac (
         .clk(clk), .valid(turn), .first(first[TILE] && first[VISIT]), .place(place),
         .factors({w_data, cin_data}), .more(128'd0), .sums(sums)

@@ -3,7 +3,9 @@
 //
 // C[i][j] += A[i][k] * B[j][k], design [i,j] C
 
-module array (
+module array #(
+    parameter RAM_STYLE = "auto"  // of buffers and accumulators: auto, block or distributed
+) (
     input  wire clk,
     input  wire rst,
     // A: 4 elements of 8 bits
@@ -33,7 +35,7 @@ module array (
         ithaca_feeder #(
             .BITS(8), .PACK(4), .WORD(4), .PACKS(4),
             .AXES(3), .COUNTS({32'd2, 32'd2, 32'd2}), .STEPS({-32'd1, 32'd2, 32'd0}), .FIRST(0),
-            .BEHIND(LANES_i - 1 - lane_i), .AGAIN(1), .HOP(2), .DEPTH(2)
+            .BEHIND(LANES_i - 1 - lane_i), .AGAIN(1), .HOP(2), .DEPTH(2), .RAM(RAM_STYLE)
         ) A_IO_L2_in (
             .clk(clk), .rst(rst),
             .in_valid(A_IO_L2_in_chain_valid[lane_i]),
@@ -66,7 +68,7 @@ module array (
         ithaca_feeder #(
             .BITS(8), .PACK(4), .WORD(4), .PACKS(4),
             .AXES(3), .COUNTS({32'd2, 32'd2, 32'd2}), .STEPS({-32'd1, -32'd2, 32'd2}), .FIRST(0),
-            .BEHIND(LANES_j - 1 - lane_j), .AGAIN(1), .HOP(2), .DEPTH(2)
+            .BEHIND(LANES_j - 1 - lane_j), .AGAIN(1), .HOP(2), .DEPTH(2), .RAM(RAM_STYLE)
         ) B_IO_L2_in (
             .clk(clk), .rst(rst),
             .in_valid(B_IO_L2_in_chain_valid[lane_j]),
@@ -98,7 +100,7 @@ module array (
             ithaca_drain #(
                 .BITS(32), .PACK(2), .WORD(1), .PACKS(2),
                 .AXES(1), .COUNTS({32'd4}), .STEPS({32'd1}), .FIRST(0),
-                .BEHIND(LANES_i - 1 - lane_i), .HOP(2), .DEPTH(2)
+                .BEHIND(LANES_i - 1 - lane_i), .HOP(2), .DEPTH(2), .RAM(RAM_STYLE)
             ) C_drain_IO_L1_out (
                 .clk(clk), .rst(rst),
                 .in_valid(C_drain_PE_valid[lane_i][lane_j]),
@@ -145,7 +147,8 @@ module array (
         for (genvar lane_j = 0; lane_j < LANES_j; lane_j = lane_j + 1) begin : PEs
             array_pe #(
                 .A_LAST(lane_j == LANES_j - 1 ? 1 : 0),
-                .B_LAST(lane_i == LANES_i - 1 ? 1 : 0)
+                .B_LAST(lane_i == LANES_i - 1 ? 1 : 0),
+                .RAM_STYLE(RAM_STYLE)
             ) PE (
                 .clk(clk), .rst(rst),
                 .A_valid(A_PE_valid[lane_i][lane_j]), .A_ready(A_PE_ready[lane_i][lane_j]),

@@ -5,7 +5,8 @@
 
 module array_pe #(
     parameter integer A_LAST = 0,
-    parameter integer B_LAST = 0
+    parameter integer B_LAST = 0,
+    parameter RAM_STYLE = "auto"
 ) (
     input  wire clk,
     input  wire rst,
@@ -81,7 +82,7 @@ module array_pe #(
     wire [31:0] sums;
     ithaca_mac #(
         .BITS(8), .SUM(32), .FACTORS(2), .LANES(4), .SUMS(1),
-        .HELD(4), .STAGES(4)
+        .HELD(4), .STAGES(4), .RAM(RAM_STYLE)
     ) mac (
         .clk(clk), .valid(turn), .first(first[TILE] && first[VISIT]), .place(place),
         .factors({B_data, A_data}), .more(32'd0), .sums(sums)

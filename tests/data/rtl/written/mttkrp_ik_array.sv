@@ -3,7 +3,9 @@
 //
 // D[i][j] += A[i][k][l] * B[k][j] * C[j][l], design [i,k] D
 
-module array (
+module array #(
+    parameter RAM_STYLE = "auto"  // of buffers and accumulators: auto, block or distributed
+) (
     input  wire clk,
     input  wire rst,
     // A: 4 elements of 8 bits
@@ -36,7 +38,7 @@ module array (
             ithaca_feeder #(
                 .BITS(8), .PACK(4), .WORD(4), .PACKS(4),
                 .AXES(4), .COUNTS({32'd2, 32'd2, 32'd2, 32'd2}), .STEPS({-32'd3, -32'd1, 32'd2, 32'd0}), .FIRST(0),
-                .BEHIND(LANES_i - 1 - lane_i), .AGAIN(1), .HOP(2), .DEPTH(2)
+                .BEHIND(LANES_i - 1 - lane_i), .AGAIN(1), .HOP(2), .DEPTH(2), .RAM(RAM_STYLE)
             ) A_IO_L1_in (
                 .clk(clk), .rst(rst),
                 .in_valid(A_IO_L1_in_chain_valid[lane_k][lane_i]),
@@ -91,7 +93,7 @@ module array (
         ithaca_feeder #(
             .BITS(8), .PACK(4), .WORD(1), .PACKS(1),
             .AXES(3), .COUNTS({32'd2, 32'd4, 32'd2}), .STEPS({32'd1, -32'd1, 32'd1}), .FIRST(0),
-            .BEHIND(LANES_k - 1 - lane_k), .AGAIN(3), .HOP(2), .DEPTH(2)
+            .BEHIND(LANES_k - 1 - lane_k), .AGAIN(3), .HOP(2), .DEPTH(2), .RAM(RAM_STYLE)
         ) B_IO_L2_in (
             .clk(clk), .rst(rst),
             .in_valid(B_IO_L2_in_chain_valid[lane_k]),
@@ -124,7 +126,7 @@ module array (
         ithaca_feeder #(
             .BITS(8), .PACK(4), .WORD(4), .PACKS(8),
             .AXES(4), .COUNTS({32'd2, 32'd2, 32'd2, 32'd2}), .STEPS({32'd1, -32'd1, -32'd2, 32'd2}), .FIRST(0),
-            .BEHIND(LANES_k - 1 - lane_k), .AGAIN(1), .HOP(2), .DEPTH(2)
+            .BEHIND(LANES_k - 1 - lane_k), .AGAIN(1), .HOP(2), .DEPTH(2), .RAM(RAM_STYLE)
         ) C_IO_L2_in (
             .clk(clk), .rst(rst),
             .in_valid(C_IO_L2_in_chain_valid[lane_k]),
@@ -158,7 +160,7 @@ module array (
         ithaca_collector #(
             .BITS(32), .PACK(4), .WORD(1), .PACKS(2),
             .AXES(3), .COUNTS({32'd2, 32'd2, 32'd2}), .STEPS({-32'd3, 32'd3, 32'd1}), .FIRST(0),
-            .BEHIND(LANES_i - 1 - lane_i), .AGAIN(15), .HOP(2), .DEPTH(2)
+            .BEHIND(LANES_i - 1 - lane_i), .AGAIN(15), .HOP(2), .DEPTH(2), .RAM(RAM_STYLE)
         ) D_1_IO_L2_out (
             .clk(clk), .rst(rst),
             .in_valid(D_1_PE_valid[lane_i][LANES_k]), .in_ready(D_1_PE_ready[lane_i][LANES_k]),
@@ -183,7 +185,8 @@ module array (
             array_pe #(
                 .B_LAST(lane_i == LANES_i - 1 ? 1 : 0),
                 .C_LAST(lane_i == LANES_i - 1 ? 1 : 0),
-                .D_1_FIRST(lane_k == 0 ? 1 : 0)
+                .D_1_FIRST(lane_k == 0 ? 1 : 0),
+                .RAM_STYLE(RAM_STYLE)
             ) PE (
                 .clk(clk), .rst(rst),
                 .A_valid(A_PE_valid[lane_i][lane_k]), .A_ready(A_PE_ready[lane_i][lane_k]),

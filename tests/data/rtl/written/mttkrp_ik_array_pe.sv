@@ -6,7 +6,8 @@
 module array_pe #(
     parameter integer B_LAST = 0,
     parameter integer C_LAST = 0,
-    parameter integer D_1_FIRST = 0
+    parameter integer D_1_FIRST = 0,
+    parameter RAM_STYLE = "auto"
 ) (
     input  wire clk,
     input  wire rst,
@@ -89,7 +90,7 @@ module array_pe #(
     wire [31:0] sums;
     ithaca_mac #(
         .BITS(8), .SUM(32), .FACTORS(3), .LANES(4), .SUMS(1),
-        .HELD(4), .STAGES(4)
+        .HELD(4), .STAGES(4), .RAM(RAM_STYLE)
     ) mac (
         .clk(clk), .valid(turn), .first(first[TILE] && first[VISIT]), .place(place),
         .factors({C_data, {4{B_data}}, A_data}), .more(takes ? D_1_before_data : 32'd0), .sums(sums)
