@@ -37,7 +37,7 @@ def bars(chart: BarChart, axes: Axes, tips: Tips) -> float:
     low, high = -0.02, 0.38 / words
     axes.set_xlabel(fitting(chart.x_label, ACROSS))
     axes.set_ylim(len(chart.bars) - 0.5, -0.65)
-    for row, start, bar in zip(rows, chart.starts, chart.bars, strict=True):
+    for row, bar in enumerate(chart.bars):
         colour, pale = ROLES[bar.role], bar.part is not None or bar.role == "rest"
         if bar.value is not None:
             outline = ROLES["main"] if bar.role == "rest" else colour
@@ -47,13 +47,12 @@ def bars(chart: BarChart, axes: Axes, tips: Tips) -> float:
                 "edgecolor": outline,
                 "linewidth": 0.8,
             }
-            whole = axes.barh(
-                row + low, bar.value, left=start, color=ROLES["rest"] if pale else colour, **edge
-            )
+            whole = axes.barh(row + low, bar.value, color=ROLES["rest"] if pale else colour, **edge)
             whole.patches[0].set_gid(f"bar-{row}")
             tips[f"bar-{row}"] = [f"{bar.name}: {bar.note}"]
             if bar.part is not None:
-                axes.barh(row + low, bar.part, left=start, color=colour, **edge)
+                axes.barh(row + low, bar.part, color=colour, **edge)
+            start = 0.0
             for name, part, fill in zip(chart.parts, bar.parts, cycle(SERIES), strict=False):
                 piece = axes.barh(row + low, part, left=start, **{**edge, "color": fill})
                 piece.patches[0].set_gid(f"bar-{row} {name}")

@@ -185,18 +185,10 @@ class BarChart:
     """A line across all bars, and its name."""
     ends: tuple[float, float] | None = None
     """Ends of the axis; None for those of what is shown."""
-    stacked: bool = False
-    """Whether each bar starts where the one before it ends: parts of a whole."""
     also: Unit | None = None
     """Another unit of the axis; None for none."""
     parts: tuple[str, ...] = ()
     """What the parts of bars are, for the legend."""
-
-    @property
-    def starts(self) -> list[float]:
-        """Where each bar starts."""
-        values = [bar.value or 0.0 for bar in self.bars]
-        return [sum(values[:place]) if self.stacked else 0.0 for place in range(len(values))]
 
     @property
     def description(self) -> str:

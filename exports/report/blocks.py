@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import ClassVar
 
 from markupsafe import Markup
 
-from ithaca.exports.charts.chart import Chart
+from ithaca.exports.charts.chart import Bar, BarChart, Chart
 from ithaca.exports.charts.svg import inline_svg
+from ithaca.files.numbers import number, percent
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +67,21 @@ class ChartFigure:
 def chart_figure(name: str, chart: Chart) -> ChartFigure:
     """A chart as a figure under its title; of a name that is unique on the page."""
     return ChartFigure(Markup(inline_svg(chart, name)), chart.title)
+
+
+def stacked(
+    name: str, title: str, unit: str, parts: Mapping[str, Fraction]
+) -> tuple[ChartFigure, Table]:
+    """A whole as one bar of its parts, and the same in figures."""
+    whole = sum(parts.values(), Fraction(0))
+    pieces = tuple(map(float, parts.values()))
+    bar = Bar("in all", float(whole), f"{number(whole)} {unit}", parts=pieces)
+    chart = BarChart(title, unit, (bar,), parts=tuple(parts))
+    rows = tuple(
+        (part, number(value), percent(value / whole) if whole else "–")
+        for part, value in parts.items()
+    )
+    return chart_figure(name, chart), Table(title, ("part", unit, "share"), rows)
 
 
 @dataclass(frozen=True, slots=True)

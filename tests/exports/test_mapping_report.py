@@ -52,6 +52,7 @@ def charts(best: BestConfiguration, monkeypatch: pytest.MonkeyPatch) -> dict[str
         return plain(name, chart)
 
     monkeypatch.setattr(spatial, "chart_figure", kept)
+    monkeypatch.setattr("ithaca.exports.report.blocks.chart_figure", kept)
     spatial.sections(best, simulated=False)
     return made
 
@@ -120,7 +121,7 @@ def test_energy_is_one_bar_of_levels(
         widths = [patch.get_width() for patch in figure.axes[0].patches]
         assert widths[1:] == pytest.approx(bar.parts)
         assert [text.get_text() for text in figure.legends[0].get_texts()] == [*chart.parts]
-        assert tips["bar-0 DRAM"][0].startswith("all levels, DRAM: ")
+        assert tips["bar-0 DRAM"][0].startswith("in all, DRAM: ")
 
 
 def test_no_energy_is_not_zero_energy(tmp_path: Path) -> None:

@@ -12,7 +12,15 @@ from markupsafe import Markup
 
 from ithaca.exports.charts.chart import Bar, BarChart, LineChart, Series
 from ithaca.exports.report.answer import BestConfiguration, Card, FamilySections
-from ithaca.exports.report.blocks import Block, ChartFigure, Paragraph, Section, Table, chart_figure
+from ithaca.exports.report.blocks import (
+    Block,
+    ChartFigure,
+    Paragraph,
+    Section,
+    Table,
+    chart_figure,
+    stacked,
+)
 from ithaca.files.numbers import number, percent, rounded
 from ithaca.formulations.algebra.expression import Symbol
 from ithaca.formulations.bottleneck import bottleneck, contenders
@@ -106,19 +114,10 @@ def _energy(best: BestConfiguration, design: MappingDesign) -> Section:
     spent[architecture.compute.name] = metrics["energy"] - sum(spent.values())
     if not metrics["energy"]:
         return Section("energy", "Energy by level", (Paragraph("No energy is stated."),))
-    rows = tuple(
-        (name, rounded(energy / 10**6), percent(energy / metrics["energy"]))
-        for name, energy in spent.items()
-    )
-    whole = rounded(metrics["energy"] / 10**6)
-    parts = tuple(float(energy) / 1e6 for energy in spent.values())
-    bar = Bar("all levels", sum(parts), f"{whole} µJ", parts=parts)
-    chart = BarChart(f"{best.subject}: energy by level", "µJ", (bar,), parts=tuple(spent))
-    text = f"Accesses times their energies, {whole} µJ in all."
-    table = Table("Energy by level", ("level", "energy (µJ)", "share"), rows)
-    return Section(
-        "energy", "Energy by level", (Paragraph(text), chart_figure("energy-chart", chart), table)
-    )
+    text = f"Accesses times their energies, {rounded(metrics['energy'] / 10**6)} µJ in all."
+    parts = {name: energy / 10**6 for name, energy in spent.items()}
+    blocks = stacked("energy-chart", f"{best.subject}: energy by level", "µJ", parts)
+    return Section("energy", "Energy by level", (Paragraph(text), *blocks))
 
 
 def _time(best: BestConfiguration) -> Section:

@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 from ithaca.exports.charts.chart import Bar, BarChart
 from ithaca.exports.report.answer import BestConfiguration, Card, FamilySections
-from ithaca.exports.report.blocks import Block, ChartFigure, Paragraph, Section, Table, chart_figure
+from ithaca.exports.report.blocks import (
+    Block,
+    ChartFigure,
+    Paragraph,
+    Section,
+    Table,
+    chart_figure,
+    stacked,
+)
 from ithaca.exports.report.families.systolic_drawing import array_drawing
 from ithaca.exports.report.families.systolic_physics import energy, roofline
 from ithaca.exports.report.families.systolic_timeline import timeline_sections
@@ -163,23 +172,9 @@ def _latency(view: ArrayView) -> Section:
 
 def _parts(view: ArrayView) -> tuple[ChartFigure, Table]:
     cycles = view.facts.cycles
-    figures = {
-        name: (number(getattr(cycles, name)), percent(cycles.shares[name])) for name in _PARTS
-    }
-    bars = tuple(
-        Bar(
-            text,
-            float(getattr(cycles, name)),
-            "{} ({})".format(*figures[name]),
-            "main" if name == "useful" else "rest",
-        )
-        for name, text in _PARTS.items()
-        if getattr(cycles, name)
-    )
     title = f"The latency of {number(cycles.latency)} cycles in parts, one after the other"
-    rows = tuple((text, *figures[name]) for name, text in _PARTS.items())
-    table = Table("The latency in parts (cycles)", ("part", "cycles", "share"), rows, folded=True)
-    return chart_figure("parts", BarChart(title, "cycles", bars, stacked=True)), table
+    parts = {text: Fraction(getattr(cycles, name)) for name, text in _PARTS.items()}
+    return stacked("parts", title, "cycles", parts)
 
 
 def _modules(view: ArrayView) -> tuple[Paragraph, ChartFigure, Table]:

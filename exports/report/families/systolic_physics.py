@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from ithaca.exports.charts.chart import Bar, BarChart, LineChart, Series
+from ithaca.exports.charts.chart import LineChart, Series
 from ithaca.exports.report.answer import BestConfiguration
-from ithaca.exports.report.blocks import Paragraph, Section, Table, chart_figure
-from ithaca.files.numbers import number, percent, rounded
+from ithaca.exports.report.blocks import Paragraph, Section, Table, chart_figure, stacked
+from ithaca.files.numbers import number, rounded
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.cost_model import Costs
 from ithaca.formulations.systolic.design import SystolicDesign, systolic
@@ -138,20 +138,12 @@ def _per_byte(design: SystolicDesign, words: Fraction | int) -> float:
 
 def energy(costs: Costs) -> Section:
     """Energy of a run by what it is spent on."""
-    spent = {kind: float(pj) / 1e6 for kind, pj in energies(costs).items()}
-    total = sum(spent.values())
-    shares = {kind: percent(energy / total) if total else "–" for kind, energy in spent.items()}
-    in_all = rounded(total)
-    bars = [
-        Bar(text, spent[kind], f"{rounded(spent[kind])} µJ ({shares[kind]})")
-        for kind, text in KINDS.items()
-    ]
+    spent = energies(costs)
     text = (
         "What a run does, counted by the cost model, times the energy of each "
-        f"operation and of each word moved: {in_all} µJ "
+        f"operation and of each word moved: {rounded(sum(spent.values()) / 10**6)} µJ "
         "in all. They are estimates from published figures, not measurements."
     )
-    chart = BarChart(f"Energy by component: {in_all} µJ", "µJ", tuple(bars))
-    return Section(
-        "energy", "Energy by component", (Paragraph(text), chart_figure("energy-chart", chart))
-    )
+    parts = {text: spent[kind] / 10**6 for kind, text in KINDS.items()}
+    blocks = stacked("energy-chart", "Energy by component", "µJ", parts)
+    return Section("energy", "Energy by component", (Paragraph(text), *blocks))
