@@ -24,7 +24,6 @@ def bench_text(hardware: Hardware, limit: int) -> str:
             template("rtl/source.sv.txt").format(
                 **_memory(hardware, group),
                 number=number + 1,
-                gap=hardware.places.gap(hardware.places.access(group.tensor)),
             )
         )
     chosen, out = hardware.configuration, hardware.out
@@ -52,6 +51,7 @@ def _memory(hardware: Hardware, group: IOGroup) -> dict[str, Any]:
         "bits": bits,
         "pack": pack,
         "width": pack * bits,
+        "gap": places.gap(places.access(group.tensor)),
         "size": int(np.prod(shape)),
         "nest": nest_parameters(places.stream(group).merged),
     }

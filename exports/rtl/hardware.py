@@ -146,8 +146,8 @@ def _of_words(hardware: Hardware) -> Iterator[str]:
             or hardware.value(group.pack) % word
         ):
             yield (
-                f"SIMD words of {group.tensor} straddle its packs: loop "
-                f"{hardware.configuration.nest.simd} is not innermost in memory"
+                f"SIMD words of {group.tensor} straddle its packs of "
+                f"{hardware.value(group.pack)}; allowed: packs that hold them whole"
             )
 
 

@@ -122,9 +122,20 @@ class ArrayAddresses:
 
     # -- inside a tile -------------------------------------------------------------------
 
+    def _dimensions(self, access: Access) -> list[tuple[Affine, int]]:
+        """Subscripts that number the elements which tiles hold, and from one element to the next in
+        the padded tensor: row by row, but the SIMD loop's dimension last where packs divide it."""
+        shape, simd = self.tensor_shape(access), self.nest.simd
+        found = [
+            (s.without_gaps(self.nest.once), _gap(s, self.nest) * prod(shape[at + 1 :]))
+            for at, s in enumerate(access)
+        ]
+        along = sorted(found, key=lambda dimension: dimension[0].coefficient(simd) != 0)
+        group = next(g for g in self.array.packed_groups if g.tensor == access.tensor)
+        return found if span(along[-1][0], self.inner) % self.value(group.pack) else along
+
     def _stored(self, access: Access) -> list[Affine]:
-        """Subscripts that number the elements which tiles hold."""
-        return [subscript.without_gaps(self.nest.once) for subscript in access]
+        return [subscript for subscript, _ in self._dimensions(access)]
 
     def tile_shape(self, access: Access) -> list[int]:
         """The dimensions of a buffer's tile (elements)."""
@@ -198,7 +209,7 @@ class ArrayAddresses:
 
     def gap(self, access: Access) -> int:
         """From an element of a tile to the next of its last dimension, in the padded tensor."""
-        return _gap(access.subscripts[-1], self.nest)
+        return self._dimensions(access)[-1][1]
 
     def stream(self, group: IOGroup) -> AddressNest:
         """The first elements of all packs that a group moves from or to the padded tensor: tile by
@@ -215,11 +226,10 @@ class ArrayAddresses:
             for x in reversed(space)
             if x != group.direction
         ]
-        pack, tile = self.value(group.pack), self.tile_shape(access)
-        for at, (subscript, size) in enumerate(zip(access, tile, strict=True)):
-            step = _gap(subscript, self.nest) * prod(shape[at + 1 :])
-            last = at == len(tile) - 1
-            axes.append((size // pack, pack * step) if last else (size, step))
+        pack = self.value(group.pack)
+        *rows, (last, step) = self._dimensions(access)
+        axes += [(span(stored, self.inner), each) for stored, each in rows]
+        axes.append((span(last, self.inner) // pack, pack * step))
         below = [reach_below(s, self.padded) - reach_below(s, self.inner) for s in access]
         return AddressNest(tuple(axes), _flat(below, shape))
 
