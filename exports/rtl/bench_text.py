@@ -46,12 +46,15 @@ def _memory(hardware: Hardware, group: IOGroup) -> dict[str, Any]:
     places = hardware.places
     shape = places.tensor_shape(places.access(group.tensor))
     pack, bits = hardware.value(group.pack), hardware.bits(group)
+    elements = places.in_pack(group).axes or ((1, 1),)
     return {
         "name": group.tensor,
         "bits": bits,
         "pack": pack,
         "width": pack * bits,
-        "gap": places.gap(places.access(group.tensor)),
+        "row": elements[-1][0],
+        "gap": elements[-1][1],
+        "rows": elements[0][1],
         "size": int(np.prod(shape)),
         "nest": nest_parameters(places.stream(group).merged),
     }

@@ -140,7 +140,9 @@ def _of_words(hardware: Hardware) -> Iterator[str]:
     for group in (*hardware.reads, hardware.out):
         word, places = hardware.word(group), hardware.places
         stride = places.lane_stride(places.access(group.tensor))
-        if word > 1 and (
+        if len(places.in_pack(group).axes) > 2:
+            yield f"packs of {group.tensor} go over more than two of its dimensions"
+        elif word > 1 and (
             stride != 1
             or hardware.in_tile(group).over(word) is None
             or hardware.value(group.pack) % word

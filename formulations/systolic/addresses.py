@@ -131,8 +131,24 @@ class ArrayAddresses:
             for at, s in enumerate(access)
         ]
         along = sorted(found, key=lambda dimension: dimension[0].coefficient(simd) != 0)
+        return found if self._split(access, along) is None else along
+
+    def _split(
+        self, access: Access, dimensions: Iterable[tuple[Affine, int]]
+    ) -> tuple[list[tuple[int, int]], list[tuple[int, int]]] | None:
+        """The loops over the packs of a tile, and those over the elements of a pack, which holds
+        whole rows or a part of one; None where it does neither."""
         group = next(g for g in self.array.packed_groups if g.tensor == access.tensor)
-        return found if span(along[-1][0], self.inner) % self.value(group.pack) else along
+        left, packs, elements = self.value(group.pack), [], []
+        for stored, step in reversed([*dimensions]):
+            size = span(stored, self.inner)
+            within = min(size, left)
+            if size % within or left % within:
+                return None
+            left //= within
+            elements.append((within, step))
+            packs.append((size // within, step * within))
+        return packs[::-1], elements[::-1]
 
     def _stored(self, access: Access) -> list[Affine]:
         return [subscript for subscript, _ in self._dimensions(access)]
@@ -207,9 +223,12 @@ class ArrayAddresses:
         padded[self.tensor_place(access)] = tensor
         return padded
 
-    def gap(self, access: Access) -> int:
-        """From an element of a tile to the next of its last dimension, in the padded tensor."""
-        return self._dimensions(access)[-1][1]
+    def in_pack(self, group: IOGroup) -> AddressNest:
+        """The elements of a pack in the padded tensor, from its first on."""
+        access = self.access(group.tensor)
+        split = self._split(access, self._dimensions(access))
+        assert split is not None
+        return AddressNest(tuple(split[1])).merged
 
     def stream(self, group: IOGroup) -> AddressNest:
         """The first elements of all packs that a group moves from or to the padded tensor: tile by
@@ -226,10 +245,9 @@ class ArrayAddresses:
             for x in reversed(space)
             if x != group.direction
         ]
-        pack = self.value(group.pack)
-        *rows, (last, step) = self._dimensions(access)
-        axes += [(span(stored, self.inner), each) for stored, each in rows]
-        axes.append((span(last, self.inner) // pack, pack * step))
+        split = self._split(access, self._dimensions(access))
+        assert split is not None
+        axes += split[0]
         below = [reach_below(s, self.padded) - reach_below(s, self.inner) for s in access]
         return AddressNest(tuple(axes), _flat(below, shape))
 

@@ -6,7 +6,9 @@
 module ithaca_sink #(
     parameter integer BITS = 32,             // of an element
     parameter integer PACK = 1,              // elements that come at a time
-    parameter integer GAP = 1,               // from one of them to the next
+    parameter integer ROW = 1,               // of them in a row
+    parameter integer GAP = 1,               // from one of a row to the next
+    parameter integer ROWS = 1,              // from one row to the next
     parameter integer SIZE = 1,              // elements of the tensor
     parameter integer AXES = 1,
     parameter [32*AXES-1:0] COUNTS = 1,
@@ -48,7 +50,7 @@ module ithaca_sink #(
         misses = 0;
         word = 0;
         for (n = 0; n < PACK; n = n + 1) begin
-            word = words[place+n*GAP];
+            word = words[place+(n/ROW)*ROWS+(n%ROW)*GAP];
             if (word[BITS] && word[BITS-1:0] === data[n*BITS+:BITS]) hits = hits + 1;
             else if (word[BITS]) misses = misses + 1;
         end

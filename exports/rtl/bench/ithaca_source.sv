@@ -5,7 +5,9 @@
 module ithaca_source #(
     parameter integer BITS = 8,              // of an element
     parameter integer PACK = 1,              // elements that are sent at a time
-    parameter integer GAP = 1,               // from one of them to the next
+    parameter integer ROW = 1,               // of them in a row
+    parameter integer GAP = 1,               // from one of a row to the next
+    parameter integer ROWS = 1,              // from one row to the next
     parameter integer SIZE = 1,              // elements of the tensor
     parameter integer AXES = 1,
     parameter [32*AXES-1:0] COUNTS = 1,
@@ -52,7 +54,7 @@ module ithaca_source #(
     genvar n;
     generate
         for (n = 0; n < PACK; n = n + 1) begin : elements
-            assign data[n*BITS+:BITS] = words[place+n*GAP];
+            assign data[n*BITS+:BITS] = words[place+(n/ROW)*ROWS+(n%ROW)*GAP];
         end
     endgenerate
 endmodule

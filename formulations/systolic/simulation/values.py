@@ -224,9 +224,8 @@ class _Array:
 
     def tiles(self, group: IOGroup) -> Integers:
         """The elements of the packs that a group moves in the padded tensor: tile, pack, place."""
-        gap = self.places.gap(self.places.access(group.tensor))
         packs = np.add.outer(
-            self.places.stream(group).addresses, gap * np.arange(self.value(group.pack))
+            self.places.stream(group).addresses, self.places.in_pack(group).addresses
         )
         return packs.reshape(self.value(group.modules[-1].tiles), -1, packs.shape[1])
 

@@ -8,6 +8,7 @@ import os
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,9 @@ import pytest
 
 from ithaca.exports.rtl.tools import Bench, compiled, find_verilator, synthesize
 from ithaca.formulations.machine import Machine
+from ithaca.formulations.systolic.derivation import derive
 from ithaca.workloads.library import workload_names
+from ithaca.workloads.statement import parse_statement
 from tests.exports.rtl.cases import configuration, random_case, write_case
 from tests.exports.rtl.waveform import cycles_high, drawn
 
@@ -57,6 +60,18 @@ def test_hardware_takes_the_simulated_cycles_and_computes_what_numpy_does(
     name: str, dataflow: str, seed: int, folder: Path
 ) -> None:
     check(folder, configuration(name, dataflow, seed), seed)
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize("pack", [4, 8])
+def test_the_simd_loop_need_not_be_innermost_in_memory(pack: int, folder: Path) -> None:
+    chosen, sum_bits = configuration("mm", "ij", 1)
+    output, inputs = parse_statement("C[i][j] += A[i][k] * B[k][j]")
+    nest = replace(chosen.nest, output=output, inputs=inputs)
+    tiling = replace(chosen.tiling, pack={**chosen.tiling.pack, "B": pack})
+    tiling = replace(tiling, latency_hiding={"i": 2, "j": 8}, array_part={"i": 8, "j": 32, "k": 8})
+    array = derive(nest, ("i", "j"), "C")
+    check(folder, (replace(chosen, nest=nest, design=array, tiling=tiling), sum_bits), 1)
 
 
 @pytest.mark.ci

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from ithaca.exports.configuration import ArrayConfiguration
 from ithaca.exports.rtl.folder import RTL, library, rtl_tool
 from ithaca.exports.rtl.hardware import obstacles
 from ithaca.formulations.data_types import data_type
@@ -21,6 +22,7 @@ from ithaca.formulations.machine import Machine
 from ithaca.formulations.systolic.addresses import AddressNest, ArrayAddresses
 from ithaca.formulations.systolic.derivation import derive, designs
 from ithaca.formulations.systolic.systolic_array import Direction, Edition, GroupRole
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.formulations.technology import Technology
 from ithaca.workloads.library import workload, workload_names
 from ithaca.workloads.nest import LoopNest
@@ -160,12 +162,13 @@ def test_what_cannot_be_written_is_refused_with_the_reason(
 
 
 def test_simd_words_that_straddle_packs_are_refused() -> None:
-    output, inputs = parse_statement("C[i][j] += A[i][k] * B[k][j]")
-    nest = LoopNest("mm", (("i", 13), ("j", 15), ("k", 17)), output, inputs, "k")
-    chosen, _ = configuration("mm", "ij", 1)
-    array = derive(nest, ("i", "j"), "C")
-    said = list(obstacles(replace(chosen, nest=nest, design=array)))
-    assert said == ["SIMD words of B straddle its packs: loop k is not innermost in memory"]
+    output, inputs = parse_statement("C[i][j] += A[i][j+k] * B[j][k]")
+    nest = LoopNest("window", (("i", 12), ("j", 15), ("k", 16)), output, inputs, "k")
+    array = derive(nest, ("i",), "C")
+    packs = {"A": 4, "B": 8, "C_drain": 1}
+    tiling = Tiling({"i": 4, "j": 5, "k": 8}, {"i": 1, "j": 1}, 4, packs)
+    said = list(obstacles(ArrayConfiguration(nest, array, data_type("int8"), tiling)))
+    assert said == ["SIMD words of A straddle its packs of 4; allowed: packs that hold them whole"]
 
 
 def test_designs_that_cannot_be_built_are_refused() -> None:
