@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -74,16 +75,14 @@ class Objective:
     """The first, over symbols named like the metrics."""
     then: Objective | None = None
     """What is minimised among its optima."""
+    summed: bool = False
+    """Whether, of several layers, it is the sum of what each run has, whatever that is:
+    ``sum(edp)``."""
 
     @property
     def order(self) -> tuple[Objective, ...]:
         """It, and all that follow."""
         return (self,) if self.then is None else (self, *self.then.order)
-
-    @property
-    def first(self) -> Objective:
-        """It alone."""
-        return self if self.then is None else Objective(self.words, self.expression)
 
     @property
     def words(self) -> str:
@@ -105,10 +104,13 @@ def read_objective(text: str, where: str, allowed: Collection[str] | None) -> Ob
     found: Objective | None = None
     parts = split_values(text)
     for number, part in reversed([*enumerate(parts)]):
-        expression = parse_expression(part.strip(), where=where, allowed=allowed)
+        inner = re.fullmatch(r"sum\((.*)\)", part.strip())
+        text_of = part.strip() if inner is None else inner[1]
+        expression = parse_expression(text_of, where=where, allowed=allowed)
         if found is not None and expression in [o.expression for o in found.order]:
             raise InputError(f"{where} {quoted(text)} repeats {part.strip()}; allowed: each once")
-        found = Objective(",".join(parts[number:]).strip(), expression, found)
+        whole = ",".join(parts[number:]).strip()
+        found = Objective(whole, expression, found, inner is not None)
     assert found is not None
     return found
 

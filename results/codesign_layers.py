@@ -17,10 +17,11 @@ from ithaca.formulations.hardware.accelerator import Work
 from ithaca.formulations.hardware.space import HardwareSpace
 from ithaca.results.explanation import LimitUse
 from ithaca.results.network import documents
+from ithaca.solver.conclusion import conclude
 from ithaca.studies.codesign.question import Amount, Question
 from ithaca.studies.codesign.result import HardwarePoint
 from ithaca.studies.network.parts import PER_LAYER
-from ithaca.studies.network.result import LayerResult, NetworkResult
+from ithaca.studies.network.result import LayerResult, NetworkResult, Total
 from ithaca.studies.network.totals import total
 from ithaca.workloads.networks.network import Layer, Network
 
@@ -31,12 +32,15 @@ def of_runs(question: Question) -> Amount:
     return next(amount for amount in question.amounts if amount.shares)
 
 
-def networks(question: Question, found: HardwarePoint) -> tuple[NetworkResult, ...]:
-    """The layers of every workload on an accelerator, each with what is proven of it there."""
-    return tuple(_network(question, found, name) for name in question.workloads)
+def networks(
+    question: Question, found: HardwarePoint, *, proven: bool = False
+) -> tuple[NetworkResult, ...]:
+    """The layers of every workload on an accelerator, each with what is proven of it there; or of
+    the whole, if it is ``proven`` to be the best accelerator."""
+    return tuple(_network(question, found, name, proven) for name in question.workloads)
 
 
-def _network(question: Question, found: HardwarePoint, name: str) -> NetworkResult:
+def _network(question: Question, found: HardwarePoint, name: str, proven: bool) -> NetworkResult:
     own = [
         (work, answer)
         for work, answer in zip(question.works, found.layers, strict=True)
@@ -48,6 +52,11 @@ def _network(question: Question, found: HardwarePoint, name: str) -> NetworkResu
     )
     method = own[0][1].certificate.method
     whole = total(((work.count, answer) for work, answer in own), method)
+    if (factors := of_runs(question).factors) is not None and all(a.found for _, a in own):
+        value = factors.value(factors.over([(work.count, answer.metrics) for work, answer in own]))
+        least = proven and all(work.factor == work.count for work, _ in own)
+        bound = value if least and len(question.workloads) == 1 else None
+        whole = Total(value, conclude(value, bound, method=method))
     network = Network(name, tuple(layer.layer for layer in layers))
     return NetworkResult(
         PER_LAYER,

@@ -18,7 +18,7 @@ PUBLISHED = Configuration({"rf_bytes": 256, "spm_kb": 512})
 
 def run(how: Run) -> Outcome:
     """Prove the best sizes for six layers, or two in quick mode, and search for them."""
-    question = ask(SPACE, WORKLOAD, ["edp"], {}, () if how.full else QUICK)
+    question = ask(SPACE, WORKLOAD, ["sum(edp)"], {}, () if how.full else QUICK)
     bank = LayerCache(question.space.accelerator)
     how.step("proof")
     proof = codesign(question, CodesignOptions(search=how.search), bank)

@@ -73,7 +73,7 @@ class CodesignResult(StudyAnswer, results.CodesignResult):
             return ()
         return tuple(
             NetworkResult.of(network, source=self.source)
-            for network in networks(self.question, self.best)
+            for network in networks(self.question, self.best, proven=self.complete)
         )
 
     @property

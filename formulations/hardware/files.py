@@ -29,6 +29,7 @@ from ithaca.formulations.hardware.kind import AcceleratorKind
 from ithaca.formulations.hardware.quantities import TRIED, Box, Figure, HardwareQuantity
 from ithaca.formulations.hardware.regressions import PARTS, UNITS, regressions
 from ithaca.formulations.hardware.space import HardwareSpace, Rule
+from ithaca.formulations.problem import read_objective
 from ithaca.formulations.schema import Document, Note, Number, Positive
 from ithaca.formulations.space import Link, Relation
 
@@ -275,12 +276,10 @@ def _space(read: Any, kind: AcceleratorKind, where: object) -> HardwareSpace:
     for one, check in ((tables, None), (figures, partial(kind.check, accelerator)), (costs, None)):
         _check(one, box, rules, check)
     metrics = [*accelerator.metrics, *costs]
-    for at, text in (
-        ("objective", read.objective),
-        *((f"limits.{name}", name) for name in read.limits),
-    ):
-        if text is not None:
-            parse_expression(text, where=at, allowed=metrics)
+    if read.objective is not None:
+        read_objective(read.objective, "objective", metrics)
+    for name in read.limits:
+        parse_expression(name, where=f"limits.{name}", allowed=metrics)
     asked = (
         read.description,
         read.source,

@@ -6,16 +6,19 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ithaca.formulations.configuration import Configuration
-from ithaca.solver.certificate import Status
+from ithaca.solver.certificate import Certificate, Further, Status
 from ithaca.solver.engines import Method
 from ithaca.solver.executors import open_executor
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.progress import Report
 from ithaca.studies.codesign.infeasible import shortfalls
 from ithaca.studies.codesign.layer_cache import LayerCache
+from ithaca.studies.codesign.points import certified
 from ithaca.studies.codesign.question import Question
 from ithaca.studies.codesign.result import CodesignResult
-from ithaca.studies.codesign.search import BoxSearch
+from ithaca.studies.codesign.search import METHOD, BoxSearch
+from ithaca.studies.network.envelope import Weights
+from ithaca.studies.network.products import Factors, Point, ProductSearch
 from ithaca.studies.store import Note, Store
 
 
@@ -57,7 +60,9 @@ def codesign(
     """
     options = options or CodesignOptions()
     bank = bank or make_bank(question, options)
-    budget = Budget(options.search)
+    budget, factors = Budget(options.search), question.minimised[0].factors
+    if factors is not None:
+        return _least_product(question, factors, options, bank)
     with open_executor(options.threads, options.scheduler) as executor:
         search = BoxSearch(question, bank, budget.options, options.report, executor)
         for point in options.starts:
@@ -67,4 +72,42 @@ def codesign(
             result = replace(
                 result, shortfalls=shortfalls(question, bank, budget.share(), executor)
             )
-    return result
+    further = None
+    if len(question.objectives) == 1 and result.certificate.status is Status.OPTIMAL:
+        assert result.value is not None
+        further = question.among_optima(result.value)
+    if further is None or result.best is None:
+        return result
+    start = replace(options, search=budget.share(), starts=(result.best.point,))
+    chosen = codesign(further, start, bank)
+    if chosen.best is None or chosen.value is None:
+        return result
+    then = Further(further.minimised[0].text, chosen.value, chosen.certificate)
+    best = replace(chosen.best, values=result.best.values)
+    best = certified(question, bank, best, proven=True)
+    proof = replace(result.certificate, then=then)
+    return replace(result, best=best, front=(best,), certificate=proof)
+
+
+def _least_product(
+    question: Question, factors: Factors, options: CodesignOptions, bank: LayerCache
+) -> CodesignResult:
+    """The same of a product of two sums over layers (`ithaca.studies.network.products`)."""
+
+    def at(
+        weights: Weights, neighbours: tuple[Weights, Weights], share: SolveOptions
+    ) -> tuple[CodesignResult, Certificate, Point | None]:
+        asked = replace(question, objectives=(factors.weighted(weights),))
+        found = codesign(asked, replace(options, search=share), bank)
+        if found.best is None:
+            return found, found.certificate, None
+        runs = zip((work.factor for work in question.works), found.best.layers, strict=True)
+        return found, found.certificate, factors.over([(n, own.metrics) for n, own in runs])
+
+    search = ProductSearch[CodesignResult](factors, Budget(options.search))
+    found, total = search.run(at, METHOD)
+    result = replace(found, question=question, certificate=total.certificate, open=())
+    if found.best is None or total.value is None:
+        return result
+    best = certified(question, bank, replace(found.best, values=(total.value,)), proven=False)
+    return replace(result, best=best, front=(best,))

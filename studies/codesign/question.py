@@ -4,7 +4,7 @@ hardware alone."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 
@@ -16,8 +16,9 @@ from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.hardware.accelerator import Trend, Work
 from ithaca.formulations.hardware.quantities import Box
 from ithaca.formulations.hardware.space import HardwareSpace
-from ithaca.formulations.problem import Limit, Objective
+from ithaca.formulations.problem import Limit, Objective, read_objective
 from ithaca.studies.front import check_distinct
+from ithaca.studies.network.products import Factors, factors_of, multiplies
 from ithaca.studies.scale import wording
 
 #: More than any metric of a layer: where expressions over metrics are asked which way they move.
@@ -39,15 +40,16 @@ class Amount:
     """Its largest allowed value; None: none."""
     workload: str | None = None
     """The workload that it is limited for; None: all together."""
+    factors: Factors | None = None
+    """Of which two sums it is the product; None: it is a sum itself."""
 
     def of_layer(self, costs: Mapping[str, Fraction]) -> Objective:
         """What is taken of a run, on hardware that costs so much."""
         expression = self.expression.substitute(
             {name: costs[name] for name in self.expression.symbols & costs.keys()}
         )
-        return Objective(
-            self.text if expression == self.expression else wording(expression), expression
-        )
+        text = self.text if expression == self.expression else wording(expression)
+        return Objective(text, expression, summed=self.factors is None)
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,8 @@ class Question:
     """What is minimised; at least one."""
     limits: tuple[Limit, ...] = ()
     """Upper limits."""
+    before: tuple[tuple[Objective, Fraction], ...] = ()
+    """Objectives that come first in order, with the optima they keep."""
 
     @cached_property
     def workloads(self) -> tuple[str, ...]:
@@ -80,11 +84,53 @@ class Question:
     @cached_property
     def minimised(self) -> tuple[Amount, ...]:
         """The objectives as amounts."""
-        every = tuple(work.factor for work in self.works)
-        return tuple(
-            Amount(o.text, o.expression, every if self.of_runs(o.expression) else ())
-            for o in self.objectives
-        )
+        return tuple(self._amount(objective) for objective in self.objectives)
+
+    def _amount(self, objective: Objective, bound: Fraction | None = None) -> Amount:
+        """An objective as an amount."""
+        expression, factors = objective.expression, factors_of(objective)
+        if not self.of_runs(expression):
+            return Amount(objective.words, expression, bound=bound)
+        shares = tuple(work.factor for work in self.works)
+        if len(shares) == 1 and factors is not None:  # of one layer it is a multiple of a run's
+            shares, factors = (shares[0] ** factors.degree,), None
+        if factors is not None and factors.symbols & self.space.costs.keys():
+            factors = None
+        return Amount(objective.words, expression, shares, bound, factors=factors)
+
+    def among_optima(self, value: Fraction) -> Question | None:
+        """What is minimised next, among accelerators and mappings of an optimum; None if nothing
+        is."""
+        (first,) = self.objectives
+        if first.then is None:
+            return None
+        before = (*self.before, (first, value))
+        return replace(self, objectives=(first.then,), before=before)
+
+    def check_products(self) -> None:
+        """Refuse products of what several layers take, which are no sums, but for a single product
+        of two sums."""
+        costs, names = self.space.costs.keys(), self.space.accelerator.metrics.keys()
+        several = len(self.works) > 1
+        for objective, amount in zip(self.objectives, self.minimised, strict=True):
+            each = objective.order
+            one = len(self.objectives) == len(each) == 1 and amount.factors is not None
+            if (
+                several
+                and not one
+                and any(not o.summed and multiplies(o.expression, names, costs) for o in each)
+            ):
+                raise InputError(
+                    f"--objective '{objective.text}' is no sum over {len(self.works)} layers; "
+                    "allowed: one product of two sums of metrics of layers, such as edp, or "
+                    f"sum({objective.words}), the sum of what each run has"
+                )
+        for limit in self.limits:
+            if several and multiplies(limit.expression, names, costs):
+                raise InputError(
+                    f"--limit '{limit.metric}' is no sum over {len(self.works)} layers; allowed: "
+                    "limits on metrics of layers that add up"
+                )
 
     @cached_property
     def limited(self) -> tuple[Amount, ...]:
@@ -93,7 +139,7 @@ class Question:
         Layers that nothing counts are among them with their first metric, without a limit:
         accelerators must run them all.
         """
-        found = []
+        found = [self._amount(objective, bound) for objective, bound in self.before]
         for limit in self.limits:
             if not self.of_runs(limit.expression):
                 found.append(Amount(limit.metric, limit.expression, bound=limit.bound))
@@ -202,10 +248,7 @@ def make_question(
     known = [*space.accelerator.metrics, *space.costs]
     if not works:
         raise InputError(f"space {space.name}: there are no layers; allowed: at least one workload")
-    parsed = tuple(
-        Objective(text, parse_expression(text, where="--objective", allowed=known))
-        for text in objectives
-    )
+    parsed = tuple(read_objective(text, "--objective", known) for text in objectives)
     if not parsed:
         raise InputError("--objective is missing; allowed: an expression over " + ", ".join(known))
     check_distinct(parsed)
@@ -213,4 +256,6 @@ def make_question(
     for text, bound in (limits or {}).items():
         parse_expression(text, where="--limit", allowed=known)
         asked.append(Limit(text, Fraction(bound)))
-    return Question(space, tuple(works), parsed, tuple(asked))
+    question = Question(space, tuple(works), parsed, tuple(asked))
+    question.check_products()
+    return question

@@ -36,6 +36,9 @@ class HardwarePoint:
         """An amount, by the Fraction reference."""
         if not amount.shares:
             return amount.of_layer(self.costs).value({})
+        if amount.factors is not None:
+            runs = zip(amount.shares, (layer.metrics for layer in self.layers), strict=True)
+            return amount.factors.value(amount.factors.over([*runs]))
         objective, pairs = amount.of_layer(self.costs), zip(amount.shares, self.layers, strict=True)
         return sum(
             (share * objective.value(solution.metrics) for share, solution in pairs if share),

@@ -11,12 +11,12 @@ off. Hulls have finitely many vertices, so bound and value meet, exactly.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import wraps
 from itertools import combinations
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.expression import (
@@ -36,7 +36,7 @@ from ithaca.solver.conclusion import conclude
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.studies.network.envelope import Envelope, Weights
 from ithaca.studies.network.result import NetworkResult, Total
-from ithaca.studies.network.totals import ADDITIVE, adds_up, require_one
+from ithaca.studies.network.totals import ADDITIVE, adds_up
 from ithaca.studies.scale import wording
 
 #: Metrics that are products of others.
@@ -45,8 +45,13 @@ PRODUCTS: Mapping[str, Expression] = {"edp": multiply(Symbol("energy"), Symbol("
 #: Two sums over a network.
 Point = tuple[Fraction, Fraction]
 
-#: Solves a network for weighted sums.
-SolveWeighted = Callable[[Weights, SolveOptions], NetworkResult]
+#: What is answered for some weights.
+Answer = TypeVar("Answer")
+
+#: Solves for weights, between others: the answer, what is proven of the sum, and its point.
+SolveWeighted = Callable[
+    [Weights, tuple[Weights, Weights], SolveOptions], tuple[Answer, Certificate, Point | None]
+]
 
 #: Weights of one amount alone.
 AXES: tuple[Weights, Weights] = ((Fraction(1), Fraction(0)), (Fraction(0), Fraction(1)))
@@ -85,13 +90,24 @@ class Factors:
         )
         return Objective(" + ".join(terms), expression)
 
+    @property
+    def symbols(self) -> frozenset[str]:
+        """The metrics that both are of."""
+        return self.amounts[0].symbols | self.amounts[1].symbols
+
+    @property
+    def degree(self) -> int:
+        """How many times a multiple of both sums multiplies the product."""
+        return sum(self.powers)
+
     def sums(self, result: NetworkResult) -> Point:
         """X and Y over a network of which every layer has a configuration."""
+        return self.over([(r.layer.count, r.answer.metrics) for r in result.layers])
+
+    def over(self, runs: Sequence[tuple[int | Fraction, Mapping[str, Fraction]]]) -> Point:
+        """X and Y over runs: how much each counts, and its metrics."""
         x, y = (
-            sum(
-                (r.layer.count * part.evaluate(r.answer.metrics, FRACTION) for r in result.layers),
-                Fraction(0),
-            )
+            sum((count * part.evaluate(own, FRACTION) for count, own in runs), Fraction(0))
             for part in self.amounts
         )
         return x, y
@@ -99,7 +115,9 @@ class Factors:
 
 def factors_of(objective: Objective) -> Factors | None:
     """An objective over layers as a product of two sums that never fall below 0; None if it is no
-    such product."""
+    such product, or the sum of what runs have."""
+    if objective.summed:
+        return None
     expression = objective.expression.substitute(PRODUCTS)
     scale, product = split_coefficient(expression)
     if not isinstance(product, Product) or scale <= 0:
@@ -123,13 +141,28 @@ def factors_of(objective: Objective) -> Factors | None:
 def check_products(objective: Objective) -> None:
     """Refuse products of what adds up over layers with anything else: their value over several
     layers is not known from that of each."""
-    for node in walk(objective.expression.substitute(PRODUCTS)):
-        powers = [power for _, power in node.factors] if isinstance(node, Product) else []
-        if sum(powers) > 1 and min(powers) > 0 and node.symbols & {*ADDITIVE}:
+    for each in objective.order:
+        if not each.summed and multiplies(each.expression, ADDITIVE):
             raise InputError(
                 f"--objective '{objective.text}' has products over layers that are not proven; "
-                f"allowed: sums, or one product of powers of two sums, of {', '.join(ADDITIVE)}"
+                f"allowed: sums, or one product of powers of two sums, of {', '.join(ADDITIVE)}; "
+                f"sum({each.words}) is the sum of what each run has"
             )
+
+
+def multiplies(
+    expression: Expression, names: Collection[str], constants: Collection[str] = ()
+) -> bool:
+    """Whether an expression has products of some metrics with others, but for constants, or powers
+    of them."""
+    for node in walk(expression.substitute(PRODUCTS)):
+        if isinstance(node, Product):
+            parts = [(b, p) for b, p in node.factors if not b.symbols <= {*constants}]
+            powers = [power for base, power in parts if base.symbols & {*names}]
+            others = [power for base, power in parts if not base.symbols & {*names}]
+            if sum(powers) > 1 or (powers and max(powers) > 0 and others and max(others) > 0):
+                return True
+    return False
 
 
 def with_products(solve: Callable[..., NetworkResult]) -> Callable[..., NetworkResult]:
@@ -140,15 +173,26 @@ def with_products(solve: Callable[..., NetworkResult]) -> Callable[..., NetworkR
         factors = factors_of(request.objective)
         if factors is None:
             return solve(network, request, options)
-        require_one(request.objective, "products over layers")
-        search = _ProductSearch(factors, Budget(options.search))
-        gap = options.search.gap / sum(factors.powers)
+        if request.objective.then is not None:
+            raise InputError(
+                f"--objective '{request.objective.text}' is several in order, of which a product "
+                "over layers is one; allowed: the product alone"
+            )
+        budget, envelope = Budget(options.search), Envelope(AXES[0], AXES)
 
-        def at(weights: Weights, share: SolveOptions) -> NetworkResult:
-            run = replace(options, search=replace(share, gap=gap), envelope=search.envelope)
-            return solve(network, request.minimising(factors.weighted(weights)), run)
+        def at(
+            weights: Weights, neighbours: tuple[Weights, Weights], share: SolveOptions
+        ) -> tuple[NetworkResult, Certificate, Point | None]:
+            envelope.weights, envelope.neighbours = weights, neighbours
+            run = replace(options, search=share, envelope=envelope)
+            found = solve(network, request.minimising(factors.weighted(weights)), run)
+            assert found.total is not None  # weighted sums add up
+            point = factors.sums(found) if found.answered else None
+            return found, found.total.certificate, point
 
-        return search.run(at, request, options.method.value)
+        best, total = ProductSearch[NetworkResult](factors, budget).run(at, options.method.value)
+        complete = total.certificate.settled or not options.search.stopped
+        return replace(best, request=request, total=total, complete=complete)
 
     return solve_product
 
@@ -169,20 +213,20 @@ class _Line:
         return self.weights[0] * point[0] + self.weights[1] * point[1]
 
 
-class _ProductSearch:
+class ProductSearch(Generic[Answer]):
     """The least product, by weights one after the other."""
 
     def __init__(self, factors: Factors, budget: Budget) -> None:
-        self._factors, self._budget = factors, budget
+        self.factors, self._budget = factors, budget
         self._lines: dict[Weights, _Line] = {}
-        self.envelope = Envelope(AXES[0], AXES)
-        self._best: NetworkResult | None = None
+        self._best: Answer | None = None
         self._value: Fraction | None = None
         self._proofs: list[Certificate] = []
 
-    def run(self, at: SolveWeighted, request: Any, method: str) -> NetworkResult:
-        """Search until bound and value meet, or the options say to stop."""
-        options = self._budget.options
+    def run(self, at: SolveWeighted[Answer], method: str) -> tuple[Answer, Total]:
+        """Search until bound and value meet, or the options say to stop: the best answer, or the
+        last, and the product with what is proven of it."""
+        options = replace(self._budget.options, gap=self._budget.options.gap / self.factors.degree)
         for axis in AXES:  # what is known without a search
             found = self._look(at, axis, AXES, replace(options, time_limit=0.0))
         corner, pair = self._least()
@@ -190,10 +234,10 @@ class _ProductSearch:
             weights = self._next(corner, *pair)
             if weights is None:
                 break
-            sides = pair[0].weights, pair[1].weights
-            found = self._look(at, weights, sides, self._budget.part(SHARE))
+            share = replace(self._budget.part(SHARE), gap=options.gap)
+            found = self._look(at, weights, (pair[0].weights, pair[1].weights), share)
             corner, pair = self._least()
-        bound, empty = self._factors.value(corner), self._proofs[-1].empty
+        bound, empty = self.factors.value(corner), self._proofs[-1].empty
         proof = conclude(
             self._value,
             bound if self._value is None else min(bound, self._value),
@@ -202,36 +246,28 @@ class _ProductSearch:
             nodes=sum(known.nodes for known in self._proofs),
             seconds=sum(known.seconds for known in self._proofs),
         ).within(among_all(self._proofs), among_all(k for k in self._proofs if k.empty))
-        return replace(
-            self._best or found,
-            request=request,
-            total=Total(self._value, proof),
-            complete=proof.settled or not options.stopped,
-        )
+        return self._best or found, Total(self._value, proof)
 
     def _look(
         self,
-        at: SolveWeighted,
+        at: SolveWeighted[Answer],
         weights: Weights,
         neighbours: tuple[Weights, Weights],
         options: SolveOptions,
-    ) -> NetworkResult:
-        """Solve a network for some weights, between others, and keep what that tells."""
-        self.envelope.weights, self.envelope.neighbours = weights, neighbours
-        found = at(weights, options)
-        assert found.total is not None  # weighted sums add up
-        self._proofs.append(found.total.certificate)
-        bound, point = found.total.certificate.lower_bound or Fraction(0), None
-        if found.answered:
-            point = self._factors.sums(found)
-            value = self._factors.value(point)
+    ) -> Answer:
+        """Solve for some weights, between others, and keep what that tells."""
+        found, proof, point = at(weights, neighbours, options)
+        self._proofs.append(proof)
+        if point is not None:
+            value = self.factors.value(point)
             if self._value is None or value < self._value:
                 self._best, self._value = found, value
+        bound = proof.lower_bound or Fraction(0)
         self._lines[weights] = _Line(weights, bound, point, options.time_limit != 0)
         return found
 
     def _closed(self, corner: Point) -> bool:
-        bound = self._factors.value(corner)
+        bound = self.factors.value(corner)
         return self._proofs[-1].empty or self._budget.options.gap_is_met(self._value, bound)
 
     def _least(self) -> tuple[Point, tuple[_Line, _Line]]:
@@ -239,7 +275,7 @@ class _ProductSearch:
         axis first."""
         lines = sorted(self._lines.values(), key=lambda line: slope(line.weights))
         found = [
-            (self._factors.value(corner), corner, pair)
+            (self.factors.value(corner), corner, pair)
             for pair in combinations(lines, 2)
             if all(line.at(corner := crossing(*pair)) >= line.bound for line in lines)
         ]
@@ -254,7 +290,7 @@ class _ProductSearch:
             (x, y), (u, v) = one.point, other.point
             ratio = (u - x) / (y - v) if u > x and y > v else low
         else:
-            (x, y), (a, b) = corner, self._factors.powers
+            (x, y), (a, b) = corner, self.factors.powers
             exact = b * x / (a * y) if y else INFINITE
             near = Fraction(f"{float(exact):.{DIGITS}g}") if exact != INFINITE else exact
             ratio = near if low < near < high else exact

@@ -33,9 +33,10 @@ def adds_up(objective: Objective) -> bool:
 
     That holds for sums, constant multiples, maxima and minima of metrics that add up. A maximum,
     such as ``max(latency, off_chip_words/8)``, is taken per run, as layers run one after the other.
-    It does not hold for resources, rates, and products such as ``edp``.
+    It does not hold for resources, rates, and products such as ``edp``; ``sum(edp)`` is the sum of
+    what runs have.
     """
-    return all(_adds_up(each.expression) for each in objective.order)
+    return all(each.summed or _adds_up(each.expression) for each in objective.order)
 
 
 def require_one(objective: Objective, what: str) -> None:

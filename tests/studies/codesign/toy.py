@@ -257,10 +257,10 @@ def random_question(seed: int) -> Question:
     single = [
         "latency",
         "energy",
-        "edp",
+        "sum(edp)",
         "traffic + latency",
         "latency*area",
-        "edp/price",
+        "sum(edp/price)",
         "area",
         "max(latency, energy/9)",
     ]
