@@ -24,6 +24,7 @@ OUTSIDE = {"tests", "benchmarks", "docs"}
 DISTRIBUTIONS = {
     "cyipopt": "cyipopt-wheels",
     "google": "onnx",  # its messages are protobuf's
+    "pydantic_core": "pydantic",
     "vcd": "pyvcd",
     "yaml": "pyyaml",
 }
