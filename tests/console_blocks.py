@@ -146,6 +146,7 @@ def _shell(command: str, folder: Path, variables: dict[str, str], given: str = "
 def plain(text: str) -> str:
     """Text without what may differ between runs: folds, box counts, seconds, and the width of
     columns of seconds."""
+    text = "\n".join(_without_seconds(text))  # before rows that begin with blanks pass for folds
     text = re.sub(rf"\n *{FOLD}(?=\S)", " ", text)
     text = re.sub(r"[\d,]+ (boxes|arrays|plans), [\d.]+ s\b", r"\1", text)
     text = re.sub(
@@ -154,7 +155,7 @@ def plain(text: str) -> str:
     text = re.sub(r"confirmed( by \w+)?(, the same search,)? in [\d.]+ s\b", r"confirmed\1\2", text)
     text = re.sub(r"(proven again|same search) in [\d.]+ s\b", r"\1", text)
     text = re.sub(r"\n{2,}", "\n\n", text)
-    return re.sub(r"[━─┏┓┡┩└┘┳┴╇]+", "━", "\n".join(_without_seconds(text)))
+    return re.sub(r"[━─┏┓┡┩└┘┳┴╇]+", "━", text)
 
 
 def _without_seconds(text: str) -> list[str]:
