@@ -118,7 +118,7 @@ def test_names_that_only_multiply_are_parameters() -> None:
     assert dict(nest.parameters) == {"s": 2, "d": 1}
     with pytest.raises(
         ithaca.InputError,
-        match="sizes of p, c, s are missing; allowed: those of all of n, r, p, c, d, s",
+        match="sizes of c, p, s are missing; allowed: those of all of n, r, c, p, d, s",
     ):
         ithaca.solve(statement, n=4, r=4, d=1)
 
