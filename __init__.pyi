@@ -115,6 +115,12 @@ def build(
 
 def codesign(
     space: str | PathLike[str] | HardwareSpace,
+    workloads: str
+    | LoopNest
+    | Network
+    | Sequence[str | LoopNest | Network]
+    | Mapping[Any, float | str]
+    | None = None,
     *,
     workload: str
     | LoopNest
@@ -205,8 +211,9 @@ def load(
     layer of one; a front, a what-if study, or matches."""
 
 def map(
-    problem: str | PathLike[str] | LoopNest | None = None,
+    workload: str | PathLike[str] | LoopNest | None = None,
     *,
+    problem: str | PathLike[str] | LoopNest | None = None,
     problems: str | PathLike[str] | None = None,
     sizes: Mapping[str, int] | Sequence[str] | None = None,
     arch: str | PathLike[str] | Architecture | None = None,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -12,10 +11,10 @@ from typer import Option
 
 from ithaca.commands.api.grids import METRIC, Grid
 from ithaca.commands.api.grids import grid as evaluate_grid
-from ithaca.commands.api.options import Written
+from ithaca.commands.api.options import AsJson, Written
 from ithaca.commands.conclusion import write_and_show
 from ithaca.commands.display import console
-from ithaca.commands.outcome import nothing_found, wrote
+from ithaca.commands.outcome import nothing_found, print_document, wrote
 from ithaca.commands.typed import calls
 from ithaca.exports.charts.files import check_plot
 from ithaca.exports.charts.heatmap import check_metric
@@ -55,6 +54,7 @@ def grid(
         Option("-o", "--output", help="Write the grid as NetCDF (.nc)."),
         Written(check_netcdf),
     ] = None,
+    as_json: AsJson = False,
 ) -> None:
     """``ithaca grid``."""
     for option, given in (("--x", x), ("--y", y), ("--metric", metric)):
@@ -77,18 +77,31 @@ def grid(
         found.check_plot(*picture[:3])
     # xarray, Dask and HDF5 have locks of their own: a signal is looked at between steps and chunks
     with deferred():
-        _tell(found, picture, output)
+        _tell(found, picture, output, as_json=as_json)
     if found.best is None:
         nothing_found("no point of the grid is feasible")
 
 
-def _tell(grid: Grid, picture: tuple[Path, str, str, str] | None, output: Path | None) -> None:
+def _tell(
+    grid: Grid,
+    picture: tuple[Path, str, str, str] | None,
+    output: Path | None,
+    *,
+    as_json: bool,
+) -> None:
     """Evaluate, write and print. A picture has a file, two factors and a metric."""
     dataset = grid.dataset
     check()
     if picture is not None:
         check_metric(dataset, picture[3])
-    write_and_show(partial(_print, grid), (output, grid.save))
+
+    def show() -> None:
+        if as_json:
+            print_document(grid.document)
+        else:
+            _print(grid)
+
+    write_and_show(show, (output, grid.save))
     check()
     if picture is not None:
         grid.plot(*picture)

@@ -8,7 +8,7 @@ import typer
 
 from ithaca.commands.api.keywords import questions
 from ithaca.commands.api.lists import list_networks, list_platforms, list_spaces, list_workloads
-from ithaca.commands.api.options import TableFile
+from ithaca.commands.api.options import AsJson, TableFile
 from ithaca.commands.outcome import print_document
 from ithaca.commands.schemas import schema
 from ithaca.commands.tabled import show_list
@@ -34,7 +34,7 @@ listing = typer.Typer(help=HELP, no_args_is_help=True, add_completion=False, ric
 
 @listing.command("workloads")
 @as_typed
-def print_workloads(*, table: TableFile = None) -> None:
+def print_workloads(*, table: TableFile = None, as_json: AsJson = False) -> None:
     """Loop nests that come with Ithaca."""
     rows = []
     for nest in list_workloads():
@@ -45,12 +45,13 @@ def print_workloads(*, table: TableFile = None) -> None:
         ("name", "statement", "loops and parameters (defaults)", "untiled", "SIMD", "what it is"),
         rows,
         table,
+        as_json=as_json,
     )
 
 
 @listing.command("networks")
 @as_typed
-def print_networks(*, table: TableFile = None) -> None:
+def print_networks(*, table: TableFile = None, as_json: AsJson = False) -> None:
     """Networks that come with Ithaca."""
     rows = []
     for network in list_networks():
@@ -61,13 +62,16 @@ def print_networks(*, table: TableFile = None) -> None:
         figures = (str(runs), str(len(network.layers)), f"{network.operations / 10**9:.4g}")
         rows.append((network.name, "\n".join(defaults), *figures, network.description))
     show_list(
-        ("name", "parameters (defaults)", "layers", "distinct", "GMAC", "what it is"), rows, table
+        ("name", "parameters (defaults)", "layers", "distinct", "GMAC", "what it is"),
+        rows,
+        table,
+        as_json=as_json,
     )
 
 
 @listing.command("platforms")
 @as_typed
-def print_platforms(*, table: TableFile = None) -> None:
+def print_platforms(*, table: TableFile = None, as_json: AsJson = False) -> None:
     """Devices that come with Ithaca."""
     rows, sources = [], []
     for platform in list_platforms():
@@ -87,12 +91,13 @@ def print_platforms(*, table: TableFile = None) -> None:
         rows,
         table,
         sources,
+        as_json=as_json,
     )
 
 
 @listing.command("spaces")
 @as_typed
-def print_spaces(*, table: TableFile = None) -> None:
+def print_spaces(*, table: TableFile = None, as_json: AsJson = False) -> None:
     """Hardware spaces that come with Ithaca."""
     rows, sources = [], []
     for space in list_spaces():
@@ -119,6 +124,7 @@ def print_spaces(*, table: TableFile = None) -> None:
         rows,
         table,
         sources,
+        as_json=as_json,
     )
 
 

@@ -8,8 +8,9 @@ from pathlib import Path
 from rich.markup import escape
 
 from ithaca.commands.display import console
-from ithaca.commands.outcome import write_rows
+from ithaca.commands.outcome import print_document, write_rows
 from ithaca.commands.tables import Table
+from ithaca.files.writing import SCHEMA
 
 
 def show_list(
@@ -17,9 +18,15 @@ def show_list(
     rows: Sequence[tuple[str, ...]],
     file: Path | None,
     sources: Sequence[str] = (),
+    *,
+    as_json: bool = False,
 ) -> None:
     """Print a table and where its figures are from, and write it if asked for."""
     write_rows(file, headings, rows)
+    if as_json:
+        named = [dict(zip(headings, row, strict=True)) for row in rows]
+        print_document({"schema": SCHEMA, "list": named, "sources": list(sources)})
+        return
     cells = [list(zip(headings, row, strict=True)) for row in rows]
     console().print(Table(cells, left=headings))
     for source in sources:

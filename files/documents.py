@@ -13,7 +13,7 @@ from pydantic.json_schema import GenerateJsonSchema, models_json_schema
 from pydantic_core import core_schema
 
 from ithaca.files.errors import InputError
-from ithaca.files.messages import quoted, refuse
+from ithaca.files.messages import meant, quoted, refuse
 from ithaca.files.numbers import json_number
 from ithaca.files.reading import location, packaged_names, packaged_text, parse_json, read_text
 from ithaca.files.yaml_documents import MAX_DEPTH, parse_yaml
@@ -192,6 +192,7 @@ def find_document(
     ):
         raise InputError(
             f"unknown {what} {quoted(name_or_path)}; known: {', '.join(known)}; or {files}"
+            f"{meant(name_or_path, known)}"
         )
     path = Path(name_or_path)
     return load_document(path, max_bytes, tags, depth), path

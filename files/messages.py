@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from difflib import get_close_matches
+
 from ithaca.files.errors import InputError
 
 #: How much of a bad value an error message repeats (characters).
@@ -27,6 +30,13 @@ def quoted(value: object) -> str:
         case list():
             return "a list"
     return f"a {type(value).__name__}"
+
+
+def meant(word: object, known: Iterable[object]) -> str:
+    """What ends a line that refuses a name: the known one nearest to it, if one is near."""
+    names = {str(name).lower(): str(name) for name in known}
+    near = get_close_matches(str(word).lower(), names, n=1)
+    return f"; did you mean {names[near[0]]}?" if near else ""
 
 
 def escaped(text: str) -> str:

@@ -6,6 +6,8 @@ Inside, all numbers are exact rationals; in a file they are JSON numbers.
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Mapping
 from fractions import Fraction
 
 from ithaca.files.errors import InputError
@@ -13,6 +15,16 @@ from ithaca.files.errors import InputError
 #: A number that is not negative, as somebody types it or a result prints it: of up to 40 digits
 #: before and after the point.
 DECIMAL = r"([0-9]{1,40}(\.[0-9]{0,40})?|\.[0-9]{1,40})([eE][+-]?[0-9]{1,2})?"
+
+
+#: What follows a number that people write.
+SCALES = {"k": 10**3, "M": 10**6, "G": 10**9}
+
+
+def written(text: str, units: Mapping[str, int | Fraction] = SCALES) -> Fraction | None:
+    """A number as people write it, such as 2k, 1e6, 10m or 50%; None if it is none."""
+    match = re.fullmatch(rf"(?P<number>{DECIMAL})(?P<unit>{'|'.join(units)})?", text)
+    return Fraction(match["number"]) * units.get(match["unit"], 1) if match else None
 
 
 def json_number(value: Fraction) -> int | float:

@@ -9,9 +9,11 @@ import math
 import re
 from collections.abc import Collection, Mapping, Sequence
 from enum import Enum
+from fractions import Fraction
 
 from ithaca.files.errors import InputError
-from ithaca.files.messages import quoted
+from ithaca.files.messages import meant, quoted
+from ithaca.files.numbers import SCALES, written
 
 #: Marks an option that may be given several times.
 REPEATED = "repeated"
@@ -64,15 +66,29 @@ def parse_choice(option: str, word: object, allowed: Collection[str], why: str =
     """A word of those allowed, or what it stands for."""
     text = str(word.value if isinstance(word, Enum) else word)
     if text not in allowed:
-        raise InputError(f"{option} is {quoted(text)}; allowed: {', '.join(allowed)}{why}")
+        raise InputError(
+            f"{option} is {quoted(text)}; allowed: {', '.join(allowed)}{why}{meant(text, allowed)}"
+        )
     return text
 
 
-def parse_number(option: str, value: object, *, positive: bool = False) -> float:
-    """A finite number that is not negative (nor 0, where it must be positive)."""
+#: Units of times, in seconds; and of shares.
+TIMES, SHARES = {"s": 1, "m": 60, "h": 3600}, {"%": Fraction(1, 100)}
+
+
+def parse_number(
+    option: str,
+    value: object,
+    *,
+    positive: bool = False,
+    units: Mapping[str, int | Fraction] = SCALES,
+) -> float:
+    """A finite number, perhaps with a unit, that is not negative (nor 0, where it must be
+    positive)."""
     text = str(value)
     try:
-        read = float(text)
+        number = written(text, units)
+        read = float(text if number is None else number)
     except ValueError:
         read = math.nan
     if not math.isfinite(read) or read < 0 or (positive and read == 0):
@@ -85,6 +101,8 @@ def parse_number(option: str, value: object, *, positive: bool = False) -> float
 def parse_integer(option: str, value: object, *, least: int) -> int:
     """An integer of at least ``least``."""
     text = str(value)
+    if isinstance(value, str) and (number := written(text)) is not None and number.denominator == 1:
+        text = str(int(number))
     if not re.fullmatch(r"[+-]?[0-9]{1,18}", text) or int(text) < least:
         digits = " of at most 18 digits" if re.fullmatch(r"\+?[0-9]{19,}", text) else ""
         raise InputError(f"{option} is {quoted(text)}; allowed: an integer ≥ {least}{digits}")

@@ -22,12 +22,13 @@ from ithaca.studies.codesign.search import BoxSearch
 
 
 def verify_codesign(result: CodesignResult, options: SolveOptions) -> Iterator[Check]:
-    """Prove again what a co-design claims: layers on its accelerators, then the space; the time
-    limit is for each of them.
+    """Prove again what a co-design claims: layers on its accelerators, half of the time, then the
+    space.
 
     Raises `InputError` if a claim is false, and no engine repeats it; `DisagreementError` if
     engines contradict each other.
     """
+    whole = Budget(options)
     for place, found in enumerate(result.front):
         for work, answer in zip(result.question.works, found.layers, strict=True):
             name = shown_name(result.question, work)
@@ -37,7 +38,12 @@ def verify_codesign(result: CodesignResult, options: SolveOptions) -> Iterator[C
                 )
             else:
                 yield Check(
-                    name, *verify(answer, Budget(options).share(), f"front[{place}] {name}")
+                    name,
+                    *verify(
+                        answer,
+                        whole.part(0.5 / len(result.question.works)),
+                        f"front[{place}] {name}",
+                    ),
                 )
     space = result.question.space
     units = {q.name: q.unit for q in space.quantities}
@@ -45,6 +51,7 @@ def verify_codesign(result: CodesignResult, options: SolveOptions) -> Iterator[C
     if said := ", ".join(f"{name} in {unit}" for name, unit in units.items() if unit):
         yield as_stated(said)
     claim, checked = result.certificate, True
+    options = whole.share()
     limit = (
         BOUND_WITHIN
         if options.time_limit is None and not claim.status.proven

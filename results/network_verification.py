@@ -53,20 +53,21 @@ def as_stated(words: str) -> Check:
 
 
 def verify_network(result: NetworkResult, options: SolveOptions) -> Iterator[Check]:
-    """Prove again what a network's result claims, layer by layer, then the total; the time limit is
-    for each layer.
+    """Prove again what a network's result claims, layer by layer, then the total.
 
     Raises `InputError` if a claim is false, and no engine repeats it; it names the place in the
     file; `DisagreementError` if engines contradict each other.
     """
-    one_search, confirmed = result.mode in ONE_SEARCH, True
+    one_search, confirmed, whole = result.mode in ONE_SEARCH, True, Budget(options)
     if not result.request.layers and not one_search:
         _check_designs(result)
     for index, layer in enumerate(result.layers):
         check = (
             _evaluated(layer)
             if one_search
-            else _check_layer(result, layer, options, f"layers[{index}]")
+            else _check_layer(
+                result, layer, whole.share(len(result.layers) - index + 1), f"layers[{index}]"
+            )
         )
         confirmed &= check.confirmed
         yield check
@@ -80,11 +81,11 @@ def verify_network(result: NetworkResult, options: SolveOptions) -> Iterator[Che
         )
     if words := "; ".join(_words(result.network)):
         yield as_stated(words)
-    total, budget = result.total, Budget(options)  # of all further searches together
+    total, budget = result.total, Budget(whole.share())  # of all further searches together
     if total is None:
         yield Check("total", "none is claimed: the objective does not add up over layers", True)
     elif one_search:
-        yield Check("total", *_prove_arrays(result, total, options))
+        yield Check("total", *_prove_arrays(result, total, whole.share()))
     elif result.fusing is not None:
         yield from _search_again(result, total, result.fusing, budget)
     elif not adds_up(result.request.objective):

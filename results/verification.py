@@ -85,8 +85,9 @@ def _other(problem: Problem) -> Method:
 
 def verify_study(study: Study, options: SolveOptions) -> Iterator[Check]:
     """Solve every point of a study again, and compare all that is claimed of it."""
+    whole, left = Budget(options), len(study.points)
     for place, (index, point) in enumerate(study.points.items()):
-        budget, labels = Budget(options), study.labels(index)
+        budget, labels = Budget(whole.share(left - place)), study.labels(index)
         name = ", ".join(f"{axis} {label}" for axis, label in labels.items()) or "point"
         known = {**study.provenance, **labels}
         question = question_fields(point.problems, str(known.get("platform", known.get("arch"))))

@@ -219,7 +219,7 @@ def test_python_answers_alike(files: Path) -> None:
     ("words", "told"),
     [
         (ASKED[2:], "--arch is missing"),
-        (ASKED[:2], "--problem is missing"),
+        (ASKED[:2], "WORKLOAD is missing"),
         (("--arch", "tiniest", *ASKED[2:]), "unknown architecture 'tiniest'; known: "),
         ((*ASKED[:2], "--problem", "nothing.yaml"), "nothing.yaml: no such file"),
         ((*ASKED, "--objective", "dsp"), "--objective: 'dsp' uses the unknown name"),

@@ -26,10 +26,16 @@ from pydantic import Field
 
 from ithaca.files.documents import Document, validated
 from ithaca.files.errors import InputError
-from ithaca.files.messages import quoted, refuse
+from ithaca.files.messages import meant, quoted, refuse
 from ithaca.workloads.affine import Access
 from ithaca.workloads.nest import LoopNest, check_size
-from ithaca.workloads.statement import einsum_statement, factors_in, names_in, parse_statement
+from ithaca.workloads.statement import (
+    accumulating,
+    einsum_statement,
+    factors_in,
+    names_in,
+    parse_statement,
+)
 
 #: Largest kernel file (bytes); the packaged ones have 400.
 MAX_BYTES = 65_536
@@ -79,7 +85,7 @@ def statement_nest(text: str, sizes: Mapping[str, int], **more: Any) -> LoopNest
 
     Raises `InputError` if the text is no statement, or a loop or parameter has no number.
     """
-    statement = text if "+=" in text else einsum_statement(text)
+    statement = accumulating(text) if "=" in text else einsum_statement(text)
     parameters = factors_in(statement)
     output, inputs = parse_statement(statement, dict.fromkeys(parameters, STRIDE))
     subscripts = [subscript for access in (output, *inputs) for subscript in access]
@@ -96,6 +102,7 @@ def statement_nest(text: str, sizes: Mapping[str, int], **more: Any) -> LoopNest
         if name not in known:
             raise InputError(
                 f"unknown loop {quoted(name)} in sizes: {statement} has {', '.join(known)}"
+                f"{meant(name, known)}"
             )
     missing = [name for name in known if name not in sizes]
     if missing:
@@ -253,7 +260,7 @@ def _statement(read: KernelDocument) -> str:
         return einsum_statement(read.einsum, read.arrays)
     if read.arrays:
         raise InputError("arrays are named by the statement, too; allowed: arrays with einsum only")
-    return read.statement or ""
+    return accumulating(read.statement or "")
 
 
 def _check_names(loops: list[str], arrays: list[str], parameters: list[str]) -> None:

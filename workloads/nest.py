@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from math import prod
 
 from ithaca.files.errors import InputError
-from ithaca.files.messages import quoted
+from ithaca.files.messages import meant, quoted
 from ithaca.workloads.affine import Access
 from ithaca.workloads.statement import parse_statement
 
@@ -206,7 +206,8 @@ class LoopNest:
                 known = f"loops {', '.join(self.loops)}" + (
                     f" and parameters {', '.join(parameters)}" if parameters else ""
                 )
-                raise InputError(f"unknown loop {quoted(name)} in sizes: {self.name} has {known}")
+                what = f"unknown loop {quoted(name)} in sizes: {self.name} has {known}"
+                raise InputError(what + meant(name, (*self.loops, *parameters)))
         resized = replace(
             self, extents=tuple((name, sizes.get(name, n)) for name, n in self.extents)
         )

@@ -33,7 +33,13 @@ def parse_statement(
 
 def is_statement(text: str) -> bool:
     """Whether a text is a statement or an einsum, not a name or a path."""
-    return "+=" in text or "->" in text
+    return ("=" in text and "[" in text) or "->" in text
+
+
+def accumulating(text: str) -> str:
+    """A statement that accumulates: an assignment means the sum over the loops that its output does
+    not have."""
+    return text if "+=" in text else text.replace("=", "+=", 1)
 
 
 def factors_in(text: str) -> frozenset[str]:

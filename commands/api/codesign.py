@@ -50,16 +50,19 @@ def codesign(
             help="A hardware space that comes with Ithaca (ithaca list spaces), or a file: .yaml.",
         ),
     ],
+    workloads: Annotated[
+        Workload | Sequence[Workload] | Mapping[Any, float | str] | None,
+        Argument(
+            metavar="NAME[:WEIGHT]",
+            help="Networks, files of layers, or loop nests, and what each counts; "
+            "default: the space's own.",
+        ),
+        REPEATED,
+    ] = None,
     *,
     workload: Annotated[
         Workload | Sequence[Workload] | Mapping[Any, float | str] | None,
-        Option(
-            "--workload",
-            "-w",
-            metavar="NAME[:WEIGHT]",
-            help="A network, a file of layers, or a loop nest, and what it counts; may "
-            "be repeated. Default: the space's own.",
-        ),
+        Option("--workload", "-w", metavar="NAME[:WEIGHT]", help="The same by name; repeatable."),
         REPEATED,
     ] = None,
     layers: LayerPatterns = None,
@@ -118,7 +121,9 @@ def codesign(
     found = space if isinstance(space, HardwareSpace) else find_space(str(space))
     if divisors_only:
         found = _without_padding(found)
-    own = _beside(space, found.workloads) if workload is None else workload
+    if workload and workloads:
+        raise InputError("--workload is given beside workloads; allowed: one of them")
+    own = workloads or workload or _beside(space, found.workloads)
     named = [own] if not isinstance(own, Sequence | Mapping) or isinstance(own, str) else own
     own_search = module_of("ithaca.commands.families", found.accelerator.family, "splitting")
     if own_search is not None:

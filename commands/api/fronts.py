@@ -13,7 +13,7 @@ from ithaca.commands.api.answers import StudyAnswer
 from ithaca.commands.api.keywords import Asked, public
 from ithaca.commands.api.live_line import LiveLine, note
 from ithaca.commands.api.options import Effort, Extents, Results, Sizes, Workload
-from ithaca.commands.api.parsing import parse_extents, parse_proving_method
+from ithaca.commands.api.parsing import check_sizes, parse_extents, parse_proving_method
 from ithaca.commands.display import limited_metrics, unit_cells
 from ithaca.exports.charts.chart import Chart, metric_label
 from ithaca.exports.charts.of_studies import front_chart
@@ -152,13 +152,15 @@ def pareto(
     engine, search = parse_proving_method(method), effort.options
     most = None if max_points is None else parse_integer("--max-points", max_points, least=1)
     threads = effort.workers
-    nest = asked.nest(workload, parse_extents(sizes, extents))
+    own = parse_extents(sizes, extents)
+    nest = asked.nest(workload, own)
     question = asked.question(workload)
     minimised = parse_objectives(objectives, question.vocabulary(nest))
     question = replace(question, objective=minimised[0])
     for remark in question.remarks(nest):
         note(remark)
     posed = question.problems(nest)
+    check_sizes(workload, nest, own)
     if before is not None:
         before(minimised)
     store = None if results is None else Store(Path(results), note)

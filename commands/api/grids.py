@@ -18,9 +18,10 @@ from ithaca.commands.api.options import LayerName, ResultFile
 from ithaca.exports.charts.files import check_plot, save_plot
 from ithaca.exports.charts.heatmap import heat_map
 from ithaca.files.errors import InputError
-from ithaca.files.numbers import counted
+from ithaca.files.numbers import counted, json_number
 from ithaca.files.signals import deferred
 from ithaca.files.words import parse_integer, parse_loops
+from ithaca.files.writing import SCHEMA
 from ithaca.refine.grid import (
     Best,
     asked_between_chunks,
@@ -58,6 +59,21 @@ class Grid:
         """The feasible point of least objective; None if no point is feasible."""
         with self.at_work():
             return best_point(self.dataset, self.window)
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The ranges, how many points are legal and feasible, and the best one, ready for JSON."""
+        problem, best = self.window.problem, self.best
+        with self.at_work():
+            counts = {name: int(self.dataset[name].sum()) for name in ("legal", "feasible")}
+        found: dict[str, Any] = {"schema": SCHEMA, "study": "grid", "design": problem.design.name}
+        found |= {"factors": dict(self.window.shape), "points": self.window.points, **counts}
+        value = None if best is None else problem.feasible_value(best.configuration)
+        return found | {
+            "objective": problem.objective.text,
+            "value": None if value is None else json_number(value),
+            "best": None if best is None else {n: int(v) for n, v in best.factors.items()},
+        }
 
     @property
     def _doing(self) -> str:

@@ -22,7 +22,7 @@ from typer.models import ArgumentInfo
 
 from ithaca.commands.api.live_line import Hear, heard
 from ithaca.files.errors import InputError
-from ithaca.files.messages import quoted
+from ithaca.files.messages import meant, quoted
 from ithaca.files.words import parse_loops
 from ithaca.formulations.families import FAMILIES, UNNAMED
 from ithaca.formulations.question import Question
@@ -167,7 +167,8 @@ def declared(function: Callable[..., object]) -> tuple[Declared, ...]:
         elif is_dataclass(hint):
             found[name] = [] if hint is Asked else _grouped(hint, name)
     for name in [name for name, hint in hints.items() if hint is Asked]:
-        taken = {word for own in found.values() for o in own for word in (o.name, o.spelled)}
+        every = [o for own in found.values() for o in own]
+        taken = {o.name for o in every}.union(*(map(str, o.info.param_decls or ()) for o in every))
         shared: dict[str, Declared] = {}
         for option in (o for kind in questions() for o in _grouped(kind.options, name)):
             if not {option.name, option.spelled} & taken:
@@ -215,7 +216,7 @@ def public(function: Callable[..., T]) -> Callable[..., T]:
             allowed = ", ".join(flat.parameters)
             raise InputError(
                 f"{name} is {quoted(keywords[name])}, which {function.__name__} "
-                f"does not take; allowed: {allowed}"
+                f"does not take; allowed: {allowed}{meant(name, flat.parameters)}"
             )
         words = flat.bind(*values, **keywords).arguments
         extents: dict[str, Any] = {}

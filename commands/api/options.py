@@ -66,7 +66,7 @@ SteadyMethod = Annotated[
     ),
 ]
 TimeLimit = Annotated[
-    float | None, Option("--time-limit", metavar="S", help="Seconds for the whole run.")
+    float | None, Option("--time-limit", metavar="S", help="Seconds for the whole run, or 10m, 2h.")
 ]
 RandomSeed = Annotated[int, Option("--seed", metavar="N", help="Seed of the random numbers.")]
 Results = Annotated[
@@ -157,7 +157,7 @@ class SearchOptions(Effort):
         Option(
             "--gap",
             metavar="G",
-            help="Relative gap at which a search counts as done; 0 asks for a proof.",
+            help="Relative gap at which a search counts as done, or 1%; 0 asks for a proof.",
         ),
     ] = 0
     seed: Annotated[

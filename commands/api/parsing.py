@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
 from ithaca.files.words import (
+    SHARES,
+    TIMES,
     assignments,
     parse_choice,
     parse_integer,
@@ -16,7 +18,8 @@ from ithaca.files.words import (
     several,
 )
 from ithaca.solver.options import SolveOptions
-from ithaca.workloads.nest import MAX_EXTENT
+from ithaca.workloads.library import workload_names
+from ithaca.workloads.nest import MAX_EXTENT, LoopNest
 
 if TYPE_CHECKING:
     from ithaca.solver.engines import Method
@@ -50,6 +53,17 @@ def parse_extent(loop: str, value: object, where: str = "") -> int:
             f"{where}loop '{loop}' is {quoted(text)}; allowed: an integer from 1 to {MAX_EXTENT}"
         )
     return int(text)
+
+
+def check_sizes(workload: object, nest: LoopNest, sizes: Collection[str]) -> None:
+    """Ask for the sizes of a nest that comes with Ithaca; those of loops inside PEs, such as a
+    filter's, may be left out."""
+    missing = [loop for loop in nest.band if loop not in sizes]
+    if missing and workload in workload_names():
+        raise InputError(
+            f"sizes of {', '.join(missing)} of {nest.name} are missing; allowed: --sizes "
+            f"{','.join(f'{loop}=N' for loop in missing)}"
+        )
 
 
 def parse_method(name: object) -> Method:
@@ -105,8 +119,12 @@ def parse_engines(
 def parse_search(time_limit: object, gap: object = 0, seed: object = 0) -> SolveOptions:
     """How far to search, from ``--time-limit``, ``--gap`` and ``--seed``."""
     seconds = (
-        None if time_limit is None else parse_number("--time-limit", time_limit, positive=True)
+        None
+        if time_limit is None
+        else parse_number("--time-limit", time_limit, positive=True, units=TIMES)
     )
     return SolveOptions(
-        seconds, parse_number("--gap", gap), seed=parse_integer("--seed", seed, least=0)
+        seconds,
+        parse_number("--gap", gap, units=SHARES),
+        seed=parse_integer("--seed", seed, least=0),
     )

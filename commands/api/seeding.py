@@ -24,7 +24,7 @@ from ithaca.commands.api.options import (
     RandomSeed,
     Sizes,
 )
-from ithaca.commands.api.parsing import parse_extents
+from ithaca.commands.api.parsing import check_sizes, parse_extents
 from ithaca.commands.api.points import points_of
 from ithaca.commands.api.solving import answers
 from ithaca.exports.layers import fresh_folder
@@ -67,7 +67,7 @@ MAX_COUNT = 10_000
 OF_RESULTS = frozenset(
     {
         "RESULT|WORKLOAD",
-        "--for",
+        "--to",
         "--output",
         "--count",
         "--dataflow",
@@ -90,7 +90,10 @@ def seed(
     tool: Annotated[
         str,
         Option(
-            "--for", metavar="TOOL", help="optuna, pymoo, nevergrad, opentuner, odyssey or csv."
+            "--to",
+            "--for",
+            metavar="TOOL",
+            help="optuna, pymoo, nevergrad, opentuner, odyssey or csv.",
         ),
     ],
     output: Annotated[
@@ -114,7 +117,7 @@ def seed(
     begin with.
     """
     wanted, first = parse_integer("--count", count, least=1), parse_integer("--seed", seed, least=0)
-    parse_choice("--for", tool, TOOLS)
+    parse_choice("--to", tool, TOOLS)
     if wanted > MAX_COUNT:
         raise InputError(f"--count is {wanted}; allowed: at most {MAX_COUNT}")
     known: Result | NetworkResult | None = None
@@ -148,9 +151,11 @@ def seed(
         origin = origin_of_result(known, asked.words)
     else:
         assert not isinstance(source, Result | NetworkResult)
-        nest = asked.nest(source, parse_extents(sizes, extents))
+        own = parse_extents(sizes, extents)
+        nest = asked.nest(source, own)
         question = asked.question(source, objective)
         posed = question.problems(nest)
+        check_sizes(source, nest, own)
         for line in question.remarks(nest):
             note(line)
         result = answers(question.place, [posed], effort.options, effort.workers)[0]

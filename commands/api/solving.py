@@ -21,7 +21,7 @@ from ithaca.commands.api.options import (
     Sizes,
     Workload,
 )
-from ithaca.commands.api.parsing import parse_engines, parse_extents
+from ithaca.commands.api.parsing import check_sizes, parse_engines, parse_extents
 from ithaca.commands.api.points import points_of
 from ithaca.files.csv_text import Rows
 from ithaca.files.errors import InputError
@@ -82,7 +82,8 @@ def solve(
     or rows in Python: dictionaries, or a table of pandas, as `Result.to_dataframe` makes.
     """
     engine, second = parse_engines(method, prove_with)
-    nest = asked.nest(workload, parse_extents(sizes, extents))
+    own = parse_extents(sizes, extents)
+    nest = asked.nest(workload, own)
     options, threads = search.options, search.workers
     name = ""
     if isinstance(start, str | Path):
@@ -93,6 +94,7 @@ def solve(
         asked = replace(asked, words={**stated, **asked.words})
     question = asked.question(workload, objective, descriptor=descriptor)
     posed, free = question.problems(nest), question.unrestricted
+    check_sizes(workload, nest, own)
     starts = None if start is None else _starts(start, posed, nest, name)
     for line in question.remarks(nest):
         note(line)

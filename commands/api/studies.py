@@ -25,7 +25,7 @@ from ithaca.commands.api.options import (
     SteadyMethod,
     Workload,
 )
-from ithaca.commands.api.parsing import parse_extents, parse_steady_method
+from ithaca.commands.api.parsing import check_sizes, parse_extents, parse_steady_method
 from ithaca.commands.api.vary import parse_variations, varied
 from ithaca.commands.display import bound_cells, limited_metrics, unit_cells
 from ithaca.exports.charts.chart import Chart, metric_label
@@ -216,6 +216,7 @@ def whatif(
     named = (name for name in question.variables if f"--{name}" in asked.given.values())
     fixed = {*own, *question.bounds, *(name for name in named if f"--{name}" != question.selector)}
     variations = parse_variations(vary or {}, question, nest, fixed)
+    check_sizes(workload, nest, {*own, *(v.axis.name for v in variations)})
     if not variations and percent is None:
         raise InputError(
             "nothing to study; allowed: --vary NAME=VALUE,… or --marginal PERCENT or both"

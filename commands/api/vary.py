@@ -9,6 +9,7 @@ from typing import Any
 
 from ithaca.commands.api.parsing import parse_extent
 from ithaca.files.errors import InputError
+from ithaca.files.messages import meant
 from ithaca.files.numbers import json_number
 from ithaca.files.words import several, split_values
 from ithaca.formulations.algebra.parsing import parse_expression, quoted
@@ -139,6 +140,7 @@ def _variation(
             f"--vary {quoted(name)} is unknown; allowed: loops "
             f"{', '.join(loops)}; limits {', '.join(known)} "
             f"(or {LIMIT}EXPRESSION); {', '.join(others)}"
+            f"{meant(name, (*loops, *metrics, *variables, *figures))}"
         )
     if plain in given:
         raise InputError(

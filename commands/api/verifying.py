@@ -6,9 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any
-
-from typer import Option
+from typing import Any
 
 from ithaca.commands.api.answers import Answer, NetworkResult, Result
 from ithaca.commands.api.codesign_result import CodesignResult
@@ -18,14 +16,14 @@ from ithaca.commands.api.keywords import public
 from ithaca.commands.api.loading import Opened, answer_of
 from ithaca.commands.api.matching import STUDY as MATCH
 from ithaca.commands.api.matching import read_matches
-from ithaca.commands.api.options import LayerName, ResultFile
+from ithaca.commands.api.options import LayerName, ResultFile, TimeLimit
 from ithaca.commands.api.parsing import parse_search
 from ithaca.commands.api.studies import Study
 from ithaca.files.errors import InputError
 from ithaca.files.messages import refuse
 from ithaca.files.reading import parse_json, read_text
 from ithaca.files.signals import Interrupt
-from ithaca.files.writing import document_text
+from ithaca.files.writing import SCHEMA, document_text
 from ithaca.formulations.families import UNNAMED, family_of, module_of
 from ithaca.results.codesign_layers import shown_name
 from ithaca.results.codesign_verification import verify_codesign
@@ -34,7 +32,7 @@ from ithaca.results.network_verification import Check, verify_network
 from ithaca.results.verification import verify_front, verify_study
 from ithaca.solver.certificate import OWN
 from ithaca.solver.engines import Method
-from ithaca.solver.options import SolveOptions
+from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.solution import Solution
 from ithaca.solver.verification import repeat
 from ithaca.solver.verification import verify as verify_claim
@@ -58,20 +56,19 @@ class Verification:
     def __str__(self) -> str:
         return "\n".join(map(str, self.checks))
 
+    @property
+    def document(self) -> dict[str, Any]:
+        """The checks, ready for JSON."""
+        rows = [{"place": c.place, "line": c.line, "confirmed": c.confirmed} for c in self.checks]
+        return {"schema": SCHEMA, "study": "verify", "confirmed": self.confirmed, "checks": rows}
+
 
 @public
 def verify(
     result: ResultFile,
     *,
     layer: LayerName = None,
-    time_limit: Annotated[
-        float | None,
-        Option(
-            "--time-limit",
-            metavar="S",
-            help="Seconds for each design, of a network for each layer.",
-        ),
-    ] = None,
+    time_limit: TimeLimit = None,
     hear: Callable[[Check], None] | None = None,
 ) -> Verification:
     """Check a result anew: every value by the exact reference, every proof by another engine.
@@ -167,9 +164,13 @@ def _checks(result: Verifiable, options: SolveOptions) -> Iterator[Check]:
     if isinstance(result, NetworkResult):
         yield from verify_network(result, options)
         return
+    free, whole = result.unrestricted, Budget(options)
+    left = len(result.designs) + (free is not None)
     for index, recorded in enumerate(result.designs):
-        yield Check(recorded.design, *verify_claim(recorded, options, f"designs[{index}]"))
-    if (free := result.unrestricted) is not None:
+        claim = verify_claim(recorded, whole.share(left - index), f"designs[{index}]")
+        yield Check(recorded.design, *claim)
+    if free is not None:
+        options = whole.share()
         method = Method.EXACT if "cpsat" in free.certificate.method else Method.CPSAT
 
         def solve(search: SolveOptions) -> Solution:

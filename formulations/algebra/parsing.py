@@ -16,6 +16,7 @@ from typing import NoReturn
 from ithaca.files.errors import InputError
 from ithaca.files.messages import SHOWN as SHOWN
 from ithaca.files.messages import escaped as escaped
+from ithaca.files.messages import meant
 from ithaca.files.messages import quoted as quoted
 from ithaca.formulations.algebra.expression import (
     ONE,
@@ -147,12 +148,12 @@ class _Parser:
     tokens: list[tuple[str, str]] = field(default_factory=list)
     position: int = 0
 
-    def refuse(self, problem: str) -> NoReturn:
+    def refuse(self, problem: str, name: str = "") -> NoReturn:
         names = "names" if self.allowed is None else f"the names {', '.join(sorted(self.allowed))}"
         calls = "".join(f", {f}()" for f in self.functions)
         raise InputError(
             f"{self.where}: {quoted(self.text)} {problem}; allowed: numbers, "
-            f"{names}, + - * /, parentheses{calls}"
+            f"{names}, + - * /, parentheses{calls}{meant(name, self.allowed or ())}"
         )
 
     def tokenize(self) -> None:
@@ -237,7 +238,7 @@ class _Parser:
     def symbol(self, name: str) -> Symbol:
         if name in self.allowed if self.allowed is not None else name.lower() not in _NOT_NUMBERS:
             return Symbol(name)
-        return self.refuse(f"uses the unknown name {quoted(name)}")
+        return self.refuse(f"uses the unknown name {quoted(name)}", name)
 
     def call(self, function: str, depth: int) -> _Ratio:
         if function not in self.functions:

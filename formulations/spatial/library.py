@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ithaca.files.errors import InputError
-from ithaca.files.messages import quoted
+from ithaca.files.messages import meant, quoted
 from ithaca.files.reading import packaged_names, packaged_text
 from ithaca.files.yaml_documents import parse_yaml
 from ithaca.formulations.spatial.architecture import Architecture
@@ -43,6 +43,7 @@ def find_architecture(text: str) -> Architecture:
         known = ", ".join(architecture_names())
         raise InputError(
             f"unknown architecture {quoted(text)}; known: {known}; or a path to a file or folder"
+            f"{meant(text, architecture_names())}"
         )
     return read_architecture(text)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from itertools import combinations
 
 from ithaca.files.errors import InputError
-from ithaca.files.messages import quoted
+from ithaca.files.messages import meant, quoted
 from ithaca.workloads.dependences import far_dependences
 from ithaca.workloads.nest import LoopNest
 
@@ -47,6 +47,7 @@ def find_dataflow(nest: LoopNest, loops: tuple[str, ...]) -> tuple[str, ...]:
     raise InputError(
         f"unknown dataflow {quoted(','.join(loops))} of "
         f"{nest.name}{_reason(nest, loops)}; allowed: {allowed}"
+        f"{meant(','.join(loops), allowed.split())}"
     )
 
 

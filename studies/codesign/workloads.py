@@ -39,6 +39,9 @@ LAYER_FILES = tuple(
 
 _WEIGHTED = re.compile(r"(?P<name>.+?)(?::(?P<weight>[^:/\\]*))?")
 
+#: A file of the folder where a drive is.
+_DRIVE = re.compile(r"[A-Za-z]:[^:]*\.[a-z]+")
+
 
 def find_workloads(
     given: Sequence[Workload] | Mapping[Any, object], layers: Sequence[str] = ()
@@ -51,7 +54,7 @@ def find_workloads(
     positive number.
     """
     found: list[Work] = []
-    for each, weight in _weighted(given):
+    for each, weight in weighted(given):
         own = tuple(_works(each, layers))
         if own[0].workload in {work.workload for work in found}:
             raise InputError(
@@ -66,15 +69,16 @@ def find_workloads(
     return tuple(found)
 
 
-def _weighted(
+def weighted(
     given: Sequence[Workload] | Mapping[Any, object],
 ) -> Iterator[tuple[Workload, Fraction]]:
+    """Workloads with what each counts."""
     if isinstance(given, Mapping):
         yield from ((each, positive_weight(each, weight)) for each, weight in given.items())
         return
     for each in given:
         parts = _WEIGHTED.fullmatch(each) if isinstance(each, str) else None
-        if parts is None or parts["weight"] is None:
+        if parts is None or parts["weight"] is None or _DRIVE.fullmatch(parts[0]):
             yield each, Fraction(1)
         else:
             yield parts["name"], positive_weight(parts["name"], parts["weight"])

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ithaca.files.errors import InputError
-from ithaca.files.messages import quoted
+from ithaca.files.messages import meant, quoted
 from ithaca.solver.result import Result
 from ithaca.solver.solution import Solution
 from ithaca.studies.network.result import LayerResult, NetworkResult
@@ -53,5 +53,6 @@ def find_layer(result: NetworkResult, name: str) -> LayerResult:
     ]
     if not found:
         names = ", ".join(dict.fromkeys(r.layer.name for r in result.layers))
-        raise InputError(f"--layer is {quoted(name)}; allowed: one of {names}")
+        what = f"--layer is {quoted(name)}; allowed: one of {names}"
+        raise InputError(what + meant(name, [r.layer.name for r in result.layers]))
     return found[0]

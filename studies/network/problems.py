@@ -7,7 +7,7 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 
 from ithaca.files.errors import InputError
-from ithaca.files.messages import quoted
+from ithaca.files.messages import meant, quoted
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.question import Question
 from ithaca.workloads.networks.network import Network
@@ -36,6 +36,7 @@ def only_layers(network: Network, patterns: Sequence[str]) -> Network:
             raise InputError(
                 f"--layers: {quoted(pattern)} is no layer of {network.name}; "
                 f"allowed: kernels {kernels}; layers {names}"
+                f"{meant(pattern, (f'{kernels}, {names}').split(', '))}"
             )
         kept |= hits
     return replace(

@@ -247,7 +247,7 @@ FIELDS = [
         "arrays: [x, w, y]\nloops:",
         ["arrays are named by the statement", "with einsum only"],
     ),
-    ("+=", "=", ["does not accumulate", "output += input * input"]),
+    ("+=", "*", ["does not accumulate", "output += input * input"]),
     ("x[2*f+d*p][c]", "x[f*p][c]", ["subscript 'f * p' is not affine", "sums of loops"]),
     ("x[2*f+d*p][c]", "x[f//2+p][c]", ["subscript 'f // 2' is not affine"]),
     ("x[2*f+d*p][c]", "x[w[f]][c]", ["subscript 'w[f]' is not affine"]),

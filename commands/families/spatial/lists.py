@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from ithaca.commands.api.options import TableFile
+from ithaca.commands.api.options import AsJson, TableFile
 from ithaca.commands.tabled import show_list
 from ithaca.files.numbers import number
 from ithaca.formulations.spatial.architecture import Architecture, Level
@@ -16,7 +16,7 @@ def list_architectures() -> tuple[Architecture, ...]:
     return tuple(map(find_architecture, architecture_names()))
 
 
-def print_architectures(*, table: TableFile = None) -> None:
+def print_architectures(*, table: TableFile = None, as_json: AsJson = False) -> None:
     """Memory hierarchies that come with Ithaca."""
     rows, sources = [], []
     for architecture in list_architectures():
@@ -34,6 +34,7 @@ def print_architectures(*, table: TableFile = None) -> None:
         rows,
         table,
         sources,
+        as_json=as_json,
     )
 
 

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from os import PathLike
 from typing import Annotated
 
-from typer import Option
+from typer import Argument, Option
 
 from ithaca.commands.api.answers import Result
 from ithaca.commands.api.keywords import public
 from ithaca.commands.api.live_line import note
 from ithaca.commands.api.options import Extents, Method, Objective, SearchOptions, Sizes
-from ithaca.commands.api.parsing import parse_engines, parse_extents
+from ithaca.commands.api.parsing import check_sizes, parse_engines, parse_extents
 from ithaca.commands.api.solving import answers
 from ithaca.commands.families.spatial.layers import MappedLayers
 from ithaca.files.errors import InputError
@@ -29,15 +29,18 @@ OBJECTIVE = "edp"
 
 @public
 def map(
-    problem: Annotated[
+    workload: Annotated[
         str | PathLike[str] | LoopNest | None,
-        Option(
-            "--problem",
-            metavar="FILE|NAME",
-            help="Timeloop's problem file, or a loop nest (ithaca list workloads).",
+        Argument(
+            metavar="[WORKLOAD]",
+            help="A loop nest (ithaca list workloads), or Timeloop's problem file.",
         ),
     ] = None,
     *,
+    problem: Annotated[
+        str | PathLike[str] | LoopNest | None,
+        Option("--problem", metavar="WORKLOAD", help="The same by name."),
+    ] = None,
     problems: Annotated[
         str | PathLike[str] | None,
         Option(
@@ -63,9 +66,12 @@ def map(
 ) -> Result | MappedLayers:
     """Find the best mapping of a problem, or of every layer of a file, onto a memory hierarchy, and
     prove it."""
+    if workload is not None and problem is not None:
+        raise InputError("--problem is given beside a workload; allowed: one of them")
+    problem = workload if problem is None else problem
     if problem is None and problems is None:
         raise InputError(
-            "--problem is missing; allowed: Timeloop's problem file, or a "
+            "WORKLOAD is missing; allowed: Timeloop's problem file, or a "
             "loop nest (ithaca list workloads)"
         )
     engine, second = parse_engines(method, prove_with)
@@ -77,8 +83,10 @@ def map(
             )
         rows = [question.problems(row.nest, row.stored) for row in read_layers(str(problems))]
         return MappedLayers(_solved(question, rows, search, engine, second))
-    nest = read_nest(problem, parse_extents(sizes, extents))
+    own = parse_extents(sizes, extents)
+    nest = read_nest(problem, own)
     rows = [question.problems(nest)]
+    check_sizes(problem, nest, own)
     for line in question.remarks(nest):
         note(line)
     return _solved(question, rows, search, engine, second)[0]

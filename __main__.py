@@ -1,0 +1,5 @@
+"""``python -m ithaca``: the command line."""
+
+from ithaca.cli import main
+
+main()

@@ -1,0 +1,165 @@
+"""One way to say things: workloads by place, numbers as people write them, names nearly right."""
+
+from __future__ import annotations
+
+import json
+import sys
+from fractions import Fraction
+from pathlib import Path
+from subprocess import run
+
+import pytest
+
+import ithaca
+from ithaca.commands.api.parsing import parse_search
+from ithaca.files.errors import InputError
+from ithaca.files.messages import meant
+from ithaca.files.numbers import written
+from ithaca.files.words import TIMES, parse_integer, parse_number
+from ithaca.formulations.platform import Share
+from ithaca.formulations.question import parse_limits
+from ithaca.studies.codesign.workloads import weighted
+from ithaca.workloads.kernel_files import statement_nest
+from tests.command_line import ithaca as command
+from tests.command_line import succeed
+
+SMALL = ("-s", "i=4,j=4,k=4")
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("2k", 2000), ("1.5M", 1_500_000), ("1e6", 10**6), ("3G", 3 * 10**9), ("7", 7)],
+)
+def test_numbers_are_read_as_people_write_them(text: str, number: int) -> None:
+    assert written(text) == number
+    assert parse_integer("--samples", text, least=1) == number
+    assert parse_limits([f"dsp={text}"]) == {"dsp": number}
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("90", 90), ("90s", 90), ("10m", 600), ("1.5h", 5400), ("2e1m", 1200)]
+)
+def test_times_have_units(text: str, seconds: int) -> None:
+    assert parse_number("--time-limit", text, units=TIMES) == seconds
+    assert parse_search(text).time_limit == seconds
+
+
+def test_gaps_and_bounds_may_be_shares() -> None:
+    assert parse_search(None, "1%").gap == 0.01
+    assert parse_limits(["dsp=50%"]) == {"dsp": Share(Fraction(50))}
+
+
+@pytest.mark.parametrize("text", ["10x", "m", "1k2", "--1", "1e5m5", "5 m", "2K"])
+def test_other_letters_are_no_units(text: str) -> None:
+    assert written(text, TIMES) is None
+    with pytest.raises(InputError, match="--time-limit is '"):
+        parse_search(text)
+
+
+def test_fractions_are_no_counts() -> None:
+    with pytest.raises(InputError, match=r"--samples is '1.5'; allowed: an integer ≥ 1"):
+        parse_integer("--samples", "1.5", least=1)
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        (("solve", "conv2", *SMALL), "conv2d"),
+        (("solve", "mm", *SMALL, "--platform", "u52c"), "u55c"),
+        (("solve", "mm", *SMALL, "--arch", "eyeris"), "eyeriss"),
+        (("solve", "mm", *SMALL, "--objective", "energi"), "energy"),
+        (("solve", "mm", *SMALL, "--limit", "bram=4"), "bram18k"),
+        (("solve", "mm", *SMALL, "--dataflow", "i,jj"), "i,j"),
+        (("solve", "mm", *SMALL, "--method", "exat"), "exact"),
+        (("solve", "mm", *SMALL, "--edition", "odysey"), "odyssey"),
+        (("solve", "mttkrp", "-s", "ii=4"), "i"),
+        (("network", "vgg61"), "vgg16"),
+        (("network", "vgg16", "--layers", "fc88"), "fc8"),
+        (("codesign", "hasco-gem"), "hasco-gemm"),
+        (("whatif", "mm", *SMALL, "--vary", "platfrom=u250"), "platform"),
+    ],
+)
+def test_the_name_that_was_meant_is_said(words: tuple[str, ...], name: str) -> None:
+    done = command(*words)
+    assert done.returncode == 2
+    assert done.stderr.endswith(f"; did you mean {name}?\n"), done.stderr
+
+
+def test_nothing_is_said_to_be_meant_where_nothing_is_near() -> None:
+    assert meant("speed", ["latency", "dsp"]) == ""
+    assert meant("MM", ["mm", "mv"]) == "; did you mean mm?"
+
+
+def test_sizes_of_a_workload_are_asked_for() -> None:
+    for words in (
+        ("solve",),
+        ("map", "--arch", "simple"),
+        ("pareto", "--objectives", "latency,dsp"),
+    ):
+        done = command(words[0], "mm", "-s", "j=4", *words[1:])
+        assert done.returncode == 2
+        assert done.stderr == (
+            "ithaca: sizes of i, k of mm are missing; allowed: --sizes i=N,k=N\n"
+        )
+    with pytest.raises(InputError, match="sizes of o, r, c of conv2d are missing; allowed: sizes"):
+        ithaca.solve("conv2d", i=4)
+    done = command("whatif", "mm", "-s", "j=4", "--vary", "i=4,8")
+    assert done.stderr == "ithaca: sizes of k of mm are missing; allowed: --sizes k=N\n"
+
+
+def test_a_workload_stands_by_its_place_or_by_name() -> None:
+    words = ("--arch", "simple", *SMALL, "--json")
+    placed, named = (
+        json.loads(succeed("map", *how, *words).stdout) for how in (("mm",), ("--problem", "mm"))
+    )
+    assert placed["best"]["tiling"] == named["best"]["tiling"]
+    done = command("map", "mm", "--problem", "mm", *words)
+    assert "--problem is given beside a workload; allowed: one of them" in done.stderr
+    done = command("codesign", "hasco-gemm", "mm", "-w", "mm")
+    assert "--workload is given beside workloads; allowed: one of them" in done.stderr
+    done = command("codesign", "hasco-gemm", "mm", "mn:2")
+    assert "unknown network 'mn'" in done.stderr
+
+
+def test_an_assignment_is_a_sum_over_the_other_loops() -> None:
+    sizes = {"m": 4, "n": 5, "k": 6}
+    one = statement_nest("O[m,n] = A[m,k]*B[k,n]", sizes)
+    assert one == statement_nest("O[m,n] += A[m,k]*B[k,n]", sizes)
+    answer = ithaca.solve("O[m,n] = A[m,k]*B[k,n]", **sizes, dataflow="m,n")
+    assert answer.status == "optimal"
+
+
+def test_tools_are_named_by_one_word(tmp_path: Path) -> None:
+    asked = ("mm", "-s", "i=8,j=8,k=8", "--dataflow", "i,j", "--count", "2", "-o", "s.json")
+    texts = []
+    for word in ("--to", "--for"):
+        succeed("seed", *asked, word, "optuna", cwd=tmp_path)
+        texts.append((tmp_path / "s.json").read_text())
+    assert texts[0] == texts[1]
+    assert "--to is 'optuma'; allowed: optuna" in command("seed", *asked, "--to", "optuma").stderr
+
+
+def test_answers_are_documents(tmp_path: Path) -> None:
+    succeed("solve", "mm", *SMALL, "--dataflow", "i,j", "-o", "r.json", cwd=tmp_path)
+    checks = json.loads(succeed("verify", "r.json", "--json", cwd=tmp_path).stdout)
+    assert checks["confirmed"] is True
+    assert [check["place"] for check in checks["checks"]] == ["[i,j] C"]
+    grid = json.loads(succeed("grid", "r.json", "--around", "1", "--json", cwd=tmp_path).stdout)
+    assert grid["value"] == ithaca.load(tmp_path / "r.json").value
+    assert 0 < grid["feasible"] <= grid["legal"] <= grid["points"]
+    for kind in ("workloads", "networks", "platforms", "architectures", "spaces"):
+        listed = json.loads(succeed("list", kind, "--json").stdout)["list"]
+        assert len(listed) > 3
+        assert all(row["name"] for row in listed)
+
+
+def test_drives_are_no_weights() -> None:
+    given = [r"C:\x\net.onnx:2", r"C:\x\net.onnx", "C:net.onnx", "C:net.onnx:3", "mm:0.5"]
+    names = [r"C:\x\net.onnx", r"C:\x\net.onnx", "C:net.onnx", "C:net.onnx", "mm"]
+    weights = [2, 1, 1, 3, Fraction(1, 2)]
+    assert list(weighted(given)) == list(zip(names, weights, strict=True))
+
+
+def test_the_package_runs() -> None:
+    done = run([sys.executable, "-m", "ithaca", "--version"], capture_output=True, text=True)
+    assert done.stdout == f"ithaca {ithaca.__version__}\n"
