@@ -160,6 +160,12 @@ def codesign(
             "--vary does not go with --method or --objectives; allowed: "
             "with one objective, and the proof"
         )
+    if method != PROOF and question.minimised[0].factors is not None:
+        text = question.objectives[0].text
+        raise InputError(
+            f"--method {method} does not go with '{text}' over {len(question.works)} layers, "
+            f"which is no sum; allowed: sum({text}), or the proof"
+        )
     folder = None if results is None else Path(results)
     if trials is not None and method == PROOF:
         raise InputError(

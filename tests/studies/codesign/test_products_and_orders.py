@@ -14,6 +14,7 @@ from ithaca.solver.certificate import Status
 from ithaca.solver.options import SolveOptions
 from ithaca.studies.codesign.codesign import CodesignOptions, codesign
 from ithaca.studies.codesign.question import Question, make_question
+from tests.command_line import refused
 from tests.studies.codesign.toy import brute_force, layer, random_question
 
 
@@ -72,6 +73,13 @@ def test_products_and_orders_are_those_of_all_accelerators(seed: int) -> None:
 def test_many_products_and_orders_are_those_of_all_accelerators(seed: int) -> None:
     check_product(seed)
     check_order(seed)
+
+
+def test_methods_that_judge_by_sums_refuse_products() -> None:
+    words = ("codesign", "dmazerunner-memory", "--objective", "edp", "--method", "random")
+    told = refused(*words)
+    assert "which is no sum; allowed: sum(edp)" in told
+    assert told.count("\n") == 1
 
 
 def test_an_interrupted_product_has_an_honest_bound() -> None:
