@@ -115,7 +115,15 @@ def test_mappings_of_something_else_are_refused(
     assert said.startswith("ithaca: tl/mapping.yaml")
     assert line in said
     assert "has no list 'mapping'; allowed: a mapping of Timeloop v0.4" in refused(
-        "solve", "mm", "--arch", "eyeriss", "--start", "tl/arch.yaml", cwd=tmp_path
+        "solve",
+        "mm",
+        "-s",
+        "i=4,j=4,k=4",
+        "--arch",
+        "eyeriss",
+        "--start",
+        "tl/arch.yaml",
+        cwd=tmp_path,
     )
 
 

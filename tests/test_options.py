@@ -48,7 +48,8 @@ NEEDS = {
     "explain": ("r.json",),
     "report": ("r.json", "-o", "page.html"),
     "export": ("r.json", "--to", "autosa", "-o", "folder"),
-    "seed": ("r.json", "--for", "csv"),
+    "seed": ("r.json", "--to", "optuna", "-o", "seeds.py"),
+    "build": ("folder",),
     "refine": ("r.json",),
 }
 

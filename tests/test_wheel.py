@@ -142,9 +142,12 @@ RUNS = (
     ("report", "result.json", "-o", "page.html", "--quick"),
     ("export", "result.json", "--to", "autosa", "-o", "autosa"),
     ("export", "result.json", "--to", "timeloop", "-o", "timeloop"),
-    ("seed", "result.json", "--for", "csv", "--count", "3", "-o", "seeds.csv"),
+    ("seed", "result.json", "--to", "csv", "--count", "3", "-o", "seeds.csv"),
     ("map", "--arch", "eyeriss", "--problem", "mm", "-s", "i=4,j=4,k=4", "-o", "mapped.json"),
     ("export", "mapped.json", "--to", "timeloop", "-o", "mapped"),
+    ("solve", "mm", "-s", "i=4,j=4,k=4", "--dtype", "int8", "--dataflow", "i", "-o", "int8.json"),
+    ("export", "int8.json", "--to", "rtl", "-o", "rtl"),
+    ("build", "--help"),  # building takes a compiler
     ("match", "conv2d", "--intrinsic", "gemm"),
     ("codesign", "dmazerunner-memory", "--layers", "conv5_1", "-o", "chosen.json"),
     ("explain", "chosen.json", "--quick"),
@@ -216,6 +219,7 @@ def test_the_wheel_holds_every_file_of_the_program(wheel: Path) -> None:
         for path in folder.iterdir()
         if path.is_file() and path.suffix in ENDINGS
     }
+    files |= set((ROOT / "exports" / "rtl").glob("*/*.sv"))
     # of the root itself only what belongs to the package
     files = {
         f
@@ -285,5 +289,6 @@ def test_every_command_runs_from_the_wheel(wheel: Path, tmp_path: Path) -> None:
         "page.html",
         "autosa",
         "seeds.csv",
+        "rtl/library/ithaca_mac.sv",
     )
     assert all((here / name).exists() for name in written)

@@ -98,12 +98,20 @@ def test_the_best_of_each_part_is_as_good_in_the_whole(extents: str) -> None:
 @pytest.mark.usefixtures("counted_time")
 def test_every_layer_of_a_network_has_a_mapping_before_any_is_proven() -> None:
     found = ithaca.network(
-        "resnet18", arch="simple", layers=["conv4_1.*", "conv5_*"], time_limit=2e-3
+        "resnet18",
+        arch="simple",
+        layers=["conv4_1.*", "conv5_*"],
+        objective="sum(edp)",
+        time_limit=2e-3,
     )
     assert len(found.layers) == 6
     assert all(layer.answer.value is not None for layer in found.layers)
     again = ithaca.network(
-        "resnet18", arch="simple", layers=["conv4_1.*", "conv5_*"], time_limit=2e-3
+        "resnet18",
+        arch="simple",
+        layers=["conv4_1.*", "conv5_*"],
+        objective="sum(edp)",
+        time_limit=2e-3,
     )
     assert [layer.answer.configuration for layer in found.layers] == [
         layer.answer.configuration for layer in again.layers

@@ -168,7 +168,7 @@ def test_netcdf_keeps_everything(study: Study, tmp_path: Path) -> None:
     )
     point = run_study((), lambda _: build({"i": 16, "dsp_limit": 100}))
     for number, data in enumerate(
-        (study_dataset(study), front_dataset(front, {"workload": "mm"}), study_dataset(point))
+        (study_dataset(study), front_dataset(front), study_dataset(point))
     ):
         path = tmp_path / f"{number}.nc"
         save_netcdf(data, path)
