@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ithaca import refine as refine
-from ithaca.commands.api.answers import Answer
+from ithaca.commands.api.answers import Answer, Wrote
 from ithaca.commands.api.answers import NetworkResult as NetworkResult
 from ithaca.commands.api.answers import Result as Result
 from ithaca.commands.api.building import Build as Build
@@ -128,6 +128,7 @@ def codesign(
     | Sequence[str | LoopNest | Network]
     | Mapping[Any, float | str]
     | None = None,
+    sizes: Mapping[str, int] | Sequence[str] | None = None,
     layers: Sequence[str] | None = None,
     objective: str | None = None,
     objectives: str | Sequence[str] | None = None,
@@ -178,7 +179,7 @@ def export(
     nearest: bool = False,
     layer: str | None = None,
     accumulator: int | None = None,
-) -> str:
+) -> Wrote:
     """Export the best configuration of a result for another tool, or those of a network's layers,
     each to a folder in it; or as hardware that `ithaca build` runs."""
 
@@ -343,7 +344,7 @@ def report(
     quick: bool = False,
     time_limit: float = 60,
     progress: Callable[[SearchProgress], object] | None = None,
-) -> str:
+) -> Wrote:
     """Report a result as one self-contained page: the answer, its proof, what limits it, the array
     drawn."""
 
@@ -378,7 +379,7 @@ def seed(
     seed: int = 0,
     progress: Callable[[SearchProgress], object] | None = None,
     **extents: int,
-) -> str:
+) -> Wrote:
     """Write diverse, feasible configurations as a start population for another search tool."""
 
 def simulate(

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from importlib import import_module
 
-from ithaca.commands.api.answers import Result
+from ithaca.commands.api.answers import Result, Wrote
+from ithaca.commands.api.live_line import tell
+from ithaca.commands.api.options import AsJson
 from ithaca.commands.conclusion import Told, conclude_result
-from ithaca.commands.outcome import nothing_found, say
+from ithaca.commands.outcome import nothing_found, print_document, say
 from ithaca.commands.typed import calls
 from ithaca.files.errors import NothingFoundError
 
@@ -20,24 +23,29 @@ def _result() -> Callable[..., None]:
     return command
 
 
-def _line() -> Callable[..., None]:
-    def command(ask: Callable[..., str]) -> None:
+def _line(show: Callable[[str], None] = say) -> Callable[..., None]:
+    def command(ask: Callable[..., Wrote], *, as_json: AsJson = False) -> None:
         """Tell what was written."""
         try:
             line = ask()
         except NothingFoundError as why:
             nothing_found(str(why))
-        say(line)
+        if as_json:
+            print_document(line.document)
+        else:
+            show(line)
 
     return command
 
 
 #: The module of `ithaca.commands.api` that each calls, and how it tells the answer.
-PLAIN = {
+PLAIN: Mapping[str, tuple[str, Callable[[], Callable[..., None]]]] = {
     "solve": ("solving", _result),
     "refine": ("refining", _result),
     "export": ("exporting", _line),
     "seed": ("seeding", _line),
+    # on stderr: the page may go to /dev/stdout
+    "report": ("reporting", partial(_line, tell)),
 }
 
 

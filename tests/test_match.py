@@ -14,7 +14,7 @@ from tests.command_line import ithaca, succeed
 def test_choices_are_listed_with_loops_padding_calls_and_what_only_the_published_count_has() -> (
     None
 ):
-    done = succeed("match", "conv2d", "--intrinsic", "gemm")
+    done = succeed("match", "conv2d", "-s", "o=512,r=56,c=56,i=512")
     assert "4 of 9 leaves: 126 sets; 4 legal choices, 6 by the published count" in done.stdout
     assert (
         "│ 1 │ c 56 → 64 │ o 512 │    i 512 │ m=cin, n=w, l=cout │  2,064,384 │   12.50 % │"
@@ -24,7 +24,7 @@ def test_choices_are_listed_with_loops_padding_calls_and_what_only_the_published
 
 
 def test_a_workload_with_fewer_leaves_than_the_intrinsic_is_said_to_have_them() -> None:
-    done = succeed("match", "mv", "--intrinsic", "gemm", "--partial")
+    done = succeed("match", "mv", "-s", "i=64,j=64", "--partial")
     assert done.stdout.splitlines()[2] == "3 leaves, of the intrinsic 4; 1 legal choice"
 
 
@@ -33,7 +33,7 @@ def test_the_document_says_all_of_every_choice() -> None:
         "match",
         "conv2d",
         "-s",
-        "o=64,i=64",
+        "o=64,r=56,c=56,i=64",
         "--intrinsic-sizes",
         "k=1",
         "--tile",
@@ -71,7 +71,7 @@ def test_the_document_says_all_of_every_choice() -> None:
 @pytest.mark.parametrize(
     "words",
     [
-        ("conv2d", "--intrinsic", "conv2d", "--tile", "r=7"),
+        ("conv2d", "-s", "o=64,r=56,c=56,i=64", "--intrinsic", "conv2d", "--tile", "r=7"),
         (
             "C[i,j,k] += A[i,j,l] * B[l,k]",
             "-s",
@@ -81,7 +81,7 @@ def test_the_document_says_all_of_every_choice() -> None:
             "--intrinsic-sizes",
             "i=4,j=4",
         ),
-        ("depthwise_conv2d", "--partial"),
+        ("depthwise_conv2d", "-s", "o=144,r=56,c=56", "--partial"),
     ],
     ids=["tiled", "own", "partial"],
 )
@@ -102,7 +102,7 @@ def test_a_file_is_read_back_and_one_that_was_edited_is_refused(
 
 
 def test_python_and_its_table() -> None:
-    found = package.match("ttm", intrinsic="gemm", intrinsic_sizes={"i": 8}, i=16, j=64)
+    found = package.match("ttm", intrinsic="gemm", intrinsic_sizes={"i": 8}, i=16, j=64, k=9, l=9)
     assert len(found.choices) == 4  # the intrinsic's i and j differ: operands may be exchanged
     frame = found.to_dataframe()
     assert list(frame.columns) == [
@@ -114,14 +114,15 @@ def test_python_and_its_table() -> None:
         "redundant",
         "runs",
     ]
-    assert repr(found) == "<Matches: ttm (i=16, j=64, k=256, l=256) on gemm: 4 choices>"
+    assert repr(found) == "<Matches: ttm (i=16, j=64, k=9, l=9) on gemm: 4 choices>"
 
 
 def test_without_a_match_the_command_says_so() -> None:
-    done = ithaca("match", "depthwise_conv2d")
+    sizes = ("-s", "o=144,r=56,c=56")
+    done = ithaca("match", "depthwise_conv2d", *sizes)
     assert done.returncode == 1
     assert done.stderr.startswith("no match: cout[r][c][o] +=")
-    assert "idle" in ithaca("match", "depthwise_conv2d", "--partial").stdout
+    assert "idle" in ithaca("match", "depthwise_conv2d", *sizes, "--partial").stdout
 
 
 @pytest.mark.parametrize(

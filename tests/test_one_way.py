@@ -11,6 +11,7 @@ from subprocess import run
 import pytest
 
 import ithaca
+from ithaca import cli
 from ithaca.commands.api.parsing import parse_search
 from ithaca.files.errors import InputError
 from ithaca.files.messages import meant
@@ -101,6 +102,16 @@ def test_sizes_of_a_workload_are_asked_for() -> None:
         assert done.stderr == (
             "ithaca: sizes of i, k of mm are missing; allowed: --sizes i=N,k=N\n"
         )
+    for words in (("match", "mm"), ("codesign", "hasco-gemm", "mm")):
+        done = command(*words, "-s", "j=4")
+        assert done.stderr.startswith("ithaca: sizes of i, k of mm are missing; allowed: --sizes")
+    done = command("codesign", "hasco-gemm", "mm", "mv", "-s", "i=4,j=4,k=4,l=4")
+    assert done.stderr.startswith("ithaca: --sizes: no workload has 'l'; allowed: loops and param")
+    designs = ("list", "designs", "conv2d", "-s")
+    listed = {succeed(*designs, sizes, "--json").stdout for sizes in ("o=4", "o=8,i=2", "p=5")}
+    assert len(listed) == 2  # as the help says, those of tiled loops do not matter
+    with pytest.raises(InputError, match="sizes of i, j, k of mm are missing"):
+        ithaca.list_designs("mm")
     with pytest.raises(InputError, match="sizes of o, r, c of conv2d are missing; allowed: sizes"):
         ithaca.solve("conv2d", i=4)
     done = command("whatif", "mm", "-s", "j=4", "--vary", "i=4,8")
@@ -151,6 +162,24 @@ def test_answers_are_documents(tmp_path: Path) -> None:
         listed = json.loads(succeed("list", kind, "--json").stdout)["list"]
         assert len(listed) > 3
         assert all(row["name"] for row in listed)
+
+
+def test_every_command_has_its_answer_as_a_document(tmp_path: Path) -> None:
+    commands = {name: cli.load(name) for name in cli.COMMANDS if name != "list"}
+    lists = {f"list {name}": each for name, each in cli.load("list").commands.items()}
+    for name, each in (commands | lists).items():
+        options = {option for parameter in each.params for option in parameter.opts}
+        assert "--json" in options or name == "list schema", name  # which prints no other
+    succeed("solve", "mm", *SMALL, "--dataflow", "i,j", "-o", "r.json", cwd=tmp_path)
+    for words, what in (
+        (("export", "r.json", "--to", "timeloop", "-o", "x"), "design [i,j] C, the result's best"),
+        (("seed", "r.json", "--to", "csv", "-o", "x.csv"), "10 seeds for csv, design [i,j] C"),
+        (("report", "r.json", "--quick", "-o", "x.html"), "design [i,j] C"),
+    ):
+        written = json.loads(succeed(*words, "--json", cwd=tmp_path).stdout)
+        assert written["wrote"] == words[-1]
+        assert written["what"].startswith(what)
+        assert (tmp_path / words[-1]).exists()
 
 
 def test_drives_are_no_weights() -> None:

@@ -37,9 +37,9 @@ def paths() -> list[tuple[str, str]]:
 NEEDS = {
     "solve": SOLVE[1:],
     "map": ("--arch", "simple", "--problem", "mm"),
-    "match": ("mm",),
+    "match": ("mm", "-s", "i=4,j=4,k=4"),
     "network": NETWORK[1:],
-    "codesign": ("hasco-gemm", "--workload", "mm"),
+    "codesign": ("hasco-gemm", "--workload", "mm", "-s", "i=4,j=4,k=4"),
     "whatif": WHATIF[1:],
     "pareto": ("mm", "--objectives", "latency,dsp"),
     "grid": ("r.json",),

@@ -357,7 +357,7 @@ def test_lists_of_answers_are_short() -> None:
     assert repr(list(front.points)) == "[<FrontPoint [i,j] C: 58, 10>, <FrontPoint [i,j] C: 89, 5>]"
     assert repr(study.points[0,]) == "<StudyPoint <Solution [i,j] C: latency 58 (optimal)>>"
     lists = [solved.designs, front.points, front.problems, study.points.values()]
-    lists += [ithaca.list_designs("mm"), ithaca.match("mm", i=4, j=4, k=4).choices]
+    lists += [ithaca.list_designs("mm", i=4, j=4, k=4), ithaca.match("mm", i=4, j=4, k=4).choices]
     lists += [ithaca.list_workloads(), ithaca.list_networks(), ithaca.list_platforms()]
     lists += [ithaca.list_architectures(), ithaca.list_spaces()]
     lists += [ithaca.network("bert-base", arch="simple", layers=["*query*"], sequence=2).layers]

@@ -65,7 +65,7 @@ network 2.yaml --dtype fp16 --dataflow r,c --arrays 2 --mode multi-array --minim
 network 2.yaml --dtype fp16 --dataflow r,c --mode multi-array --arrays 2 --minimise slowest --limit bram18k=3
 network 2.yaml --arch simple --divisors-only
 network nowhere
-match conv2d --intrinsic gemm
+match conv2d -s o=512,r=56,c=56,i=512
 match mm --intrinsic gemm -s i=4,j=4,k=4 --json
 whatif mm -s i=64,j=64,k=64 --dataflow i,j --vary dsp=100,200,400
 whatif mm -s i=64,j=64,k=64 --dataflow i,j --vary dsp=100,200 --json
@@ -104,7 +104,7 @@ export none.json --to autosa -o none-autosa
 seed mm.json --for optuna -o seeds.json
 seed mm.json --for csv --count 20 -o seeds.csv
 refine mm.json --samples 1000 -o refined.json
-codesign hasco-gemm --workload mm -o codesign.json
+codesign hasco-gemm --workload mm -s i=1024,j=1024,k=1024 -o codesign.json
 verify codesign.json
 explain codesign.json
 codesign nowhere --workload mm

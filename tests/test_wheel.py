@@ -148,7 +148,7 @@ RUNS = (
     ("solve", "mm", "-s", "i=4,j=4,k=4", "--dtype", "int8", "--dataflow", "i", "-o", "int8.json"),
     ("export", "int8.json", "--to", "rtl", "-o", "rtl"),
     ("build", "--help"),  # building takes a compiler
-    ("match", "conv2d", "--intrinsic", "gemm"),
+    ("match", "conv2d", "-s", "o=512,r=56,c=56,i=512"),
     ("codesign", "dmazerunner-memory", "--layers", "conv5_1", "-o", "chosen.json"),
     ("explain", "chosen.json", "--quick"),
     ("refine", "result.json", "--samples", "50"),

@@ -16,7 +16,7 @@ import ithaca
 from ithaca.files.csv_text import csv_text
 from ithaca.files.errors import InputError
 from ithaca.files.numbers import number
-from ithaca.files.writing import document_text, write_text_atomically
+from ithaca.files.writing import SCHEMA, document_text, write_text_atomically
 from ithaca.formulations.families import profile_of
 from ithaca.results.files import result_document
 from ithaca.results.network import network_document
@@ -49,6 +49,24 @@ def least(statuses: Iterable[Status]) -> Status:
     """What holds for all of several: the status that says least."""
     order = (Status.UNKNOWN, Status.INFEASIBLE, Status.FEASIBLE, Status.OPTIMAL)
     return min(statuses, key=order.index)
+
+
+class Wrote(str):
+    """What was written, in one line."""
+
+    parts: tuple[str, str]
+    """Where, and what."""
+
+    def __new__(cls, place: str | Path, what: str) -> Wrote:
+        """What was written where."""
+        line = super().__new__(cls, f"wrote {place}: {what}")
+        line.parts = str(place), what
+        return line
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The same as a JSON document."""
+        return {"schema": SCHEMA, "wrote": self.parts[0], "what": self.parts[1]}
 
 
 class Answer(ABC):

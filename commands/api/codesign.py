@@ -19,6 +19,7 @@ from ithaca.commands.api.fronts import split_objectives
 from ithaca.commands.api.keywords import public
 from ithaca.commands.api.live_line import LiveLine, note
 from ithaca.commands.api.options import LayerPatterns, Results, Scheduler, SearchOptions
+from ithaca.commands.api.parsing import check_sizes, parse_sizes
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
 from ithaca.files.signals import Interrupt
@@ -32,7 +33,8 @@ from ithaca.solver.options import Budget
 from ithaca.studies.codesign import codesign as searches
 from ithaca.studies.codesign.codesign import CodesignOptions, make_bank
 from ithaca.studies.codesign.question import Question, make_question
-from ithaca.studies.codesign.workloads import Workload, find_workloads
+from ithaca.studies.codesign.workloads import Workload, find_workloads, weighted
+from ithaca.workloads.library import read_nest, workload_names
 
 #: What is minimised unless the space or an option says otherwise.
 OBJECTIVE = "edp"
@@ -63,6 +65,11 @@ def codesign(
     workload: Annotated[
         Workload | Sequence[Workload] | Mapping[Any, float | str] | None,
         Option("--workload", "-w", metavar="NAME[:WEIGHT]", help="The same by name; repeatable."),
+        REPEATED,
+    ] = None,
+    sizes: Annotated[
+        Mapping[str, int] | Sequence[str] | None,
+        Option("--sizes", "-s", help="Extents of loop nests, e.g. i=1024,j=1024,k=1024."),
         REPEATED,
     ] = None,
     layers: LayerPatterns = None,
@@ -129,6 +136,7 @@ def codesign(
     if own_search is not None:
         refused = {
             "--limit": limit,
+            "--sizes": sizes,
             "--objectives": objectives,
             "--vary": vary,
             "--results": results,
@@ -149,12 +157,16 @@ def codesign(
             search.options,
         )
         return split
+    extents = parse_sizes(sizes or {})
     question = make_question(
         found,
-        find_workloads(named, several(layers)),
+        find_workloads(named, several(layers), extents),
         _minimised(found, objective, objectives),
         _limits(found, limit),
     )
+    nests = [name for name, _ in weighted(named) if name in workload_names()]
+    for name in nests:
+        check_sizes(name, read_nest(name), extents)
     if vary and (method != PROOF or len(question.objectives) > 1):
         raise InputError(
             "--vary does not go with --method or --objectives; allowed: "

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from typer import Option
 
-from ithaca.commands.api.answers import NetworkResult, Result
+from ithaca.commands.api.answers import NetworkResult, Result, Wrote
 from ithaca.commands.api.codesign_result import CodesignResult
 from ithaca.commands.api.keywords import public
 from ithaca.commands.api.live_line import LiveLine
@@ -53,7 +53,7 @@ def export(
         int | None,
         Option("--accumulator", help="Bits of a sum, with --to rtl: 16 or 32; default: 32."),
     ] = None,
-) -> str:
+) -> Wrote:
     """Export the best configuration of a result for another tool, or those of a network's layers,
     each to a folder in it; or as hardware that `ithaca build` runs.
 
@@ -73,9 +73,7 @@ def export(
         write_folder(output, files)
         folders = counted(len({path.split("/")[0] for path in files if "/" in path}), "folder")
         how = "the nearest that can be taken" if nearest else "the result's configurations"
-        return (
-            f"wrote {output}: {counted(len(found.layers), 'layer')} in {folders} ({TABLE}), {how}"
-        )
+        return Wrote(output, f"{counted(len(found.layers), 'layer')} in {folders} ({TABLE}), {how}")
     tool = _tool(name, found.problem.design, nearest=nearest)
     if accumulator is not None:
         bits = parse_choice("--accumulator", accumulator, list(ACCUMULATORS))
@@ -96,7 +94,7 @@ def export(
         )
     chosen, said = _choice(tool, found, nearest=bool(reasons))
     write_folder(output, tool.export(chosen))
-    return f"wrote {output}: {said}"
+    return Wrote(output, said)
 
 
 def _tool(to: str, design: Design, *, nearest: bool) -> Tool:
@@ -131,7 +129,7 @@ def _nest(found: Result) -> LoopNest:
 
 def _export_accelerator(
     to: str, found: CodesignResult, output: str | Path, *, nearest: bool
-) -> str:
+) -> Wrote:
     """Export the best accelerator as an architecture, and the mapping of every layer where the tool
     can take it."""
     if to != "timeloop" or nearest:
@@ -156,7 +154,7 @@ def _export_accelerator(
             }
         said += f", and {counted(len(found.question.works), 'layer')} ({TABLE})"
     write_folder(output, files)
-    return f"wrote {output}: {said}"
+    return Wrote(output, said)
 
 
 def _layer_files(to: str, found: NetworkResult, *, nearest: bool) -> Mapping[str, str]:

@@ -16,7 +16,7 @@ from typer import Option
 from ithaca.commands.api.answers import Answer
 from ithaca.commands.api.keywords import public
 from ithaca.commands.api.options import Extents, Sizes, Workload
-from ithaca.commands.api.parsing import parse_extents
+from ithaca.commands.api.parsing import check_sizes, parse_extents
 from ithaca.files.documents import validated
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted, refuse
@@ -167,11 +167,14 @@ def match(
 
     Each choice binds loops of the workload to all loops of the intrinsic; the list is complete.
     """
-    nest = read_nest(workload, parse_extents(sizes, extents))
+    own = parse_extents(sizes, extents)
+    nest = read_nest(workload, own)
     unit = find_intrinsic(
         intrinsic, parse_counts("--intrinsic-sizes", intrinsic_sizes, "i=16,j=16,k=16")
     )
-    return found(nest, unit, parse_counts("--tile", tile, "i=32,j=32"), partial=partial)
+    answer = found(nest, unit, parse_counts("--tile", tile, "i=32,j=32"), partial=partial)
+    check_sizes(workload, nest, own)
+    return answer
 
 
 def found(

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from typer import Option
 
-from ithaca.commands.api.answers import NetworkResult
+from ithaca.commands.api.answers import NetworkResult, Wrote
 from ithaca.commands.api.codesign_result import CodesignResult
 from ithaca.commands.api.explaining import (
     explain_codesign,
@@ -50,7 +50,7 @@ def report(
         float, Option("--time-limit", metavar="S", help="Seconds for finding what to change first.")
     ] = 60,
     given: Given,
-) -> str:
+) -> Wrote:
     """Report a result as one self-contained page: the answer, its proof, what limits it, the array
     drawn.
 
@@ -88,4 +88,4 @@ def report(
             explanation.failure or f"design {explanation.solution and explanation.solution.design}"
         )
     write_text_atomically(output, page)
-    return f"wrote {output}: {what}"
+    return Wrote(output, what)

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from typer import Argument, Option
 
-from ithaca.commands.api.answers import NetworkResult, Result
+from ithaca.commands.api.answers import NetworkResult, Result, Wrote
 from ithaca.commands.api.keywords import Asked, public
 from ithaca.commands.api.live_line import note, tell
 from ithaca.commands.api.loading import is_result, opened_layers
@@ -110,7 +110,7 @@ def seed(
     effort: Effort,
     seed: RandomSeed = 0,
     **extents: Extents,
-) -> str:
+) -> Wrote:
     """Write diverse, feasible configurations as a start population for another search tool.
 
     Returns one line on what was written. Raises `NothingFoundError` if there is no configuration to
@@ -200,7 +200,7 @@ def origin_of_result(result: Result, words: Mapping[str, Any]) -> Origin:
     return Origin(best.problem, best.configuration, () if words else others)
 
 
-def write_seeds(origin: Origin, tool: str, count: int, seed: int, output: Path) -> str:
+def write_seeds(origin: Origin, tool: str, count: int, seed: int, output: Path) -> Wrote:
     """Grow seeds and write them; returns one line on what was written.
 
     Raises `InputError` if the output cannot be written.
@@ -210,7 +210,7 @@ def write_seeds(origin: Origin, tool: str, count: int, seed: int, output: Path) 
         write_folder(output, files)
     else:
         write_text_atomically(output, next(iter(files.values())))
-    return f"wrote {output}: {said}"
+    return Wrote(output, said)
 
 
 def _seed_layers(
@@ -220,7 +220,7 @@ def _seed_layers(
     count: int,
     seed: int,
     output: Path,
-) -> str:
+) -> Wrote:
     """A folder for every layer: its seeds, and the result that they were grown from."""
     files: dict[str, str] = {}
     folders: list[str] = []
@@ -235,10 +235,8 @@ def _seed_layers(
         }
         tell(f"{layer.layer.name}: {said}")
     write_folder(output, files)
-    return (
-        f"wrote {output}: seeds for {tool} of "
-        f"{counted(len(folders), 'layer')}, each in a folder with its result"
-    )
+    many = counted(len(folders), "layer")
+    return Wrote(output, f"seeds for {tool} of {many}, each in a folder with its result")
 
 
 def _grown(origin: Origin, tool: str, count: int, seed: int) -> tuple[Mapping[str, str], str]:

@@ -44,23 +44,35 @@ _DRIVE = re.compile(r"[A-Za-z]:[^:]*\.[a-z]+")
 
 
 def find_workloads(
-    given: Sequence[Workload] | Mapping[Any, object], layers: Sequence[str] = ()
+    given: Sequence[Workload] | Mapping[Any, object],
+    layers: Sequence[str] = (),
+    sizes: Mapping[str, int] | None = None,
 ) -> tuple[Work, ...]:
     """The layers of all workloads, of each only those that patterns name, if there are any.
 
     A workload is a network (`find_network`), a loop nest of the library, a file of layers
     (``.csv``) or of a nest (Ithaca's or Timeloop's), or an object; as ``NAME:WEIGHT`` it counts so
     much among others (1). Raises `InputError` if one is unknown or given twice, or a weight is no
-    positive number.
+    positive number, or no loop nest of the library has one of the ``sizes``.
     """
     found: list[Work] = []
+    left = dict(sizes or {})
     for each, weight in weighted(given):
+        if each in workload_names():
+            known = workload(str(each)).settings
+            left = {name: n for name, n in left.items() if name not in known}
+            each = workload(str(each), {n: v for n, v in (sizes or {}).items() if n in known})
         own = tuple(_works(each, layers))
         if own[0].workload in {work.workload for work in found}:
             raise InputError(
                 f"--workload {quoted(own[0].workload)} is given twice; allowed: every workload once"
             )
         found += (replace(work, weight=weight) for work in own)
+    if left:
+        raise InputError(
+            f"--sizes: no workload has {quoted(next(iter(left)))}; allowed: loops and parameters "
+            "of loop nests (ithaca list workloads) among the workloads"
+        )
     if not found:
         raise InputError(
             "--workload is missing; allowed: a network such as "

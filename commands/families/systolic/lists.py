@@ -10,7 +10,7 @@ from typer import Option
 
 from ithaca.commands.api.keywords import public
 from ithaca.commands.api.options import AsJson, Extents, Sizes, TableFile, Workload
-from ithaca.commands.api.parsing import parse_extents
+from ithaca.commands.api.parsing import check_sizes, parse_extents
 from ithaca.commands.display import console
 from ithaca.commands.outcome import print_document, write_rows
 from ithaca.commands.tables import Table
@@ -39,21 +39,28 @@ def list_designs(
     **extents: Extents,
 ) -> tuple[SystolicDesign, ...]:
     """Every design of a workload, buildable or not: a dataflow and a permutation."""
-    found = read_nest(workload, parse_extents(sizes, extents))
+    own = parse_extents(sizes, extents)
+    found = read_nest(workload, own)
     arrays, data = designs(found, read_edition(edition)), read_data_type(dtype)
+    check_sizes(workload, found, own)
     return tuple(SystolicDesign(found, array, data, technology=data.energies()) for array in arrays)
 
 
 def print_list(
     *,
     workload: Workload,
+    sizes: Sizes = None,
     edition: EditionName = "exact",
     dtype: DType = "fp32",
     as_json: AsJson = False,
     table: TableFile = None,
 ) -> None:
-    """Every design of a workload, with its modules and formulas."""
-    arguments = read_nest(workload), read_edition(edition), read_data_type(dtype)
+    """Every design of a workload, with its modules and formulas.
+
+    Sizes of tiled loops do not matter; those of loops inside PEs, such as a filter's, do.
+    """
+    nest = read_nest(workload, parse_extents(sizes, {}))
+    arguments = nest, read_edition(edition), read_data_type(dtype)
     document = designs_document(*arguments)
     rows = [(d, m) for d in document["designs"] for m in d["modules"]]
     columns = ["dataflow", "permutation", "buildable", *rows[0][1]]
@@ -105,10 +112,11 @@ def _print_design(out: Console, design: dict[str, Any]) -> None:
 
 
 def designs_document(nest: LoopNest, edition: Edition, data: DataType) -> dict[str, Any]:
-    """The same as a JSON document."""
+    """The same as a JSON document, with the sizes that it depends on."""
+    sizes = {name: n for name, n in nest.settings.items() if name not in nest.band}
     return {
         "schema": SCHEMA,
-        "workload": {"name": nest.name, "sizes": nest.sizes, "dtype": data.name},
+        "workload": {"name": nest.name, "sizes": sizes, "dtype": data.name},
         "edition": edition.value,
         "designs": [_design_document(array, data) for array in designs(nest, edition)],
     }
