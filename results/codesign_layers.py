@@ -21,8 +21,8 @@ from ithaca.solver.conclusion import conclude
 from ithaca.studies.codesign.question import Amount, Question
 from ithaca.studies.codesign.result import HardwarePoint
 from ithaca.studies.network.parts import PER_LAYER
+from ithaca.studies.network.products import taken_together
 from ithaca.studies.network.result import LayerResult, NetworkResult, Total
-from ithaca.studies.network.totals import total
 from ithaca.workloads.networks.network import Layer, Network
 
 
@@ -51,12 +51,10 @@ def _network(question: Question, found: HardwarePoint, name: str, proven: bool) 
         for work, answer in own
     )
     method = own[0][1].certificate.method
-    whole = total(((work.count, answer) for work, answer in own), method)
-    if (factors := of_runs(question).factors) is not None and all(a.found for _, a in own):
-        value = factors.value(factors.over([(work.count, answer.metrics) for work, answer in own]))
-        least = proven and all(work.factor == work.count for work, _ in own)
-        bound = value if least and len(question.workloads) == 1 else None
-        whole = Total(value, conclude(value, bound, method=method))
+    factors, alone = of_runs(question).factors, len(question.workloads) == 1
+    whole = taken_together(factors, [(work.count, answer) for work, answer in own], method)
+    if factors and proven and alone and all(work.factor == work.count for work, _ in own):
+        whole = Total(whole.value, conclude(whole.value, whole.value, method=method))
     network = Network(name, tuple(layer.layer for layer in layers))
     return NetworkResult(
         PER_LAYER,

@@ -19,7 +19,7 @@ from ithaca.studies.network.fused import Variant, chained, variant_of
 from ithaca.studies.network.layers import SHARED_DATAFLOW, SolvedLayer, shared_designs
 from ithaca.studies.network.modes import MODES, ONE_SEARCH, SHARED_ARRAY
 from ithaca.studies.network.parts import PER_LAYER, layer_result
-from ithaca.studies.network.products import factors_of
+from ithaca.studies.network.products import factors_of, taken_together
 from ithaca.studies.network.result import Fusing, NetworkResult, Total
 from ithaca.studies.network.totals import adds_up, best_total, total
 from ithaca.workloads.networks.network import LayerRun
@@ -36,12 +36,9 @@ def check_consistent(result: NetworkResult) -> None:
     if result.arrays and result.mode not in ONE_SEARCH:
         raise InputError(f"layers share no arrays in mode {quoted(result.mode)}: {EDITED}")
     # earlier versions stated no totals of products
-    product = result.total is not None and factors_of(result.request.objective) is not None
-    if (product or adds_up(result.request.objective)) != (result.total is not None):
-        raise InputError(
-            "total.value does not go with the objective "
-            f"'{result.request.objective.text}': {EDITED}"
-        )
+    objective, stated = result.request.objective, result.total is not None
+    if stated != adds_up(objective) and not (stated and factors_of(objective) is not None):
+        raise InputError(f"total.value does not go with the objective '{objective.text}': {EDITED}")
     for index, failure in enumerate(result.failures):
         if not any(failure.place.startswith(f"{layer.layer.name} ") for layer in result.layers):
             raise InputError(
@@ -81,24 +78,20 @@ def _check_layers(result: NetworkResult) -> None:
             result.fusing is None or not result.failures
         ):  # failures of variants that were not chosen are among them
             _check(own, Total(least.value, least.certificate), f"layers[{index}]")
-    factors = factors_of(result.request.objective)
     if result.total is not None:
-        whole = total(((r.layer.count, r.answer) for r in result.layers), result.method)
-        if factors is not None:
-            product = factors.value(factors.sums(result)) if result.answered else None
-            # it is over other weights, too
-            whole = Total(product, result.total.certificate)
+        factors, proof = factors_of(result.request.objective), result.total.certificate
+        runs = [(layer.layer.count, layer.answer) for layer in result.layers]
+        whole = taken_together(factors, runs, result.method)
         if result.fusing is not None:
             _check_fusing(result, result.fusing)
-            bound, most = result.total.certificate.lower_bound, whole.certificate.lower_bound
-            above = bound is not None and most is not None and bound > most
-            if factors is None and above and not _same(bound, most):
+            bound, most = proof.lower_bound, whole.certificate.lower_bound
+            if not (bound is None or most is None or bound <= most or _same(bound, most)):
                 raise InputError(
                     f"total.certificate.lower_bound is above that of the layers: {EDITED}"
                 )
-            whole = replace(
-                whole, certificate=result.total.certificate
-            )  # it is over what was not chosen, too
+        if result.fusing is not None or factors is not None:
+            # it is over what was not chosen, or over other weights, too
+            whole = replace(whole, certificate=proof)
         _check(result.total, whole, "total")
 
 

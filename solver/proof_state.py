@@ -23,7 +23,7 @@ from ithaca.solver.progress import Progress, Report
 from ithaca.solver.solution import Solution, make_solution
 from ithaca.solver.staged.search import StagedSearch
 from ithaca.solver.tables.frame import build_model
-from ithaca.solver.ties import preferred
+from ithaca.solver.ties import chosen_among_optima
 
 if TYPE_CHECKING:
     from ithaca.formulations.stage import Stage
@@ -84,8 +84,7 @@ class ProofState:
         self._search: Search | StagedSearch | None = None
         self._combined = self._looked_ahead = self._evolved = False
         self._known: Start | None = None
-        self._ties_broken: bool | None = None
-        self._further: Solution | None = None  #: Of the next objective, among optima
+        self._chosen: Solution | None = None  #: The one answer among optima
         #: Of parts of the space, as long as they are of use
         self._narrower: list[ProofState] | None = None if widens else []
         self._part: float | None = None  #: Seconds that each of them may take
@@ -118,6 +117,8 @@ class ProofState:
 
     def solution(self, options: SolveOptions) -> Solution:
         """What is known, as the solution of a search that ended under some options."""
+        if self._chosen is not None:
+            return self._chosen
         alone = METHOD if self.others else STAGED if self.staged else EXACT
         state, method = self.state, "+".join(dict.fromkeys(self._methods)) or alone
         certificate = conclude(
@@ -130,19 +131,16 @@ class ProofState:
             nodes=state.boxes,
             seconds=self.seconds,
         )
-        ties_broken = False if self.tied and not options.any_tie else self._ties_broken
-        found = make_solution(
-            self.problem, state.incumbent, replace(certificate, ties_broken=ties_broken)
-        )
-        return found if self._further is None else found.chosen_by(self._further, self.seconds)
+        if self.tied and not options.any_tie:
+            certificate = replace(certificate, ties_broken=False)
+        return make_solution(self.problem, state.incumbent, certificate)
 
     @property
     def tied(self) -> bool:
         """Whether its optimum is proven, and others of that value were not looked for."""
         state = self.state
         if (
-            self._ties_broken is not None
-            or self._further is not None
+            self._chosen is not None
             or state.incumbent is None
             or not (state.complete or state.value == state.lower_bound)
         ):
@@ -158,10 +156,8 @@ class ProofState:
         )
         self.seconds = known.seconds
         self._methods = [name for name in known.method.split("+") if name != METHOD]
-        self._ties_broken = known.ties_broken or None  # a copy may not have looked for others yet
-        further = None if solution.value is None else self.problem.among_optima(solution.value)
-        if known.then is not None and further is not None:
-            self._further = make_solution(further, solution.configuration, known.then.certificate)
+        # a copy may not have looked for others yet
+        self._chosen = solution if known.ties_broken or known.then is not None else None
 
     # -- steps -------------------------------------------------------------------------
 
@@ -281,21 +277,21 @@ class ProofState:
 
     def break_ties(self, options: SolveOptions) -> None:
         """Go on from the optimum to the one answer of that value, unless any will do."""
-        budget, state = Budget(options), self.state
-        if not self.tied or options.any_tie or state.value is None:
+        if not self.tied or options.any_tie:
             return
-        further = self.problem.among_optima(state.value)
-        if further is not None:
-            course = ProofState(further, state.incumbent, others=self.others or self._left_to_cpsat)
-            course.finish(budget.share())
+
+        def solve(
+            problem: Problem, share: SolveOptions, report: Report | None, start: Configuration
+        ) -> Solution:
+            budget = Budget(share)
+            course = ProofState(problem, start, others=self.others or self._left_to_cpsat)
+            course.finish(budget.share(), report)
             course.break_ties(budget.share())
-            self._further = course.solution(budget.share())
-            state.incumbent = self._further.configuration
-        else:
-            found = preferred(self.problem, state.value, state.incumbent, options)
-            state.incumbent, self._ties_broken = found.configuration, found.complete
-            state.boxes += found.boxes
-        self.seconds += budget.spent
+            return course.solution(share)
+
+        self._chosen = chosen_among_optima(self.solution(options), options, solve)
+        self.state.incumbent = self._chosen.configuration
+        self.seconds = self._chosen.certificate.seconds
 
     # -- engines -----------------------------------------------------------------------
 

@@ -119,31 +119,44 @@ def breaking_ties(solve: Callable[..., Solution]) -> Callable[..., Solution]:
 
     @wraps(solve)
     def solve_and_choose(
-        problem: Problem, options: SolveOptions | None = None, *given: Any, **named: Any
+        problem: Problem, options: SolveOptions | None = None, *rest: Any, **named: Any
     ) -> Solution:
         budget = Budget(options or SolveOptions())
-        found = solve(problem, budget.options, *given, **named)
-        known = found.certificate
-        if budget.options.any_tie or known.status is not Status.OPTIMAL or known.ties_broken:
-            return found
-        if found.value is None or found.configuration is None:
-            return found
-        further = problem.among_optima(found.value)
-        if further is not None:
-            least = solve_and_choose(further, budget.share(), None, found.configuration)
-            return found.chosen_by(least, budget.spent)
-        if problem.preferences(found.configuration) is None:
-            return found
-        chosen = preferred(problem, found.value, found.configuration, budget.share())
-        proof = replace(
-            known,
-            ties_broken=chosen.complete,
-            nodes=known.nodes + chosen.boxes,
-            seconds=budget.spent,
-        )
-        return make_solution(problem, chosen.configuration, proof)
+        solution = solve(problem, budget.options, *rest, **named)
+        if budget.options.any_tie or solution.certificate.ties_broken:
+            return solution
+        return chosen_among_optima(solution, budget.share(), solve_and_choose)
 
     return solve_and_choose
+
+
+def chosen_among_optima(
+    solution: Solution, options: SolveOptions, solve: Callable[..., Solution]
+) -> Solution:
+    """The one answer among the configurations of an optimum.
+
+    Parameters
+    ----------
+    solution : Solution
+        What is known; what is not optimal is returned as it is.
+    options : SolveOptions
+        Time limit and interruption.
+    solve : Callable
+        The engine that solves for the next objective: by problem, options, report and start.
+    """
+    problem, proof, budget = solution.problem, solution.certificate, Budget(options)
+    if proof.status is not Status.OPTIMAL or solution.value is None:
+        return solution
+    further = problem.among_optima(solution.value)
+    if further is not None:
+        least = solve(further, budget.share(), None, solution.configuration)
+        return solution.chosen_by(least, proof.seconds + budget.spent)
+    if solution.configuration is None or problem.preferences(solution.configuration) is None:
+        return solution
+    chosen = preferred(problem, solution.value, solution.configuration, options)
+    nodes, seconds = proof.nodes + chosen.boxes, proof.seconds + budget.spent
+    proof = replace(proof, ties_broken=chosen.complete, nodes=nodes, seconds=seconds)
+    return make_solution(problem, chosen.configuration, proof)
 
 
 class _Search(TreeSearch):

@@ -18,7 +18,7 @@ from ithaca.formulations.hardware.quantities import Box
 from ithaca.formulations.hardware.space import HardwareSpace
 from ithaca.formulations.problem import Limit, Objective, read_objective
 from ithaca.studies.front import check_distinct
-from ithaca.studies.network.products import Factors, factors_of, multiplies
+from ithaca.studies.network.products import Factors, check_products, factors_of, multiplies
 from ithaca.studies.scale import wording
 
 #: More than any metric of a layer: where expressions over metrics are asked which way they move.
@@ -110,23 +110,14 @@ class Question:
     def check_products(self) -> None:
         """Refuse products of what several layers take, which are no sums, but for a single product
         of two sums."""
+        if len(self.works) == 1:
+            return
         costs, names = self.space.costs.keys(), self.space.accelerator.metrics.keys()
-        several = len(self.works) > 1
         for objective, amount in zip(self.objectives, self.minimised, strict=True):
-            each = objective.order
-            one = len(self.objectives) == len(each) == 1 and amount.factors is not None
-            if (
-                several
-                and not one
-                and any(not o.summed and multiplies(o.expression, names, costs) for o in each)
-            ):
-                raise InputError(
-                    f"--objective '{objective.text}' is no sum over {len(self.works)} layers; "
-                    "allowed: one product of two sums of metrics of layers, such as edp, or "
-                    f"sum({objective.words}), the sum of what each run has"
-                )
+            if amount.factors is None or len(self.objectives) > 1 or objective.then is not None:
+                check_products(objective, names, costs)
         for limit in self.limits:
-            if several and multiplies(limit.expression, names, costs):
+            if multiplies(limit.expression, names, costs):
                 raise InputError(
                     f"--limit '{limit.metric}' is no sum over {len(self.works)} layers; allowed: "
                     "limits on metrics of layers that add up"

@@ -34,9 +34,10 @@ from ithaca.formulations.problem import Objective
 from ithaca.solver.certificate import Certificate, among_all
 from ithaca.solver.conclusion import conclude
 from ithaca.solver.options import Budget, SolveOptions
+from ithaca.solver.solution import Solution
 from ithaca.studies.network.envelope import Envelope, Weights
 from ithaca.studies.network.result import NetworkResult, Total
-from ithaca.studies.network.totals import ADDITIVE, adds_up
+from ithaca.studies.network.totals import ADDITIVE, adds_up, total
 from ithaca.studies.scale import wording
 
 #: Metrics that are products of others.
@@ -138,14 +139,43 @@ def factors_of(objective: Objective) -> Factors | None:
     return Factors(scale, (x, y), (a, b))
 
 
-def check_products(objective: Objective) -> None:
-    """Refuse products of what adds up over layers with anything else: their value over several
-    layers is not known from that of each."""
+def taken_together(
+    factors: Factors | None, runs: Sequence[tuple[int, Solution]], method: str
+) -> Total:
+    """What runs take together, with what is proven of it by the proofs of each: of a product of two
+    sums, that is its value alone."""
+    if factors is None:
+        return total(runs, method)
+    answered = all(own.found for _, own in runs)
+    value = factors.value(factors.over([(n, s.metrics) for n, s in runs])) if answered else None
+    return Total(value, conclude(value, None, method=method))
+
+
+def check_products(
+    objective: Objective, names: Collection[str] = ADDITIVE, constants: Collection[str] = ()
+) -> None:
+    """Refuse products of what adds up over layers with anything else but constants: their value
+    over several layers is not known from that of each.
+
+    Parameters
+    ----------
+    objective : Objective
+        The objective, or several in order.
+    names : Collection of str
+        The metrics of layers.
+    constants : Collection of str
+        Metrics that are the same for all layers, such as those of the hardware.
+
+    Raises
+    ------
+    InputError
+        If there is such a product, and no ``sum()`` around it.
+    """
     for each in objective.order:
-        if not each.summed and multiplies(each.expression, ADDITIVE):
+        if not each.summed and multiplies(each.expression, names, constants):
             raise InputError(
                 f"--objective '{objective.text}' has products over layers that are not proven; "
-                f"allowed: sums, or one product of powers of two sums, of {', '.join(ADDITIVE)}; "
+                f"allowed: sums, or one product of powers of two sums, of {', '.join(names)}; "
                 f"sum({each.words}) is the sum of what each run has"
             )
 

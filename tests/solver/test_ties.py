@@ -20,7 +20,7 @@ from ithaca.formulations.systolic.derivation import choose_designs
 from ithaca.formulations.systolic.design import SpaceOptions, systolic, systolic_problem
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
-from ithaca.solver import proof_state
+from ithaca.solver import ties
 from ithaca.solver.certificate import Status
 from ithaca.solver.engines import Method, engine
 from ithaca.solver.exact.engine import solve_exact
@@ -245,7 +245,7 @@ def test_ties_are_broken_of_the_best_designs_alone(monkeypatch: pytest.MonkeyPat
     assert 0 < len(best) < len(alone)
     searched: list[str] = []
     monkeypatch.setattr(
-        proof_state,
+        ties,
         "preferred",
         lambda problem, *rest: searched.append(problem.design.name) or preferred(problem, *rest),
     )
