@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -13,7 +14,7 @@ from pydantic.json_schema import GenerateJsonSchema, models_json_schema
 from pydantic_core import core_schema
 
 from ithaca.files.errors import InputError
-from ithaca.files.messages import meant, quoted, refuse
+from ithaca.files.messages import among, meant, quoted, refuse
 from ithaca.files.numbers import json_number
 from ithaca.files.reading import location, packaged_names, packaged_text, parse_json, read_text
 from ithaca.files.yaml_documents import MAX_DEPTH, parse_yaml
@@ -103,13 +104,18 @@ def validated(model: type[_Model], document: Any, where: object, context: Any = 
 
 
 def _refusal(where: object, error: ValidationError, model: type[BaseModel]) -> InputError:
-    """The first complaint of pydantic; the model is asked for its fields where one is unknown."""
-    first = error.errors(include_url=False)[0]
+    """The first complaint of pydantic, but of a field that may be meant before what is missing;
+    the model is asked for its fields."""
+    errors = error.errors(include_url=False)
+    unknown = [e for e in errors if e["type"] == "extra_forbidden"]
+    near = [e for e in unknown if meant(e["loc"][-1], _fields(model, e["loc"]))]
+    first = near[0] if near and errors[0]["type"] == "missing" else errors[0]
     at = location(first["loc"])
     if first["type"] == "missing":
         return refuse(where, f"{at} is missing; allowed: {', '.join(_fields(model, first['loc']))}")
     if first["type"] == "extra_forbidden":
-        return refuse(where, f"{at} is unknown; allowed: {', '.join(_fields(model, first['loc']))}")
+        known = among(first["loc"][-1], _fields(model, first["loc"]))
+        return refuse(where, f"{at} is unknown{known}")
     if isinstance(
         reason := first.get("ctx", {}).get("error"), InputError
     ):  # of a validator that says it all
@@ -124,7 +130,8 @@ def _refusal(where: object, error: ValidationError, model: type[BaseModel]) -> I
         .removeprefix("List should have ")
         .removeprefix("Value error, ")
     )
-    return refuse(where, f"{at} is {quoted(first['input'])}; allowed: {allowed}")
+    hint = meant(first["input"], re.findall(r"'([^']*)'", first.get("ctx", {}).get("expected", "")))
+    return refuse(where, f"{at} is {quoted(first['input'])}; allowed: {allowed}{hint}")
 
 
 def _fields(model: type[BaseModel], parts: Sequence[str | int]) -> list[str]:

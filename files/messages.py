@@ -39,6 +39,12 @@ def meant(word: object, known: Iterable[object]) -> str:
     return f"; did you mean {names[near[0]]}?" if near else ""
 
 
+def among(word: object, known: Iterable[object], more: str = "") -> str:
+    """What ends a line that refuses a name: those that are allowed, and the one nearest to it."""
+    names = list(dict.fromkeys(map(str, known)))
+    return f"; allowed: {', '.join(names) or 'none'}{more}{meant(word, names)}"
+
+
 def escaped(text: str) -> str:
     """Text with its control characters escaped."""
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)

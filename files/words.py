@@ -12,7 +12,7 @@ from enum import Enum
 from fractions import Fraction
 
 from ithaca.files.errors import InputError
-from ithaca.files.messages import meant, quoted
+from ithaca.files.messages import among, quoted
 from ithaca.files.numbers import SCALES, written
 
 #: Marks an option that may be given several times.
@@ -66,9 +66,7 @@ def parse_choice(option: str, word: object, allowed: Collection[str], why: str =
     """A word of those allowed, or what it stands for."""
     text = str(word.value if isinstance(word, Enum) else word)
     if text not in allowed:
-        raise InputError(
-            f"{option} is {quoted(text)}; allowed: {', '.join(allowed)}{why}{meant(text, allowed)}"
-        )
+        raise InputError(f"{option} is {quoted(text)}{among(text, allowed, why)}")
     return text
 
 

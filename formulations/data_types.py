@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from ithaca.files.errors import InputError
+from ithaca.files.messages import among
 from ithaca.formulations.platform import Platform
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
 
@@ -137,5 +138,5 @@ DTYPES = " or ".join(", ".join(DATA_TYPES).rsplit(", ", 1))
 def data_type(name: str) -> DataType:
     """Look up a data type; raises `InputError` for an unknown name."""
     if name not in DATA_TYPES:
-        raise InputError(f"unknown data type '{name}'; allowed: {', '.join(DATA_TYPES)}")
+        raise InputError(f"unknown data type '{name}'{among(name, DATA_TYPES)}")
     return DATA_TYPES[name]

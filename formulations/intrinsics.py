@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ithaca.files.errors import InputError
-from ithaca.files.messages import quoted
+from ithaca.files.messages import among, quoted
 from ithaca.formulations.matching import Computation
 from ithaca.workloads.kernel_files import MAX_LOOPS
 from ithaca.workloads.nest import check_size
@@ -40,8 +40,8 @@ def find_intrinsic(text: str, sizes: Mapping[str, int] | None = None) -> Computa
     elif text in INTRINSICS:
         statement, own = INTRINSICS[text][0], dict(INTRINSICS[text][1])
     else:
-        allowed = f"{', '.join(INTRINSICS)}, or a statement such as 'l[i,j] += m[i,k] * n[k,j]'"
-        raise InputError(f"--intrinsic is {quoted(text)}; allowed: {allowed}")
+        allowed = among(text, INTRINSICS, ", or a statement such as 'l[i,j] += m[i,k] * n[k,j]'")
+        raise InputError(f"--intrinsic is {quoted(text)}{allowed}")
     chosen = own | dict(sizes or {})
     factors = factors_in(statement)
     if factors:
@@ -77,8 +77,7 @@ def _check(text: str, loops: tuple[str, ...], found: Computation, sizes: Mapping
     for loop in sizes:
         if loop not in loops:
             raise InputError(
-                f"--intrinsic-sizes: unknown loop {quoted(loop)} of "
-                f"{found}; allowed: {', '.join(loops)}"
+                f"--intrinsic-sizes: unknown loop {quoted(loop)} of {found}{among(loop, loops)}"
             )
     if missing := [loop for loop in loops if loop not in sizes]:
         raise InputError(

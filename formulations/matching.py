@@ -17,6 +17,7 @@ from itertools import combinations
 from math import prod
 
 from ithaca.files.errors import InputError
+from ithaca.files.messages import among
 from ithaca.workloads.affine import Access, Affine
 from ithaca.workloads.nest import LoopNest, Sizes
 
@@ -220,8 +221,7 @@ class Match:
         for loop, size in tile.items():
             if loop not in extents:
                 raise InputError(
-                    f"tile of '{loop}': no loop of {self.computation}; "
-                    f"allowed: {', '.join(extents)}"
+                    f"tile of '{loop}': no loop of {self.computation}{among(loop, extents)}"
                 )
             if not 1 <= size <= extents[loop]:
                 raise InputError(

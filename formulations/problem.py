@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from ithaca.files.errors import InputError
+from ithaca.files.messages import among
 from ithaca.files.words import split_values
 from ithaca.formulations.algebra.expression import (
     SYMBOLIC,
@@ -240,10 +241,9 @@ class Problem:
         found = []
         for where, text, expression in self._asked:
             if unknown := min(expression.symbols - metrics.keys(), default=None):
-                known = ", ".join(sorted(self.design.vocabulary))
+                known = among(unknown, sorted(self.design.vocabulary))
                 raise InputError(
-                    f"{where}: {quoted(text)} uses the unknown name "
-                    f"{quoted(unknown)}; allowed: {known}"
+                    f"{where}: {quoted(text)} uses the unknown name {quoted(unknown)}{known}"
                 )
             self._check_size(expression, f"{where}: {quoted(text)}")
             try:

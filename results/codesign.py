@@ -19,7 +19,7 @@ from pydantic import AfterValidator, Field, create_model
 
 from ithaca.files.documents import validated
 from ithaca.files.errors import EDITED, InputError
-from ithaca.files.messages import quoted, refuse
+from ithaca.files.messages import among, quoted, refuse
 from ithaca.files.numbers import number
 from ithaca.files.writing import SCHEMA
 from ithaca.formulations.configuration import Configuration
@@ -234,7 +234,7 @@ def read_codesign(document: Any, path: Path) -> CodesignResult:
     """
     family = document.get("family")
     if family not in FAMILIES:
-        raise refuse(path, f"family is {quoted(family)}; allowed: {', '.join(FAMILIES)}")
+        raise refuse(path, f"family is {quoted(family)}{among(family, FAMILIES)}")
     read = validated(codesign_model(FAMILIES[family]), document, path)
     try:
         result = _read(read)
@@ -305,7 +305,7 @@ def _read_accelerator(question: Question, read: Any, at: str) -> HardwarePoint:
         given = read.hardware[quantity.name]
         if str(given) not in allowed:
             raise InputError(
-                f"{at}.hardware.{quantity.name} is {quoted(given)}; allowed: {', '.join(allowed)}"
+                f"{at}.hardware.{quantity.name} is {quoted(given)}{among(given, allowed)}"
             )
         values[quantity.name] = allowed[str(given)]
     point = Configuration(values)

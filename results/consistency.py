@@ -8,7 +8,7 @@ from fractions import Fraction
 from math import ceil
 
 from ithaca.files.errors import EDITED, InputError
-from ithaca.files.messages import quoted
+from ithaca.files.messages import among, quoted
 from ithaca.files.numbers import number
 from ithaca.formulations.algebra.rounding import ROUNDING
 from ithaca.formulations.families import choice_of, profile_of
@@ -32,7 +32,7 @@ def check_consistent(result: NetworkResult) -> None:
     Bounds of files are doubles, and so their sums.
     """
     if result.mode not in MODES:
-        raise InputError(f"mode is {quoted(result.mode)}; allowed: {', '.join(MODES)}")
+        raise InputError(f"mode is {quoted(result.mode)}{among(result.mode, MODES)}")
     if result.arrays and result.mode not in ONE_SEARCH:
         raise InputError(f"layers share no arrays in mode {quoted(result.mode)}: {EDITED}")
     # earlier versions stated no totals of products

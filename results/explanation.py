@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from ithaca.files.errors import InputError
-from ithaca.files.messages import quoted
+from ithaca.files.messages import meant, quoted
 from ithaca.files.numbers import is_or_are, json_number
 from ithaca.files.writing import SCHEMA
 from ithaca.formulations.configuration import Configuration
@@ -235,8 +235,9 @@ def chosen_solutions(result: Result, design: str | None) -> tuple[Solution, ...]
         return result.solutions
     same = [s for s in result.solutions if profile_of(s.problem.design).answers_to(design)]
     if not same:
-        held = "; ".join(dict.fromkeys(s.design for s in result.solutions))
-        raise InputError(f"--design is {quoted(design)}; allowed: one of the result's, {held}")
+        held = list(dict.fromkeys(s.design for s in result.solutions))
+        what = f"--design is {quoted(design)}; allowed: one of the result's, {'; '.join(held)}"
+        raise InputError(what + meant(design, held))
     return tuple(same[:1])
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from ithaca.files.documents import validated
 from ithaca.files.errors import EDITED, InputError
-from ithaca.files.messages import refuse
+from ithaca.files.messages import among, refuse
 from ithaca.files.numbers import counted, spelled
 from ithaca.files.reading import MAX_DIGITS, parse_json, read_text
 from ithaca.files.writing import SCHEMA
@@ -117,7 +117,7 @@ def _read(document: Any, path: Path) -> tuple[Any, Result]:
             )
         name = document.get("family", name)
     if not isinstance(name, str) or name not in FAMILIES:
-        raise refuse(path, f"family is {quoted(name)}; allowed: {', '.join(FAMILIES)}")
+        raise refuse(path, f"family is {quoted(name)}{among(name, FAMILIES)}")
     read: Any = validated(result_model(FAMILIES[name]), document, path)
     try:
         return read, _Reader(FAMILIES[name], read).result()

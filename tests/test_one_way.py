@@ -78,11 +78,43 @@ def test_fractions_are_no_counts() -> None:
         (("network", "vgg16", "--layers", "fc88"), "fc8"),
         (("codesign", "hasco-gem"), "hasco-gemm"),
         (("whatif", "mm", *SMALL, "--vary", "platfrom=u250"), "platform"),
+        (("solve", "mm", *SMALL, "--dtype", "int9"), "int8"),
+        (("solve", "mm", *SMALL, "--dataflow", "i", "--permutation", "c"), "C"),
+        (("solve", "C[ii,j] += A[ii,k] * B[k,j]", "-s", "ii=4,j=4,k=4", "--simd", "i"), "ii"),
+        (("match", "mm", *SMALL, "--intrinsic", "conv3d"), "conv2d"),
+        (("match", "mm", *SMALL, "--intrinsic-sizes", "ii=4"), "i"),
+        (("match", "mm", *SMALL, "--tile", "jj=4"), "j"),
+        (("network", "vgg16", "--mode", "shared-aray"), "shared-array"),
+        (("network", "vgg16", "-s", "bach=2"), "batch"),
+        (("codesign", "hasco-gemm", "mm", *SMALL, "--vary", "bank=1"), "banks"),
+        (("map", "mm", *SMALL, "--arch", "simple", "--bypass", "fre"), "free"),
+        (("list", "schema", "reslt"), "result"),
     ],
 )
 def test_the_name_that_was_meant_is_said(words: tuple[str, ...], name: str) -> None:
     done = command(*words)
     assert done.returncode == 2
+    assert done.stderr.endswith(f"; did you mean {name}?\n"), done.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("statment: C[i,j] += A[i,k] * B[k,j]", "statement"),
+        ("statement: C[i,j] += A[i,k] * B[k,j]\nuntiled: [jj]", "j"),
+        ("layers: [{op: conv, name: a, kernell: 3}]", "kernel"),
+        ("layers: [{op: cov, name: a}]", "conv"),
+    ],
+)
+def test_the_field_of_a_file_that_was_meant_is_said(text: str, name: str, tmp_path: Path) -> None:
+    network = text.startswith("layers")
+    own = "name: x\n" + (
+        "input: {channels: 3, height: 8, width: 8}\n"
+        if network
+        else "extents: {i: 4, j: 4, k: 4}\n"
+    )
+    (tmp_path / "own.yaml").write_text(own + text + "\n")
+    done = command("network" if network else "solve", "own.yaml", cwd=tmp_path)
     assert done.stderr.endswith(f"; did you mean {name}?\n"), done.stderr
 
 

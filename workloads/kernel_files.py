@@ -26,7 +26,7 @@ from pydantic import Field
 
 from ithaca.files.documents import Document, validated
 from ithaca.files.errors import InputError
-from ithaca.files.messages import meant, quoted, refuse
+from ithaca.files.messages import among, meant, quoted, refuse
 from ithaca.workloads.affine import Access
 from ithaca.workloads.nest import LoopNest, check_size
 from ithaca.workloads.statement import (
@@ -150,9 +150,7 @@ def check_untiled(loops: Sequence[str], untiled: Sequence[str]) -> None:
     """Refuse untiled loops that a nest does not have."""
     for loop in untiled:
         if loop not in loops:
-            raise InputError(
-                f"untiled names the unknown loop {quoted(loop)}; allowed: {', '.join(loops)}"
-            )
+            raise InputError(f"untiled names the unknown loop {quoted(loop)}{among(loop, loops)}")
 
 
 def with_loops(nest: LoopNest, untiled: Sequence[str] | None, simd: str | None) -> LoopNest:
@@ -224,7 +222,7 @@ def _nest(read: KernelDocument) -> LoopNest:
             )
             raise InputError(
                 f"unknown parameter {quoted(name)} in a subscript of "
-                f"{quoted(statement)}; allowed: {known}"
+                f"{quoted(statement)}; allowed: {known}{meant(name, (*loops, *read.parameters))}"
             )
     output, inputs = parse_statement(statement, read.parameters)
     for name in read.parameters:

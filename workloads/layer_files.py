@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ithaca.files.errors import InputError
-from ithaca.files.messages import quoted, refuse
+from ithaca.files.messages import among, quoted, refuse
 from ithaca.files.reading import read_text
 from ithaca.workloads.nest import LoopNest, Stored, check_stored
 from ithaca.workloads.statement import parse_statement
@@ -65,7 +65,7 @@ def read_layers(path: str | Path) -> tuple[Row, ...]:
 def _row(cells: Mapping[str, str], where: str) -> Row:
     kind = cells["kind"]
     if kind not in KINDS:
-        raise refuse(where, f"kind is {quoted(kind)}; allowed: {', '.join(KINDS)}")
+        raise refuse(where, f"kind is {quoted(kind)}{among(kind, KINDS)}")
     extents = integers(cells, "extents", where)
     tensors = {
         name: tuple(sizes)
@@ -101,9 +101,8 @@ def _row(cells: Mapping[str, str], where: str) -> Row:
                 f"extents: {min(missing)} is missing; allowed: an extent of every loop"
             )
         if len(loops) < len(extents):
-            raise InputError(
-                f"extents: {min(set(extents) - set(loops))} is unknown; allowed: {', '.join(loops)}"
-            )
+            unknown = min(set(extents) - set(loops))
+            raise InputError(f"extents: {unknown} is unknown{among(unknown, loops)}")
         nest = LoopNest(kind, tuple(extents.items()), output, inputs, simd=simd)
         check_stored(nest, stored := tuple(tensors.items()))
         return Row(nest, stored, cells, where)

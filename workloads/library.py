@@ -9,7 +9,7 @@ from os import PathLike
 from typing import Any
 
 from ithaca.files.errors import InputError
-from ithaca.files.messages import quoted
+from ithaca.files.messages import among, quoted
 from ithaca.files.reading import packaged_names
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.statement import is_statement
@@ -146,10 +146,7 @@ def documented_workload(
     ):
         for entry in given:
             if entry not in allowed:
-                raise InputError(
-                    f"unknown {what} {quoted(entry)} of {name}; allowed: "
-                    f"{', '.join(allowed) or 'none'}"
-                )
+                raise InputError(f"unknown {what} {quoted(entry)} of {name}{among(entry, allowed)}")
     for loop in known.loops:
         if loop not in sizes:
             raise InputError(f"sizes.{loop} is missing; allowed: exactly {', '.join(known.loops)}")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from math import prod
 
 from ithaca.files.errors import InputError
-from ithaca.files.messages import meant, quoted
+from ithaca.files.messages import among, meant, quoted
 from ithaca.workloads.affine import Access
 from ithaca.workloads.statement import parse_statement
 
@@ -61,9 +61,7 @@ class LoopNest:
         self._check_arrays()
         self._check_loops()
         if self.simd and self.simd not in self.band:
-            self._refuse(
-                f"SIMD loop '{self.simd}' must be one of the band loops {', '.join(self.band)}"
-            )
+            self._refuse(f"SIMD loop '{self.simd}' is no band loop{among(self.simd, self.band)}")
 
     def _check_names(self) -> None:
         tensors = [access.tensor for access in (self.output, *self.inputs)]
@@ -82,9 +80,7 @@ class LoopNest:
         for access in (self.output, *self.inputs):
             for loop in sorted(access.loops):
                 if loop not in self.loops:
-                    self._refuse(
-                        f"{access} uses unknown loop '{loop}'; loops: {', '.join(self.loops)}"
-                    )
+                    self._refuse(f"{access} uses unknown loop '{loop}'{among(loop, self.loops)}")
         if len(self.inputs) < 2:
             self._refuse(
                 f"the statement reads {len(self.inputs)} array; allowed: a product of at least two"
@@ -112,7 +108,7 @@ class LoopNest:
     def _check_loops(self) -> None:
         for loop in sorted(self.untiled):
             if loop not in self.loops:
-                self._refuse(f"unknown untiled loop '{loop}'; loops: {', '.join(self.loops)}")
+                self._refuse(f"unknown untiled loop '{loop}'{among(loop, self.loops)}")
         if not self.band:
             self._refuse(f"no loop is tiled; allowed: at least one of {', '.join(self.loops)}")
         for loop in self.loops:

@@ -10,7 +10,7 @@ from pydantic import AliasChoices, Field
 
 from ithaca.files.documents import Document, load_document, validated
 from ithaca.files.errors import InputError
-from ithaca.files.messages import quoted, refuse
+from ithaca.files.messages import among, quoted, refuse
 from ithaca.workloads.kernel_files import MAX_BYTES, default_simd
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.statement import parse_statement
@@ -75,8 +75,7 @@ def problem_nest(document: Any, where: object) -> LoopNest:
     if unknown := min(numbers.keys() - set(shape.dimensions), default=None):
         raise refuse(
             where,
-            f"instance.{unknown} is unknown; allowed: "
-            f"{', '.join((*shape.dimensions, *coefficients))}",
+            f"instance.{unknown} is unknown{among(unknown, (*shape.dimensions, *coefficients))}",
         )
     outputs = [space for space in shape.data_spaces if space.read_write]
     if len(outputs) != 1:

@@ -12,7 +12,7 @@ from ithaca.commands.api.answers import NetworkResult, StudyAnswer
 from ithaca.exports.charts.chart import Chart
 from ithaca.exports.charts.codesign import codesign_chart
 from ithaca.files.errors import InputError
-from ithaca.files.messages import quoted
+from ithaca.files.messages import among, quoted
 from ithaca.files.numbers import counted, number
 from ithaca.results.codesign import codesign_document, hardware_fields
 from ithaca.results.codesign_layers import architecture_of, networks
@@ -96,8 +96,8 @@ class CodesignResult(StudyAnswer, results.CodesignResult):
         names = [(network, each.layer.name) for network in own for each in network.layers]
         found = [network for network, each in names if layer is None or each == name]
         if not found:
-            allowed = ", ".join(each for _, each in names) or ", ".join(self.question.workloads)
-            raise InputError(f"--layer is {quoted(layer)}; allowed: one of {allowed}")
+            known = among(layer, [each for _, each in names] or self.question.workloads)
+            raise InputError(f"--layer is {quoted(layer)}{known}")
         return found[0]
 
     @property

@@ -16,7 +16,7 @@ from ithaca.exports.charts.chart import Chart, other_unit
 from ithaca.exports.charts.of_studies import grid_chart
 from ithaca.files.documents import validated
 from ithaca.files.errors import EDITED, InputError
-from ithaca.files.messages import quoted, refuse
+from ithaca.files.messages import among, meant, quoted, refuse
 from ithaca.files.numbers import counted, json_number, number
 from ithaca.files.writing import SCHEMA
 from ithaca.formulations.question import parse_upper
@@ -246,7 +246,7 @@ def _axis(
     if quantity is not None:
         allowed = {quantity.shown(value): value for value in quantity.values}
         if unknown := [str(value) for value in given if str(value) not in allowed]:
-            raise InputError(f"{at} is {quoted(unknown[0])}; allowed: {', '.join(allowed)}")
+            raise InputError(f"{at} is {quoted(unknown[0])}{among(unknown[0], allowed)}")
         values = tuple(allowed[str(value)] for value in given)
         labels = tuple(map(quantity.shown, values)) if quantity.labels else values
         return StudyAxis(name, values, labels, quantity.unit), lambda q, value: _fixed(
@@ -258,15 +258,16 @@ def _axis(
             q.space, q.works, [text], _bounds(q)
         )
     if name not in space.units and name not in space.accelerator.metrics:
-        known = ", ".join([*space.units, *space.accelerator.metrics])
-        others = ", ".join(
-            [
-                "objective",
-                *(q.name for q in space.quantities),
-                *(f"{WEIGHT}{w}" for w in question.workloads),
-            ]
+        known = [*space.units, *space.accelerator.metrics]
+        others = [
+            "objective",
+            *(q.name for q in space.quantities),
+            *(f"{WEIGHT}{w}" for w in question.workloads),
+        ]
+        raise InputError(
+            f"{at} is unknown; allowed: limits {', '.join(known)}; {', '.join(others)}"
+            f"{meant(name, (*known, *others))}"
         )
-        raise InputError(f"{at} is unknown; allowed: limits {known}; {others}")
     bounds = tuple(parse_upper(name, value, "--vary: ") for value in given)
     if not all(isinstance(bound, Fraction) for bound in bounds):
         raise InputError(f"{at} is {quoted(str(given[0]))}; allowed: numbers")

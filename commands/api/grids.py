@@ -20,7 +20,7 @@ from ithaca.exports.charts.heatmap import heat_map
 from ithaca.files.errors import InputError
 from ithaca.files.numbers import counted, json_number
 from ithaca.files.signals import deferred
-from ithaca.files.words import parse_integer, parse_loops
+from ithaca.files.words import parse_choice, parse_integer, parse_loops
 from ithaca.files.writing import SCHEMA
 from ithaca.refine.grid import (
     Best,
@@ -109,11 +109,7 @@ class Grid:
         if path is not None:
             check_plot(Path(path))
         for option, name in (("--x", x), ("--y", y)):
-            if name not in self.window.free:
-                raise InputError(
-                    f"{option} is '{name}'; allowed: a free factor of the grid: "
-                    f"{', '.join(self.window.free)}"
-                )
+            parse_choice(option, name, self.window.free, ", which are free in the grid")
         if x == y:
             raise InputError(
                 f"--y is '{y}', like --x; allowed: another free factor: "

@@ -19,7 +19,7 @@ from ithaca.commands.api.options import Extents, Sizes, Workload
 from ithaca.commands.api.parsing import check_sizes, parse_extents
 from ithaca.files.documents import validated
 from ithaca.files.errors import InputError
-from ithaca.files.messages import quoted, refuse
+from ithaca.files.messages import among, quoted, refuse
 from ithaca.files.numbers import counted
 from ithaca.files.words import REPEATED, parse_counts
 from ithaca.files.writing import SCHEMA
@@ -184,8 +184,7 @@ def found(
     for loop in tile:
         if loop not in nest.loops:
             raise InputError(
-                f"--tile: unknown loop {quoted(loop)} of {nest.name}; "
-                f"allowed: {', '.join(nest.loops)}"
+                f"--tile: unknown loop {quoted(loop)} of {nest.name}{among(loop, nest.loops)}"
             )
     whole = computation(nest)
     choices = matches(whole, intrinsic, partial=partial)

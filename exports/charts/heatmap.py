@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ithaca.exports.charts.chart import HeatMap, other_unit
-from ithaca.files.errors import InputError
 from ithaca.files.numbers import number
+from ithaca.files.words import parse_choice
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 def check_metric(grid: xr.Dataset, metric: str) -> None:
     """Refuse a metric that is no numeric variable of a grid."""
     numeric = [str(name) for name, variable in grid.data_vars.items() if variable.dtype.kind == "f"]
-    if metric not in numeric:
-        raise InputError(f"--metric is '{metric}'; allowed: {', '.join(numeric)}")
+    parse_choice("--metric", metric, numeric)
 
 
 def heat_map(grid: xr.Dataset, x: str, y: str, metric: str = "latency") -> HeatMap:

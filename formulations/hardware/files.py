@@ -17,7 +17,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema, create_model
 
 from ithaca.files.documents import Alone, find_document, validated
 from ithaca.files.errors import InputError
-from ithaca.files.messages import quoted, refuse
+from ithaca.files.messages import among, quoted, refuse
 from ithaca.files.numbers import json_number
 from ithaca.files.reading import packaged_names
 from ithaca.formulations.algebra.expression import Expression, Symbol
@@ -198,7 +198,7 @@ def read_space(document: Any, where: object) -> HardwareSpace:
         document.get("family", next(iter(ACCELERATORS))) if isinstance(document, dict) else None
     )
     if family is not None and (not isinstance(family, str) or family not in ACCELERATORS):
-        raise refuse(where, f"family is {quoted(family)}; allowed: {', '.join(ACCELERATORS)}")
+        raise refuse(where, f"family is {quoted(family)}{among(family, ACCELERATORS)}")
     family = family or next(iter(ACCELERATORS))
     try:
         read = validated(space_model(family), document, where)
@@ -252,9 +252,7 @@ def _space(read: Any, kind: AcceleratorKind, where: object) -> HardwareSpace:
             )
     for figure in stated:
         if figure not in accelerator.trends:
-            raise InputError(
-                f"figures.{figure} is unknown; allowed: {', '.join(accelerator.trends)}"
-            )
+            raise InputError(f"figures.{figure} is unknown{among(figure, accelerator.trends)}")
     own = {name: _figure(one, box, f"figures.{name}", tables) for name, one in stated.items()}
     accelerator, figures = kind.completed(accelerator, own)
     costs, units = {}, {}
@@ -365,9 +363,7 @@ def _figure(
     table = []
     for key, value in read.table.items():
         if key not in labels and not re.fullmatch(r"[0-9]+(\.[0-9]+)?", key):
-            raise InputError(
-                f"{where}.table has {quoted(key)}; allowed: {', '.join(labels) or 'numbers'}"
-            )
+            raise InputError(f"{where}.table has {quoted(key)}{among(key, labels or ['numbers'])}")
         table.append((Fraction(labels.get(key, key)), value))
     return Figure(expression, tuple(table), others)
 

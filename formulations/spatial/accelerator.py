@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal
 
 from ithaca.files.documents import validated
 from ithaca.files.errors import InputError
-from ithaca.files.messages import quoted, refuse
+from ithaca.files.messages import among, quoted, refuse
 from ithaca.formulations.algebra.expression import Constant, Expression, as_expression
 from ithaca.formulations.design import Metric
 from ithaca.formulations.hardware.accelerator import Trend, Work
@@ -112,7 +112,7 @@ class Hierarchies:
         Timeloop's or Ithaca's."""
         if document.edition not in EDITIONS:
             raise refuse(
-                where, f"edition is {quoted(document.edition)}; allowed: {', '.join(EDITIONS)}"
+                where, f"edition is {quoted(document.edition)}{among(document.edition, EDITIONS)}"
             )
         options = MappingOptions(
             document.divisors_only, document.free_bypass, document.within_parent

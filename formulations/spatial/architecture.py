@@ -9,7 +9,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 from ithaca.files.errors import InputError
-from ithaca.files.messages import quoted, refuse
+from ithaca.files.messages import among, quoted, refuse
 from ithaca.workloads.nest import LoopNest, Sizes
 
 #: Most storage levels; spaces grow exponentially with them.
@@ -306,11 +306,9 @@ class Architecture:
                 *(tensor for tensor, _ in (*level.tensor_words, *level.resident)),
             }
             if unknown := min(named - set(tensors), default=None):
-                known = ", ".join(tensors)
+                known = among(unknown, tensors, f" of {nest.name}")
                 raise refuse(
-                    self.name,
-                    f"{level.name} keeps the unknown tensor {quoted(unknown)}; "
-                    f"allowed: {known} of {nest.name}",
+                    self.name, f"{level.name} keeps the unknown tensor {quoted(unknown)}{known}"
                 )
 
 

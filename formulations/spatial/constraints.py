@@ -11,7 +11,7 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from ithaca.files.messages import quoted, refuse
+from ithaca.files.messages import among, quoted, refuse
 from ithaca.files.numbers import fraction
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.architecture_files import load
@@ -148,7 +148,7 @@ class Constraints:
                 if tensor not in tensors:
                     yield (
                         f"{level.name} keeps or bypasses the unknown tensor "
-                        f"{quoted(tensor)}; allowed: {', '.join(tensors)}"
+                        f"{quoted(tensor)}{among(tensor, tensors)}"
                     )
             if both := sorted(kept & passed):
                 yield f"{level.name} is to keep and to bypass {both[0]}; allowed: one of them"
@@ -167,7 +167,7 @@ class Constraints:
             | {loop for _, loops in self.orders for loop in loops}
         ):
             if loop not in nest.loops:
-                yield f"the loop {quoted(loop)} is unknown; allowed: {', '.join(nest.loops)}"
+                yield f"the loop {quoted(loop)} is unknown{among(loop, nest.loops)}"
         for name, loop, _ in self.directions:
             if not (self.lies_along(name, loop, "x") or self.lies_along(name, loop, "y")):
                 yield f"{loop} of {name} is to lie along X and along Y; allowed: one of them"
@@ -216,7 +216,7 @@ def read_constraints(path: str | Path, architecture: Architecture, nest: LoopNes
         found, at = part, key
         if isinstance(part, dict):
             if unknown := min(part.keys() - {*_AROUND}, default=None):
-                raise refuse(file, f"{key}.{unknown} is unknown; allowed: {', '.join(_AROUND)}")
+                raise refuse(file, f"{key}.{unknown} is unknown{among(unknown, _AROUND)}")
             name = "targets" if "targets" in part else "constraints"
             found, at = part.get(name), f"{key}.{name}"
         if not isinstance(found, list):
@@ -258,11 +258,11 @@ class _Reader:
     def read(self, entry: Any, where: str) -> None:
         if not isinstance(entry, dict) or entry.get("type") not in _TYPES:
             kind = entry.get("type") if isinstance(entry, dict) else entry
-            raise refuse(where, f"type is {quoted(kind)}; allowed: {', '.join(_TYPES)}")
+            raise refuse(where, f"type is {quoted(kind)}{among(kind, _TYPES)}")
         kind = _TYPES[entry["type"]]
         if unknown := min(entry.keys() - {"target", "type", *_FIELDS[kind]}, default=None):
             raise refuse(
-                where, f"{unknown} is not supported; allowed: {', '.join(sorted(_FIELDS[kind]))}"
+                where, f"{unknown} is not supported{among(unknown, sorted(_FIELDS[kind]))}"
             )
         if kind == "utilization":
             self._utilization(entry, where)
@@ -294,7 +294,7 @@ class _Reader:
     def _level(self, target: Any, where: str) -> str:
         names = [level.name for level in self.architecture.levels]
         if target not in names:
-            raise refuse(where, f"target is {quoted(target)}; allowed: {', '.join(names)}")
+            raise refuse(where, f"target is {quoted(target)}{among(target, names)}")
         return str(target)
 
     def _loops(self, text: Any, where: str) -> list[str]:

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from pydantic import Field, create_model
 
 from ithaca.files.documents import Document, validated
-from ithaca.files.messages import quoted, refuse
+from ithaca.files.messages import among, quoted, refuse
 from ithaca.files.numbers import fraction
 from ithaca.formulations.schema import Count
 from ithaca.formulations.spatial.architecture import Bursts, OperandNetworks, Tensorized
@@ -166,7 +166,7 @@ def read_tensorized(document: Any, where: str) -> Tensorized:
     names = list(read.dataflows)
     chosen = names[0] if read.dataflow is None else read.dataflow
     if chosen not in names:
-        raise refuse(where, f"dataflow is {quoted(chosen)}; allowed: {', '.join(names)}")
+        raise refuse(where, f"dataflow is {quoted(chosen)}{among(chosen, names)}")
     flows = tuple((name, *sides) for name, sides in read.dataflows.items())
     sizes = tuple(read.sizes.items())
     return Tensorized(

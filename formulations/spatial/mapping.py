@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import prod
 
 from ithaca.files.errors import InputError
-from ithaca.files.messages import quoted
+from ithaca.files.messages import among, quoted
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.workloads.nest import LoopNest
 
@@ -100,8 +100,7 @@ class Mapping:
             for loop, trips in factors.items():
                 if loop not in nest.loops:
                     raise InputError(
-                        f"{where} name the unknown loop {quoted(loop)}; "
-                        f"allowed: {', '.join(nest.loops)}"
+                        f"{where} name the unknown loop {quoted(loop)}{among(loop, nest.loops)}"
                     )
                 if trips < 1:
                     raise InputError(

@@ -25,7 +25,7 @@ import numpy as np
 
 from ithaca.files.csv_text import Rows, csv_text, records, table_text
 from ithaca.files.errors import InputError
-from ithaca.files.messages import quoted, refuse
+from ithaca.files.messages import among, quoted, refuse
 from ithaca.files.numbers import json_ratio
 from ithaca.files.reading import read_text
 from ithaca.formulations.algebra.rational_arrays import RATIONAL_ARRAYS, Rationals
@@ -217,9 +217,7 @@ class _Reader:
                 )
         for column in header:
             if column.startswith(("T:", "S:", "K:")) and column not in known:
-                raise refuse(
-                    file, f"column {quoted(column)} is of no level; allowed: {', '.join(known)}"
-                )
+                raise refuse(file, f"column {quoted(column)} is of no level{among(column, known)}")
 
     def _columns(self, slot: Slot) -> tuple[str, ...]:
         if slot.temporal:

@@ -12,6 +12,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from ithaca.files.errors import InputError
+from ithaca.files.words import parse_choice
 from ithaca.formulations.algebra.expression import Constant, Symbol, add
 from ithaca.formulations.data_types import data_type
 from ithaca.formulations.design import Metric
@@ -148,8 +149,7 @@ class Arrays(AcceleratorKind):
         """Device and data type are names, the edition one of the family's."""
         load_platform(document.platform)
         data_type(document.dtype)
-        if document.edition not in (known := [edition.value for edition in Edition]):
-            raise InputError(f"edition is {document.edition}; allowed: {', '.join(known)}")
+        parse_choice("edition", document.edition, [edition.value for edition in Edition])
         dataflow = None if document.dataflow is None else tuple(document.dataflow)
         own = document.platform, document.dtype, document.edition, document.arrays, document.shares
         return SystolicArrays(*own, document.minimise, dataflow)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from itertools import combinations
 
 from ithaca.files.errors import InputError
-from ithaca.files.messages import meant, quoted
+from ithaca.files.messages import among, meant, quoted
 from ithaca.workloads.dependences import far_dependences
 from ithaca.workloads.nest import LoopNest
 
@@ -82,7 +82,5 @@ def loop_order(nest: LoopNest, permutation: str) -> tuple[str, ...]:
             indexing = tuple(loop for loop in nest.band if access.indexed_by(loop))
             reusing = tuple(loop for loop in nest.band if not access.indexed_by(loop))
             return indexing + reusing
-    raise InputError(
-        f"unknown permutation '{permutation}' of {nest.name}; allowed: "
-        f"{', '.join(permutations(nest))}"
-    )
+    known = among(permutation, permutations(nest))
+    raise InputError(f"unknown permutation '{permutation}' of {nest.name}{known}")

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ithaca.files.errors import InputError
-from ithaca.files.messages import escaped, quoted, refuse
+from ithaca.files.messages import among, escaped, quoted, refuse
 from ithaca.formulations.algebra.expression import ONE, Expression, multiply
 from ithaca.formulations.systolic.dataflows import find_dataflow, loop_order, permutations
 from ithaca.formulations.systolic.derivation import derive
@@ -147,10 +147,10 @@ class _Comparison:
         for section in ("latency", "attr", "io", "memory"):
             for key in self.root[section].members():
                 if key not in allowed:
-                    known = ", ".join((PE, *modules))
+                    known = among(key, (PE, *modules))
                     raise refuse(
                         self.root[section].path,
-                        f"{quoted(key)} is no module of {self.nest.name}; allowed: {known}",
+                        f"{quoted(key)} is no module of {self.nest.name}{known}",
                     )
 
     def processing_element(self, array: SystolicArray, schedule: Spine) -> None:

@@ -20,6 +20,7 @@ from ithaca.files.errors import InputError
 from ithaca.files.messages import refuse
 from ithaca.files.numbers import json_ratio
 from ithaca.files.reading import parse_json, read_text
+from ithaca.files.words import parse_choice
 from ithaca.formulations.algebra.parsing import quoted
 from ithaca.formulations.algebra.rational_arrays import RATIONAL_ARRAYS, Rationals
 from ithaca.formulations.configuration import Configuration
@@ -185,8 +186,7 @@ def _array(row: Mapping[str, str], nest: LoopNest, arrays: _Designs) -> Systolic
     key = (loops, permutation, edition, nest.parameters, nest.once)
     if key not in arrays:
         editions = [e.value for e in Edition]
-        if edition not in editions:
-            raise InputError(f"edition is {quoted(edition)}; allowed: {', '.join(editions)}")
+        parse_choice("edition", edition, editions)
         dataflow = find_dataflow(nest, tuple(loop.strip() for loop in loops.split(",")))
         arrays[key] = derive(nest, dataflow, permutation, Edition(edition))
     return arrays[key]
@@ -221,10 +221,7 @@ def _integer(row: Mapping[str, str], column: str) -> int:
 def _of_machine(row: Mapping[str, str], column: str) -> Any:
     if column in LEAST:
         return _integer(row, column)
-    words = [each.value for each in Sums]
-    if row[column].strip() not in words:
-        raise InputError(f"{column} is {quoted(row[column])}; allowed: {', '.join(words)}")
-    return Sums(row[column].strip())
+    return Sums(parse_choice(column, row[column].strip(), [each.value for each in Sums]))
 
 
 # -- evaluated -------------------------------------------------------------------------

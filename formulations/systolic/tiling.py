@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from ithaca.files.errors import InputError
+from ithaca.files.messages import among
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.systolic import quantities
 from ithaca.formulations.systolic.systolic_array import Edition, GroupRole, SystolicArray
@@ -98,8 +99,7 @@ def group_packs(array: SystolicArray, module_packs: Mapping[str, int]) -> dict[s
                 _check_factor(f"pack.{module}", factor)
                 continue
             raise InputError(
-                f"pack: unknown buffer module '{module}' of "
-                f"{array.name}; modules: {', '.join(owner)}"
+                f"pack: unknown buffer module '{module}' of {array.name}{among(module, owner)}"
             )
         _check_factor(f"pack.{module}", factor)
         if packs.setdefault(owner[module], factor) != factor:

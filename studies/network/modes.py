@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from ithaca.files.errors import InputError
-from ithaca.files.messages import quoted
+from ithaca.files.words import parse_choice
 from ithaca.formulations.families import UNNAMED, module_of
 from ithaca.formulations.question import Question
 from ithaca.studies.network import layers
@@ -39,8 +38,7 @@ def mode(name: str, family: str = UNNAMED) -> SolveNetwork:
 
     Raises `InputError` if there is no such mode.
     """
-    if name not in MODES:
-        raise InputError(f"--mode is {quoted(name)}; allowed: {', '.join(MODES)}")
+    parse_choice("--mode", name, MODES)
     own = module_of("ithaca.studies.families", family) if name in ONE_SEARCH else layers
     found: SolveNetwork = getattr(own, MODES[name])
     return found

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ithaca.files.errors import InputError
-from ithaca.files.messages import meant, quoted
+from ithaca.files.messages import among, quoted
 from ithaca.solver.result import Result
 from ithaca.solver.solution import Solution
 from ithaca.studies.network.result import LayerResult, NetworkResult
@@ -52,7 +52,6 @@ def find_layer(result: NetworkResult, name: str) -> LayerResult:
         r for r in result.layers if name in r.layer.sources
     ]
     if not found:
-        names = ", ".join(dict.fromkeys(r.layer.name for r in result.layers))
-        what = f"--layer is {quoted(name)}; allowed: one of {names}"
-        raise InputError(what + meant(name, [r.layer.name for r in result.layers]))
+        known = among(name, (r.layer.name for r in result.layers))
+        raise InputError(f"--layer is {quoted(name)}{known}")
     return found[0]

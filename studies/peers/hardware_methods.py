@@ -19,6 +19,7 @@ import numpy as np
 
 from ithaca.files.errors import InputError
 from ithaca.files.peer import peer
+from ithaca.files.words import parse_choice
 from ithaca.formulations.configuration import Configuration
 from ithaca.studies.codesign.layer_cache import LayerCache
 from ithaca.studies.codesign.question import Question
@@ -144,8 +145,7 @@ def run_hardware_peer(
     Raises `InputError` if there is none of that name, its library is not installed, or it cannot
     search for what is asked.
     """
-    if name not in HARDWARE_PEERS:
-        raise InputError(f"--method is '{name}'; allowed: {', '.join(HARDWARE_PEERS)}")
+    parse_choice("--method", name, HARDWARE_PEERS)
     search, libraries = HARDWARE_PEERS[name]
     evaluator, trail = HardwareEvaluator(question, bank, trials, stop, seed), list[str]()
     if name == "explained" and len(question.objectives) > 1:

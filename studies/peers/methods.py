@@ -15,6 +15,7 @@ import numpy as np
 
 from ithaca.files.errors import InputError
 from ithaca.files.peer import peer
+from ithaca.files.words import parse_choice
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.families import profile_of
 from ithaca.formulations.problem import Problem
@@ -79,8 +80,7 @@ def run_peer(
         b: Peer(partial(own.search_within, b), boxed=False)
         for b in profile_of(problem.design).baselines()
     }
-    if name not in known:
-        raise InputError(f"method is '{name}'; allowed: {', '.join(known)}")
+    parse_choice("method", name, known)
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         raise InputError(f"seed is {seed!r}; allowed: an integer that is not negative")
     method = known[name]

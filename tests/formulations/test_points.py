@@ -282,7 +282,7 @@ CELLS = [
         '{"A": 16}',
         [
             "row 3: pack: unknown buffer module 'A'",
-            "modules: A_IO_L2_in, B_IO_L2_in, C_drain_IO_L1_out",
+            "allowed: A_IO_L2_in, B_IO_L2_in, C_drain_IO_L1_out",
         ],
     ),
     ("pack", ROW["pack"].replace("16", "0"), ["pack.A_IO_L2_in is 0", "an integer from 1 to"]),
@@ -290,7 +290,7 @@ CELLS = [
     (
         "pack",
         '{"a\\n\\u2028b": 1}',
-        ["unknown buffer module 'a\\n\\u2028b'", "modules: A_IO_L2_in"],
+        ["unknown buffer module 'a\\n\\u2028b'", "allowed: A_IO_L2_in"],
     ),
 ]
 

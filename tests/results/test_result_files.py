@@ -415,7 +415,7 @@ EDITS: list[tuple[Callable[[Any], None], list[str]]] = [
     (put(*TILING, "pack", value={}), ["best.tiling.pack: no pack for buffer module A_IO_L2_in"]),
     (
         put(*TILING, "pack", "x", value=1),
-        ["best.tiling.pack: unknown buffer module 'x'", "modules: A_IO_L2_in"],
+        ["best.tiling.pack: unknown buffer module 'x'", "allowed: A_IO_L2_in"],
     ),
     (
         put(*TILING, "pack", "A_IO_L2_in", value=8),

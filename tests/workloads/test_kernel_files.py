@@ -314,7 +314,7 @@ FIELDS = [
     ("untiled: [p]", "untiled: [q]", ["untiled names the unknown loop 'q'", "f, t, c, p"]),
     ("untiled: [p]", "untiled: p", ["untiled is 'p'", "a valid list"]),
     ("untiled: [p]", "untiled: [f, t, c, p]", ["no loop is tiled", "at least one of f, t, c, p"]),
-    ("simd: c", "simd: p", ["SIMD loop 'p' must be one of the band loops f, t, c"]),
+    ("simd: c", "simd: p", ["SIMD loop 'p' is no band loop; allowed: f, t, c"]),
     (
         "simd: c",
         "simd: f",

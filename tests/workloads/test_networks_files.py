@@ -123,7 +123,7 @@ CONV = "{op: conv, name: c, channels: 8, kernel: 3}"
             "elementwise.Relu is 0; allowed: at least 1",
         ),
         ("name: n\nlayers: [3]", r"layers\[0\] is 3"),
-        ("name: n\nlayer: []", "layers is missing"),
+        ("name: n\nlayer: []", "layer is unknown; .*; did you mean layers"),
         (
             "name: n\nlayers: [{op: convolve}]",
             r"layers\[0\]: op is 'convolve'; allowed: conv, depthwise, pool",

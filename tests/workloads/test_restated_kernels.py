@@ -84,7 +84,7 @@ def test_options_say_which_loops_are_untiled_and_vectorised() -> None:
     ("words", "line"),
     [
         (("solve", "conv2d", "--untiled", "z"), "unknown loop 'z'; allowed: o, r, c, i, p, q"),
-        (("solve", "mm", "--simd", "z"), "SIMD loop 'z' must be one of the band loops i, j, k"),
+        (("solve", "mm", "--simd", "z"), "SIMD loop 'z' is no band loop; allowed: i, j, k"),
         (("solve", "mm", "--arch", "simple", "--simd", "k"), "--simd does not go with --arch"),
         (("network", "alexnet", "--untiled", "p"), "--untiled is of one loop nest"),
         (("solve", "mm", "--untiled", ","), "--untiled is ','"),

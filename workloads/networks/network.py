@@ -8,7 +8,7 @@ from enum import Enum
 from math import prod
 
 from ithaca.files.errors import InputError
-from ithaca.files.messages import meant
+from ithaca.files.messages import among
 from ithaca.workloads.nest import LoopNest
 
 
@@ -176,9 +176,7 @@ def chosen_parameters(
     """
     for name, value in sizes.items():
         if name not in defaults:
-            allowed = ", ".join(defaults) or "none"
-            what = f"unknown size '{name}' of network {where}; allowed: {allowed}"
-            raise InputError(what + meant(name, defaults))
+            raise InputError(f"unknown size '{name}' of network {where}{among(name, defaults)}")
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
             raise InputError(
                 f"size '{name}' of network {where} is {value}; allowed: a positive integer"

@@ -40,7 +40,7 @@ from pydantic import Field, PlainValidator, ValidationInfo, WithJsonSchema
 
 from ithaca.files.documents import Document, schemas, validated
 from ithaca.files.errors import InputError
-from ithaca.files.messages import quoted, refuse
+from ithaca.files.messages import among, meant, quoted, refuse
 from ithaca.workloads.networks.network import (
     Layer,
     LayerRun,
@@ -107,7 +107,8 @@ def _product(value: str, parameters: Mapping[str, int]) -> int:
             sign = token
             continue
         if not token.isdigit() and token not in parameters:
-            raise InputError(f"'{value}' uses the unknown name '{token}'; allowed: {allowed}")
+            what = f"'{value}' uses the unknown name '{token}'; allowed: {allowed}"
+            raise InputError(what + meant(token, parameters))
         number = int(token) if token.isdigit() else parameters[token]
         if sign == "*":
             result *= number
@@ -351,7 +352,7 @@ def _steps(
         where = f"{path}layers[{index}]"
         op = entry.get("op")
         if not isinstance(op, str) or op not in OPERATORS:
-            raise refuse(where, f"op is {quoted(op)}; allowed: {', '.join(OPERATORS)}")
+            raise refuse(where, f"op is {quoted(op)}{among(op, OPERATORS)}")
         operator = validated(OPERATORS[op], entry, where, parameters)
         if not isinstance(operator, BlockDocument):
             name = getattr(operator, "name", "")

@@ -12,7 +12,8 @@ from ithaca.commands.api.loading import is_result
 from ithaca.commands.api.points import EvaluatedPoints, checked
 from ithaca.files.csv_text import Rows
 from ithaca.files.errors import InputError
-from ithaca.files.messages import printable, quoted
+from ithaca.files.messages import printable
+from ithaca.files.words import parse_choice
 from ithaca.files.writing import write_text_atomically
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
@@ -89,10 +90,8 @@ def read(
     nest, architecture = None if source is None else read_nest(source), str(arch)
     file = Path(points) if isinstance(points, str | Path) else None
     known = (TIMELOOP, *TILED)
-    if edition not in (None, *known):
-        raise InputError(
-            f"--edition is {quoted(edition)}; allowed with --arch: {' or '.join(known)}"
-        )
+    if edition is not None:
+        parse_choice("--edition", edition, known, " with --arch")
     found = find_architecture(architecture)
     if edition is not None and edition in TILED:
         if nest is not None or file is None:

@@ -174,7 +174,7 @@ def test_a_problem_is_a_nest(tmp_path: Path) -> None:
         (NODES, "  nodes:", "  components:", "architecture.components is unknown; allowed: version, subtree, nodes"),
         (NODES, "architecture:", "mapping:", "architecture is missing; allowed: architecture, ERT"),
         (SUBTREE, "meshX: 4, sizeKB", "meshX: 5, sizeKB", "RF has 16 instances on a mesh of 5·3"),
-        (SUBTREE, "- name: RF", "- nome: RF", "architecture.subtree[0].subtree[0].local[0].name is missing"),
+        (SUBTREE, "- name: RF", "- nome: RF", "architecture.subtree[0].subtree[0].local[0].nome is unknown; allowed: name, class, attributes; did you mean name?"),
         (SUBTREE, "- name: system", "- name: system\n    attributes: {word-bits: 8}", "attribute 'word-bits' of system"),
         (SUBTREE, "PE[0..15]", "PE[15..0]", "subtree[0].name is 'PE[15..0]'; allowed: letters"),
         (SUBTREE, "{meshX: 4}", "{meshX: 4, network_read: N}", "attribute 'network_read' of mac is not supported"),

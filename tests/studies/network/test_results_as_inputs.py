@@ -276,7 +276,7 @@ def test_a_layer_is_a_result_of_its_own(solved: Written, tmp_path: Path) -> None
     done = ithaca("explain", path, "--layer", "wid")
     assert (done.returncode, done.stderr) == (
         2,
-        "ithaca: --layer is 'wid'; allowed: one of wide, deep, image; did you mean wide?\n",
+        "ithaca: --layer is 'wid'; allowed: wide, deep, image; did you mean wide?\n",
     )
     done = ithaca("explain", alone, "--layer", "wide")
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
