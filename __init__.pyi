@@ -207,9 +207,9 @@ def load(
     path: str | Path,
     *,
     layer: str | None = None,
-) -> Result | NetworkResult | CodesignResult | Front | Study | CodesignStudy | Matches:
+) -> Result | NetworkResult | CodesignResult | Front | Study | CodesignStudy | Matches | Answer:
     """Read a result, and check it against the model: of a workload, a network, a co-design, or a
-    layer of one; a front, a what-if study, or matches."""
+    layer of one; a front, a what-if study, matches, a simulation, or mapped layers."""
 
 def map(
     workload: str | PathLike[str] | LoopNest | None = None,
@@ -231,6 +231,7 @@ def map(
     threads: int = 1,
     gap: float = 0,
     seed: int = 0,
+    start: str | Path | Result | Mapping[str, Any] | Iterable[Mapping[str, Any]] | None = None,
     progress: Callable[[SearchProgress], object] | None = None,
     **extents: int,
 ) -> Result | MappedLayers:

@@ -214,6 +214,40 @@ def test_every_command_has_its_answer_as_a_document(tmp_path: Path) -> None:
         assert (tmp_path / words[-1]).exists()
 
 
+def test_mappings_start_from_known_ones(tmp_path: Path) -> None:
+    words = ("map", "mm", "--arch", "simple", *SMALL)
+    succeed(*words, "-o", "m.json", cwd=tmp_path)
+    succeed("export", "m.json", "--to", "timeloop", "-o", "timeloop", cwd=tmp_path)
+    succeed("evaluate", "m.json", "--table", "m.csv", cwd=tmp_path)
+    best = ithaca.load(tmp_path / "m.json").value
+    for start in ("m.json", "m.csv", "timeloop/mapping.yaml"):
+        cut = ("--method", "evolve", "--time-limit", "1e-9", "--start", start, "-o", "s.json")
+        command(*words, *cut, cwd=tmp_path)
+        assert ithaca.load(tmp_path / "s.json").value == best
+    done = command(*words, "--start", "no.csv", cwd=tmp_path)
+    assert done.stderr == "ithaca: no.csv: no such file; allowed: a file that exists\n"
+
+
+def test_simulations_and_mapped_layers_are_read_back(tmp_path: Path) -> None:
+    solved = ithaca.solve("mm", i=4, j=4, k=4, dataflow="i,j")
+    row = '"{""N"": 1, ""M"": 4, ""C"": 4, ""Ox"": 4, ""Oy"": 4, ""Fx"": 1, ""Fy"": 1}",1'
+    tensors = '"{""I"": [1, 4, 4, 4], ""W"": [4, 4, 1, 1], ""O"": [1, 4, 4, 4]}"'
+    (tmp_path / "l.csv").write_text(f"kind,extents,stride,tensors\nconv,{row},{tensors}\n")
+    layers = ithaca.map(problems=tmp_path / "l.csv", arch="dmazerunner-256", edition="dmazerunner")
+    for answer in (ithaca.simulate(solved), layers):
+        answer.save(tmp_path / "a.json")
+        again = ithaca.load(tmp_path / "a.json")
+        assert type(again) is type(answer)
+        assert again.document == answer.document
+        assert ithaca.verify(again).confirmed
+        edited = (tmp_path / "a.json").read_text()
+        latency = "6611600" if answer is layers else '"cycles": '
+        assert latency in edited
+        (tmp_path / "a.json").write_text(edited.replace(latency, latency + "1", 1))
+        with pytest.raises(InputError):
+            ithaca.load(tmp_path / "a.json")
+
+
 def test_drives_are_no_weights() -> None:
     given = [r"C:\x\net.onnx:2", r"C:\x\net.onnx", "C:net.onnx", "C:net.onnx:3", "mm:0.5"]
     names = [r"C:\x\net.onnx", r"C:\x\net.onnx", "C:net.onnx", "C:net.onnx", "mm"]

@@ -4,7 +4,7 @@ and asked further."""
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from functools import cached_property
@@ -96,6 +96,11 @@ class Answer(ABC):
     def failure(self) -> str:
         """Why there is no answer, in one line; empty where there is one."""
         return ""
+
+    @property
+    def parts(self) -> Mapping[str, Answer]:
+        """The answers that it consists of, by name; none: it is one."""
+        return {}
 
     @property
     @abstractmethod

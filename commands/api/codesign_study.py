@@ -116,6 +116,13 @@ class CodesignStudy(StudyAnswer):
         return {axis.name: axis.labels[i] for axis, i in zip(self.axes, index, strict=True)}
 
     @property
+    def parts(self) -> Mapping[str, CodesignResult]:
+        return {
+            ", ".join(f"{axis} {label}" for axis, label in self.labels(index).items()): point
+            for index, point in self.points.items()
+        }
+
+    @property
     def document(self) -> dict[str, Any]:
         points = [
             {"at": self.labels(index), **point.document} for index, point in self.points.items()

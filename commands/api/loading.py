@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from typer import Argument
 
@@ -19,8 +20,9 @@ from ithaca.commands.api.studies import Study
 from ithaca.files.errors import InputError
 from ithaca.files.messages import refuse
 from ithaca.files.reading import parse_json, read_text
+from ithaca.formulations.families import FAMILIES, module_of
 from ithaca.results.codesign import read_codesign
-from ithaca.results.files import load_result
+from ithaca.results.files import read_result
 from ithaca.results.network import MAX_BYTES, load_network_result
 from ithaca.results.study_files import read_front, read_study
 from ithaca.solver.solution import Solution
@@ -32,38 +34,66 @@ Studied = Front | Study | CodesignStudy
 
 Opened = Result | NetworkResult | CodesignResult | Studied
 
+#: Reads a document of a file.
+Reader = Callable[[Any, Path], Answer]
+
 
 @public
 def load(
     path: Annotated[
         str | Path,
         Argument(
-            metavar="FILE", help="A result, a front, a study or matches, as written by save or -o."
+            metavar="FILE",
+            help="An answer as written by save or -o, or as --json prints it.",
         ),
     ],
     *,
     layer: LayerName = None,
-) -> Opened | Matches:
+) -> Opened | Matches | Answer:
     """Read a result, and check it against the model: of a workload, a network, a co-design, or a
-    layer of one; a front, a what-if study, or matches."""
-    file, source = Path(path), str(path)
+    layer of one; a front, a what-if study, matches, a simulation, or mapped layers."""
+    found = read_answer(read_document(path), Path(path))
+    return found if layer is None else answer_of(found, layer)
+
+
+def read_document(path: str | Path) -> Any:
+    """The document of a file."""
+    file = Path(path)
     if file.suffix.lower() == ".nc":
         raise refuse(file, "it is NetCDF, a table without proofs; allowed: the answer as JSON")
-    document = parse_json(read_text(file, MAX_BYTES), file)
+    return parse_json(read_text(file, MAX_BYTES), file)
+
+
+def read_answer(document: Any, file: Path) -> Answer:
+    """The answer that a document states. Raises `InputError` if the model has another one."""
     study = document.get("study") if isinstance(document, dict) else None
-    if study == MATCH:
-        return read_matches(document, file)
-    if study == "codesign":
-        return answer_of(CodesignResult.of(read_codesign(document, file), source=source), layer)
-    if study == "network":
-        return answer_of(NetworkResult.of(load_network_result(file), source=source), layer)
-    if study == "codesign-whatif":
-        return answer_of(read_codesign_study(document, file), layer)
-    if study == "pareto":
-        return answer_of(Front.of(read_front(document, file), source=source), layer)
-    if study == "whatif":
-        return answer_of(Study.of(read_study(document, file), source=source), layer)
-    return answer_of(Result.of(load_result(file), source=source), layer)
+    own = [module_of("ithaca.commands.families", family, "readers") for family in FAMILIES]
+    readers = dict(READERS)
+    for each in filter(None, own):
+        readers |= each.READERS
+    return readers.get(str(study), READERS["None"])(document, file)
+
+
+def _of(kind: Any, read: Callable[[Any, Path], object]) -> Reader:
+    """A reader of what an engine's answer is read of."""
+
+    def reader(document: Any, file: Path) -> Answer:
+        answer: Answer = kind.of(read(document, file), source=str(file))
+        return answer
+
+    return reader
+
+
+#: What reads documents of a study; those of none are results.
+READERS: Mapping[str, Reader] = {
+    "None": _of(Result, read_result),
+    MATCH: read_matches,
+    "codesign": _of(CodesignResult, read_codesign),
+    "network": _of(NetworkResult, lambda _, file: load_network_result(file)),
+    "codesign-whatif": read_codesign_study,
+    "pareto": _of(Front, read_front),
+    "whatif": _of(Study, read_study),
+}
 
 
 def is_result(source: str) -> bool:
@@ -78,9 +108,10 @@ def answer_of(given: str | Path | Answer, layer: str | None = None) -> Opened:
     named."""
     if isinstance(given, str | Path):
         found = load(given, layer=layer)
-        if isinstance(found, Matches):
+        if not isinstance(found, Opened):
             raise InputError(
-                f"{given} is a file of matches; allowed: a result of a workload, or of a network"
+                f"{given} is a file of {type(found).__name__}; allowed: a result of a workload, or "
+                "of a network"
             )
         return found
     if layer is not None and isinstance(given, NetworkResult):

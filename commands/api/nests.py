@@ -29,7 +29,10 @@ def nest(
     ] = None,
     simd: Annotated[
         str | None,
-        Option("--simd", help="The loop that is vectorised; default: a reduction that can be."),
+        Option(
+            "--simd",
+            help="The loop that is vectorised, one: a PE has one vector; default: a reduction.",
+        ),
     ] = None,
     sizes: Sizes = None,
     **extents: Extents,

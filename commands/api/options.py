@@ -16,6 +16,7 @@ from typer import Argument, Option
 
 from ithaca.commands.api.answers import Answer
 from ithaca.commands.api.parsing import parse_search
+from ithaca.files.csv_text import Rows
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
 from ithaca.files.netcdf import check_output
@@ -23,6 +24,7 @@ from ithaca.files.words import REPEATED, parse_integer
 from ithaca.files.writing import check_writable
 from ithaca.formulations import problem as problems
 from ithaca.solver.options import SolveOptions
+from ithaca.solver.result import Result as Loaded
 from ithaca.workloads.nest import LoopNest
 
 #: What is minimised, unless a family says otherwise.
@@ -63,6 +65,22 @@ SteadyMethod = Annotated[
         "--method",
         help="auto, exact, cpsat, gp, nlp or evolve; default: exact, the same in "
         "every run; under a time limit auto.",
+    ),
+]
+ProveWith = Annotated[
+    str | Sequence[str] | None,
+    Option(
+        "--prove-with",
+        metavar="A,B",
+        help="Two engines to prove with, e.g. exact,cpsat; they must agree.",
+    ),
+]
+Start = Annotated[
+    str | Path | Loaded | Rows | None,
+    Option(
+        "--start",
+        help="Configurations to improve on: a result, which gives the data type unless --dtype "
+        "does; a CSV file of evaluate; or a mapping of Timeloop's (.yaml).",
     ),
 ]
 TimeLimit = Annotated[

@@ -17,8 +17,10 @@ from ithaca.commands.api.options import (
     Extents,
     Method,
     Objective,
+    ProveWith,
     SearchOptions,
     Sizes,
+    Start,
     Workload,
 )
 from ithaca.commands.api.parsing import check_sizes, parse_engines, parse_extents
@@ -57,23 +59,9 @@ def solve(
     ] = None,
     objective: Objective = OBJECTIVE,
     method: Method = "auto",
-    prove_with: Annotated[
-        str | Sequence[str] | None,
-        Option(
-            "--prove-with",
-            metavar="A,B",
-            help="Two engines to prove with, e.g. exact,cpsat; they must agree.",
-        ),
-    ] = None,
+    prove_with: ProveWith = None,
     search: SearchOptions,
-    start: Annotated[
-        str | Path | Loaded | Rows | None,
-        Option(
-            "--start",
-            help="Configurations to improve on: a result, which gives the data type unless --dtype "
-            "does; a CSV file of evaluate; or a mapping of Timeloop's (.yaml).",
-        ),
-    ] = None,
+    start: Start = None,
     **extents: Extents,
 ) -> Result:
     """Find the best configuration of a workload, and prove it.
@@ -85,17 +73,14 @@ def solve(
     own = parse_extents(sizes, extents)
     nest = asked.nest(workload, own)
     options, threads = search.options, search.workers
-    name = ""
-    if isinstance(start, str | Path):
-        name = f" {start}"
-        start = load_result(Path(start)) if name.lower().endswith(".json") else Path(start)
-    if isinstance(start, Loaded):
-        stated = profile_of(start.problem.design).options
+    known, name = read_start(start)
+    if isinstance(known, Loaded):
+        stated = profile_of(known.problem.design).options
         asked = replace(asked, words={**stated, **asked.words})
     question = asked.question(workload, objective, descriptor=descriptor)
     posed, free = question.problems(nest), question.unrestricted
     check_sizes(workload, nest, own)
-    starts = None if start is None else _starts(start, posed, nest, name)
+    starts = None if known is None else starts_of(known, posed, nest, name)
     for line in question.remarks(nest):
         note(line)
     unrestricted = () if free is None else free.problems(nest)
@@ -189,7 +174,15 @@ def restricted_share(options: SolveOptions, restricted: bool) -> SolveOptions:
     return replace(options, time_limit=limit * (1 - COMPARING))
 
 
-def _starts(
+def read_start(start: Start) -> tuple[Loaded | Path | Rows | None, str]:
+    """Known configurations, the result in a file among them, and what messages call them."""
+    if not isinstance(start, str | Path):
+        return start, ""
+    path = Path(start)
+    return load_result(path) if path.suffix.lower() == ".json" else path, f" {start}"
+
+
+def starts_of(
     start: Loaded | Path | Rows, problems: Sequence[Problem], nest: LoopNest, name: str
 ) -> list[Configuration | None]:
     """What known configurations are for problems.

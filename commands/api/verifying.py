@@ -10,24 +10,21 @@ from typing import Any
 
 from ithaca.commands.api.answers import Answer, NetworkResult, Result
 from ithaca.commands.api.codesign_result import CodesignResult
-from ithaca.commands.api.codesign_study import CodesignStudy
 from ithaca.commands.api.fronts import Front
 from ithaca.commands.api.keywords import public
-from ithaca.commands.api.loading import Opened, answer_of
+from ithaca.commands.api.loading import Opened, answer_of, read_answer, read_document
 from ithaca.commands.api.matching import STUDY as MATCH
-from ithaca.commands.api.matching import read_matches
 from ithaca.commands.api.options import LayerName, ResultFile, TimeLimit
 from ithaca.commands.api.parsing import parse_search
 from ithaca.commands.api.studies import Study
 from ithaca.files.errors import InputError
 from ithaca.files.messages import refuse
-from ithaca.files.reading import parse_json, read_text
+from ithaca.files.reading import parse_json
 from ithaca.files.signals import Interrupt
 from ithaca.files.writing import SCHEMA, document_text
-from ithaca.formulations.families import UNNAMED, family_of, module_of
+from ithaca.formulations.families import family_of
 from ithaca.results.codesign_layers import shown_name
 from ithaca.results.codesign_verification import verify_codesign
-from ithaca.results.network import MAX_BYTES
 from ithaca.results.network_verification import Check, verify_network
 from ithaca.results.verification import verify_front, verify_study
 from ithaca.solver.certificate import OWN
@@ -37,8 +34,6 @@ from ithaca.solver.solution import Solution
 from ithaca.solver.verification import repeat
 from ithaca.solver.verification import verify as verify_claim
 from ithaca.studies.best import solve_best
-
-SIMULATION = "simulation"
 
 
 @dataclass(frozen=True)
@@ -89,44 +84,28 @@ def verify(
                 if hear is not None:
                     hear(checks[-1])
         except InputError as error:
-            raise refuse(found.source, error) from None
+            raise refuse(getattr(found, "source", OWN), error) from None
     return Verification(tuple(checks))
 
 
-@dataclass(frozen=True)
-class _Stated:
-    """Matches or a simulation as a file states them."""
-
-    document: dict[str, Any]
-    source: str
-
-
-Verifiable = Opened | _Stated
-
-
-def _read(given: str | Path | Answer, layer: str | None) -> tuple[Verifiable, tuple[Check, ...]]:
+def _read(given: str | Path | Answer, layer: str | None) -> tuple[Answer, tuple[Check, ...]]:
     """What is to be verified, and what it leaves open: which designs were asked for, in files of
     earlier versions."""
-    document, source = None, OWN
-    if isinstance(given, str | Path):
-        source = str(given)
-        document = (
-            None
-            if layer is not None
-            else parse_json(read_text(Path(given), MAX_BYTES), Path(given))
-        )
-    elif not isinstance(given, Opened):
-        document = parse_json(document_text(given.document), Path(OWN))
+    if isinstance(given, Opened) or layer is not None:
+        return answer_of(given, layer), ()
+    if isinstance(given, Answer):  # what is read is found again
+        file = Path(OWN)
+        document = parse_json(document_text(given.document), file)
+    else:
+        file, document = Path(given), read_document(given)
     if isinstance(document, dict) and "points" in document and "study" not in document:
         what = "points is a list of figures alone, without question or proof"
         raise refuse(
-            source,
+            file,
             f"{what}; allowed: results, fronts, studies, matches, and "
             "simulations of one configuration",
         )
-    if isinstance(document, dict) and document.get("study") in (MATCH, SIMULATION):
-        return _Stated(document, source), ()
-    answer = answer_of(given, layer)
+    answer = read_answer(document, file)
     if isinstance(document, dict) and "restriction" not in document and isinstance(answer, Result):
         first = answer.designs[0].problem.design  # some question has it alone
         if "restriction" in family_of(first).restriction_fields([first]):
@@ -135,16 +114,17 @@ def _read(given: str | Path | Answer, layer: str | None) -> tuple[Verifiable, tu
     return answer, ()
 
 
-def _checks(result: Verifiable, options: SolveOptions) -> Iterator[Check]:
-    if isinstance(result, _Stated):
-        document, path = result.document, Path(result.source)
-        if document["study"] == MATCH:
-            yield Check("match", f"{read_matches(document, path).headline}; all found again", True)
-        else:
-            own = module_of("ithaca.commands.families", UNNAMED, "simulating")
-            assert own is not None
-            line = f"{own.read_simulation(document, path).headline}; simulated again"
-            yield Check("simulation", line, True)
+def _checks(result: Answer, options: SolveOptions) -> Iterator[Check]:
+    whole, left = Budget(options), len(result.parts)
+    for place, (name, part) in enumerate(result.parts.items()):
+        for check in _checks(part, whole.share(left - place)):
+            yield replace(check, place=f"{name} {check.place}")
+    if left:
+        return
+    if not isinstance(result, Opened):
+        study = result.document["study"]
+        again = "all found again" if study == MATCH else "simulated again"
+        yield Check(study, f"{result.headline}; {again}", True)
         return
     if isinstance(result, Front):
         yield from verify_front(result, options)
@@ -155,16 +135,11 @@ def _checks(result: Verifiable, options: SolveOptions) -> Iterator[Check]:
     if isinstance(result, CodesignResult):
         yield from verify_codesign(result, options)
         return
-    if isinstance(result, CodesignStudy):
-        for where, point in result.points.items():
-            at = ", ".join(f"{axis} {label}" for axis, label in result.labels(where).items())
-            for check in verify_codesign(point, options):
-                yield replace(check, place=f"{at} {check.place}")
-        return
     if isinstance(result, NetworkResult):
         yield from verify_network(result, options)
         return
-    free, whole = result.unrestricted, Budget(options)
+    assert isinstance(result, Result)
+    free = result.unrestricted
     left = len(result.designs) + (free is not None)
     for index, recorded in enumerate(result.designs):
         claim = verify_claim(recorded, whole.share(left - index), f"designs[{index}]")
@@ -182,7 +157,7 @@ def _checks(result: Verifiable, options: SolveOptions) -> Iterator[Check]:
         )
 
 
-def _width(result: Verifiable) -> int:
+def _width(result: Answer) -> int:
     if isinstance(result, CodesignResult):
         return max(len(shown_name(result.question, work)) for work in result.question.works)
     return (

@@ -97,7 +97,7 @@ class ArrayOptions:
         Option(
             "--simd",
             metavar="LOOP",
-            help="The loop that is vectorised; default: a reduction that can be.",
+            help="The loop that is vectorised, one: a PE has one vector; default: a reduction.",
         ),
     ] = None
     min_lanes: Annotated[

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from ithaca.commands.api.answers import Answer, Result, least
 from ithaca.files.numbers import counted, json_number
@@ -13,10 +13,13 @@ from ithaca.files.writing import SCHEMA
 from ithaca.formulations.spatial.dmazerunner.tilings import TilingDesign
 from ithaca.formulations.spatial.mapping import Slot
 from ithaca.formulations.spatial.mapping_design import mapping_design
+from ithaca.results.schema import FirstPart
 from ithaca.solver.certificate import Status
 
 if TYPE_CHECKING:
     import xarray as xr
+
+STUDY = "layers"
 
 
 @dataclass(frozen=True, repr=False)
@@ -25,6 +28,10 @@ class MappedLayers(Answer):
 
     results: tuple[Result, ...] = field(repr=False)
     """One a row of the file."""
+
+    @property
+    def parts(self) -> Mapping[str, Answer]:
+        return {f"row {row}": result for row, result in enumerate(self.results, 1)}
 
     @property
     def headline(self) -> str:
@@ -54,8 +61,10 @@ class MappedLayers(Answer):
     @property
     def document(self) -> dict[str, Any]:
         """One answer a row, with mappings as files of points state them: factors by loop, and
-        orders, outermost loop first."""
-        return {"schema": SCHEMA, "answers": [_answer(result) for result in self.results]}
+        orders, outermost loop first; and the whole result of each."""
+        own = {"answers": list(map(_answer, self.results))}
+        results = [result.document for result in self.results]
+        return {"schema": SCHEMA, "study": STUDY, **own, "results": results}
 
     def to_xarray(self) -> xr.Dataset:
         """Values, bounds and metrics by row, as labelled arrays; numbers are doubles, not one where
@@ -75,6 +84,14 @@ class MappedLayers(Answer):
                 [float(answer["metrics"].get(name, "nan")) for answer in answers],
             )
         return xr.Dataset(columns, {"row": range(1, len(answers) + 1)})
+
+
+class LayersDocument(FirstPart):
+    """Layers, with what is said of each."""
+
+    study: Literal["layers"]
+    answers: list[dict[str, Any]]
+    results: list[dict[str, Any]]
 
 
 def _answer(result: Result) -> dict[str, Any]:

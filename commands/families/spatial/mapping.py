@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import partial
 from os import PathLike
 from typing import Annotated
 
@@ -11,14 +11,20 @@ from typer import Argument, Option
 from ithaca.commands.api.answers import Result
 from ithaca.commands.api.keywords import public
 from ithaca.commands.api.live_line import note
-from ithaca.commands.api.options import Extents, Method, Objective, SearchOptions, Sizes
+from ithaca.commands.api.options import (
+    Extents,
+    Method,
+    Objective,
+    ProveWith,
+    SearchOptions,
+    Sizes,
+    Start,
+)
 from ithaca.commands.api.parsing import check_sizes, parse_engines, parse_extents
-from ithaca.commands.api.solving import answers
+from ithaca.commands.api.solving import answers, read_start, starts_of
 from ithaca.commands.families.spatial.layers import MappedLayers
 from ithaca.files.errors import InputError
-from ithaca.formulations.problem import Problem
 from ithaca.formulations.spatial.question import HierarchyOptions, MappingQuestion
-from ithaca.solver.engines import Method as Engine
 from ithaca.workloads.layer_files import read_layers
 from ithaca.workloads.library import read_nest
 from ithaca.workloads.nest import LoopNest
@@ -53,15 +59,9 @@ def map(
     hierarchy: HierarchyOptions,
     objective: Objective = OBJECTIVE,
     method: Method = "auto",
-    prove_with: Annotated[
-        str | Sequence[str] | None,
-        Option(
-            "--prove-with",
-            metavar="A,B",
-            help="Two engines to prove with, e.g. staged,cpsat; they must agree.",
-        ),
-    ] = None,
+    prove_with: ProveWith = None,
     search: SearchOptions,
+    start: Start = None,
     **extents: Extents,
 ) -> Result | MappedLayers:
     """Find the best mapping of a problem, or of every layer of a file, onto a memory hierarchy, and
@@ -76,34 +76,28 @@ def map(
         )
     engine, second = parse_engines(method, prove_with)
     question = MappingQuestion.read(hierarchy, objective)
+    known, name = read_start(start)
+    solved = partial(
+        answers,
+        question.place,
+        options=search.options,
+        threads=search.workers,
+        method=engine,
+        prove_again_with=second,
+    )
     if problem is None or problems is not None:
-        if problem is not None or sizes or extents:
+        if problem is not None or sizes or extents or start is not None:
             raise InputError(
-                "--problems is given beside another problem or its sizes; allowed: one of them"
+                "--problems is given beside another problem, its sizes or --start; allowed: one "
+                "of them"
             )
         rows = [question.problems(row.nest, row.stored) for row in read_layers(str(problems))]
-        return MappedLayers(_solved(question, rows, search, engine, second))
+        return MappedLayers(solved(rows))
     own = parse_extents(sizes, extents)
     nest = read_nest(problem, own)
     rows = [question.problems(nest)]
     check_sizes(problem, nest, own)
     for line in question.remarks(nest):
         note(line)
-    return _solved(question, rows, search, engine, second)[0]
-
-
-def _solved(
-    question: MappingQuestion,
-    rows: Sequence[Sequence[Problem]],
-    search: SearchOptions,
-    engine: Engine,
-    second: Engine | None,
-) -> tuple[Result, ...]:
-    return answers(
-        question.place,
-        rows,
-        search.options,
-        search.workers,
-        method=engine,
-        prove_again_with=second,
-    )
+    starts = None if known is None else starts_of(known, rows[0], nest, name)
+    return solved(rows, starts=starts)[0]

@@ -15,7 +15,6 @@ from ithaca.commands.api.keywords import public
 from ithaca.commands.api.loading import one_result
 from ithaca.commands.api.options import LayerName
 from ithaca.files import signals
-from ithaca.files.documents import validated
 from ithaca.files.errors import InputError
 from ithaca.files.numbers import json_number, number
 from ithaca.files.words import REPEATED, parse_choice, parse_counts
@@ -29,11 +28,8 @@ from ithaca.formulations.systolic.question import changed_machine, machine_chang
 from ithaca.formulations.systolic.simulation import compared
 from ithaca.formulations.systolic.simulation.activity import ModuleShare, simulate_network
 from ithaca.formulations.systolic.simulation.arrays import array_network
-from ithaca.results.files import check_same
 from ithaca.results.schema import FirstPart
 from ithaca.results.studies import ConfigurationDocument, configuration_document, question_fields
-from ithaca.results.study_files import evaluated, posed
-from ithaca.results.verification import claims
 from ithaca.solver import result as results
 from ithaca.solver.solution import Solution
 
@@ -180,12 +176,13 @@ def simulate(
             f"configuration ({names or 'this one has none'})"
         )
     chosen = found.best if design is None and found.best is not None else solutions[0]
-    return _simulated(chosen, found.platform_name, machine, stores, check_values=check_values)
+    return simulated(chosen, found.platform_name, machine, stores, check_values=check_values)
 
 
-def _simulated(
+def simulated(
     chosen: Solution, platform: str, machine: Machine, memory: MemoryTiming, *, check_values: bool
 ) -> Simulation:
+    """The run of a solution, with what was asked."""
     assert chosen.configuration is not None
     assert chosen.value is not None
     design, checkpoint = systolic(chosen.problem), signals.check
@@ -218,23 +215,6 @@ class SimulationDocument(FirstPart):
     value: Number
     best: ConfigurationDocument
     simulation: RunDocument
-
-
-def read_simulation(document: Any, path: Path) -> Simulation:
-    """The simulation that a document states, simulated again. Raises `InputError` if something else
-    happens."""
-    run = validated(SimulationDocument, document, path).simulation
-    posed(document, path)
-    found, platform = (
-        evaluated(document["question"], document["best"], document["value"], path),
-        document["question"]["platform"]["name"],
-    )
-    checked = "values" in document["simulation"]
-    again = _simulated(
-        found, platform, run.machine.machine(), run.memory.memory(), check_values=checked
-    )
-    check_same(claims(document), claims(again.document), "")
-    return again
 
 
 def read_memory(

@@ -1,0 +1,37 @@
+"""Readers of the documents that systolic arrays alone have."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from ithaca.commands.families.systolic.simulating import (
+    STUDY,
+    Simulation,
+    SimulationDocument,
+    simulated,
+)
+from ithaca.files.documents import validated
+from ithaca.results.files import check_same
+from ithaca.results.study_files import evaluated, posed
+from ithaca.results.verification import claims
+
+
+def read_simulation(document: Any, path: Path) -> Simulation:
+    """The simulation that a document states, simulated again. Raises `InputError` if something else
+    happens."""
+    run = validated(SimulationDocument, document, path).simulation
+    posed(document, path)
+    found, platform = (
+        evaluated(document["question"], document["best"], document["value"], path),
+        document["question"]["platform"]["name"],
+    )
+    checked = "values" in document["simulation"]
+    again = simulated(
+        found, platform, run.machine.machine(), run.memory.memory(), check_values=checked
+    )
+    check_same(claims(document), claims(again.document), "")
+    return again
+
+
+READERS = {STUDY: read_simulation}
