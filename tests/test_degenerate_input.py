@@ -206,6 +206,7 @@ def full_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(writing, "_write_new", write)
 
 
+@pytest.mark.ci(every=3)
 @pytest.mark.usefixtures("full_disk")
 @pytest.mark.parametrize(
     "asked",

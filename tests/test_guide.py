@@ -34,6 +34,8 @@ LONG = {
     "fusing",
     "hardware",
     "hardware-spaces",
+    "index",
+    "input-files",
     "memory-hierarchies",
     "python",
     "recipes",

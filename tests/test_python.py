@@ -410,6 +410,7 @@ def test_who_hears_of_progress_may_end_the_search(
     assert ithaca.solve("mm", i=4, j=4, k=4, dataflow="i,j", divisors_only=True).status == "optimal"
 
 
+@pytest.mark.ci(every=4)
 @pytest.mark.parametrize(
     "search",
     [

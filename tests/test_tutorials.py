@@ -130,6 +130,7 @@ def test_tutorials_put_out_what_they_carry(
         assert "optimal True" in said
 
 
+@pytest.mark.ci
 def test_python_in_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (block,) = re.findall(

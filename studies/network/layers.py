@@ -111,10 +111,11 @@ def solve_per_layer(network: Network, request: Question, options: RunOptions) ->
     Raises `InputError` if the request does not fit the network, or the engine refuses every
     problem.
     """
-    solved = solve_layers(request.pose(network), options, alone=True)
+    posed = request.pose(network)
+    check_products(request.objective)
+    solved = solve_layers(posed, options, alone=True)
     layers = tuple(LayerResult(part.layer, part.best(), part.solutions) for part in solved.layers)
     method, summed = options.method.value, None
-    check_products(request.objective)
     if adds_up(request.objective):
         summed = total(((r.layer.count, r.answer) for r in layers), method)
     return NetworkResult(

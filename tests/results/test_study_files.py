@@ -60,6 +60,7 @@ def written(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     return answer, path
 
 
+@pytest.mark.ci(every=4)
 def test_what_is_read_is_what_was_written(written: Any) -> None:
     answer, path = written
     again: Any = ithaca.load(path)
@@ -74,6 +75,7 @@ def test_what_is_read_is_what_was_written(written: Any) -> None:
     assert (again.picture is None) == (answer.picture is None)
 
 
+@pytest.mark.ci(every=4)
 def test_it_is_explained_and_reported_and_said_to_be_stated(written: Any, tmp_path: Path) -> None:
     answer, path = written
     told, of_file = (list(each.statements) for each in (answer.explain(), ithaca.explain(path)))

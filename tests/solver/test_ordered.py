@@ -106,6 +106,7 @@ def check_systolic(seed: int) -> None:
     check(engine(Method.CPSAT)(first), least(first))
 
 
+@pytest.mark.ci(every=2)
 @pytest.mark.parametrize("seed", range(2))
 def test_arrays_are_least_in_all_objectives(seed: int) -> None:
     check_systolic(seed)
@@ -125,6 +126,7 @@ def check_mapped(seed: int) -> None:
     check(solve_designs([problem], method=Method.AUTO)[0], least(problem))
 
 
+@pytest.mark.ci(every=2)
 @pytest.mark.parametrize("seed", range(2))
 def test_mappings_are_least_in_all_objectives(seed: int) -> None:
     check_mapped(seed)

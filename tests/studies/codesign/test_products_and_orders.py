@@ -62,6 +62,7 @@ def check_order(seed: int) -> None:
     assert (result.certificate.lower_bound, then.certificate.lower_bound) == front[0]
 
 
+@pytest.mark.ci(every=4)
 @pytest.mark.parametrize("seed", range(4))
 def test_products_and_orders_are_those_of_all_accelerators(seed: int) -> None:
     check_product(seed)

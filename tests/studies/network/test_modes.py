@@ -74,6 +74,7 @@ def test_per_layer_is_the_least_of_every_layer(
         assert {s.problem.design.name: s.value for s in layer.designs} == least[layer.layer.name]
 
 
+@pytest.mark.ci
 def test_shared_dataflow_is_the_least_sum_of_one_design_per_kernel(
     network: Network, options: RunOptions, least: dict[str, Any]
 ) -> None:

@@ -172,6 +172,7 @@ def mapped(network: Network, objective: str) -> MappingQuestion:
 NESTS = ((2, 3, 3), (3, 2, 2), (2, 2, 3))
 
 
+@pytest.mark.ci
 @settings(max_examples=2, deadline=None)
 @given(networks(NESTS, 3), st.sampled_from([("edp", 1), ("energy*latency*latency", 2)]))
 def test_products_on_a_hierarchy(network: Network, objective: tuple[str, int]) -> None:
@@ -198,6 +199,7 @@ def check_products_on_a_hierarchy(network: Network, objective: tuple[str, int]) 
     assert found.efficiency == done / (request.architecture.compute.instances * cycles)
 
 
+@pytest.mark.ci
 @settings(max_examples=2, deadline=None)
 @given(chains(), st.sampled_from(BUDGETS))
 def test_fused_products_are_the_least_of_all_choices(network: Network, bram18k: int) -> None:
@@ -238,6 +240,7 @@ def check_fused_products_are_the_least_of_all_choices(network: Network, bram18k:
     assert found.fusing.without.value == min((v for v, any_ in values if not any_), default=None)
 
 
+@pytest.mark.ci
 def test_bounds_are_honest_where_the_time_is_over(tmp_path: Path) -> None:
     network = Network(
         "two",
@@ -290,7 +293,10 @@ def test_a_file_states_what_layers_are_least_in_and_verify_searches_again(tmp_pa
 
 
 @pytest.mark.parametrize("objective", ["latency*dsp", "edp*dsp", "energy*latency*off_chip_words"])
-def test_other_products_are_refused(objective: str) -> None:
+def test_other_products_are_refused_before_a_search(
+    objective: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ithaca.studies.network.layers.run_problems", None)
     with pytest.raises(InputError, match="products over layers"):
         solve_per_layer(
             Network("one", (Layer("one", workload("mm"), 1, ("one",)),)),
