@@ -19,15 +19,15 @@ _FORMULA = ("=", "+", "-", "@")
 Rows = Mapping[str, Any] | Iterable[Mapping[str, Any]]
 
 
-def records(given: Any) -> list[dict[str, Any]]:
+def records(table: Any) -> list[dict[str, Any]]:
     """The rows of a table in Python: a mapping of columns to values, several, or a row or a table
     of pandas."""
-    if hasattr(given, "to_dict"):
-        given = given.to_dict("records") if hasattr(given, "columns") else given.to_dict()
-    rows = [given] if isinstance(given, Mapping) else list(given)
+    if hasattr(table, "to_dict"):
+        table = table.to_dict("records") if hasattr(table, "columns") else table.to_dict()
+    rows = [table] if isinstance(table, Mapping) else list(table)
     if not rows or not all(isinstance(row, Mapping) for row in rows):
         raise InputError(
-            f"points is {quoted(given)}; allowed: a file, a mapping of columns to values, several "
+            f"points is {quoted(table)}; allowed: a file, a mapping of columns to values, several "
             "of them, or a table of pandas"
         )
     # pandas has NaN for what a file leaves empty

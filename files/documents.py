@@ -62,15 +62,15 @@ class Alone:
 
 def schemas(models: Sequence[type[BaseModel]]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """The JSON schemas of models as references, and what they refer to."""
-    asked = [(model, "validation") for model in models]
-    found, defined = models_json_schema(asked, schema_generator=_WithNumbers)  # type: ignore[arg-type]
-    return [found[model, "validation"] for model in models], defined["$defs"]
+    modes = [(model, "validation") for model in models]
+    references, defined = models_json_schema(modes, schema_generator=_WithNumbers)  # type: ignore[arg-type]
+    return [references[model, "validation"] for model in models], defined["$defs"]
 
 
 def json_schema(model: type[BaseModel]) -> dict[str, Any]:
     """The JSON schema of documents of a model."""
-    found = model.model_json_schema(schema_generator=_WithNumbers)
-    return found | {"title": model.__name__}
+    schema = model.model_json_schema(schema_generator=_WithNumbers)
+    return schema | {"title": model.__name__}
 
 
 def validated(model: type[_Model], document: Any, where: object, context: Any = None) -> _Model:

@@ -66,8 +66,8 @@ def number(value: Fraction | float | None) -> str:
     """A number with thousands separators and no superfluous decimals."""
     if value is None:
         return "–"
-    shown = float(value)
-    return f"{shown:.4g}" if 0 < abs(shown) < 1 else f"{shown:,.4f}".rstrip("0").rstrip(".")
+    decimal = float(value)
+    return f"{decimal:.4g}" if 0 < abs(decimal) < 1 else f"{decimal:,.4f}".rstrip("0").rstrip(".")
 
 
 def rounded(value: Fraction | float | None, digits: int = 4) -> str:
@@ -77,18 +77,18 @@ def rounded(value: Fraction | float | None, digits: int = 4) -> str:
 
 def engineering(value: Fraction | float | None) -> str:
     """A number; of a thousand million and more four digits times a power of 1,000."""
-    shown = 0.0 if value is None else float(value)
-    if abs(shown) < 1e9:
+    decimal = 0.0 if value is None else float(value)
+    if abs(decimal) < 1e9:
         return number(value)
-    thousands = (len(f"{abs(shown):.0f}") - 1) // 3
+    thousands = (len(f"{abs(decimal):.0f}") - 1) // 3
     power = str(3 * thousands).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
-    return f"{shown / 1000**thousands:.4g} × 10{power}"
+    return f"{decimal / 1000**thousands:.4g} × 10{power}"
 
 
 def percent(share: Fraction | float) -> str:
     """A share in per cent, of small ones two significant digits."""
-    shown = float(share) * 100
-    return f"{shown:.1f} %" if shown >= 0.95 or not shown else f"{shown:.2g} %"
+    hundredths = float(share) * 100
+    return f"{hundredths:.1f} %" if hundredths >= 0.95 or not hundredths else f"{hundredths:.2g} %"
 
 
 def counted(count: int, thing: str) -> str:

@@ -81,11 +81,11 @@ def parse_json(text: str, where: object) -> Any:
     """
 
     def mapping(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) < len(pairs):
+        values = dict(pairs)
+        if len(values) < len(pairs):
             repeated = Counter(key for key, _ in pairs).most_common(1)[0][0]
             raise refuse(where, f"field {quoted(repeated)} occurs twice; allowed: every field once")
-        return found
+        return values
 
     def integer(digits: str) -> int:
         if len(digits) > MAX_DIGITS:

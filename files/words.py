@@ -19,20 +19,20 @@ from ithaca.files.numbers import SCALES, written
 REPEATED = "repeated"
 
 
-def several(given: Sequence[str] | None) -> Sequence[str]:
+def several(words: Sequence[str] | None) -> Sequence[str]:
     """The words of an option that may be given several times."""
-    return [given] if isinstance(given, str) else given or []
+    return [words] if isinstance(words, str) else words or []
 
 
 def parse_counts(
-    option: str, given: Mapping[str, object] | Sequence[str] | None, example: str
+    option: str, counts: Mapping[str, object] | Sequence[str] | None, example: str
 ) -> dict[str, int]:
     """Whole numbers from words such as ``d=1,m=8``, which may be given several times, or by
     name."""
     pairs = (
-        given.items()
-        if isinstance(given, Mapping)
-        else assignments(option, several(given), example)
+        counts.items()
+        if isinstance(counts, Mapping)
+        else assignments(option, several(counts), example)
     )
     return {str(name): parse_integer(f"{option} {name}", value, least=0) for name, value in pairs}
 
@@ -50,12 +50,12 @@ def split_values(text: str, separator: str = ",") -> list[str]:
 
 
 def parse_loops(
-    given: str | Sequence[str] | None, option: str = "--dataflow"
+    words: str | Sequence[str] | None, option: str = "--dataflow"
 ) -> tuple[str, ...] | None:
     """Loop names, or words such as ``i,j``."""
-    if given is None:
+    if words is None:
         return None
-    text = given if isinstance(given, str) else ",".join(given)
+    text = words if isinstance(words, str) else ",".join(words)
     loops = tuple(part.strip() for part in text.split(","))
     if not all(loops):
         raise InputError(f"{option} is {quoted(text)}; allowed: loop names such as i,j")
@@ -109,7 +109,7 @@ def parse_integer(option: str, value: object, *, least: int) -> int:
 
 def assignments(option: str, texts: Sequence[str], example: str) -> list[tuple[str, str]]:
     """Names and values of words such as ``i=1024,j=512``."""
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for text in texts:
         for part in text.split(","):
             name, equals, value = (word.strip() for word in part.partition("="))
@@ -117,7 +117,7 @@ def assignments(option: str, texts: Sequence[str], example: str) -> list[tuple[s
                 raise InputError(
                     f"{option} is {quoted(text)}; allowed: NAME=VALUE,… such as {example}"
                 )
-            if name in found:
+            if name in values:
                 raise InputError(f"{option}: {name} is given twice")
-            found[name] = value
-    return list(found.items())
+            values[name] = value
+    return list(values.items())

@@ -198,9 +198,9 @@ def _need_access(folder: Path) -> None:
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
 
-def _need_parent(target: Path, given: Path | str) -> None:
+def _need_parent(target: Path, path: Path | str) -> None:
     if not target.parent.is_dir():
-        raise InputError(f"cannot write {given}: {target.parent} is not an existing folder")
+        raise InputError(f"cannot write {path}: {target.parent} is not an existing folder")
 
 
 @contextmanager

@@ -98,19 +98,19 @@ def _value(node: yaml.Node, where: object) -> Any:
         return [_value(entry, where) for entry in node.value]
     if isinstance(node, yaml.ScalarNode):
         return _scalar(node.value, _line(where, node)) if node.style is None else node.value
-    found: dict[str, Any] = {"!": node.tag.removeprefix("!")} if node.tag.startswith("!") else {}
+    values: dict[str, Any] = {"!": node.tag.removeprefix("!")} if node.tag.startswith("!") else {}
     for name, value in node.value:
         if not isinstance(name, yaml.ScalarNode):
             raise refuse(
                 _line(where, name), f"a field name is {quoted(_value(name, where))}; allowed: text"
             )
-        if name.value in found:
+        if name.value in values:
             raise refuse(
                 _line(where, name),
                 f"field {quoted(name.value)} occurs twice; allowed: every field once",
             )
-        found[name.value] = _value(value, where)
-    return found
+        values[name.value] = _value(value, where)
+    return values
 
 
 def _line(where: object, part: Any) -> str:

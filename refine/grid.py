@@ -98,16 +98,16 @@ def exact_grid(window: Window, provenance: Mapping[str, str] | None = None) -> x
             return table
         return table.chunk({name: chunks[name]})
 
-    found = evaluate(window, labelled)
-    integers, values, metrics, rules = found.integers, found.values, found.metrics, found.rules
+    points = evaluate(window, labelled)
+    integers, values, metrics, rules = points.integers, points.values, points.metrics, points.rules
     flags = {
         "meets_bounds": (
-            found.meets_bounds,
+            points.meets_bounds,
             "whether the design's own conditions hold, such as hidden accumulator latency",
         ),
-        "legal": (found.legal.transpose(*dims), "whether the point belongs to the design space"),
+        "legal": (points.legal.transpose(*dims), "whether the point belongs to the design space"),
         "feasible": (
-            found.feasible.transpose(*dims),
+            points.feasible.transpose(*dims),
             "legal, within every limit, meeting the bounds",
         ),
     }
@@ -120,13 +120,13 @@ def exact_grid(window: Window, provenance: Mapping[str, str] | None = None) -> x
         if name not in window.free and name not in window.fixed
     }
     for name, (value, attributes) in _numbers(
-        window, derived, values, metrics, found.objective
+        window, derived, values, metrics, points.objective
     ).items():
         number = xr.DataArray(value)
         ordered = number.transpose(*(dim for dim in dims if dim in number.dims))
         masks = [mask for mask in rules if mask.dims and set(mask.dims) <= set(ordered.dims)]
         variables[name] = reduce(
-            lambda shown, mask: shown.where(mask), masks, ordered
+            lambda array, mask: array.where(mask), masks, ordered
         ).assign_attrs(attributes)
     coordinates = {
         name: xr.DataArray(n, dims=name, attrs=_attributes(window, name))
@@ -195,8 +195,8 @@ def least_objective(window: Window, x: str, y: str) -> Floats:
         shape = [-1 if each == name else 1 for each in names]
         return np.asarray(values) if name is None else np.asarray(values).reshape(shape)
 
-    found = evaluate(window, placed)
-    masked = np.where(found.feasible, found.objective, np.inf)
+    points = evaluate(window, placed)
+    masked = np.where(points.feasible, points.objective, np.inf)
     masked = np.broadcast_to(masked, tuple(len(n) for n in window.free.values()))
     kept = names.index(x), names.index(y)
     least = masked.min(axis=tuple({*range(len(names))} - {*kept}))
@@ -250,7 +250,7 @@ def _numbers(
     problem = window.problem
     known = problem.design.vocabulary
     unit = known[problem.objective.text].unit if problem.objective.text in known else ""
-    found: dict[str, tuple[Any, dict[str, str]]] = {
+    variables: dict[str, tuple[Any, dict[str, str]]] = {
         name: (
             value,
             {"units": known[name].unit, "long_name": known[name].meaning}
@@ -258,14 +258,14 @@ def _numbers(
         )
         for name, value in metrics.items()
     }
-    found["objective"] = (objective, {"units": unit, "long_name": problem.objective.text})
+    variables["objective"] = (objective, {"units": unit, "long_name": problem.objective.text})
     for kind, details in problem.design.details(values, NUMPY).items():
         for name, number in details.items():
-            found[f"{kind}.{name}"] = (
+            variables[f"{kind}.{name}"] = (
                 number,
                 {"units": kind, "long_name": f"off-chip {kind} of {name}"},
             )
-    return found | {
+    return variables | {
         name: (table.astype(float), _attributes(window, name)) for name, table in derived.items()
     }
 

@@ -148,12 +148,12 @@ def _values(
     fixed: Mapping[str, int],
 ) -> dict[str, Values]:
     """The values that free factors take in the legal rows of their axis."""
-    found: dict[str, list[Values]] = {name: [] for name in names}
+    taken: dict[str, list[Values]] = {name: [] for name in names}
     for rows in axis.rows():
         keep = _within(rows, bounds, fixed)
         for name in names:
-            found[name].append(np.unique(rows[name][keep]))
-    return {name: np.unique(np.concatenate(parts)) for name, parts in found.items()}
+            taken[name].append(np.unique(rows[name][keep]))
+    return {name: np.unique(np.concatenate(parts)) for name, parts in taken.items()}
 
 
 def _within(

@@ -80,7 +80,7 @@ def verify_codesign(result: CodesignResult, options: SolveOptions) -> Iterator[C
         return again
 
     nothing = "no accelerator" if claim.status is Status.INFEASIBLE else "no accelerator was found"
-    said, reached = repeat(result, solve, options, "certificate", said=claimed(result, nothing))
+    said, reached = repeat(result, solve, options, "certificate", words=claimed(result, nothing))
     yield Check(
         "space",
         said if checked or not reached else f"{said}; other bounds and shortfalls not all in time",

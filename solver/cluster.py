@@ -189,15 +189,15 @@ def _untold(progress: Progress) -> None:
 def _is_set(event: str) -> Callable[[], bool]:
     """Whether an event of the cluster is set; asked seldom, since most searches are over before it
     could be."""
-    looked, found = time.monotonic(), False
+    looked, is_set = time.monotonic(), False
 
     def ask() -> bool:
-        nonlocal looked, found
-        if not found and time.monotonic() - looked > LOOK:
+        nonlocal looked, is_set
+        if not is_set and time.monotonic() - looked > LOOK:
             from distributed import Event
 
-            found, looked = bool(Event(event).is_set()), time.monotonic()
-        return found
+            is_set, looked = bool(Event(event).is_set()), time.monotonic()
+        return is_set
 
     return ask
 

@@ -38,8 +38,8 @@ class ProofDocument(Document):
 
     def certificate(self) -> Certificate:
         """What the fields state; boxes and seconds are 0 where they state none."""
-        found = (self.status, self.lower_bound, self.gap, self.method, 0, 0.0)
-        return Certificate(*found, among=self.among, then=self.further)
+        proof = (self.status, self.lower_bound, self.gap, self.method, 0, 0.0)
+        return Certificate(*proof, among=self.among, then=self.further)
 
     @property
     def further(self) -> Further | None:
@@ -108,9 +108,9 @@ class CertificateDocument(ProofDocument):
                 strict=True,
             )
             trace = tuple(TracePoint(*row) for row in rows)
-        found = (self.status, self.lower_bound, self.gap, self.method, self.nodes, self.seconds)
+        proof = (self.status, self.lower_bound, self.gap, self.method, self.nodes, self.seconds)
         return Certificate(
-            *found, trace, self.termination, self.ties_broken, self.among, self.further
+            *proof, trace, self.termination, self.ties_broken, self.among, self.further
         )
 
 
@@ -166,18 +166,18 @@ def check_certificate(certificate: Certificate, value: Fraction | None, at: str)
             f"the objective's {spelled(value)}"
         )
     gap = 0.0 if status is Status.OPTIMAL else relative_gap(value, bound)
-    told = certificate.gap
+    stated = certificate.gap
     if bound is not None and status is Status.INFEASIBLE:
         raise InputError(f"{at}.lower_bound is {spelled(bound)}; allowed with 'infeasible': null")
-    if gap == told == 0 and status is Status.FEASIBLE:
+    if gap == stated == 0 and status is Status.FEASIBLE:
         raise InputError(
             f"{at}.status is 'feasible'; allowed where lower_bound is the objective: 'optimal'"
         )
-    if told != gap and (
-        told is None or gap is None or not isclose(told, gap, rel_tol=1e-6, abs_tol=1e-12)
+    if stated != gap and (
+        stated is None or gap is None or not isclose(stated, gap, rel_tol=1e-6, abs_tol=1e-12)
     ):
         raise InputError(
-            f"{at}.gap is {quoted(told)}; allowed: {quoted(gap)}, as value and lower_bound say"
+            f"{at}.gap is {quoted(stated)}; allowed: {quoted(gap)}, as value and lower_bound say"
         )
     ended = certificate.termination
     if ended is not None and status.proven != (ended is Termination.PROVEN):

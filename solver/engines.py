@@ -73,5 +73,5 @@ _MODULES = {Method.AUTO: "solver.auto", Method.EVOLVE: "refine.evolution.engine"
 def engine(method: Method) -> Engine:
     """The engine of a method."""
     module = import_module(f"ithaca.{_MODULES.get(method, f'solver.{method.value}.engine')}")
-    found: Engine = getattr(module, f"solve_{method.value}")
-    return found
+    solve: Engine = getattr(module, f"solve_{method.value}")
+    return solve

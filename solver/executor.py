@@ -252,8 +252,8 @@ class Processes(Executor):
     def _open(self) -> ProcessPoolExecutor:
         if self._pool is None:
             self._messages, self._held = self._context.Queue(), self._context.Pipe(duplex=False)
-            given = self._unwanted, self._begins, self._messages, self._held[0]
-            self._pool = ProcessPoolExecutor(self._count, self._context, _begin_worker, given)
+            shared = self._unwanted, self._begins, self._messages, self._held[0]
+            self._pool = ProcessPoolExecutor(self._count, self._context, _begin_worker, shared)
         return self._pool
 
     def _shut(self, *, broken: bool) -> None:

@@ -34,15 +34,15 @@ def shortfalls(problem: Problem, options: SolveOptions) -> tuple[Shortfall, ...]
     limits, options = problem.open_limits, replace(options, any_tie=True)
     if options.time_limit is not None:
         options = replace(options, time_limit=options.time_limit / max(2 * len(limits), 1))
-    found = [
+    minima = [
         _smallest(problem, limit, tuple(o for o in limits if o is not limit), options)
         for limit in limits
     ]
-    told = tuple(s for s in found if s is not None)
-    if any(s.smallest is not None for s in told):
-        return told
+    faults = tuple(s for s in minima if s is not None)
+    if any(s.smallest is not None for s in faults):
+        return faults
     alone = (_smallest(problem, limit, (), options) for limit in limits) if len(limits) > 1 else ()
-    return (*told, *(s for s in alone if s is not None and s.smallest is not None))
+    return (*faults, *(s for s in alone if s is not None and s.smallest is not None))
 
 
 def _smallest(
@@ -64,10 +64,10 @@ def _smallest(
     return Shortfall(limit.metric, limit.bound, smallest, kept, proven, problem.design.name)
 
 
-def why_infeasible(problems: Sequence[Problem], found: Sequence[Shortfall]) -> str:
+def why_infeasible(problems: Sequence[Problem], faults: Sequence[Shortfall]) -> str:
     """Why no design is feasible, in one line, given limits that they cannot meet."""
-    if found:
-        return "; ".join(explain(found, len(problems)))
+    if faults:
+        return "; ".join(explain(faults, len(problems)))
     if not all(_is_empty(problem) for problem in problems):
         return CONTRADICTION
     relax = profile_of(problems[0].design).relaxable

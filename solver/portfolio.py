@@ -45,11 +45,11 @@ def solve_designs(
     progress and solutions as they are found. Raises `MemoryError` if the system killed a process
     each time that it solved a problem.
     """
-    budget, given = Budget(options or SolveOptions()), starts or [None] * len(problems)
+    budget, initial = Budget(options or SolveOptions()), starts or [None] * len(problems)
     solutions: dict[int, Solution] = {}
     with open_executor(min(threads, len(problems))) as executor:
         for index, outcome in solve_together(
-            problems, budget, executor, method=method, starts=given, rivals=rivals, tell=report
+            problems, budget, executor, method=method, starts=initial, rivals=rivals, tell=report
         ):
             if isinstance(outcome, Exception):
                 raise outcome
@@ -63,7 +63,7 @@ def solve_designs(
                 finished(index, solution)
     return tuple(
         solutions.get(index) or not_solved(p, s)
-        for index, (p, s) in enumerate(zip(problems, given, strict=True))
+        for index, (p, s) in enumerate(zip(problems, initial, strict=True))
     )
 
 

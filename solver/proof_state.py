@@ -261,7 +261,7 @@ class ProofState:
 
         known, limit = (state.incumbent, state.lower_bound), options.time_limit
         try:
-            found = solve_cpsat(self.problem, replace(options, any_tie=True), tell, *known)
+            solution = solve_cpsat(self.problem, replace(options, any_tie=True), tell, *known)
         except (InputError, MemoryError):  # it cannot express the problem, or not in this memory
             self._left_to_cpsat = False
             return
@@ -270,9 +270,9 @@ class ProofState:
         self._asked_cpsat += budget.spent
         early = limit is not None and budget.spent < 0.9 * limit and not options.stopped
         self._left_to_cpsat = not early and self._asked_cpsat < LAST
-        self._methods.append(found.certificate.method)
-        self._adopt(search, found)
-        state.boxes += found.certificate.nodes
+        self._methods.append(solution.certificate.method)
+        self._adopt(search, solution)
+        state.boxes += solution.certificate.nodes
         self.seconds += budget.spent
 
     def break_ties(self, options: SolveOptions) -> None:
@@ -367,23 +367,23 @@ class ProofState:
 
     def adopt_from(self, other: ProofState) -> None:
         """Take the incumbent of another space over, if it is one of this space and improves."""
-        if (found := other.state.incumbent) is not None:
+        if (incumbent := other.state.incumbent) is not None:
             try:
-                own = self.problem.design.translated(other.problem.design, found)
+                own = self.problem.design.translated(other.problem.design, incumbent)
             except InputError:  # it is none
                 return
             if own is not None:
                 self._offer(own)
 
-    def _offer(self, found: Configuration) -> Fraction | None:
+    def _offer(self, configuration: Configuration) -> Fraction | None:
         """Take a configuration as incumbent, if the reference confirms that it improves."""
         if self._search is not None:
-            self._search.offer(found)
+            self._search.offer(configuration)
             return self.state.value
-        state, value = self.state, self.problem.feasible_value(found)
+        state, value = self.state, self.problem.feasible_value(configuration)
         if value is not None and (state.value is None or value < state.value):
             check_bound(self.problem, value, state.lower_bound)
-            state.incumbent, state.value = found, value
+            state.incumbent, state.value = configuration, value
         return state.value
 
     def _begin(self, search: Search | StagedSearch, method: str) -> None:
@@ -426,11 +426,11 @@ class ProofState:
         if self.state.complete:
             return
         self._evolved, before = True, self.state.value
-        found = better_incumbent(
+        better = better_incumbent(
             self.problem, options, self.state.incumbent, self._known or NOTHING
         )
-        if found is not None:
-            self._offer(found)
+        if better is not None:
+            self._offer(better)
         if self.state.value != before:
             self._methods.append("evolve")
 
@@ -447,12 +447,12 @@ class ProofState:
             self._methods.append("gp")
         return known
 
-    def _adopt(self, search: Search | StagedSearch, found: Solution) -> None:
+    def _adopt(self, search: Search | StagedSearch, solution: Solution) -> None:
         """Let the search know what another engine has found and proven."""
-        if found.certificate.status is Status.INFEASIBLE:
+        if solution.certificate.status is Status.INFEASIBLE:
             search.close_all()
-        if found.configuration is not None:
-            search.offer(found.configuration)
-        if found.certificate.lower_bound is not None:
-            search.raise_floor(found.certificate.lower_bound)
+        if solution.configuration is not None:
+            search.offer(solution.configuration)
+        if solution.certificate.lower_bound is not None:
+            search.raise_floor(solution.certificate.lower_bound)
         self._run(replace(search.options, time_limit=0.0))

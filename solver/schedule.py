@@ -219,8 +219,8 @@ class Schedule:
     def solution(self, number: int) -> Solution:
         """What is known of a problem."""
         entry = self.entries[number]
-        found = entry.course.solution(entry.asked(self._budget.options))
-        return replace(found, certificate=replace(found.certificate, trace=entry.trace))
+        known = entry.course.solution(entry.asked(self._budget.options))
+        return replace(known, certificate=replace(known.certificate, trace=entry.trace))
 
     def _opening(
         self, order: Sequence[int], limit: float, most: float | None

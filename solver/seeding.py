@@ -64,16 +64,16 @@ def solver_start(
     rounded configurations; rounding builds the exact engine's model unless it is given.
     """
     should_stop = deadline(options.time_limit, options.stop)
-    asked, search = problem, _search(problem)
+    bounded, search = problem, _search(problem)
     if search is None:
         first = next(iter(problem.design.vocabulary))
-        asked = replace(problem, objective=Objective(first, Symbol(first)))
-        search = _search(asked)
+        bounded = replace(problem, objective=Objective(first, Symbol(first)))
+        search = _search(bounded)
         if search is None:
             return NOTHING
     rounding = rounding and (model is not None or Repair(problem.space).size <= MOST_ROWS)
     points: list[Mapping[str, float]] = []
-    found: list[Configuration] = []
+    seeds: list[Configuration] = []
     for programs in stages:
         search.run(programs, should_stop)
         if search.complete or should_stop():
@@ -81,18 +81,18 @@ def solver_start(
         points += search.points[:OPTIMA]
         if rounding:
             try:
-                model = model or build_model(asked, checkpoint)
+                model = model or build_model(bounded, checkpoint)
                 checkpoint()
-                found += round_points(asked, search.points, SEEDS, model, ROUNDED)
+                seeds += round_points(bounded, search.points, SEEDS, model, ROUNDED)
             except StoppedError:
                 break
     if search.complete and search.value is None:
         return Start(None, True, (), ())
     if search.incumbent is not None:
-        found.append(search.incumbent)
+        seeds.append(search.incumbent)
     # a bound on that metric is none on another objective
-    bound = search.lower_bound if asked is problem else None
-    return Start(bound, False, tuple(found), tuple(points))
+    bound = search.lower_bound if bounded is problem else None
+    return Start(bound, False, tuple(seeds), tuple(points))
 
 
 def _search(problem: Problem) -> GpSearch | None:

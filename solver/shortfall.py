@@ -55,15 +55,15 @@ def explain(shortfalls: Sequence[Shortfall], designs: int) -> list[str]:
     least: dict[str, tuple[Fraction, Shortfall]] = {}
     for smallest, shortfall in sorted(helpful, key=lambda each: each[0]):
         least.setdefault(shortfall.metric, (smallest, shortfall))
-    found = [_line(*each, metric in open_) for metric, each in least.items()]
+    lines = [_line(*each, metric in open_) for metric, each in least.items()]
     if left := [
         metric for metric in open_ if metric not in least or not least[metric][1].others_kept
     ]:
-        found.append(
+        lines.append(
             f"whether raising {' or '.join(left)} alone would do is "
             "open, as the search ended before"
         )
-    return found or [CONTRADICTION]
+    return lines or [CONTRADICTION]
 
 
 def _line(smallest: Fraction, shortfall: Shortfall, open_: bool) -> str:

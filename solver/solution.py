@@ -142,8 +142,10 @@ def make_solution(
 
 def best_solution(solutions: Sequence[Solution]) -> Solution | None:
     """The solution of least value; among equals the one that is preferred, or the first."""
-    found = [solution for solution in solutions if solution.value is not None]
-    least = min((solution.value for solution in found if solution.value is not None), default=None)
+    solved = [solution for solution in solutions if solution.value is not None]
+    least = min((solution.value for solution in solved if solution.value is not None), default=None)
     return min(
-        (solution for solution in found if solution.value == least), key=Solution.rank, default=None
+        (solution for solution in solved if solution.value == least),
+        key=Solution.rank,
+        default=None,
     )

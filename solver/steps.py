@@ -105,10 +105,10 @@ def advance(entry: Entry, step: Step, options: SolveOptions, report: Report) -> 
         course.ask_cpsat(budget.options, tell)
     elif step is Step.PROOF:
         course.finish(budget.options, tell)
-    asked = entry.asked(options)
+    own = entry.asked(options)
     if options.time_limit is None and not entry.contested:
-        course.break_ties(asked)
-    solution = course.solution(asked)
+        course.break_ties(own)
+    solution = course.solution(own)
     proof = solution.certificate
     if proof.status is not Status.INFEASIBLE:
         entry.trace = tell.trace(solution.value, proof.lower_bound, proof.nodes)

@@ -187,13 +187,13 @@ class _Search(TreeSearch):
 
     # -- what is known -----------------------------------------------------------------
 
-    def offer(self, found: Configuration) -> None:
+    def offer(self, configuration: Configuration) -> None:
         """Take a configuration as incumbent if the reference confirms that it is preferred."""
-        if self._problem.feasible_value(found) == self._value:
-            values = {name: Fraction(number) for name, number in found.items()}
+        if self._problem.feasible_value(configuration) == self._value:
+            values = {name: Fraction(number) for name, number in configuration.items()}
             keys = tuple(Fraction(key.evaluate(values, FRACTION)) for key in self._keys)
             if keys < self._best:
-                self.incumbent, self._best = found, keys
+                self.incumbent, self._best = configuration, keys
 
     def limit(self, rival: tuple[Any, ...], *, equal: bool) -> None:
         """Ask only for what is preferred to a rival; what one of both does not say is the worst."""

@@ -89,9 +89,9 @@ def _thinned(points: Sequence[TracePoint], most: int) -> list[TracePoint]:
     if len(points) <= most:
         return list(points)
     ends = {0, len(points) - 1}
-    found = [n for n in range(1, len(points) - 1) if points[n].value != points[n - 1].value]
+    improved = [n for n in range(1, len(points) - 1) if points[n].value != points[n - 1].value]
     rest = [n for n in range(1, len(points) - 1) if points[n].value == points[n - 1].value]
-    kept = ends | set(_spread(found, most - len(ends)))
+    kept = ends | set(_spread(improved, most - len(ends)))
     kept |= set(_spread(rest, most - len(kept)))
     return [points[n] for n in sorted(kept)]
 

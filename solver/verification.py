@@ -137,7 +137,7 @@ def verify(recorded: Solution, options: SolveOptions, at: str) -> tuple[str, boo
     repeat it: the record was changed; `DisagreementError` if engines contradict each other.
     """
     status, proof = recorded.certificate.status, recorded.certificate
-    said = claimed(recorded, "no value", " re-evaluated")
+    words = claimed(recorded, "no value", " re-evaluated")
     if not status.proven:
         at = f"{at}.certificate"
         return repeat(
@@ -146,7 +146,7 @@ def verify(recorded: Solution, options: SolveOptions, at: str) -> tuple[str, boo
             options,
             at,
             "proven again",
-            said,
+            words,
         )
     method, same = Method.EXACT if "cpsat" in proof.method else Method.CPSAT, ""
     if (
@@ -159,8 +159,8 @@ def verify(recorded: Solution, options: SolveOptions, at: str) -> tuple[str, boo
     again = _again(recorded, method, options, f"{at}.certificate")
     if not again.certificate.status.proven:
         bound = number(again.certificate.lower_bound)
-        return f"{said}, not confirmed by {method.value} in time (its bound: {bound})", False
-    said += f", confirmed by {method.value}{same} in {again.certificate.seconds:.1f} s"
+        return f"{words}, not confirmed by {method.value} in time (its bound: {bound})", False
+    words += f", confirmed by {method.value}{same} in {again.certificate.seconds:.1f} s"
     if proof.ties_broken and recorded.value is not None and proof.then is None:
         chosen = preferred(recorded.problem, recorded.value, recorded.configuration, options)
         if chosen.configuration != recorded.configuration:
@@ -169,17 +169,17 @@ def verify(recorded: Solution, options: SolveOptions, at: str) -> tuple[str, boo
                 "it is true, yet another configuration of that value is preferred",
             )
         if not chosen.complete:
-            return f"{said}; ties not checked in time", False
-        said += f"; preferred of equals: {SAME}"
+            return f"{words}; ties not checked in time", False
+        words += f"; preferred of equals: {SAME}"
     then = proof.then
     further = None if recorded.value is None else recorded.problem.among_optima(recorded.value)
     if then is not None and further is not None:
         last = replace(then.certificate, ties_broken=proof.ties_broken)
         own = Solution(further, recorded.configuration, then.value, last)
         line, confirmed = verify(own, options, f"{at}.certificate.then")
-        said += f"; then {then.objective} {line}"
+        words += f"; then {then.objective} {line}"
         if not confirmed:
-            return said, False
+            return words, False
     falls, limits = (
         recorded.shortfalls,
         recorded.problem.open_limits if status is Status.INFEASIBLE else (),
@@ -196,9 +196,9 @@ def verify(recorded: Solution, options: SolveOptions, at: str) -> tuple[str, boo
         if not _useless(recorded, metric, options, f"{at}.shortfalls")
     ]
     return (
-        (f"{said}; shortfall not checked in time: {', '.join(open_)}", False)
+        (f"{words}; shortfall not checked in time: {', '.join(open_)}", False)
         if open_
-        else (said, True)
+        else (words, True)
     )
 
 
@@ -206,13 +206,13 @@ def claimed(answer: Any, nothing: str = "no configuration", evaluated: str = "")
     """What an answer claims, in words: its status, its value, and its lower bound where that is not
     the value."""
     value, proof = answer.value, answer.certificate
-    said = (
+    words = (
         f"{proof.status.value}: {nothing if value is None else f'value {number(value)}{evaluated}'}"
     )
     return (
-        said
+        words
         if proof.status.proven or proof.lower_bound is None
-        else f"{said}, lower bound {number(proof.lower_bound)}"
+        else f"{words}, lower bound {number(proof.lower_bound)}"
     )
 
 
@@ -222,7 +222,7 @@ def repeat(
     options: SolveOptions,
     at: str,
     how: str = SAME,
-    said: str = "",
+    words: str = "",
     *,
     evaluated: bool = True,
 ) -> tuple[str, bool]:
@@ -240,7 +240,7 @@ def repeat(
         Place in the file.
     how : str
         How it was confirmed, in words; by default that the search was the same.
-    said : str
+    words : str
         What is claimed, in words; by default as `claimed` says it.
     evaluated : bool
         Whether the value was evaluated again, so that only the proof is left.
@@ -255,13 +255,13 @@ def repeat(
     InputError
         If a claim is false.
     """
-    proof, said = answer.certificate, said or claimed(answer)
+    proof, words = answer.certificate, words or claimed(answer)
     if (
         proof.lower_bound is None
         and proof.status is not Status.INFEASIBLE
         and (evaluated or answer.value is None)
     ):
-        return f"{said}; no proof is claimed", True
+        return f"{words}; no proof is claimed", True
     limit = (
         BOUND_WITHIN
         if options.time_limit is None and not proof.status.proven
@@ -280,9 +280,9 @@ def repeat(
     for one, other in zip(own, others, strict=False):
         confirmed &= agree(Claim.of(one), Claim.of(other), f"{at}.certificate.then")
     if confirmed:
-        return f"{said}; {how} in {budget.spent:.1f} s", True
+        return f"{words}; {how} in {budget.spent:.1f} s", True
     return (
-        f"{said}; bound not checked: proven in time is {number(again.certificate.lower_bound)}",
+        f"{words}; bound not checked: proven in time is {number(again.certificate.lower_bound)}",
         False,
     )
 
@@ -318,22 +318,22 @@ def _met(recorded: Solution, shortfall: Shortfall, options: SolveOptions, at: st
     time was too short."""
     if shortfall.smallest is None:
         return True  # nothing is claimed
-    found = _least(recorded.problem, shortfall.metric, options, others_kept=shortfall.others_kept)
-    if found.certificate.status is Status.INFEASIBLE:
+    least = _least(recorded.problem, shortfall.metric, options, others_kept=shortfall.others_kept)
+    if least.certificate.status is Status.INFEASIBLE:
         raise _edited(
             at,
             f"raising {shortfall.metric} is said to help, yet nothing "
             "is feasible without that limit",
         )
-    return agree(Claim.smallest(shortfall), Claim.of(found), f"{at}.smallest")
+    return agree(Claim.smallest(shortfall), Claim.of(least), f"{at}.smallest")
 
 
 def _useless(recorded: Solution, metric: str, options: SolveOptions, at: str) -> bool:
     """Whether raising a limit by itself does not help, as the record says by not naming it; False
     where time was too short."""
-    found = _least(recorded.problem, metric, options, others_kept=True)
+    least = _least(recorded.problem, metric, options, others_kept=True)
     return agree(
-        Claim(None, None, infeasible=True), Claim.of(found), f"{at}, {metric} raised alone"
+        Claim(None, None, infeasible=True), Claim.of(least), f"{at}, {metric} raised alone"
     )
 
 
@@ -342,8 +342,8 @@ def _least(problem: Problem, metric: str, options: SolveOptions, *, others_kept:
     are kept."""
     others = tuple(limit for limit in problem.limits if others_kept and limit.metric != metric)
     expression = next(limit.expression for limit in problem.limits if limit.metric == metric)
-    asked = replace(problem, limits=others, objective=Objective(metric, expression))
-    return engine(Method.EXACT)(asked, replace(options, any_tie=True))
+    relaxed = replace(problem, limits=others, objective=Objective(metric, expression))
+    return engine(Method.EXACT)(relaxed, replace(options, any_tie=True))
 
 
 def _edited(at: str, what: str) -> InputError:

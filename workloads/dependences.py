@@ -44,17 +44,17 @@ class Dependence:
 
 def dependences(nest: LoopNest) -> tuple[Dependence, ...]:
     """Derive the read, flow and output dependences of ``nest``."""
-    found: list[Dependence] = []
+    derived: list[Dependence] = []
     for access in nest.inputs:
-        found += [
+        derived += [
             Dependence(DependenceKind.READ, access.tensor, d)
             for d in null_space(access, nest.loops)
         ]
     for kind in (DependenceKind.FLOW, DependenceKind.OUTPUT):
-        found += [
+        derived += [
             Dependence(kind, nest.output.tensor, d) for d in null_space(nest.output, nest.loops)
         ]
-    return tuple(found)
+    return tuple(derived)
 
 
 def far_dependences(nest: LoopNest) -> dict[str, Dependence]:
@@ -66,7 +66,7 @@ def far_dependences(nest: LoopNest) -> dict[str, Dependence]:
     untiled loop repeats: it runs inside the PE, which holds its whole window, whatever its
     dilation.
     """
-    found: dict[str, Dependence] = {}
+    far: dict[str, Dependence] = {}
     for dependence in dependences(nest):
         distances = dict(zip(nest.loops, dependence.distance, strict=True))
         window = dependence.kind is DependenceKind.READ and any(
@@ -76,8 +76,8 @@ def far_dependences(nest: LoopNest) -> dict[str, Dependence]:
             continue
         for loop in nest.band:
             if abs(distances[loop]) > 1:
-                found.setdefault(loop, dependence)
-    return found
+                far.setdefault(loop, dependence)
+    return far
 
 
 def null_space(access: Access, loops: tuple[str, ...]) -> tuple[tuple[int, ...], ...]:

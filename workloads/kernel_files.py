@@ -130,7 +130,7 @@ def windows(loops: Sequence[str], output: Access, inputs: Sequence[Access]) -> t
 
     None where the loops that are left could not be vectorised.
     """
-    found = tuple(
+    sliding = tuple(
         dict.fromkeys(
             loop
             for loop in loops
@@ -142,8 +142,8 @@ def windows(loops: Sequence[str], output: Access, inputs: Sequence[Access]) -> t
             )
         )
     )
-    band = tuple(loop for loop in dict.fromkeys(loops) if loop not in found)
-    return found if default_simd(band, output, tuple(inputs)) else ()
+    band = tuple(loop for loop in dict.fromkeys(loops) if loop not in sliding)
+    return sliding if default_simd(band, output, tuple(inputs)) else ()
 
 
 def check_untiled(loops: Sequence[str], untiled: Sequence[str]) -> None:
@@ -252,8 +252,8 @@ def _nest(read: KernelDocument) -> LoopNest:
 
 def _statement(read: KernelDocument) -> str:
     if (read.statement is None) == (read.einsum is None):
-        found = "neither is given" if read.statement is None else "both are given"
-        raise InputError(f"statement, einsum: {found}; allowed: one of them")
+        fault = "neither is given" if read.statement is None else "both are given"
+        raise InputError(f"statement, einsum: {fault}; allowed: one of them")
     if read.einsum is not None:
         return einsum_statement(read.einsum, read.arrays)
     if read.arrays:

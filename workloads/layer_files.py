@@ -112,18 +112,18 @@ def _row(cells: Mapping[str, str], where: str) -> Row:
 
 def _object(cells: Mapping[str, str], column: str, where: str) -> dict[str, Any]:
     try:
-        found = json.loads(cells.get(column) or "")
+        value = json.loads(cells.get(column) or "")
     except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict):
+        value = None
+    if not isinstance(value, dict):
         raise refuse(where, f"{column} is {quoted(cells.get(column))}; allowed: a JSON object")
-    return found
+    return value
 
 
 def integers(cells: Mapping[str, str], column: str, where: str) -> dict[str, int]:
     """The positive integers by name that a column states as a JSON object."""
-    found = _object(cells, column, where)
-    for name, value in found.items():
+    numbers = _object(cells, column, where)
+    for name, value in numbers.items():
         if not isinstance(value, int) or isinstance(value, bool) or value < 1:
             raise refuse(where, f"{column}: {name} is {quoted(value)}; allowed: a positive integer")
-    return found
+    return numbers

@@ -55,15 +55,15 @@ def workload(name_or_path: str, sizes: Mapping[str, int] | None = None) -> LoopN
 
 
 def read_nest(
-    given: str | PathLike[str] | LoopNest, sizes: Mapping[str, int] | None = None
+    source: str | PathLike[str] | LoopNest, sizes: Mapping[str, int] | None = None
 ) -> LoopNest:
     """The loop nest that a name, a statement, an einsum or a path says, or that is given, with
     extents and parameters."""
     from ithaca.workloads.kernel_files import statement_nest
 
-    if isinstance(given, LoopNest):
-        return given.with_sizes(sizes or {})
-    text = str(given)
+    if isinstance(source, LoopNest):
+        return source.with_sizes(sizes or {})
+    text = str(source)
     if not is_statement(text):
         return workload(text, sizes)
     nest = statement_nest(text, sizes or {})
@@ -140,11 +140,11 @@ def documented_workload(
             f"{', '.join(workload_names())}; or one with its kernel"
         )
     known = _packaged(name)
-    for what, given, allowed in (
+    for what, entries, allowed in (
         ("loop", sizes, known.loops),
         ("parameter", parameters, [n for n, _ in known.parameters]),
     ):
-        for entry in given:
+        for entry in entries:
             if entry not in allowed:
                 raise InputError(f"unknown {what} {quoted(entry)} of {name}{among(entry, allowed)}")
     for loop in known.loops:

@@ -85,19 +85,19 @@ class LoopNest:
             self._refuse(
                 f"the statement reads {len(self.inputs)} array; allowed: a product of at least two"
             )
-        written: set[str] = set()
+        subscripted: set[str] = set()
         for subscript in self.output:
             # a sum makes tiles overlap, a stride or a loop in two subscripts leaves gaps in them
             if (
                 len(subscript.terms) > 1
                 or any(c != 1 for _, c in subscript.terms)
-                or written & set(subscript.loops)
+                or subscripted & set(subscript.loops)
             ):
                 self._refuse(
                     f"subscript {subscript} of {self.output}, which is written; "
                     "allowed: one loop or a constant"
                 )
-            written.update(subscript.loops)
+            subscripted.update(subscript.loops)
         for access in self.inputs:
             if access.tensor in (f"{self.output.tensor}_1", f"{self.output.tensor}_drain"):
                 self._refuse(

@@ -58,12 +58,12 @@ def factors_in(text: str) -> frozenset[str]:
 
 def _products(node: ast.expr) -> list[ast.Name]:
     """Names that are multiplied by another name."""
-    found = []
+    multiplied = []
     for product in ast.walk(node):
         if isinstance(product, ast.BinOp) and isinstance(product.op, ast.Mult):
             names = [name for name in ast.walk(product) if isinstance(name, ast.Name)]
-            found += names if len(names) > 1 else []
-    return found
+            multiplied += names if len(names) > 1 else []
+    return multiplied
 
 
 def names_in(text: str) -> frozenset[str]:
@@ -150,9 +150,9 @@ class _Reader:
             subscripts[:0] = [self.affine(subscript) for subscript in inside]
             node = node.value
         if not isinstance(node, ast.Name) or not subscripts:
-            shown = quoted(ast.unparse(whole))
+            text = quoted(ast.unparse(whole))
             raise InputError(
-                f"statement {quoted(self.text)}: {shown} is no array "
+                f"statement {quoted(self.text)}: {text} is no array "
                 "access; allowed: such as A[i][k]"
             )
         return Access(node.id, tuple(subscripts))
@@ -190,7 +190,7 @@ class _Reader:
         raise self.refusal(node, "is not affine")
 
     def refusal(self, node: ast.expr, problem: str) -> InputError:
-        shown = quoted(ast.unparse(node))
+        text = quoted(ast.unparse(node))
         return InputError(
-            f"statement {quoted(self.text)}: subscript {shown} {problem}; allowed: {_ALLOWED}"
+            f"statement {quoted(self.text)}: subscript {text} {problem}; allowed: {_ALLOWED}"
         )

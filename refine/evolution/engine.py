@@ -69,7 +69,7 @@ def solve_evolve(
     began = time.perf_counter()
     should_stop = deadline(options.time_limit, options.stop)
     search = Evolution(problem, options.seed, samples)
-    given = [seed for seed in (start, *more_starts) if seed is not None]
+    starts = [seed for seed in (start, *more_starts) if seed is not None]
     if known is None:
         limit = None if options.time_limit is None else options.time_limit * SEEDING_SHARE
         seeding = replace(options, time_limit=limit)
@@ -83,7 +83,7 @@ def solve_evolve(
         if report is not None:
             report(Progress(search.value, bound, search.samples, time.perf_counter() - began))
 
-    seeds = [seed for seed in dict.fromkeys((*given, *known.configurations)) if search.offer(seed)]
+    seeds = [seed for seed in dict.fromkeys((*starts, *known.configurations)) if search.offer(seed)]
     if not (known.infeasible or done()):
         search.run(seeds, known.points, done, tell)
     certificate = conclude(

@@ -98,21 +98,21 @@ class Genome:
         return len(self.names)
 
     def _splits(self, axis: Axis) -> list[LoopSplit]:
-        found = []
+        splits = []
         for name, definition in axis.definitions.items():
             if not isinstance(definition, CeilingDivision) or not isinstance(
                 definition.numerator, Constant
             ):
                 continue
-            given, factors = _factors(definition.denominator, axis)
+            fixed, factors = _factors(definition.denominator, axis)
             rows = tuple(self.names.index(f) for f in factors if f in self.names)
             chosen = tuple(row for row in rows if self.low[row, 0] < self.high[row, 0])
             if len(rows) == len(factors) and chosen:
                 extent, under = int(definition.numerator.value), definition.denominator
-                most = axis.ranges[under.name][1] // given if isinstance(under, Symbol) else extent
+                most = axis.ranges[under.name][1] // fixed if isinstance(under, Symbol) else extent
                 powers = tuple(bool(self.powers[row, 0]) for row in chosen)
-                found.append(LoopSplit(name, extent, given, chosen, powers, max(most, 1)))
-        return found
+                splits.append(LoopSplit(name, extent, fixed, chosen, powers, max(most, 1)))
+        return splits
 
     # -- configurations --------------------------------------------------------------------
 

@@ -148,7 +148,7 @@ class Evolution(Incumbent):
 
     def _fresh(self, genes: Genes) -> tuple[Genes, Mask]:
         """Repaired configurations, without any seen before; those are first mutated again."""
-        found: list[Genes] = []
+        fresh: list[Genes] = []
         fits: list[np.bool_] = []
         for attempt in range(1 + RETRIES):
             repaired, legal = self._genome.repair(genes)
@@ -159,10 +159,10 @@ class Evolution(Incumbent):
                     again.append(column)
                 else:
                     self._seen.add(key)
-                    found.append(repaired[:, column])
+                    fresh.append(repaired[:, column])
                     fits.append(legal[column])
             if not again or attempt == RETRIES:
                 break
             genes = self._mutated(repaired[:, again])
-        shape = (len(found), self._genome.count)
-        return np.array(found, dtype=np.int64).reshape(shape).T, np.array(fits, dtype=bool)
+        shape = (len(fresh), self._genome.count)
+        return np.array(fresh, dtype=np.int64).reshape(shape).T, np.array(fits, dtype=bool)

@@ -242,7 +242,7 @@ class Encoder(FormArithmetic, AxisGroups):
     def quantities(self, read: Callable[[cp_model.IntVar], int]) -> dict[str, int]:
         """The quantities in a solution (read by `CpSolver.value`): of each axis the first row that
         agrees in all columns."""
-        found: dict[str, int] = {}
+        numbers: dict[str, int] = {}
         for axis, columns in self.columns.items():
             chosen = tuple(read(variable) for variable in columns.values())
             row = (
@@ -250,8 +250,8 @@ class Encoder(FormArithmetic, AxisGroups):
                 if columns
                 else 0
             )
-            found |= {symbol: int(values[row]) for symbol, values in self._tables[axis].items()}
-        return found
+            numbers |= {symbol: int(values[row]) for symbol, values in self._tables[axis].items()}
+        return numbers
 
     # -- columns -----------------------------------------------------------------------
 
@@ -348,14 +348,14 @@ class Encoder(FormArithmetic, AxisGroups):
         """The bases that a product cannot divide by as it stands: of several axes, or making a
         column too fine."""
         by_axis, spanning = self.grouped(product.factors, itemgetter(0))
-        found = {base for base, exponent in spanning if exponent < 0}
+        bases = {base for base, exponent in spanning if exponent < 0}
         for axis, factors in by_axis.items():
             under = [base for base, exponent in factors if exponent < 0]
             if under and not divides_finely(
                 multiply(*starmap(power, factors)), self._quantities[axis], FINEST
             ):
-                found.update(under)
-        return frozenset(found)
+                bases.update(under)
+        return frozenset(bases)
 
     def _check_positive(self, divisor: Expression) -> None:
         axes = self.axes(divisor)

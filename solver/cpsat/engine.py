@@ -191,14 +191,15 @@ class Search:
         elif status == cp_model.MODEL_INVALID:
             raise RuntimeError(f"CP-SAT rejects its model: {solver.solution_info()}")
 
-    def _take(self, found: Configuration, claimed: Fraction) -> None:
-        value = self.problem.feasible_value(found)
+    def _take(self, configuration: Configuration, claimed: Fraction) -> None:
+        value = self.problem.feasible_value(configuration)
         if value != claimed:
             raise RuntimeError(
-                f"CP-SAT finds {claimed} for {found}, the reference {value}: the encoding is wrong"
+                f"CP-SAT finds {claimed} for {configuration}, the reference {value}: "
+                "the encoding is wrong"
             )
         if self.state.value is None or value < self.state.value:
-            self.state.incumbent, self.state.value = found, value
+            self.state.incumbent, self.state.value = configuration, value
 
     def _raise_bound(self, bound: Fraction) -> None:
         state = self.state

@@ -132,8 +132,8 @@ def read_expression(node: Any) -> Expression:
         assert value is not None
         return value
     visitor = StreamBasedExpressionVisitor(beforeChild=leaf, exitNode=_operation)
-    found: Expression = visitor.walk_expression(node)
-    return found
+    read: Expression = visitor.walk_expression(node)
+    return read
 
 
 def _operation(node: Any, operands: Sequence[Expression]) -> Expression:

@@ -165,9 +165,9 @@ def minimize_ratio(
         if status == cp_model.INFEASIBLE:
             return Outcome(None, {}, None, infeasible=True)
         if status in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-            found = objective.value(encoder, solver.value)
-            if value is None or found < value:
-                value, quantities = found, encoder.quantities(solver.value)
+            reached = objective.value(encoder, solver.value)
+            if value is None or reached < value:
+                value, quantities = reached, encoder.quantities(solver.value)
         if status != cp_model.OPTIMAL:
             break
         # only a finished search is sure to have set it

@@ -65,7 +65,7 @@ def exchangeable(
     used = symbolic.objective.symbols.union(*(e.symbols for e, _ in symbolic.constraints))
     unchanged = _signature(symbolic, {})
     free = {table.axis.name for table in tables}
-    found = []
+    exchanges = []
     for first, second in combinations(tables, 2):
         if not {first.axis.name, second.axis.name} <= free:
             continue
@@ -73,10 +73,10 @@ def exchangeable(
             swap = names | {after: before for before, after in names.items()}
             exchange = _exchange(first, second, names)
             if exchange is not None and _signature(symbolic, swap) == unchanged:
-                found.append(exchange)
+                exchanges.append(exchange)
                 free -= {first.axis.name, second.axis.name}
                 break
-    return tuple(found)
+    return tuple(exchanges)
 
 
 def canonical(node: Expression) -> Hashable:

@@ -31,18 +31,18 @@ class Cells:
             a.take(n) * stride
             for a, n, stride in zip(self.ancestors, nodes, self.strides, strict=True)
         )
-        found: Codes = np.sum(np.stack(list(parts)), axis=0)
-        return found
+        cells: Codes = np.sum(np.stack(list(parts)), axis=0)
+        return cells
 
     def ranges(self, code: int) -> dict[str, tuple[int, int]]:
         """Smallest and largest value of every quantity in a cell."""
-        found = {}
+        spans = {}
         for tree, stride in reversed(list(zip(self.trees, self.strides, strict=True))):
             node, code = divmod(code, stride)
             rows = tree.rows_under(node)
             for name, values in tree.table.rows.items():
-                found[name] = int(values[rows].min()), int(values[rows].max())
-        return found
+                spans[name] = int(values[rows].min()), int(values[rows].max())
+        return spans
 
 
 def coarse_cells(model: BoundModel, depth: int) -> Cells:
@@ -72,7 +72,7 @@ def _ancestors(tree: Tree, depth: int) -> Integers:
         kept.append(level)
     keep = np.zeros(tree.left.size, bool)
     keep[np.concatenate(kept)] = True
-    found = np.arange(tree.left.size)
-    while not keep[found].all():
-        found = np.where(keep[found], found, parents[found])
-    return found
+    ancestors = np.arange(tree.left.size)
+    while not keep[ancestors].all():
+        ancestors = np.where(keep[ancestors], ancestors, parents[ancestors])
+    return ancestors

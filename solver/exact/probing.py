@@ -72,11 +72,11 @@ def _best_descent(
     ]
     configurations = configurations_of(lowered.values, problem.space, samples, lowered.limits)
     counts = [table.count for table in samples]
-    found = [
+    ends = [
         descend(configurations, counts, [int(draw.integers(count)) for count in counts])
         for _ in range(STARTS)
     ]
-    better = [f for f in found if f is not None and (value is None or f[1] < value)]
+    better = [f for f in ends if f is not None and (value is None or f[1] < value)]
     return (
         configuration_of(problem.space, samples, min(better, key=itemgetter(1))[0])
         if better

@@ -95,11 +95,11 @@ class ProvingSearch:
         self.state = SearchState()
         self._floor: Fraction | None = None
 
-    def offer(self, found: Configuration) -> None:
+    def offer(self, configuration: Configuration) -> None:
         """Take a configuration as incumbent if the reference confirms that it improves."""
-        value, state = self.problem.feasible_value(found), self.state
+        value, state = self.problem.feasible_value(configuration), self.state
         if value is not None and (state.value is None or value < state.value):
-            state.incumbent, state.value = found, value
+            state.incumbent, state.value = configuration, value
             check_bound(self.problem, value, self._floor)
 
     def raise_floor(self, lower_bound: Fraction) -> None:
@@ -249,6 +249,6 @@ class Search(TreeSearch, ProvingSearch):
 
     def _dive(self, nodes: Nodes) -> None:
         for column in nodes.T:
-            found = descend(self.model.configurations, self.model.counts, self._rows(column))
-            if found is not None and found[1] <= self._cutoff():
-                self.offer(self.model.configuration(found[0]))
+            end = descend(self.model.configurations, self.model.counts, self._rows(column))
+            if end is not None and end[1] <= self._cutoff():
+                self.offer(self.model.configuration(end[0]))

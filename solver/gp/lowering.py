@@ -142,16 +142,16 @@ class Lowering:
 
     def _maximum(self, node: Maximum) -> Pieces:
         # a maximum is at least each argument: one that cannot be lowered may be left out
-        found: list[Posynomial] = []
+        parts: list[Posynomial] = []
         failure: NotPosynomialError | None = None
         for argument in node.arguments:
             try:
-                found.extend(self.lower(argument))
+                parts.extend(self.lower(argument))
             except NotPosynomialError as error:
                 failure = error
-        if failure is not None and not found:
+        if failure is not None and not parts:
             raise failure
-        return tuple(found)
+        return tuple(parts)
 
     def _sum(self, node: Sum) -> Pieces:
         terms = summands(node)
@@ -210,13 +210,13 @@ class Lowering:
         if isinstance(base, Minimum):
             base = self._without_idle_caps(base)
         arguments = base.arguments if isinstance(base, Minimum) else (base,)
-        found = []
+        powers = []
         for argument in arguments:
             # what is divided by must be lowered exactly: a smaller divisor would be too much
             if as_product(argument) is None:
                 raise NotPosynomialError(f"'1/({argument})' is not posynomial")
-            found.append(self.lower(argument)[0] ** -exponent)
-        return tuple(found)
+            powers.append(self.lower(argument)[0] ** -exponent)
+        return tuple(powers)
 
     # -- new variables -----------------------------------------------------------------
 

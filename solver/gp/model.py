@@ -228,10 +228,10 @@ def build_geometric_model(problem: Problem) -> GeometricModel:
 
 def _factors(expression: Expression) -> list[str]:
     """The quantities that a plain product multiplies."""
-    found = as_product(expression)
-    assert found is not None
+    product = as_product(expression)
+    assert product is not None
     return [
-        name for exponents in found.terms for name, exponent in exponents for _ in range(exponent)
+        name for exponents in product.terms for name, exponent in exponents for _ in range(exponent)
     ]
 
 

@@ -55,22 +55,22 @@ def round_points(
     model = model or build_model(problem)
     if not all(tree.table.count for tree in model.trees):
         return ()
-    found: dict[tuple[int, ...], tuple[Fraction, Configuration]] = {}
+    feasible: dict[tuple[int, ...], tuple[Fraction, Configuration]] = {}
     for point in (
         reshaped for optimum in points[:optima] for reshaped in _reshaped(problem.space, optimum)
     ):
         for start in _starts(model, point):
             descended = descend(model.configurations, model.counts, start)
-            if descended is None or tuple(descended[0]) in found:
+            if descended is None or tuple(descended[0]) in feasible:
                 continue
             rows = descended[0]
             configuration = model.configuration(rows)
             value = problem.feasible_value(configuration)
             if value is not None:
-                found[tuple(rows)] = value, configuration
+                feasible[tuple(rows)] = value, configuration
     return tuple(
         configuration
-        for _, configuration in sorted(found.values(), key=lambda pair: pair[0])[:count]
+        for _, configuration in sorted(feasible.values(), key=lambda pair: pair[0])[:count]
     )
 
 

@@ -32,9 +32,11 @@ class PyomoCallbacks:
         self._bodies = list(model.component_data_objects(pyo.Constraint, active=True))
         self._value = pyo.value
         expressions = [self._goal.expr, *(c.body for c in self._bodies)]
-        found = {id(v): v for e in expressions for v in identify_variables(e, include_fixed=False)}
-        self.variables = list(found.values())
-        self._position = {key: i for i, key in enumerate(found)}
+        by_identity = {
+            id(v): v for e in expressions for v in identify_variables(e, include_fixed=False)
+        }
+        self.variables = list(by_identity.values())
+        self._position = {key: i for i, key in enumerate(by_identity)}
         gradients = [self._gradient(e) for e in expressions]
         self._goal_gradient, self._rows = gradients[0], gradients[1:]
         self._jacobian = [(r, c, d) for r, row in enumerate(self._rows) for c, d in row.items()]

@@ -92,8 +92,8 @@ class StagedSearch(ProvingSearch):
             state.complete, state.lower_bound = True, state.value
             return
         lowest = min(least, dropped)
-        found = Fraction(lowest) if isfinite(lowest) else None
-        bounds = [bound for bound in (found, self._floor, state.lower_bound) if bound is not None]
+        proven = Fraction(lowest) if isfinite(lowest) else None
+        bounds = [bound for bound in (proven, self._floor, state.lower_bound) if bound is not None]
         state.lower_bound = max(bounds, default=None)
         if (
             state.value is not None
@@ -106,9 +106,11 @@ class StagedSearch(ProvingSearch):
         stage, limit = self._stage, self.options.time_limit
         self._rest = stage.least
         yield
-        for found in stage.incumbents(self._cutoff, hurried=limit is not None and limit < HURRY):
-            if found is not None:
-                self.offer(found)
+        for configuration in stage.incumbents(
+            self._cutoff, hurried=limit is not None and limit < HURRY
+        ):
+            if configuration is not None:
+                self.offer(configuration)
             yield
         everything = True
         for block in stage.blocks(self._cutoff):
@@ -152,9 +154,9 @@ class StagedSearch(ProvingSearch):
         rows, bounds = self._rows[-1], self._bounds[-1]
         count = min(count, int(np.searchsorted(bounds, least_double(self.state.value))))
         if count:
-            for found in stage.complete(rows[:count], self._cutoff):
-                if found is not None:
-                    self.offer(found)
+            for configuration in stage.complete(rows[:count], self._cutoff):
+                if configuration is not None:
+                    self.offer(configuration)
                 yield
         if count == bounds.size or (own and count == 0):
             self._rows.pop()

@@ -115,8 +115,8 @@ class Columns:
         if step:
             whole = _scaled(expression, 1 / step)
             if _is_exact(whole, doubles, self._powers):
-                found = np.asarray(whole.evaluate(doubles, NUMPY), np.float64)
-                return np.broadcast_to(found, (values.size,))
+                order = np.asarray(whole.evaluate(doubles, NUMPY), np.float64)
+                return np.broadcast_to(order, (values.size,))
         if values.size > MOST_EXACT:
             return None
         exact, _ = _exactly(expression, rows).over_one_denominator(values.size)
@@ -133,10 +133,10 @@ def _count(rows: Rows) -> int:
 
 
 def _exactly(expression: Expression, rows: Rows) -> Rationals:
-    found: Rationals = expression.evaluate(
+    exact: Rationals = expression.evaluate(
         {name: Rationals(rows[name].astype(object)) for name in expression.symbols}, RATIONAL_ARRAYS
     )
-    return found
+    return exact
 
 
 def _nearest(exact: Rationals) -> Floats:
@@ -211,9 +211,9 @@ def _reach(expression: Expression, values: NumbersByName) -> float:
     bound = magnitude(expression)
     numbers = INTERVAL if any(isinstance(value, Interval) for value in values.values()) else NUMPY
     with np.errstate(all="ignore"):
-        found = bound.evaluate(values, numbers)
-        found = found.high if isinstance(found, Interval) else found
-        reached = float(np.max(np.asarray(found, np.float64), initial=0.0))
+        largest = bound.evaluate(values, numbers)
+        largest = largest.high if isinstance(largest, Interval) else largest
+        reached = float(np.max(np.asarray(largest, np.float64), initial=0.0))
     return np.inf if np.isnan(reached) else reached * (1 + ROUNDING)
 
 

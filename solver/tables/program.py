@@ -70,22 +70,24 @@ class Program:
         entries = nodes.shape[1]
         if entries < FEW:
             return self.run([values.take(nodes[axis]) for axis, values in sources])
-        found = [np.empty(entries) for _ in self._outputs]
+        outputs = [np.empty(entries) for _ in self._outputs]
         spare: list[Array] = []
         for begin in range(0, entries, BLOCK):
             part = nodes[:, begin : begin + BLOCK].astype(np.intp)
             if part.shape[1] < BLOCK:
                 spare = [array[: part.shape[1]] for array in spare]
-            for whole, value in zip(found, self._in_place(sources, list(part), spare), strict=True):
+            for whole, value in zip(
+                outputs, self._in_place(sources, list(part), spare), strict=True
+            ):
                 whole[begin : begin + BLOCK] = value
-        return found
+        return outputs
 
     def part(self, outputs: slice) -> Program:
         """The program of some of the outputs, with the same symbols."""
-        found = copy(self)
-        found.__dict__.pop("_plan", None)
-        found._outputs = self._outputs[outputs]
-        return found
+        program = copy(self)
+        program.__dict__.pop("_plan", None)
+        program._outputs = self._outputs[outputs]
+        return program
 
     def _in_place(
         self,

@@ -97,10 +97,10 @@ class Relaxation(AxisGroups):
             if isinstance(product, Product):
                 for base, exponent in product.factors:
                     if exponent < 0 and not self.positive(base):
-                        shown = str(base)
+                        text = str(base)
                         raise InputError(
                             "objective or limit divides by "
-                            f"'{shown if len(shown) < 60 else shown[:57] + '…'}', which may "
+                            f"'{text if len(text) < 60 else text[:57] + '…'}', which may "
                             "be 0 or negative; allowed: divisors that are "
                             "positive for every configuration"
                         )
@@ -258,15 +258,15 @@ class Relaxation(AxisGroups):
         self, node: Product, compound: list[tuple[Expression, int]]
     ) -> list[Expression]:
         """Bounds with a ceiling dropped: looser by itself, but its factors regroup by axis."""
-        found = []
+        looser = []
         for base, exponent in compound:
             if isinstance(base, CeilingDivision) and exponent == 1:
-                found.append(
+                looser.append(
                     self.lower(
                         multiply(node, power(base, -1), base.numerator, power(base.denominator, -1))
                     )
                 )
-        return found
+        return looser
 
     def _regroup(
         self, node: Product

@@ -36,12 +36,12 @@ class Tree:
 
     def rows_under(self, node: int) -> NDArray[np.int32]:
         """The rows of a node."""
-        found, level = [], np.array([node])
+        rows, level = [], np.array([node])
         while level.size:
             left = self.left[level]
-            found.append(self.row[level[left == 0]])
+            rows.append(self.row[level[left == 0]])
             level = np.concatenate([left[left > 0], left[left > 0] + 1])
-        return np.concatenate(found)
+        return np.concatenate(rows)
 
 
 def build_tree(table: Table, checkpoint: Callable[[], None] = never) -> Tree:
@@ -131,5 +131,5 @@ def split_boxes(trees: Sequence[Tree], nodes: NDArray[np.int32]) -> NDArray[np.i
 
 
 def _logarithms(values: Floats) -> Floats:
-    found: Floats = np.log(np.abs(values) + LOG_OFFSET)
-    return found
+    logarithms: Floats = np.log(np.abs(values) + LOG_OFFSET)
+    return logarithms

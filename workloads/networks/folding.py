@@ -53,9 +53,9 @@ def fold(network: Network) -> Network:
 
 def _chain(layer: Layer) -> Sequence[Layer]:
     """A layer as it is, then folded once and more."""
-    found = [layer]
-    while (how := _FOLDS.get(found[-1].nest.name)) is not None:
-        nest = found[-1].nest
+    chain = [layer]
+    while (how := _FOLDS.get(chain[-1].nest.name)) is not None:
+        nest = chain[-1].nest
         try:
             if nest != workload(
                 nest.name, nest.settings
@@ -69,12 +69,12 @@ def _chain(layer: Layer) -> Sequence[Layer]:
             for name in target.settings
         }
         runs = 1 if how.runs is None else nest.sizes[how.runs]
-        was = found[-1].folded or " ".join(
+        was = chain[-1].folded or " ".join(
             [nest.name, *(f"{name}={n}" for name, n in nest.settings.items())]
         )
-        found.append(
+        chain.append(
             replace(
-                found[-1], nest=target.with_sizes(sizes), count=found[-1].count * runs, folded=was
+                chain[-1], nest=target.with_sizes(sizes), count=chain[-1].count * runs, folded=was
             )
         )
-    return found
+    return chain

@@ -400,9 +400,9 @@ def _runs(
             layer = use.layer(step.name) if use else None
             stated = getattr(operator, "output", None) if published else None
             if stated is not None and after is not None and stated != after.size:
-                shown, computed = ("×".join(map(str, size)) for size in (stated, after.size))
+                own, computed = ("×".join(map(str, size)) for size in (stated, after.size))
                 raise InputError(
-                    f"output is {shown}; allowed: {computed}, as kernel, stride and padding make it"
+                    f"output is {own}; allowed: {computed}, as kernel, stride and padding make it"
                 )
             if layer is not None:
                 last = LayerRun(

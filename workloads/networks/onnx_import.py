@@ -60,7 +60,7 @@ def import_onnx(path: Path, sizes: Mapping[str, int] | None = None) -> Network:
     """
     model = _read(path, sizes or {})
     runs: list[LayerRun] = []
-    written: dict[
+    writers: dict[
         str, str
     ] = {}  # what a layer wrote, perhaps element by element changed, by tensor
     omitted: dict[tuple[str, OmissionKind, str], list[str]] = {}
@@ -70,15 +70,15 @@ def import_onnx(path: Path, sizes: Mapping[str, int] | None = None) -> Network:
             f"{node.domain}.{node.op_type}".removeprefix("ai.onnx.").removeprefix(".")
         )
         if operator not in OPERATORS:
-            if operator in PASSING and model.only_reads(node) in written:
-                written[node.output[0]] = written[node.input[0]]
+            if operator in PASSING and model.only_reads(node) in writers:
+                writers[node.output[0]] = writers[node.input[0]]
             omitted.setdefault((operator, *omission(node.domain, node.op_type)), []).append(name)
             continue
         try:
             layer = _kernel_use(model, node).layer(name)
-            follows = bool(runs) and written.get(model.only_reads(node)) == runs[-1].source
+            follows = bool(runs) and writers.get(model.only_reads(node)) == runs[-1].source
             runs.append(LayerRun(name, layer.nest, layer.count, follows))
-            written[node.output[0]] = name
+            writers[node.output[0]] = name
         except InputError as error:
             reason = escaped(str(error).removeprefix(f"layer {name}: "))
             omitted.setdefault((operator, OmissionKind.UNSUPPORTED, reason), []).append(name)
@@ -201,15 +201,15 @@ def _attribute(node: NodeProto, name: str, default: int | str | list[int]) -> An
     """
     from onnx import AttributeProto
 
-    found = next((attribute for attribute in node.attribute if attribute.name == name), None)
-    if found is None:
+    match = next((attribute for attribute in node.attribute if attribute.name == name), None)
+    if match is None:
         return default
     kind, field = {int: ("INT", "i"), list: ("INTS", "ints"), str: ("STRING", "s")}[type(default)]
-    if found.type != AttributeProto.AttributeType.Value(kind):
+    if match.type != AttributeProto.AttributeType.Value(kind):
         raise InputError(
             f"attribute {name} is of the wrong type; allowed: {kind}, as ONNX defines it"
         )
-    value = getattr(found, field)
+    value = getattr(match, field)
     return value.decode(errors="replace") if kind == "STRING" else type(default)(value)
 
 
@@ -263,9 +263,9 @@ def _read(path: Path, sizes: Mapping[str, int]) -> _Model:
     except InputError:
         raise
     except Exception as error:  # the library raises whatever its C++ code throws
-        told = next(iter(str(error).splitlines()), type(error).__name__)
+        line = next(iter(str(error).splitlines()), type(error).__name__)
         raise refuse(
-            path, f"is no valid ONNX model: {told}; allowed: a file as exporters write it"
+            path, f"is no valid ONNX model: {line}; allowed: a file as exporters write it"
         ) from None
     shapes: dict[str, Shape] = {tensor.name: tuple(tensor.dims) for tensor in graph.initializer}
     for value in (*graph.input, *graph.value_info, *graph.output):
@@ -341,12 +341,12 @@ def _set_dimensions(
 ) -> tuple[tuple[str, int], ...]:
     """Give symbolic dimensions their values, in place; returns those that have one."""
     values = chosen_parameters(path, dict.fromkeys(symbols, 1), sizes)
-    given = {name: value for name, value in values.items() if name in sizes or symbols[name]}
+    known = {name: value for name, value in values.items() if name in sizes or symbols[name]}
     for tensor in (*graph.input, *graph.value_info, *graph.output):
         for dimension in tensor.type.tensor_type.shape.dim:
-            if dimension.dim_param in given:
-                dimension.dim_value = given[dimension.dim_param]
-    return tuple(given.items())
+            if dimension.dim_param in known:
+                dimension.dim_value = known[dimension.dim_param]
+    return tuple(known.items())
 
 
 def _shape(value: ValueInfoProto) -> Shape | None:
