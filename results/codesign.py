@@ -68,13 +68,13 @@ class WorkloadDocument(Document):
 
     def works(self) -> list[Work]:
         """Its layers. Raises `InputError` if a nest is none."""
-        found = []
+        layers = []
         for layer in self.layers:
             stored = tuple((tensor, tuple(sizes)) for tensor, sizes in layer.memory.items())
-            found.append(
+            layers.append(
                 Work(layer.name, layer.problem.nest(), layer.count, self.weight, self.name, stored)
             )
-        return found
+        return layers
 
 
 class MappedDocument(Document):
@@ -141,14 +141,14 @@ def codesign_model(family: Family[Any]) -> type[CodesignPart]:
     """The model of results over spaces of a family."""
     bases: Any = (MappedDocument, family.choice)
     layer: Any = create_model("MappedDocument", __base__=bases, tiling=(family.tiling, ...))
-    found: Any = create_model(
+    accelerator: Any = create_model(
         "AcceleratorDocument", __base__=AcceleratorDocument, layers=(list[layer], ...)
     )
     model: type[CodesignPart] = create_model(
         "CodesignDocument",
         __base__=CodesignPart,
-        best=(found | None, None),
-        front=(list[found] | None, None),
+        best=(accelerator | None, None),
+        front=(list[accelerator] | None, None),
     )
     return model
 
@@ -174,7 +174,7 @@ def codesign_document(result: CodesignResult) -> dict[str, Any]:
         parts["best"] = None if result.best is None else _accelerator(question, result.best)
     else:
         parts["objectives"] = [objective.text for objective in question.objectives]
-        parts["front"] = [_accelerator(question, found) for found in result.front]
+        parts["front"] = [_accelerator(question, accelerator) for accelerator in result.front]
     return (
         codesign_model(FAMILIES[space["family"]])
         .model_validate(parts, from_attributes=True)
@@ -196,14 +196,14 @@ def _workload(question: Question, name: str) -> dict[str, Any]:
     return {"name": name, "weight": own[0].weight, "layers": layers}
 
 
-def _accelerator(question: Question, found: HardwarePoint) -> dict[str, Any]:
+def _accelerator(question: Question, accelerator: HardwarePoint) -> dict[str, Any]:
     return {
-        "hardware": hardware_fields(question.space, found.point),
-        "costs": dict(found.costs),
+        "hardware": hardware_fields(question.space, accelerator.point),
+        "costs": dict(accelerator.costs),
         "values": {
-            o.text: value for o, value in zip(question.objectives, found.values, strict=True)
+            o.text: value for o, value in zip(question.objectives, accelerator.values, strict=True)
         },
-        "layers": [_mapped(*each) for each in zip(question.works, found.layers, strict=True)],
+        "layers": [_mapped(*each) for each in zip(question.works, accelerator.layers, strict=True)],
     }
 
 
@@ -273,8 +273,8 @@ def _read(read: Any) -> CodesignResult:
     falls = check_shortfalls(
         [each.shortfall(each.design) for each in read.shortfalls], question.limits, "shortfalls"
     )
-    found = front or (() if best is None else (best,))
-    return CodesignResult(question, best, found, certificate, open_, counts, falls)
+    accelerators = front or (() if best is None else (best,))
+    return CodesignResult(question, best, accelerators, certificate, open_, counts, falls)
 
 
 def _read_box(question: Question, read: OpenDocument, at: str) -> OpenBox:
@@ -302,12 +302,12 @@ def _read_accelerator(question: Question, read: Any, at: str) -> HardwarePoint:
         raise InputError(f"{at}.hardware has {', '.join(read.hardware)}; allowed: {names}")
     for quantity in space.quantities:
         allowed = {quantity.shown(value): value for value in quantity.values}
-        given = read.hardware[quantity.name]
-        if str(given) not in allowed:
+        label = read.hardware[quantity.name]
+        if str(label) not in allowed:
             raise InputError(
-                f"{at}.hardware.{quantity.name} is {quoted(given)}{among(given, allowed)}"
+                f"{at}.hardware.{quantity.name} is {quoted(label)}{among(label, allowed)}"
             )
-        values[quantity.name] = allowed[str(given)]
+        values[quantity.name] = allowed[str(label)]
     point = Configuration(values)
     if broken := [rule.text for rule in space.rules if not rule.link.holds(point)]:
         raise InputError(
@@ -322,13 +322,15 @@ def _read_accelerator(question: Question, read: Any, at: str) -> HardwarePoint:
     objective = amount.of_layer(costs)
     layers = []
     for place, (work, mapped) in enumerate(zip(question.works, read.layers, strict=True)):
-        posed = space.accelerator.problems(work, space.at(point), objective)
+        problems = space.accelerator.problems(work, space.at(point), objective)
         here = f"{at}.layers[{place}]"
-        problem = _chosen(posed, mapped, here)
+        problem = _chosen(problems, mapped, here)
         certificate = read_certificate(mapped.certificate, mapped.value, f"{here}.certificate")
         layers.append(read_solution(problem, mapped.tiling, certificate, here))
-    found = HardwarePoint(point, costs, (), tuple(layers))
-    return replace(found, values=tuple(found.total(amount) for amount in question.minimised))
+    accelerator = HardwarePoint(point, costs, (), tuple(layers))
+    return replace(
+        accelerator, values=tuple(accelerator.total(amount) for amount in question.minimised)
+    )
 
 
 def _chosen(problems: Sequence[Problem], read: Any, at: str) -> Problem:
@@ -346,10 +348,10 @@ def _chosen(problems: Sequence[Problem], read: Any, at: str) -> Problem:
 def _check(result: CodesignResult) -> None:
     """Refuse accelerators over a limit, and proofs that contradict what was found."""
     question = result.question
-    for place, found in enumerate(result.front):
+    for place, accelerator in enumerate(result.front):
         at = "best" if len(question.objectives) == 1 else f"front[{place}]"
         for amount in question.limited:
-            if amount.bound is not None and (used := found.total(amount)) > amount.bound:
+            if amount.bound is not None and (used := accelerator.total(amount)) > amount.bound:
                 whose = "" if amount.workload is None else f" of {amount.workload}"
                 what = f"{amount.text}{whose} is {number(used)}"
                 raise InputError(
@@ -358,7 +360,7 @@ def _check(result: CodesignResult) -> None:
         better = [
             other
             for other in result.front
-            if other is not found and dominates(other.values, found.values)
+            if other is not accelerator and dominates(other.values, accelerator.values)
         ]
         if better:
             raise InputError(f"{at} is dominated by another accelerator of the front: {EDITED}")

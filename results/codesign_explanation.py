@@ -34,7 +34,7 @@ def changes(result: CodesignResult, solve: Solve) -> tuple[Change, ...]:
     best = result.best
     if best is None or len(result.question.objectives) > 1:
         return ()
-    proven, value, found = result.certificate.status is Status.OPTIMAL, best.values[0], []
+    proven, value, steps = result.certificate.status is Status.OPTIMAL, best.values[0], []
     for quantity in result.question.space.quantities:
         more = _next(quantity, best.point[quantity.name])
         after = (
@@ -50,7 +50,7 @@ def changes(result: CodesignResult, solve: Solve) -> tuple[Change, ...]:
             # of one accelerator, layers that are proven are enough
             known = proven or all(layer.settled for layer in best.layers)
             known &= after.certificate.status is Status.OPTIMAL
-            found.append(Change(ChangeKind.HARDWARE, what, value, after.best.values[0], known))
+            steps.append(Change(ChangeKind.HARDWARE, what, value, after.best.values[0], known))
     for percentage in RAISES:
         for place, limit in enumerate(result.question.limits):
             raised = Limit(limit.metric, limit.bound * (1 + Fraction(percentage, 100)))
@@ -59,7 +59,7 @@ def changes(result: CodesignResult, solve: Solve) -> tuple[Change, ...]:
             if again.best is not None:
                 known = proven and again.certificate.status is Status.OPTIMAL
                 ends = (limit.bound, raised.bound)
-                found.append(
+                steps.append(
                     Change(
                         ChangeKind.LIMIT,
                         limit.metric,
@@ -70,7 +70,7 @@ def changes(result: CodesignResult, solve: Solve) -> tuple[Change, ...]:
                         *ends,
                     )
                 )
-    return tuple(found)
+    return tuple(steps)
 
 
 def _next(quantity: HardwareQuantity, value: int) -> int | None:
@@ -125,10 +125,10 @@ def statements(result: CodesignResult) -> Iterator[str]:
         proof = f"the whole front{among}, proven" if result.complete else "others may be better"
         yield f"Front: {counted(len(result.front), 'point')}, {proof}{as_stated(result)}."
         for place, objective in enumerate(question.objectives):
-            found = min(result.front, key=lambda found: found.values[place])
+            accelerator = min(result.front, key=lambda accelerator: accelerator.values[place])
             yield (
-                f"Least {objective.text}: {number(found.values[place])}, with "
-                f"{hardware_text(space, found.point)}."
+                f"Least {objective.text}: {number(accelerator.values[place])}, with "
+                f"{hardware_text(space, accelerator.point)}."
             )
         return
     bound = result.certificate.lower_bound

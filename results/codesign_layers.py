@@ -33,17 +33,19 @@ def of_runs(question: Question) -> Amount:
 
 
 def networks(
-    question: Question, found: HardwarePoint, *, proven: bool = False
+    question: Question, accelerator: HardwarePoint, *, proven: bool = False
 ) -> tuple[NetworkResult, ...]:
     """The layers of every workload on an accelerator, each with what is proven of it there; or of
     the whole, if it is ``proven`` to be the best accelerator."""
-    return tuple(_network(question, found, name, proven) for name in question.workloads)
+    return tuple(_network(question, accelerator, name, proven) for name in question.workloads)
 
 
-def _network(question: Question, found: HardwarePoint, name: str, proven: bool) -> NetworkResult:
+def _network(
+    question: Question, accelerator: HardwarePoint, name: str, proven: bool
+) -> NetworkResult:
     own = [
         (work, answer)
-        for work, answer in zip(question.works, found.layers, strict=True)
+        for work, answer in zip(question.works, accelerator.layers, strict=True)
         if work.workload == name
     ]
     layers = tuple(
@@ -61,7 +63,7 @@ def _network(question: Question, found: HardwarePoint, name: str, proven: bool) 
         network,
         documents(question.space.accelerator.family).request(
             question.space.accelerator,
-            architecture_of(question, found),
+            architecture_of(question, accelerator),
             tuple(layer.answer.problem for layer in layers),
         ),
         method,
@@ -71,7 +73,7 @@ def _network(question: Question, found: HardwarePoint, name: str, proven: bool) 
     )
 
 
-def architecture_of(question: Question, found: HardwarePoint) -> Any:
+def architecture_of(question: Question, accelerator: HardwarePoint) -> Any:
     """An accelerator by itself, as its family's commands take it; None if none does."""
     own, space = (
         module_of("ithaca.results.families.networks", question.space.accelerator.family),
@@ -80,23 +82,23 @@ def architecture_of(question: Question, found: HardwarePoint) -> Any:
     return (
         None
         if own is None
-        else own.accelerator(space, found.point, hardware_text(space, found.point))
+        else own.accelerator(space, accelerator.point, hardware_text(space, accelerator.point))
     )
 
 
-def energies(question: Question, found: HardwarePoint) -> dict[str, dict[str, Fraction]]:
+def energies(question: Question, accelerator: HardwarePoint) -> dict[str, dict[str, Fraction]]:
     """The energy of all runs of every layer (pJ) by what the model says takes it; empty where it
     does not."""
-    told: dict[str, dict[str, Fraction]] = {}
-    for work, answer in zip(question.works, found.layers, strict=True):
+    parts: dict[str, dict[str, Fraction]] = {}
+    for work, answer in zip(question.works, accelerator.layers, strict=True):
         if answer.configuration is not None and "energy" in answer.problem.design.vocabulary:
             whole = bottleneck(
                 answer.problem.design, answer.configuration, Symbol("energy"), "energy"
             )
-            told[shown_name(question, work)] = {
+            parts[shown_name(question, work)] = {
                 part.name: work.count * part.value for part in whole.parts if part.name
             }
-    return told
+    return parts
 
 
 def shown_name(question: Question, work: Work) -> str:
@@ -116,16 +118,18 @@ def front_rows(question: Question, front: Sequence[HardwarePoint]) -> list[list[
     """The accelerators of a front in words: objectives, quantities, and further costs, by name."""
     texts, rows = [objective.text for objective in question.objectives], []
     labels = objective_labels(question)
-    for place, found in enumerate(front, 1):
+    for place, accelerator in enumerate(front, 1):
         row = [("point", str(place))]
-        row += [(label, number(value)) for label, value in zip(labels, found.values, strict=True)]
-        row += [(q.name, q.shown(found.point[q.name])) for q in question.space.quantities]
+        row += [
+            (label, number(value)) for label, value in zip(labels, accelerator.values, strict=True)
+        ]
+        row += [(q.name, q.shown(accelerator.point[q.name])) for q in question.space.quantities]
         rows.append(
             [
                 *row,
                 *(
                     (name, number(value))
-                    for name, value in found.costs.items()
+                    for name, value in accelerator.costs.items()
                     if name not in texts
                 ),
             ]
@@ -133,7 +137,7 @@ def front_rows(question: Question, front: Sequence[HardwarePoint]) -> list[list[
     return rows
 
 
-def limit_uses(question: Question, found: HardwarePoint) -> tuple[LimitUse, ...]:
+def limit_uses(question: Question, accelerator: HardwarePoint) -> tuple[LimitUse, ...]:
     """Every limit, the one with the least left first; of totals of several workloads each by
     itself."""
     uses = []
@@ -144,7 +148,7 @@ def limit_uses(question: Question, found: HardwarePoint) -> tuple[LimitUse, ...]
                 if amount.workload is None or len(question.workloads) == 1
                 else f" of {amount.workload}"
             )
-            uses.append(LimitUse(amount.text + whose, found.total(amount), amount.bound))
+            uses.append(LimitUse(amount.text + whose, accelerator.total(amount), amount.bound))
     return tuple(sorted(uses, key=lambda use: use.slack_share or Fraction(0)))
 
 

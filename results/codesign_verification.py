@@ -29,8 +29,8 @@ def verify_codesign(result: CodesignResult, options: SolveOptions) -> Iterator[C
     engines contradict each other.
     """
     whole = Budget(options)
-    for place, found in enumerate(result.front):
-        for work, answer in zip(result.question.works, found.layers, strict=True):
+    for place, accelerator in enumerate(result.front):
+        for work, answer in zip(result.question.works, accelerator.layers, strict=True):
             name = shown_name(result.question, work)
             if answer.certificate.lower_bound is None:
                 yield Check(
@@ -48,8 +48,8 @@ def verify_codesign(result: CodesignResult, options: SolveOptions) -> Iterator[C
     space = result.question.space
     units = {q.name: q.unit for q in space.quantities}
     units |= {name: metric.unit for name, metric in space.units.items()}
-    if said := ", ".join(f"{name} in {unit}" for name, unit in units.items() if unit):
-        yield as_stated(said)
+    if words := ", ".join(f"{name} in {unit}" for name, unit in units.items() if unit):
+        yield as_stated(words)
     claim, checked = result.certificate, True
     options = whole.share()
     limit = (
@@ -59,18 +59,20 @@ def verify_codesign(result: CodesignResult, options: SolveOptions) -> Iterator[C
     )
     for place, box in enumerate(result.open):
         for objective, bound in zip(result.question.objectives, box.lower_bounds, strict=True):
-            asked = replace(
+            bounded = replace(
                 result.question, space=box.within(result.question.space), objectives=(objective,)
             )
             at = f"open[{place}].lower_bounds"
             checked &= bound is None or _check_bound(
-                asked, bound, replace(options, time_limit=limit), at
+                bounded, bound, replace(options, time_limit=limit), at
             )
 
     def solve(search: SolveOptions) -> CodesignResult:
         nonlocal checked
         again = codesign(result.question, CodesignOptions(search))
-        totals, known = ({found.values for found in each.front} for each in (result, again))
+        totals, known = (
+            {accelerator.values for accelerator in each.front} for each in (result, again)
+        )
         if claim.status is Status.OPTIMAL and again.complete and totals != known:
             raise InputError(
                 f"front: {counted(len(result.front), 'point')} of "
@@ -80,10 +82,12 @@ def verify_codesign(result: CodesignResult, options: SolveOptions) -> Iterator[C
         return again
 
     nothing = "no accelerator" if claim.status is Status.INFEASIBLE else "no accelerator was found"
-    said, reached = repeat(result, solve, options, "certificate", words=claimed(result, nothing))
+    words, reached = repeat(result, solve, options, "certificate", words=claimed(result, nothing))
     yield Check(
         "space",
-        said if checked or not reached else f"{said}; other bounds and shortfalls not all in time",
+        words
+        if checked or not reached
+        else f"{words}; other bounds and shortfalls not all in time",
         checked and reached,
     )
 
@@ -98,17 +102,17 @@ def _check_bound(question: Question, bound: Fraction, options: SolveOptions, at:
 
     bank = LayerCache(question.space.accelerator)
     search = BoxSearch(question, bank, replace(options, gap=0.0, stop=lambda: stop() or reached()))
-    found = search.run()
-    return agree(Claim(None, bound), Claim.of(found)._replace(bound=search.lower_bound), at)
+    answer = search.run()
+    return agree(Claim(None, bound), Claim.of(answer)._replace(bound=search.lower_bound), at)
 
 
 def _check_shortfalls(result: CodesignResult, again: CodesignResult) -> bool:
     """Whether a search for limits that cannot be met says the same of them; False where time was
     too short."""
     known = {(s.metric, s.design): s for s in again.shortfalls if s.smallest is not None}
-    told = {(s.metric, s.design) for s in result.shortfalls}
+    stated = {(s.metric, s.design) for s in result.shortfalls}
     if missing := [
-        metric for metric, design in known.keys() - told if known[metric, design].others_kept
+        metric for metric, design in known.keys() - stated if known[metric, design].others_kept
     ]:
         raise InputError(
             f"shortfalls: {missing[0]} is not among them, yet raising it alone helps: {EDITED}"

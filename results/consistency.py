@@ -102,13 +102,13 @@ def _check_fusing(result: NetworkResult, fusing: Fusing) -> None:
         {(edge.producer, edge.consumer): edge.kept for edge in fusing.edges},
     )
     pairs = zip((None, *chain.runs), chain.runs, strict=False)
-    found = tuple(
+    kept_before = tuple(
         before is not None and kept.get((before.source, run.source), False) for before, run in pairs
     )
-    if chain.edges(found) != tuple(replace(edge, fits=True) for edge in fusing.edges):
+    if chain.edges(kept_before) != tuple(replace(edge, fits=True) for edge in fusing.edges):
         raise InputError(f"fusing.edges are not those of network.order: {EDITED}")
     members: dict[Variant, list[LayerRun]] = {}
-    for run, variant in zip(chain.runs, chain.chosen(found), strict=True):
+    for run, variant in zip(chain.runs, chain.chosen(kept_before), strict=True):
         members.setdefault(variant, []).append(run)
     follows = [
         (runs[0].source, tuple(run.source for run in runs), sum(run.count for run in runs), variant)
@@ -191,8 +191,8 @@ def _check_arrays(result: NetworkResult) -> None:
         own = [r for r in result.layers if r.array == index]
         for layer in own:
             choice = choice_of(layer.answer.problem.design)
-            given = profile_of(layer.answer.problem.design).given
-            parts = (tuple(choice["dataflow"]), choice["permutation"], given)
+            parameters = profile_of(layer.answer.problem.design).given
+            parts = (tuple(choice["dataflow"]), choice["permutation"], parameters)
             if parts != (array.dataflow, array.permutation, dict(array.parameters)):
                 raise InputError(
                     f"arrays[{index}] is not what layer {layer.layer.name} runs on: {EDITED}"

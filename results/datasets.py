@@ -64,12 +64,12 @@ PROOF: Columns = {
 
 def study_dataset(study: Study) -> xr.Dataset:
     points = list(study.points.values())
-    posed = [problem for point in points for problem in point.problems]
-    objectives = list(dict.fromkeys(problem.objective.text for problem in posed))
-    loops = _loops(posed)
-    limits = list(dict.fromkeys(limit.metric for problem in posed for limit in problem.limits))
-    unit = _unit(objectives[0], posed[0]) if len(objectives) == 1 else ""
-    own = _design_columns(posed)
+    problems = [problem for point in points for problem in point.problems]
+    objectives = list(dict.fromkeys(problem.objective.text for problem in problems))
+    loops = _loops(problems)
+    limits = list(dict.fromkeys(limit.metric for problem in problems for limit in problem.limits))
+    unit = _unit(objectives[0], problems[0]) if len(objectives) == 1 else ""
+    own = _design_columns(problems)
     columns = {**ANSWER, **own}
     columns |= {name: (float, unit, ANSWER[name][2]) for name in ("value", "lower_bound")}
     sizes = {variable_name(axis.name): len(axis.values) for axis in study.axes}
@@ -85,7 +85,7 @@ def study_dataset(study: Study) -> xr.Dataset:
     attributes = {
         "complete": int(study.complete),
         "objective": " | ".join(objectives),
-        "designs": ", ".join(dict.fromkeys(problem.design.name for problem in posed)),
+        "designs": ", ".join(dict.fromkeys(problem.design.name for problem in problems)),
         **study.provenance,
     }
     if study.percent is not None:
@@ -153,9 +153,9 @@ def network_dataset(result: NetworkResult) -> xr.Dataset:
 
 
 def _asked(problem: Problem, platform: str) -> dict[str, str]:
-    asked, design = {"objective": problem.objective.text, "platform": platform}, problem.design
+    attributes, design = {"objective": problem.objective.text, "platform": platform}, problem.design
     dtype = profile_of(design).attributes.get("dtype")
-    return asked if dtype is None else asked | {"dtype": str(dtype)}
+    return attributes if dtype is None else attributes | {"dtype": str(dtype)}
 
 
 def _design_columns(problems: Sequence[Problem]) -> Columns:
@@ -261,14 +261,14 @@ def _dataset(
     those of their labels."""
     import xarray as xr
 
-    found: dict[str, tuple[Any, ...]] = {}
+    variables: dict[str, tuple[Any, ...]] = {}
     for name, (kind, unit, meaning, *inner) in columns.items():
         more = (len(coordinates[dimension]) for dimension in inner)
         values = np.array([row[name] for row in rows], kind).reshape((*sizes.values(), *more))
         described = {key: text for key, text in (("units", unit), ("long_name", meaning)) if text}
-        found[name] = ((*sizes, *inner), values, described)
-    told = {"title": title, "source": f"ithaca {__version__}", **attributes}
-    return xr.Dataset(_without_clashes(found, coordinates), coordinates, told)
+        variables[name] = ((*sizes, *inner), values, described)
+    about = {"title": title, "source": f"ithaca {__version__}", **attributes}
+    return xr.Dataset(_without_clashes(variables, coordinates), coordinates, about)
 
 
 def _solution_row(answer: Solution, loops: Sequence[str], columns: Columns) -> dict[str, Any]:

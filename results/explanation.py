@@ -88,14 +88,14 @@ def raised_limits(
 ) -> tuple[Change, ...]:
     """The optimum over some problems, one per design, with each limit raised, by each of
     `RAISES`."""
-    found = []
+    changes = []
     for percent in RAISES:
         for marginal in marginal_values(problems, answer, percent, solve=solve):
             before, after = marginal.before.value, marginal.after.value
             if before is None or after is None or not marginal.limit.bound:
                 continue
             limit, raised = marginal.limit, marginal.raised
-            found.append(
+            changes.append(
                 Change(
                     ChangeKind.LIMIT,
                     limit.metric,
@@ -107,7 +107,7 @@ def raised_limits(
                     raised.bound,
                 )
             )
-    return tuple(found)
+    return tuple(changes)
 
 
 def dropped_limits(
@@ -130,13 +130,13 @@ def enlarged_hardware(answer: Solution, solve: Solve) -> tuple[Change, ...]:
     """The optimum on hardware that has more of one thing, one at a time."""
     if answer.value is None:
         return ()
-    found = []
+    enlarged = []
     for what, design in profile_of(answer.problem.design).enlarged.items():
         after = solve([replace(answer.problem, design=design)], [answer.configuration])
         if after.value is not None:
             proven = answer.certificate.status is after.certificate.status is Status.OPTIMAL
-            found.append(Change(ChangeKind.HARDWARE, what, answer.value, after.value, proven))
-    return tuple(found)
+            enlarged.append(Change(ChangeKind.HARDWARE, what, answer.value, after.value, proven))
+    return tuple(enlarged)
 
 
 def unbound(changes: Sequence[Change]) -> bool:
@@ -248,10 +248,10 @@ def explain(result: Result, solutions: Sequence[Solution], solve: Solve | None) 
     out.
     """
     problems = [s.problem for s in solutions]
-    found = [(s.value, s) for s in solutions if s.value is not None]
-    if not found:
+    solved = [(s.value, s) for s in solutions if s.value is not None]
+    if not solved:
         return Explanation(None, None, (), Remarks(), None, _failure(solutions), None)
-    value, best = min(found, key=lambda entry: entry[0])
+    value, best = min(solved, key=lambda entry: entry[0])
     problem, configuration = best.problem, best.configuration
     assert configuration is not None
     recorded = answer = over_all(problem, solutions)
@@ -319,7 +319,7 @@ def explanation_document(result: Result, explanation: Explanation) -> dict[str, 
     """The document of ``ithaca explain --json``; exact where JSON numbers can be, else the nearest
     double."""
     solution, family = explanation.solution, family_of(result.problem.design)
-    asked = head_fields(
+    head = head_fields(
         [each.problem for each in result.designs],
         result.platform_name,
         None if solution is None else solution.value,
@@ -327,7 +327,7 @@ def explanation_document(result: Result, explanation: Explanation) -> dict[str, 
     document: dict[str, Any] = {
         "schema": SCHEMA,
         "study": "explain",
-        **family.head.model_validate(asked).written(),
+        **family.head.model_validate(head).written(),
         "failure": explanation.failure,
         "design": None,
     }

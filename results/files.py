@@ -185,9 +185,9 @@ class _Reader:
             self.limits,
             f"{at}.shortfalls",
         )
-        found = read_solution(problem, read.tiling, certificate, at, falls)
-        check_proof(certificate, found.value, f"{at}.certificate")
-        return found
+        solution = read_solution(problem, read.tiling, certificate, at, falls)
+        check_proof(certificate, solution.value, f"{at}.certificate")
+        return solution
 
 
 def read_solution(
@@ -243,11 +243,11 @@ def read_unrestricted(read: Any, restricted: Fraction | None) -> Unrestricted | 
 
 
 def check_shortfalls(
-    found: Sequence[Shortfall], limits: Sequence[Limit], at: str
+    shortfalls: Sequence[Shortfall], limits: Sequence[Limit], at: str
 ) -> tuple[Shortfall, ...]:
     """Shortfalls, refused where they are not of the limits of a question."""
     bounds = {limit.metric: limit.bound for limit in limits}
-    for index, fall in enumerate(found):
+    for index, fall in enumerate(shortfalls):
         place = f"{at}[{index}]"
         if fall.metric not in bounds:
             raise InputError(
@@ -260,7 +260,7 @@ def check_shortfalls(
                 f"{place}.smallest is {spelled(fall.smallest)}; allowed: more "
                 f"than the limit, {spelled(bound)}"
             )
-    return tuple(replace(fall, bound=bounds[fall.metric]) for fall in found)
+    return tuple(replace(fall, bound=bounds[fall.metric]) for fall in shortfalls)
 
 
 def check_legal(space: Space, configuration: Configuration, at: str) -> None:
@@ -288,27 +288,28 @@ def check_legal(space: Space, configuration: Configuration, at: str) -> None:
     assert space.contains(configuration)
 
 
-def check_same(found: Any, model: Any, at: str) -> None:
+def check_same(recorded: Any, model: Any, at: str) -> None:
     """Refuse the first part of a document that is not what the model computes; of metrics all but
     the first may be missing."""
-    if isinstance(found, Mapping) and isinstance(model, Mapping):
+    if isinstance(recorded, Mapping) and isinstance(model, Mapping):
         needed = list(model)[:1] if ".metrics" in at else model
-        for name in (*found, *(name for name in needed if name not in found)):
+        for name in (*recorded, *(name for name in needed if name not in recorded)):
             place = f"{at}.{quoted(name)[1:-1]}" if at else name
-            if name not in found or name not in model:
-                state = "unknown here" if name in found else "missing"
+            if name not in recorded or name not in model:
+                state = "unknown here" if name in recorded else "missing"
                 raise InputError(f"{place} is {state}; allowed: {', '.join(model)}")
-            check_same(found[name], model[name], place)
-    elif isinstance(found, list) and isinstance(model, list):
-        if len(found) != len(model):
+            check_same(recorded[name], model[name], place)
+    elif isinstance(recorded, list) and isinstance(model, list):
+        if len(recorded) != len(model):
             raise InputError(
-                f"{at}: recorded {counted(len(found), 'item')}, of the model {len(model)}: {EDITED}"
+                f"{at}: recorded {counted(len(recorded), 'item')}, "
+                f"of the model {len(model)}: {EDITED}"
             )
-        for index, (one, other) in enumerate(zip(found, model, strict=True)):
+        for index, (one, other) in enumerate(zip(recorded, model, strict=True)):
             check_same(one, other, f"{at}[{index}]")
-    elif found != model or isinstance(found, bool) != isinstance(model, bool):
+    elif recorded != model or isinstance(recorded, bool) != isinstance(model, bool):
         raise InputError(
-            f"{at}: recorded {quoted(found)} is not the model's {quoted(model)}: {EDITED}"
+            f"{at}: recorded {quoted(recorded)} is not the model's {quoted(model)}: {EDITED}"
         )
 
 

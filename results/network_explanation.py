@@ -199,12 +199,12 @@ def kept_statements(result: NetworkResult) -> Iterator[str]:
     for kept, term in ((True, "Kept"), (False, "Not kept")):
         edges = [edge for edge in result.fusing.edges if edge.kept is kept]
         if edges:
-            said = (
+            parts = (
                 f"{e.producer} → {e.consumer} {number(e.words)} "
                 f"words{'' if e.fits else ' (no room)'}"
                 for e in edges
             )
-            yield f"{term}: {'; '.join(said)}"
+            yield f"{term}: {'; '.join(parts)}"
     without, saved = result.fusing.without, ""
     if (
         result.total is not None
@@ -238,11 +238,11 @@ def _part(part: LayerPart, what: str) -> Iterator[str]:
         f"{name}: {what} {number(part.takes)}, {percent(part.share)}; "
         f"design {layer.answer.design}{on}."
     )
-    told: set[str] = set()
+    terms: set[str] = set()
     for statement in explanation.remarks.statements:
         term = statement.partition(":")[0]
-        if term in EXPLAINED and term not in told and not statement.startswith("Padding: none"):
-            told.add(term)
+        if term in EXPLAINED and term not in terms and not statement.startswith("Padding: none"):
+            terms.add(term)
             yield f"{name}: {statement.partition(': ')[2]}"
     if explanation.limits:
         use = explanation.limits[0]
@@ -259,7 +259,7 @@ def network_explanation_document(
     layers = []
     for part in explained.parts:
         layer = part.result
-        found = {
+        fields = {
             "name": layer.layer.name,
             "count": layer.layer.count,
             "design": layer.answer.design,
@@ -268,8 +268,8 @@ def network_explanation_document(
             "dsp_efficiency": None if layer.efficiency is None else json_number(layer.efficiency),
         }
         if part.explanation is not None:
-            found |= part.explanation.remarks.document
-        layers.append(found)
+            fields |= part.explanation.remarks.document
+        layers.append(fields)
     document = {
         "schema": SCHEMA,
         "study": "explain",

@@ -159,16 +159,16 @@ def _check_layer(
         if not budget.over:
             confirmed += verify(design, budget.share(), f"{at}.designs[{index}]")[1]
     of = counted(len(designs), "design")
-    found = (
+    extent = (
         f"{of} confirmed"
         if confirmed == len(designs)
         else f"{len(designs) - confirmed} of {of}: bound not checked"
     )
-    said = (
+    line = (
         f"{answer.certificate.status.value}: {_evaluated(layer).line}; "
-        f"{found} in {budget.spent:.1f} s"
+        f"{extent} in {budget.spent:.1f} s"
     )
-    return Check(layer.layer.name, said, confirmed == len(designs))
+    return Check(layer.layer.name, line, confirmed == len(designs))
 
 
 def _search_again(
@@ -214,7 +214,7 @@ def _fused(result: NetworkResult, request: Any, search: SolveOptions) -> Network
 def _prove_arrays(result: NetworkResult, total: Total, options: SolveOptions) -> tuple[str, bool]:
     """Prove bounds of arrays by an argument of its own; why there are none, by the layers that
     cannot run alone."""
-    request, shared, claim, said = (
+    request, shared, claim, words = (
         result.request,
         result.mode == SHARED_ARRAY,
         total.certificate,
@@ -269,14 +269,14 @@ def _prove_arrays(result: NetworkResult, total: Total, options: SolveOptions) ->
             except StoppedError:
                 proven = False
     if proven:
-        return f"{said}; proven by another argument in {budget.spent:.1f} s", True
+        return f"{words}; proven by another argument in {budget.spent:.1f} s", True
     search = replace(budget.share(), gap=below(claim.gap or 0.0))
     agree(
         Claim.of(total),
         Claim.of(_total(result, request, search, fused=False)),
         "total",
     )
-    return f"{said}; bound not checked: not proven by another argument in time", False
+    return f"{words}; bound not checked: not proven by another argument in time", False
 
 
 def _shortfalls(layers: Sequence[LayerResult]) -> list[Shortfall]:

@@ -70,8 +70,8 @@ def result_model(family: Family[Any]) -> type[ResultPart]:
         "best": (solution | None, ...),
         "designs": (Annotated[list[solution], Field(min_length=1)], ...),
     }
-    found: type[ResultPart] = create_model("ResultDocument", __base__=bases, **fields)
-    return found
+    model: type[ResultPart] = create_model("ResultDocument", __base__=bases, **fields)
+    return model
 
 
 def head_fields(
@@ -90,22 +90,23 @@ def head_fields(
 
 def tightest(limits: Sequence[Limit]) -> dict[str, Fraction]:
     """The least bound by metric."""
-    found: dict[str, Fraction] = {}
+    least: dict[str, Fraction] = {}
     for limit in limits:
-        found[limit.metric] = min(limit.bound, found.get(limit.metric, limit.bound))
-    return found
+        least[limit.metric] = min(limit.bound, least.get(limit.metric, limit.bound))
+    return least
 
 
-def configuration_fields(problem: Problem, found: Configuration | None) -> dict[str, Any]:
+def configuration_fields(problem: Problem, configuration: Configuration | None) -> dict[str, Any]:
     """A configuration: its design, its factors, its metrics."""
     design, family = problem.design, family_of(problem.design)
     fields: dict[str, Any] = {**family.choice_fields(design), "tiling": None, "metrics": None}
-    if found is not None:
-        fields["tiling"] = family.tiling_fields(design, found)
+    if configuration is not None:
+        fields["tiling"] = family.tiling_fields(design, configuration)
         details = {
-            name: _written(part) for name, part in family.detail_fields(design, found).items()
+            name: _written(part)
+            for name, part in family.detail_fields(design, configuration).items()
         }
-        fields["metrics"] = _written(problem.metrics(found)) | details
+        fields["metrics"] = _written(problem.metrics(configuration)) | details
     return fields
 
 

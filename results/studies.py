@@ -151,12 +151,12 @@ def study_title(fixed: Mapping[str, str], several: str = "") -> str:
 
 def front_document(front: Front) -> dict[str, Any]:
     """The document of ``ithaca pareto --json``."""
-    names, asked = [o.text for o in front.objectives], front.provenance
-    posed = [replace(problem, objective=front.objectives[0]) for problem in front.problems]
+    names, facts = [o.text for o in front.objectives], front.provenance
+    problems = [replace(problem, objective=front.objectives[0]) for problem in front.problems]
     fields = {
         "schema": SCHEMA,
         "study": "pareto",
-        "question": question_fields(posed, asked.get("platform", asked.get("arch", UNNAMED))),
+        "question": question_fields(problems, facts.get("platform", facts.get("arch", UNNAMED))),
         "objectives": names,
         "complete": front.complete,
         "unfinished": front.unfinished,
@@ -167,7 +167,7 @@ def front_document(front: Front) -> dict[str, Any]:
         "among": front.among,
         "shortfalls": list(front.shortfalls),
     }
-    return FrontDocument.model_validate({**fields, **asked}, from_attributes=True).written()
+    return FrontDocument.model_validate({**fields, **facts}, from_attributes=True).written()
 
 
 def point_document(study: Study, index: Index, point: StudyPoint) -> dict[str, Any]:
@@ -199,22 +199,22 @@ def question_fields(problems: Sequence[Problem], platform: str) -> dict[str, Any
     head = head_fields(problems, platform, None)
     bases: Any = (family.head, FirstPart)
     choices: Any = list[family.choice]  # type: ignore[name-defined]
-    asked: Any = create_model("QuestionDocument", __base__=bases, designs=(choices, ...))
+    model: Any = create_model("QuestionDocument", __base__=bases, designs=(choices, ...))
     designs = [choice_of(problem.design) for problem in problems]
     fields = {"schema": SCHEMA, "family": problems[0].design.family, **head, "designs": designs}
-    written: dict[str, Any] = asked.model_validate(fields, from_attributes=True).written()
-    return written
+    document: dict[str, Any] = model.model_validate(fields, from_attributes=True).written()
+    return document
 
 
-def configuration_document(found: Solution | FrontPoint) -> dict[str, Any]:
+def configuration_document(solution: Solution | FrontPoint) -> dict[str, Any]:
     """A configuration as studies and fronts state it."""
-    fields = _configuration(found)
+    fields = _configuration(solution)
     return ConfigurationDocument.model_validate(fields, from_attributes=True).written()
 
 
-def _configuration(found: Solution | FrontPoint) -> dict[str, Any]:
-    assert found.configuration is not None
-    return configuration_fields(found.problem, found.configuration)
+def _configuration(solution: Solution | FrontPoint) -> dict[str, Any]:
+    assert solution.configuration is not None
+    return configuration_fields(solution.problem, solution.configuration)
 
 
 def _marginal(marginal: Marginal) -> dict[str, Any]:

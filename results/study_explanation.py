@@ -67,13 +67,13 @@ def grid_statements(
     str
         One statement a line.
     """
-    found = {index: cell.value for index, cell in cells.items() if cell.value is not None}
-    if not found:
+    reached = {index: cell.value for index, cell in cells.items() if cell.value is not None}
+    if not reached:
         return
-    best = min(found, key=lambda index: found[index])
+    best = min(reached, key=lambda index: reached[index])
     place = ", ".join(f"{a.name} {a.labels[i]}" for a, i in zip(axes, best, strict=True))
-    told = cells[best].certificate.told
-    yield f"Best: {objective} {number(found[best])} at {place or 'its point'} ({told})."
+    proof = cells[best].certificate.told
+    yield f"Best: {objective} {number(reached[best])} at {place or 'its point'} ({proof})."
     for position, axis in enumerate(axes):
         values = []
         for step, label in enumerate(axis.labels):

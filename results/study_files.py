@@ -54,15 +54,15 @@ from ithaca.studies.whatif import Study, StudyPoint
 
 def posed(document: Mapping[str, Any], path: Path) -> tuple[Problem, ...]:
     """The problems that a file poses, one per design."""
-    asked = document.get("question")
-    if not isinstance(asked, Mapping) or not isinstance(asked.get("designs"), list):
+    question = document.get("question")
+    if not isinstance(question, Mapping) or not isinstance(question.get("designs"), list):
         raise InputError(
             "question is missing, which earlier versions did not "
             "state; allowed: a file written anew"
         )
-    problems = read_problems(asked, path)
-    model = question_fields(problems, asked["platform"]["name"])  # without an answer
-    check_same(asked, model, "question")
+    problems = read_problems(question, path)
+    model = question_fields(problems, question["platform"]["name"])  # without an answer
+    check_same(question, model, "question")
     return problems
 
 
@@ -82,9 +82,9 @@ def evaluated(
     }
     head = {**question, "objective": {**question["objective"], "value": value}}
     head.pop("restriction", None)  # this is one of its designs
-    found = read_result({"schema": SCHEMA, **head, "best": own, "designs": [own]}, path).best
-    assert found is not None
-    return found
+    solution = read_result({"schema": SCHEMA, **head, "best": own, "designs": [own]}, path).best
+    assert solution is not None
+    return solution
 
 
 def read_front(document: Any, path: Path) -> Front:
@@ -96,10 +96,12 @@ def read_front(document: Any, path: Path) -> Front:
         objectives = check_objectives(names, problems[0].design.vocabulary)
         points = []
         for stated, point in zip(read.points, document["points"], strict=True):
-            found = evaluated(question, point, point["values"].get(names[0]), path)
-            assert found.configuration is not None
+            solution = evaluated(question, point, point["values"].get(names[0]), path)
+            assert solution.configuration is not None
             proof = [_step(step, names) for step in stated.proof]
-            points.append(FrontPoint.of(found.problem, found.configuration, objectives, proof))
+            points.append(
+                FrontPoint.of(solution.problem, solution.configuration, objectives, proof)
+            )
         for place, point in enumerate(points):
             if any(dominates(other.values, point.values) for other in points if other != point):
                 raise InputError(f"points[{place}] is dominated by another: {EDITED}")

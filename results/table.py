@@ -32,8 +32,8 @@ def network_table(result: NetworkResult) -> str:
             "kernel": layer.nest.name,
             "sizes": pairs(layer.nest.settings),
         }
-        shown = {name: _number(value) for name, value in figures.items()}
-        rows.append({**head, **chosen, **_proven(each), **shown})
+        cells = {name: _number(value) for name, value in figures.items()}
+        rows.append({**head, **chosen, **_proven(each), **cells})
     return csv_text(list(rows[0]), (list(row.values()) for row in rows))
 
 

@@ -61,8 +61,8 @@ def verify_front(front: Front, options: SolveOptions) -> Iterator[Check]:
     if again.complete and missing:
         raise InputError(f"points[{missing[0]}].values are not on the front: {EDITED}")
     if again.complete and front.complete and len(front.points) < len(again.points):
-        found = counted(len(front.points), "point")
-        raise InputError(f"points: {found} of {len(again.points)} that are proven: {EDITED}")
+        stated = counted(len(front.points), "point")
+        raise InputError(f"points: {stated} of {len(again.points)} that are proven: {EDITED}")
     done = not missing and (again.complete or not front.complete)
     if again.complete or not front.complete:
         points = [replace(p, proof=proofs.get(p.values, p.proof)) for p in front.points]
@@ -71,11 +71,11 @@ def verify_front(front: Front, options: SolveOptions) -> Iterator[Check]:
             known = again.completeness[: len(front.completeness)]
             model = replace(model, unfinished=front.unfinished, completeness=known)
         check_same(claims(front_document(front)), claims(front_document(model)), "")
-    said = f"{len(front.points)} points, " + (
+    extent = f"{len(front.points)} points, " + (
         "nothing else" if front.complete else "perhaps others"
     )
     proof = "proven again" if done else "not all proven again in time"
-    yield Check("front", f"{said}; {proof} in {budget.spent:.1f} s", done)
+    yield Check("front", f"{extent}; {proof} in {budget.spent:.1f} s", done)
 
 
 def _other(problem: Problem) -> Method:
@@ -96,9 +96,9 @@ def verify_study(study: Study, options: SolveOptions) -> Iterator[Check]:
             done &= _same_point(study, index, point, budget)
         except InputError as error:
             raise InputError(f"points[{place}]: {error}") from None
-        said = claimed(point.answer, "no value")
+        line = claimed(point.answer, "no value")
         proof = "proven again" if done else "not proven again in time"
-        yield Check(name, f"{said}; {proof} in {budget.spent:.1f} s", done)
+        yield Check(name, f"{line}; {proof} in {budget.spent:.1f} s", done)
 
 
 def _same_point(study: Study, index: Index, point: StudyPoint, budget: Budget) -> bool:
@@ -115,8 +115,8 @@ def _same_point(study: Study, index: Index, point: StudyPoint, budget: Budget) -
     if not done or not claim.certificate.status.proven or unproven:
         return done and not marginals
     percent = raised_by(point)
-    found = () if percent is None else marginal_values(problems, again, percent, budget.share())
+    raised = () if percent is None else marginal_values(problems, again, percent, budget.share())
     again = replace(again, problem=claim.problem, configuration=claim.configuration)
-    model = point_document(study, index, StudyPoint(problems, again, found))
+    model = point_document(study, index, StudyPoint(problems, again, raised))
     check_same(claims(point_document(study, index, point)), claims(model), "")
     return done

@@ -97,17 +97,17 @@ def _least_product(
     def at(
         weights: Weights, neighbours: tuple[Weights, Weights], share: SolveOptions
     ) -> tuple[CodesignResult, Certificate, Point | None]:
-        asked = replace(question, objectives=(factors.weighted(weights),))
-        found = codesign(asked, replace(options, search=share), bank)
-        if found.best is None:
-            return found, found.certificate, None
-        runs = zip((work.factor for work in question.works), found.best.layers, strict=True)
-        return found, found.certificate, factors.over([(n, own.metrics) for n, own in runs])
+        weighted = replace(question, objectives=(factors.weighted(weights),))
+        answer = codesign(weighted, replace(options, search=share), bank)
+        if answer.best is None:
+            return answer, answer.certificate, None
+        runs = zip((work.factor for work in question.works), answer.best.layers, strict=True)
+        return answer, answer.certificate, factors.over([(n, own.metrics) for n, own in runs])
 
     search = ProductSearch[CodesignResult](factors, Budget(options.search))
-    found, total = search.run(at, METHOD)
-    result = replace(found, question=question, certificate=total.certificate, open=())
-    if found.best is None or total.value is None:
+    answer, total = search.run(at, METHOD)
+    result = replace(answer, question=question, certificate=total.certificate, open=())
+    if answer.best is None or total.value is None:
         return result
-    best = certified(question, bank, replace(found.best, values=(total.value,)), proven=False)
+    best = certified(question, bank, replace(answer.best, values=(total.value,)), proven=False)
     return replace(result, best=best, front=(best,))

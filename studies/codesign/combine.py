@@ -48,7 +48,7 @@ def combinations(
     ]
     for numbers in least:
         rest = [r + n for r, n in zip(rest, numbers, strict=True)]
-    found = [Combination((Fraction(0),) * len(amounts), ())]
+    partial = [Combination((Fraction(0),) * len(amounts), ())]
     for options, own in zip(weighed, least, strict=True):
         rest = [r - n for r, n in zip(rest, own, strict=True)]
         sums = (
@@ -56,13 +56,13 @@ def combinations(
                 tuple(t + n for t, n in zip(known.totals, numbers, strict=True)),
                 (*known.choices, choice),
             )
-            for known in found
+            for known in partial
             for choice, numbers in options
         )
-        found = nondominated_by(
+        partial = nondominated_by(
             (c for c in sums if _may_fit(amounts, c.totals, rest)), lambda c: c.totals
         )
-    return found
+    return partial
 
 
 def _may_fit(

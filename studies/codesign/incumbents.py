@@ -44,8 +44,8 @@ def climb(
         for _, step in [(value, point), *judged][:LOOKED]:
             if step not in tried and not over():
                 tried.add(step)
-                if (found := solve(step, value)) < value:
-                    value, point = found, step
+                if (reached := solve(step, value)) < value:
+                    value, point = reached, step
                     break
         else:
             break
@@ -56,11 +56,11 @@ def _judged(
     steps: Iterator[Configuration], judge: Callable[[Configuration, Bound], Bound], below: Bound
 ) -> list[tuple[Bound, Configuration]]:
     """Steps that keep rules and limits, the best first."""
-    found = sorted(
+    ranked = sorted(
         ((judge(step, below), number, step) for number, step in enumerate(steps)),
         key=lambda entry: entry[:2],
     )
-    return [(value, step) for value, _, step in found if value < inf]
+    return [(value, step) for value, _, step in ranked if value < inf]
 
 
 def _steps(

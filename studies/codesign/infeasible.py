@@ -40,16 +40,16 @@ def shortfalls(
         works = tuple(
             replace(w, weight=Fraction(workload in (None, w.workload))) for w in question.works
         )
-        asked = Question(
+        relaxed = Question(
             question.space, works, (Objective(limit.metric, limit.expression),), others
         )
-        found = BoxSearch(asked, bank, budget.share(left), executor=executor).run()
+        result = BoxSearch(relaxed, bank, budget.share(left), executor=executor).run()
         left -= 1
-        bound, status = found.certificate.lower_bound, found.certificate.status
+        bound, status = result.certificate.lower_bound, result.certificate.status
         met = bound is not None and bound <= limit.bound
         if status is Status.INFEASIBLE or (status is Status.OPTIMAL and met):
             return None
-        if met or (found.best is None and others):
+        if met or (result.best is None and others):
             bound = None
         proven = status is Status.OPTIMAL and (workload is None or len(question.workloads) == 1)
         name = question.space.name if workload is None else workload
@@ -57,18 +57,18 @@ def shortfalls(
             limit.metric, limit.bound, bound, bool(others) or len(limits) == 1, proven, name
         )
 
-    told: list[Shortfall] = []
+    faults: list[Shortfall] = []
     for kept in (True, False) if len(limits) > 1 else (False,):
         tried = (
             least(limit, name, tuple(o for o in limits if kept and o is not limit))
             for limit, name in cases
         )
-        found = [each for each in tried if each is not None]
-        told += (
-            found
+        known = [each for each in tried if each is not None]
+        faults += (
+            known
             if kept or len(limits) == 1
-            else [each for each in found if each.smallest is not None]
+            else [each for each in known if each.smallest is not None]
         )
-        if any(each.smallest is not None for each in told):
+        if any(each.smallest is not None for each in faults):
             break
-    return tuple(told)
+    return tuple(faults)

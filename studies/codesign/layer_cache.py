@@ -113,16 +113,16 @@ def solve_layer(
     bound: Bound = inf
     for problem in problems_of(accelerator, ask):
         known = [n for n in (cutoff, None if best is None else best.value) if n is not None]
-        found = engine(method)(
+        solution = engine(method)(
             problem, replace(options, rival=min(known, default=None), any_tie=True), tell
         )
-        bound = min(bound, _bound(found))
-        if found.value is not None and (
-            best is None or best.value is None or found.value < best.value
+        bound = min(bound, _bound(solution))
+        if solution.value is not None and (
+            best is None or best.value is None or solution.value < best.value
         ):
             # a design keeps the tables that its search made
             bare = replace(problem, design=replace(problem.design))  # type: ignore[type-var]
-            best = make_solution(bare, found.configuration, found.certificate)
+            best = make_solution(bare, solution.configuration, solution.certificate)
     if best is None or best.value is None:
         return LayerAnswer(bound)
     bound = min(bound, best.value)
@@ -136,8 +136,8 @@ def solve_layer(
     return LayerAnswer(bound, replace(best, certificate=replace(again, seconds=proof.seconds)))
 
 
-def _bound(found: Solution) -> Bound:
-    proof = found.certificate
+def _bound(solution: Solution) -> Bound:
+    proof = solution.certificate
     if proof.empty:
         return inf
     return -inf if proof.lower_bound is None else proof.lower_bound
@@ -217,13 +217,13 @@ class LayerCache:
             self.asked.add(ask)
         if not self.serves(ask, target):
             self.learn(ask, target, self.job(ask, target)(options or SolveOptions(), tell))
-        found = self._known[ask]
-        if target is not None and found.bound >= target:
+        answer = self._known[ask]
+        if target is not None and answer.bound >= target:
             return LayerAnswer(target * factor)
-        if found.exact and ask not in self._given:
+        if answer.exact and ask not in self._given:
             self._given.add(ask)
-            self._remember(ask, found)
-        return found.times(factor)
+            self._remember(ask, answer)
+        return answer.times(factor)
 
     def floor(self, work: Work, figures: Mapping[str, Fraction], objective: Objective) -> Bound:
         """A bound that takes no search: roofs, and what designs that are searched in stages know of
@@ -293,37 +293,38 @@ class LayerCache:
         key = ask, tuple(objective.expression for objective in objectives)
         if key not in self._fronts:
             problems = problems_of(self.accelerator, ask)
-            found = pareto_front(problems, objectives, options, store=self.store)
-            if not found.complete:
+            nondominated = pareto_front(problems, objectives, options, store=self.store)
+            if not nondominated.complete:
                 return None
             designs = [problem.design for problem in problems]
             self._fronts[key] = tuple(
-                (designs.index(p.problem.design), p.configuration, p.values) for p in found.points
+                (designs.index(p.problem.design), p.configuration, p.values)
+                for p in nondominated.points
             )
         return self._fronts[key]
 
     # -- answers -----------------------------------------------------------------------
 
-    def learn(self, ask: Ask, target: Fraction | None, found: LayerAnswer) -> None:
+    def learn(self, ask: Ask, target: Fraction | None, answer: LayerAnswer) -> None:
         """Keep what came of a search.
 
         What it met on its way is forgotten where it did not tell the optimum, and not stored where
         it was interrupted: later searches are to answer as if there had been none.
         """
-        known, served = self._known.get(ask, UNKNOWN), found.serves(target)
-        if served and not found.exact:
-            found = LayerAnswer(found.bound)
-        best = known if known.value < found.value else found
-        found = LayerAnswer(max(found.bound, known.bound), best.solution)
-        self._known[ask] = found
+        known, served = self._known.get(ask, UNKNOWN), answer.serves(target)
+        if served and not answer.exact:
+            answer = LayerAnswer(answer.bound)
+        best = known if known.value < answer.value else answer
+        answer = LayerAnswer(max(answer.bound, known.bound), best.solution)
+        self._known[ask] = answer
         if self.store is not None and served:
             problems, bound = (
                 self._problems(ask),
-                None if found.bound == inf else Fraction(found.bound),
+                None if answer.bound == inf else Fraction(answer.bound),
             )
-            solution = found.solution
+            solution = answer.solution
             if solution is None:
-                none = conclude(None, bound, complete=found.bound == inf, method=self.method.value)
+                none = conclude(None, bound, complete=answer.bound == inf, method=self.method.value)
                 solution = make_solution(problems[0], None, none)
             self.store.save(problems, solution, SolveOptions(), self.method, self._name(ask))
 
@@ -348,11 +349,11 @@ class LayerCache:
             self._names[base] = fingerprint(problems_of(self.accelerator, base))
         return digest([__version__, self._names[base], self.accelerator, ask.figures, self.method])
 
-    def _remember(self, ask: Ask, found: LayerAnswer) -> None:
+    def _remember(self, ask: Ask, answer: LayerAnswer) -> None:
         """Keep a mapping for other accelerators, the last one first."""
-        if found.solution is not None and found.solution.configuration is not None:
+        if answer.solution is not None and answer.solution.configuration is not None:
             designs = [problem.design for problem in self._problems(ask)]
-            entry = designs.index(found.solution.problem.design), found.solution.configuration
+            entry = designs.index(answer.solution.problem.design), answer.solution.configuration
             others = [known for known in self._mappings.get(ask.nest, ()) if known != entry]
             self._mappings[ask.nest] = [entry, *others][:REMEMBERED]
 

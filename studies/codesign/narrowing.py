@@ -37,22 +37,22 @@ def narrowed(question: Question) -> Box:
 def _worse(question: Question, quantity: HardwareQuantity) -> set[int | None]:
     """Whether more of a quantity is worse (1) or better (-1), by whatever depends on it; None if it
     may be either."""
-    space, found = question.space, set[int | None]()
+    space, effects = question.space, set[int | None]()
     for name, figure in space.figures.items():
         if (
             quantity.name in figure.symbols
             and (trend := space.accelerator.trends[name]) is not Trend.IDLE
         ):
-            found.add(_times(_direction(figure, quantity, space.quantities), WORTH.get(trend)))
+            effects.add(_times(_direction(figure, quantity, space.quantities), WORTH.get(trend)))
     for directions in question.directions:
         for name, direction in directions.items():
             if name in space.costs and quantity.name in space.costs[name].symbols:
-                found.add(
+                effects.add(
                     _times(
                         _direction(space.costs[name], quantity, space.quantities), direction or None
                     )
                 )
-    return found
+    return effects
 
 
 def _times(a: int | None, b: int | None) -> int | None:

@@ -28,15 +28,15 @@ def combined(
     figures, costs = space.at(point), space.cost(point)
     amounts = [amount for amount in question.amounts if amount.shares]
     taken = [amount.of_layer(costs) for amount in amounts]
-    asked = {objective.expression: objective for objective in taken}
-    columns = [list(asked).index(objective.expression) for objective in taken]
+    objectives = {objective.expression: objective for objective in taken}
+    columns = [list(objectives).index(objective.expression) for objective in taken]
     layers: list[list[Choice]] = []
     for work in question.works:
-        front = bank.front(work, figures, tuple(asked.values()), options())
+        front = bank.front(work, figures, tuple(objectives.values()), options())
         if front is None:
             return None
         layers.append([(n, c, tuple(values[k] for k in columns)) for n, c, values in front])
-    found = []
+    mappings = []
     for combination in combinations(amounts, layers):
         solutions = []
         for work, (number, configuration, _) in zip(
@@ -45,12 +45,12 @@ def combined(
             problem = problems_of(space.accelerator, bank.ask(work, figures, taken[0])[0])[number]
             proof = conclude(problem.value(configuration), None, method="front")
             solutions.append(make_solution(problem, configuration, proof))
-        found.append(solutions)
-    return found
+        mappings.append(solutions)
+    return mappings
 
 
 def certified(
-    question: Question, bank: LayerCache, found: HardwarePoint, *, proven: bool
+    question: Question, bank: LayerCache, accelerator: HardwarePoint, *, proven: bool
 ) -> HardwarePoint:
     """An accelerator with its layers' problems as they are on it, and what is proven of their
     mappings.
@@ -63,8 +63,8 @@ def certified(
         next(place for place, amount in enumerate(question.amounts) if amount.shares),
     )
     figures, objective, layers = (
-        space.at(found.point),
-        question.amounts[place].of_layer(found.costs),
+        space.at(accelerator.point),
+        question.amounts[place].of_layer(accelerator.costs),
         [],
     )
     alike = all(
@@ -73,7 +73,7 @@ def certified(
         if amount.shares
     )
     least = proven and alike and place == 0 and len(question.objectives) == 1
-    for work, old in zip(question.works, found.layers, strict=True):
+    for work, old in zip(question.works, accelerator.layers, strict=True):
         bare = [
             problem.design
             for problem in problems_of(space.accelerator, bank.ask(work, figures, objective)[0])
@@ -82,9 +82,9 @@ def certified(
             bare.index(old.problem.design)
         ]
         assert old.configuration is not None
-        value, given = problem.value(old.configuration), bank.given(work, figures, objective)
-        bound = value if least or given.value == given.bound == value else None
+        value, known = problem.value(old.configuration), bank.given(work, figures, objective)
+        bound = value if least or known.value == known.bound == value else None
         proof = conclude(value, bound, method=old.certificate.method, nodes=old.certificate.nodes)
         proof = replace(proof, seconds=old.certificate.seconds)
         layers.append(make_solution(problem, old.configuration, proof))
-    return replace(found, layers=tuple(layers))
+    return replace(accelerator, layers=tuple(layers))

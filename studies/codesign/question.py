@@ -130,22 +130,22 @@ class Question:
         Layers that nothing counts are among them with their first metric, without a limit:
         accelerators must run them all.
         """
-        found = [self._amount(objective, bound) for objective, bound in self.before]
+        amounts = [self._amount(objective, bound) for objective, bound in self.before]
         for limit in self.limits:
             if not self.of_runs(limit.expression):
-                found.append(Amount(limit.metric, limit.expression, bound=limit.bound))
+                amounts.append(Amount(limit.metric, limit.expression, bound=limit.bound))
                 continue
             for name in self.workloads:
                 shares = tuple(
                     Fraction(work.count if work.workload == name else 0) for work in self.works
                 )
-                found.append(Amount(limit.metric, limit.expression, shares, limit.bound, name))
-        counted = (*self.minimised, *found)
+                amounts.append(Amount(limit.metric, limit.expression, shares, limit.bound, name))
+        counted = (*self.minimised, *amounts)
         idle = [not any(a.shares and a.shares[n] for a in counted) for n in range(len(self.works))]
         if any(idle):
             name = next(iter(self.space.accelerator.metrics))
-            found.append(Amount(name, Symbol(name), tuple(Fraction(each) for each in idle)))
-        return tuple(found)
+            amounts.append(Amount(name, Symbol(name), tuple(Fraction(each) for each in idle)))
+        return tuple(amounts)
 
     @cached_property
     def amounts(self) -> tuple[Amount, ...]:
@@ -158,15 +158,15 @@ class Question:
         0 if neither is known."""
         box = self.space.box
         spans = {name: figure.range(box) for name, figure in self.space.costs.items()}
-        found = []
+        each_amount = []
         for amount in self.amounts:
             ranges = {
                 name: spans.get(name, Interval(Fraction(0), HUGE))
                 for name in amount.expression.symbols
             }
             moves = trends(amount.expression, ranges)
-            found.append({name: moves.get(Symbol(name), 0) for name in ranges})
-        return tuple(found)
+            each_amount.append({name: moves.get(Symbol(name), 0) for name in ranges})
+        return tuple(each_amount)
 
     @cached_property
     def enumerated(self) -> frozenset[str]:
@@ -177,19 +177,19 @@ class Question:
         fall with; and all that layers depend on if it may fall with a metric of layers, as trends
         of figures speak of what is minimised.
         """
-        space, found = self.space, set(self.space.mixed)
+        space, names = self.space, set(self.space.mixed)
         for amount, moves in zip(self.amounts, self.directions, strict=True):
             for name, direction in moves.items() if amount.shares else ():
                 if name in space.costs and direction == 0:
-                    found |= space.costs[name].symbols
+                    names |= space.costs[name].symbols
                 if name not in space.costs and direction != 1:
                     figures = (
                         f
                         for key, f in space.figures.items()
                         if space.accelerator.trends[key] is not Trend.IDLE
                     )
-                    found |= {symbol for figure in figures for symbol in figure.symbols}
-        return frozenset(found)
+                    names |= {symbol for figure in figures for symbol in figure.symbols}
+        return frozenset(names)
 
     @cached_property
     def among(self) -> str:
@@ -202,7 +202,7 @@ class Question:
         return self._among(range(len(self.minimised), len(self.amounts)))
 
     def _among(self, places: Sequence[int]) -> str:
-        found, point = dict[str, None](), self.space.box.corner(high=True)
+        classes, point = dict[str, None](), self.space.box.corner(high=True)
         moves = [
             (n, d) for p in places if self.amounts[p].shares for n, d in self.directions[p].items()
         ]
@@ -216,8 +216,8 @@ class Question:
         )
         for work in self.works:
             for problem in self.space.accelerator.problems(work, figures, objective):
-                found |= dict.fromkeys(filter(None, problem.design.among(falling).split(" and ")))
-        return " and ".join(found)
+                classes |= dict.fromkeys(filter(None, problem.design.among(falling).split(" and ")))
+        return " and ".join(classes)
 
     def best_costs(self, place: int, box: Box) -> dict[str, Fraction]:
         """The costs in an amount of runs at that end of a box where the amount is least."""
@@ -243,10 +243,10 @@ def make_question(
     if not parsed:
         raise InputError("--objective is missing; allowed: an expression over " + ", ".join(known))
     check_distinct(parsed)
-    asked = []
+    read = []
     for text, bound in (limits or {}).items():
         parse_expression(text, where="--limit", allowed=known)
-        asked.append(Limit(text, Fraction(bound)))
-    question = Question(space, tuple(works), parsed, tuple(asked))
+        read.append(Limit(text, Fraction(bound)))
+    question = Question(space, tuple(works), parsed, tuple(read))
     question.check_products()
     return question

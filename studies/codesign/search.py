@@ -247,7 +247,7 @@ class BoxSearch:
 
     def _order(self, node: _Node) -> list[tuple[int, int]]:
         """Layers of every amount, those that count most first."""
-        found: list[tuple[int, int]] = []
+        pairs: list[tuple[int, int]] = []
         for place, amount in enumerate(self.question.amounts):
             counted = [layer for layer, share in enumerate(amount.shares) if share]
 
@@ -256,20 +256,20 @@ class BoxSearch:
                 work = self.question.works[layer].nest.operations if known == -inf else known
                 return -float(amount.shares[layer]) * float(work)
 
-            found += [(place, layer) for layer in sorted(counted, key=weight)]
-        return found
+            pairs += [(place, layer) for layer in sorted(counted, key=weight)]
+        return pairs
 
     def _solve(self, node: _Node, amount: int, layer: int) -> LayerAnswer:
         """A layer's optimum on the best figures of a box, or the bound that closes the box."""
-        given, cutoff, floor = (
+        layered, cutoff, floor = (
             self._posed(node, amount, layer),
             self._cutoff(node, amount, layer),
             node.bounds[amount][layer],
         )
-        if self._executor.width > 1 and self.bank.tried(*given).value != floor:
+        if self._executor.width > 1 and self.bank.tried(*layered).value != floor:
             self._solve_ahead(node, (amount, layer))
         return self.bank.best(
-            *given, self._candidates.options, cutoff, lambda progress: self._tell(), floor
+            *layered, self._candidates.options, cutoff, lambda progress: self._tell(), floor
         )
 
     def _posed(
@@ -417,14 +417,14 @@ class BoxSearch:
     def _promise(self, box: Box) -> tuple[Bound, ...]:
         """The objectives of known mappings on the best figures of a box, and then what no mapping
         is below."""
-        question, found, floors = self.question, list[Bound](), list[Bound]()
+        question, values, floors = self.question, list[Bound](), list[Bound]()
         figures = question.space.best(box)
         for place, amount in enumerate(question.minimised):
             if not amount.shares:
-                found.append(self._hardware.range(amount, box).low)
+                values.append(self._hardware.range(amount, box).low)
                 continue
             objective = amount.of_layer(question.best_costs(place, box))
-            found.append(
+            values.append(
                 total(
                     amount.shares,
                     [self.bank.tried(work, figures, objective).value for work in question.works],
@@ -436,7 +436,7 @@ class BoxSearch:
                     [self.bank.floor(work, figures, objective) for work in question.works],
                 )
             )
-        return (*found, *floors)
+        return (*values, *floors)
 
     def _evaluate(self, point: Configuration, node: _Node) -> bool:
         """Take the best mappings of an accelerator whose layers are all solved; whether that
@@ -466,10 +466,10 @@ class BoxSearch:
         self._evaluated += 1
         if self._closed(node):
             return True
-        found = combined(question, self.bank, point, lambda: self._candidates.options)
-        for layers in found or ():
+        mappings = combined(question, self.bank, point, lambda: self._candidates.options)
+        for layers in mappings or ():
             self._candidates.offer(point, costs, layers)
-        return found is not None
+        return mappings is not None
 
     # -- what comes of it --------------------------------------------------------------
 
@@ -520,14 +520,14 @@ class BoxSearch:
             )
             certificate = replace(certificate, nodes=self._boxes, seconds=spent)
         certificate = certificate.within(self.question.among, self.question.feasible_among)
-        whole, asked = self.question.space.box.count, len(self.bank.asked)
-        counts = Counts(whole, self._boxes, self._excluded, self._evaluated, asked)
+        whole, layers = self.question.space.box.count, len(self.bank.asked)
+        counts = Counts(whole, self._boxes, self._excluded, self._evaluated, layers)
         boxes = tuple(self._open_box(node) for node in open_[:SHOWN])
-        found = tuple(
+        front = tuple(
             certified(self.question, self.bank, point, proven=complete) for point in self.found
         )
         return CodesignResult(
-            self.question, found[0] if found else None, found, certificate, boxes, counts
+            self.question, front[0] if front else None, front, certificate, boxes, counts
         )
 
     def _open_box(self, node: _Node) -> OpenBox:

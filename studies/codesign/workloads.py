@@ -44,7 +44,7 @@ _DRIVE = re.compile(r"[A-Za-z]:[^:]*\.[a-z]+")
 
 
 def find_workloads(
-    given: Sequence[Workload] | Mapping[Any, object],
+    workloads: Sequence[Workload] | Mapping[Any, object],
     layers: Sequence[str] = (),
     sizes: Mapping[str, int] | None = None,
 ) -> tuple[Work, ...]:
@@ -55,40 +55,40 @@ def find_workloads(
     much among others (1). Raises `InputError` if one is unknown or given twice, or a weight is no
     positive number, or no loop nest of the library has one of the ``sizes``.
     """
-    found: list[Work] = []
+    works: list[Work] = []
     left = dict(sizes or {})
-    for each, weight in weighted(given):
+    for each, weight in weighted(workloads):
         if each in workload_names():
             known = workload(str(each)).settings
             left = {name: n for name, n in left.items() if name not in known}
             each = workload(str(each), {n: v for n, v in (sizes or {}).items() if n in known})
         own = tuple(_works(each, layers))
-        if own[0].workload in {work.workload for work in found}:
+        if own[0].workload in {work.workload for work in works}:
             raise InputError(
                 f"--workload {quoted(own[0].workload)} is given twice; allowed: every workload once"
             )
-        found += (replace(work, weight=weight) for work in own)
+        works += (replace(work, weight=weight) for work in own)
     if left:
         raise InputError(
             f"--sizes: no workload has {quoted(next(iter(left)))}; allowed: loops and parameters "
             "of loop nests (ithaca list workloads) among the workloads"
         )
-    if not found:
+    if not works:
         raise InputError(
             "--workload is missing; allowed: a network such as "
             f"{', '.join(network_names())}, or a file"
         )
-    return tuple(found)
+    return tuple(works)
 
 
 def weighted(
-    given: Sequence[Workload] | Mapping[Any, object],
+    workloads: Sequence[Workload] | Mapping[Any, object],
 ) -> Iterator[tuple[Workload, Fraction]]:
     """Workloads with what each counts."""
-    if isinstance(given, Mapping):
-        yield from ((each, positive_weight(each, weight)) for each, weight in given.items())
+    if isinstance(workloads, Mapping):
+        yield from ((each, positive_weight(each, weight)) for each, weight in workloads.items())
         return
-    for each in given:
+    for each in workloads:
         parts = _WEIGHTED.fullmatch(each) if isinstance(each, str) else None
         if parts is None or parts["weight"] is None or _DRIVE.fullmatch(parts[0]):
             yield each, Fraction(1)
@@ -96,8 +96,8 @@ def weighted(
             yield parts["name"], positive_weight(parts["name"], parts["weight"])
 
 
-def positive_weight(workload: Workload, given: object) -> Fraction:
-    text = str(given)
+def positive_weight(workload: Workload, weight: object) -> Fraction:
+    text = str(weight)
     if not re.fullmatch(rf"{DECIMAL}|[0-9]{{1,15}}/[0-9]*[1-9][0-9]*", text) or not Fraction(text):
         name = workload if isinstance(workload, str) else workload.name
         raise InputError(
@@ -106,13 +106,13 @@ def positive_weight(workload: Workload, given: object) -> Fraction:
     return Fraction(text)
 
 
-def _works(given: Workload, layers: Sequence[str]) -> Iterator[Work]:
+def _works(workload: Workload, layers: Sequence[str]) -> Iterator[Work]:
     """The layers of a workload."""
-    if isinstance(given, str) and (given in LAYER_FILES or given.lower().endswith(".csv")):
+    if isinstance(workload, str) and (workload in LAYER_FILES or workload.lower().endswith(".csv")):
         own = (
-            Path(str(files(__package__).joinpath(f"{given}.csv")))
-            if given in LAYER_FILES
-            else Path(given)
+            Path(str(files(__package__).joinpath(f"{workload}.csv")))
+            if workload in LAYER_FILES
+            else Path(workload)
         )
         read = read_layers(own)
         rows = {row.cells.get("name") or f"layer{place}": row for place, row in enumerate(read, 1)}
@@ -126,22 +126,22 @@ def _works(given: Workload, layers: Sequence[str]) -> Iterator[Work]:
         for layer in only_layers(Network(own.stem, nests), layers).layers:
             yield Work(layer.name, layer.nest, workload=own.stem, stored=rows[layer.name].stored)
         return
-    network = _network(given)
+    network = _network(workload)
     for layer in only_layers(network, layers).layers:
         yield Work(layer.name, layer.nest, layer.count, workload=network.name)
 
 
-def _network(given: Workload) -> Network:
-    if isinstance(given, Network):
-        return given
-    nest = given if isinstance(given, LoopNest) else _nest(given)
+def _network(workload: Workload) -> Network:
+    if isinstance(workload, Network):
+        return workload
+    nest = workload if isinstance(workload, LoopNest) else _nest(workload)
     if nest is not None:
         return Network(nest.name, (Layer(nest.name, nest, 1, (nest.name,)),))
     try:
         others = (
             f"layers {', '.join(LAYER_FILES)}; kernels {', '.join(workload_names())}; or a file"
         )
-        return find_network(str(given), files=others)
+        return find_network(str(workload), files=others)
     except InputError as error:
         raise InputError(f"--workload: {error}") from None
 

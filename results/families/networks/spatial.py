@@ -145,8 +145,8 @@ def document(result: NetworkResult) -> dict[str, Any]:
         "failures": list(result.failures),
         "fusing": fusing_fields(result),
     }
-    written: dict[str, Any] = MODEL.model_validate(fields, from_attributes=True).written()
-    return written
+    written_fields: dict[str, Any] = MODEL.model_validate(fields, from_attributes=True).written()
+    return written_fields
 
 
 def _layer(result: LayerResult) -> dict[str, Any]:
@@ -200,9 +200,9 @@ def _problem(
     """The problem of a layer that keeps nothing on chip."""
     nest = read.problem.nest()
     memory = tuple((tensor, tuple(sizes)) for tensor, sizes in read.memory.items())
-    asked = read.constraints.constraints()
+    constraints = read.constraints.constraints()
     design = Setting(
-        fitted(architecture, nest), nest, document.edition, options, asked, memory
+        fitted(architecture, nest), nest, document.edition, options, constraints, memory
     ).design
     known = design.vocabulary
     return Problem(
@@ -243,10 +243,10 @@ def accelerator(space: HardwareSpace, point: Configuration, text: str) -> Archit
 
 
 def request(
-    accelerator: HierarchyAccelerator, architecture: Architecture, posed: tuple[Problem, ...]
+    accelerator: HierarchyAccelerator, architecture: Architecture, problems: tuple[Problem, ...]
 ) -> MappingQuestion:
     """What layers on an accelerator were mapped for."""
-    own = _question(architecture, accelerator.edition, accelerator.options, posed)
+    own = _question(architecture, accelerator.edition, accelerator.options, problems)
     return replace(own, bounds={})
 
 

@@ -93,12 +93,12 @@ class PhysicalDocument(Document):
 
     def hardware(self, design: SystolicDesign) -> Spans:
         """The values of the design's hardware quantities."""
-        found = {quantities.lanes(loop).name: lanes for loop, lanes in self.lanes.items()}
+        values = {quantities.lanes(loop).name: lanes for loop, lanes in self.lanes.items()}
         if self.simd is not None:
-            found[quantities.t2(design.array.simd_loop).name] = self.simd
-        found |= {quantities.pack(group).name: pack for group, pack in self.packs.items()}
+            values[quantities.t2(design.array.simd_loop).name] = self.simd
+        values |= {quantities.pack(group).name: pack for group, pack in self.packs.items()}
         return fixed(
-            found | {quantities.buffer(name).name: words for name, words in self.buffers.items()}
+            values | {quantities.buffer(name).name: words for name, words in self.buffers.items()}
         )
 
 
@@ -277,15 +277,15 @@ def _layer(result: LayerResult) -> dict[str, Any]:
 
 
 def _best(solution: Solution) -> dict[str, Any]:
-    found: dict[str, Any] = {"lanes": {}, "simd": None, "packs": {}, "buffers": {}}
+    parts: dict[str, Any] = {"lanes": {}, "simd": None, "packs": {}, "buffers": {}}
     for name, value in systolic(solution.problem).given.items():
         kind, _, owner = name.partition(".")
         if owner:
-            found[kind if kind == "lanes" else f"{kind}s"][owner] = value
+            parts[kind if kind == "lanes" else f"{kind}s"][owner] = value
         else:
-            found[kind] = value
-    given = {**found, "idle_lanes": max(found["lanes"].values())} if found["lanes"] else None
-    return configuration_fields(solution.problem, solution.configuration) | {"physical": given}
+            parts[kind] = value
+    physical = {**parts, "idle_lanes": max(parts["lanes"].values())} if parts["lanes"] else None
+    return configuration_fields(solution.problem, solution.configuration) | {"physical": physical}
 
 
 def _shared(part: SharedDesign | ArrayResult) -> dict[str, Any]:
@@ -311,8 +311,8 @@ def result(read: NetworkResultDocument) -> NetworkResult:
         space=read.space.options(),
         **dict(read.partition),
     )
-    posed = request.minimising(read_layer_objective(read, METRICS))
-    layers = read_layers(read.layers, lambda layer: _read_layer(layer, posed))
+    layered = request.minimising(read_layer_objective(read, METRICS))
+    layers = read_layers(read.layers, lambda layer: _read_layer(layer, layered))
     return NetworkResult(
         read.mode,
         read.network.network(layers),
@@ -353,25 +353,25 @@ def _read_layer(read: LayerDocument, request: ArrayQuestion) -> LayerResult:
         for index, d in enumerate(read.designs)
     )
     if read.best is not None:
-        posed, tiling = problem(read.best), read.best.tiling
-        if (given := read.best.physical) is not None:
-            own, hardware = systolic(posed), given.hardware(systolic(posed))
+        chosen, tiling = problem(read.best), read.best.tiling
+        if (physical := read.best.physical) is not None:
+            own, hardware = systolic(chosen), physical.hardware(systolic(chosen))
             buffers = [quantities.buffer(name).name for name in own.buffers]
             known = [q for q in (*own.space.quantities, *buffers) if not q.startswith("t1.")]
             for name, _ in hardware:
                 if name not in known:
                     what = f"best.physical has {quoted(name)}"
                     raise InputError(f"{what}; allowed: {', '.join(known)}")
-            posed = posed.with_design(hardware=hardware)
+            chosen = chosen.with_design(hardware=hardware)
     else:
         anything = ChoiceDocument(
             dataflow=list(dataflows(layer.nest)[0]),
             permutation=layer.nest.output.tensor,
             buildable=True,
         )
-        posed, tiling = designs[0].problem if designs else problem(anything), None
+        chosen, tiling = designs[0].problem if designs else problem(anything), None
     return LayerResult(
-        layer, read_solution(posed, tiling, certificate, "best", falls), designs, read.array
+        layer, read_solution(chosen, tiling, certificate, "best", falls), designs, read.array
     )
 
 
