@@ -47,10 +47,10 @@ def solve_best(
     name of a design and the progress of its search.
     """
     options = options or SolveOptions()
-    given = list(starts) if starts is not None else [None] * len(problems)
+    known_starts = list(starts) if starts is not None else [None] * len(problems)
     instead = equivalent_objective(problems, problems[0].objective)
     budget = Budget(replace(options, gap=instead.gap(options.gap), any_tie=True))
-    asked = [replace(problem, objective=instead.objective) for problem in problems]
+    equivalents = [replace(problem, objective=instead.objective) for problem in problems]
 
     def tell(index: int, progress: Progress) -> None:
         if report is not None:
@@ -59,13 +59,13 @@ def solve_best(
     solutions: dict[int, Solution] = {}
     used = executor or InProcess()
     for index, outcome in solve_together(
-        asked, budget, used, method=method, starts=given, tell=tell, best_only=True
+        equivalents, budget, used, method=method, starts=known_starts, tell=tell, best_only=True
     ):
         if isinstance(outcome, Exception):
             raise outcome
         solutions[index] = outcome
-    every = [solutions.get(index) or not_solved(p) for index, p in enumerate(asked)]
-    answer = over_all(asked[0], every, budget=budget)
+    every = [solutions.get(index) or not_solved(p) for index, p in enumerate(equivalents)]
+    answer = over_all(equivalents[0], every, budget=budget)
     ordered = problems[0].objective.then is not None
     if answer.certificate.status is Status.OPTIMAL and not options.any_tie and not ordered:
         answer = _preferred(answer, every, budget)
@@ -102,10 +102,10 @@ def _preferred(answer: Solution, every: Sequence[Solution], budget: Budget) -> S
         number for number, solution in enumerate(open_) if solution.design == answer.design
     )
     known = [solution.configuration if solution.value == value else None for solution in open_]
-    found = preferred_of([solution.problem for solution in open_], value, known, holder, budget)
-    if found is None:
+    choice = preferred_of([solution.problem for solution in open_], value, known, holder, budget)
+    if choice is None:
         return answer
-    number, chosen = found
+    number, chosen = choice
     certificate = replace(
         proof, ties_broken=chosen.complete, nodes=proof.nodes + chosen.boxes, seconds=budget.spent
     )
@@ -130,12 +130,12 @@ def preferred_of(
         return None
     rival: tuple[Fraction | None, ...] | None = None
     for number in sorted(range(len(problems)), key=lambda n: n != holder):
-        found = preferred(
+        choice = preferred(
             problems[number], value, known[number], budget.share(), rival, equal=number < holder
         )
-        nodes, complete = nodes + found.boxes, complete and found.complete
-        if found.configuration is not None:
-            best, holder = found.configuration, number
+        nodes, complete = nodes + choice.boxes, complete and choice.complete
+        if choice.configuration is not None:
+            best, holder = choice.configuration, number
         rival = problems[holder].preferences(best)
     return holder, Preferred(best, complete, nodes)
 
@@ -205,12 +205,12 @@ def conclude_least(
 
 
 def without_restriction(
-    restricted: Fraction, found: Fraction | None, certificate: Certificate
+    restricted: Fraction, value: Fraction | None, certificate: Certificate
 ) -> Unrestricted:
     """The answer without a restriction, from the values with it and without: what the former allows
     the latter does, too."""
-    if found is not None and found <= restricted:
-        return Unrestricted(found, certificate)
+    if value is not None and value <= restricted:
+        return Unrestricted(value, certificate)
     nodes, seconds = certificate.nodes, certificate.seconds
     proof = conclude(
         restricted, certificate.lower_bound, method=certificate.method, nodes=nodes, seconds=seconds

@@ -36,7 +36,7 @@ from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.progress import Progress
 from ithaca.solver.shortfall import Shortfall
 from ithaca.studies.best import all_shortfalls
-from ithaca.studies.prover import Found, ProofStep, Prover, UnfinishedError
+from ithaca.studies.prover import Candidate, ProofStep, Prover, UnfinishedError
 from ithaca.studies.region import Bound, Region, Vector, split
 from ithaca.studies.scale import EquivalentObjective, equivalent_objective
 from ithaca.studies.store import Store
@@ -109,9 +109,9 @@ class Front:
     def among(self) -> str:
         """Among what its points are proven to be on the front; empty: among everything
         (`Design.among`)."""
-        asked = [o.expression for o in self.objectives]
+        minimised = [o.expression for o in self.objectives]
         limits = [limit.expression for limit in self.problems[0].limits]
-        return self.problems[0].design.among(falling(*asked, *limits))
+        return self.problems[0].design.among(falling(*minimised, *limits))
 
     @property
     def complete(self) -> bool:
@@ -146,37 +146,39 @@ def pareto_front(
     `InputError` if there are fewer than two objectives, one is repeated, or one cannot be bounded
     strictly.
     """
-    asked = check_objectives(objectives, problems[0].design.vocabulary)
+    targets = check_objectives(objectives, problems[0].design.vocabulary)
     budget = Budget(replace(options or SolveOptions(), gap=0.0, any_tie=True))
-    found: list[FrontPoint] = []
-    equivalents = [equivalent_objective(problems, objective) for objective in asked]
-    tell = None if report is None else lambda design, progress: report(len(found), design, progress)
+    points: list[FrontPoint] = []
+    equivalents = [equivalent_objective(problems, objective) for objective in targets]
+    tell = (
+        None if report is None else lambda design, progress: report(len(points), design, progress)
+    )
     with open_executor(min(threads, len(problems))) as executor:
         minimised = [e.objective for e in equivalents]
         prover = Prover(
             problems, minimised, budget, method=method, executor=executor, store=store, tell=tell
         )
-        search = _Search(tuple(problems), asked, equivalents, prover, found, max_points)
+        search = _Search(tuple(problems), targets, equivalents, prover, points, max_points)
         return replace(search.run(budget), provenance=provenance or {})
 
 
 def check_objectives(
-    given: Sequence[str | Objective], known: Collection[str]
+    texts: Sequence[str | Objective], known: Collection[str]
 ) -> tuple[Objective, ...]:
     """Read objectives over the metrics known; refuse too few or many of them, and repeated ones."""
-    found = tuple(
+    objectives = tuple(
         Objective(o, parse_expression(o, where="--objective", allowed=known))
         if isinstance(o, str)
         else o
-        for o in given
+        for o in texts
     )
-    if not 2 <= len(found) <= MAX_OBJECTIVES:
+    if not 2 <= len(objectives) <= MAX_OBJECTIVES:
         raise InputError(
             f"a front needs 2 to {MAX_OBJECTIVES} objectives, not "
-            f"{len(found)}; allowed: e.g. latency,dsp"
+            f"{len(objectives)}; allowed: e.g. latency,dsp"
         )
-    check_distinct(found)
-    return found
+    check_distinct(objectives)
+    return objectives
 
 
 def check_distinct(objectives: Sequence[Objective]) -> None:
@@ -211,10 +213,10 @@ class _Search:
             unfinished = "interrupted" if budget.options.stopped else "time was up"
         points = tuple(sorted(self.points, key=lambda p: p.values))
         none = not points and unfinished is None and not self.problems[0].feasible_among
-        found = all_shortfalls(self.problems, budget) if none else ()
+        falls = all_shortfalls(self.problems, budget) if none else ()
         nodes, proofs = self.prover.nodes, tuple(self.proofs)
         return Front(
-            self.objectives, self.problems, points, unfinished, proofs, nodes, budget.spent, found
+            self.objectives, self.problems, points, unfinished, proofs, nodes, budget.spent, falls
         )
 
     def _search(self) -> list[Region]:
@@ -247,10 +249,10 @@ class _Search:
         """Add the point of a region that minimises one objective after the other; None if it is
         empty."""
         proof: list[ProofStep] = []
-        found: Found | None = None
+        point: Candidate | None = None
         for position, objective in enumerate(order):
-            step, found = self.prover.minimise(objective, region, order[:position])
-            if found is None or step.value is None:
+            step, point = self.prover.minimise(objective, region, order[:position])
+            if point is None or step.value is None:
                 self.proofs.append(self._original(step))
                 return None
             proof.append(self._original(step))
@@ -259,15 +261,15 @@ class _Search:
                 Bound(step.value, strict=False),
                 *region[objective + 1 :],
             )
-        assert found is not None
-        if found.vector not in self.vectors:
-            self.vectors.append(found.vector)
-            self.points.append(self._point(self.prover.preferred(found), tuple(proof)))
-        return found.vector
+        assert point is not None
+        if point.vector not in self.vectors:
+            self.vectors.append(point.vector)
+            self.points.append(self._point(self.prover.preferred(point), tuple(proof)))
+        return point.vector
 
-    def _point(self, found: Found, proof: tuple[ProofStep, ...]) -> FrontPoint:
+    def _point(self, point: Candidate, proof: tuple[ProofStep, ...]) -> FrontPoint:
         return FrontPoint.of(
-            self.problems[found.design], found.configuration, self.objectives, proof
+            self.problems[point.design], point.configuration, self.objectives, proof
         )
 
     def _original(self, step: ProofStep) -> ProofStep:

@@ -21,13 +21,13 @@ def nondominated_by(
     things: Iterable[Thing], vector: Callable[[Thing], tuple[Fraction, ...]]
 ) -> list[Thing]:
     """The same of things by their points; of equals the first."""
-    found: list[Thing] = []
+    front: list[Thing] = []
     for thing in sorted(things, key=vector):
         if not any(
-            all(a <= b for a, b in zip(vector(kept), vector(thing), strict=True)) for kept in found
+            all(a <= b for a, b in zip(vector(kept), vector(thing), strict=True)) for kept in front
         ):
-            found.append(thing)
-    return found
+            front.append(thing)
+    return front
 
 
 def hypervolume(points: Iterable[Vector], reference: Vector) -> Fraction:

@@ -59,7 +59,7 @@ def marginal_values(
     replaces `solve_best` (to keep results, or show progress). One value per limited metric, in the
     order of the limits; none if the optimum is not known.
     """
-    solve = solve or (lambda asked, starts: solve_best(asked, options, starts=starts))
+    solve = solve or (lambda changed, starts: solve_best(changed, options, starts=starts))
     before = solve(problems, [None] * len(problems)) if answer is None else answer
     if before.found is None:
         return ()
@@ -94,11 +94,11 @@ def raisable_limits(problems: Sequence[Problem]) -> list[Limit]:
 
 def distinct_limits(limits: Sequence[Limit]) -> list[Limit]:
     """The tightest limit of each metric."""
-    found: dict[str, Limit] = {}
+    tightest: dict[str, Limit] = {}
     for limit in limits:
-        if limit.metric not in found or limit.bound < found[limit.metric].bound:
-            found[limit.metric] = limit
-    return list(found.values())
+        if limit.metric not in tightest or limit.bound < tightest[limit.metric].bound:
+            tightest[limit.metric] = limit
+    return list(tightest.values())
 
 
 def _with_limit_at(problem: Problem, raised: Limit) -> Problem:

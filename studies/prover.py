@@ -35,7 +35,7 @@ class UnfinishedError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Candidate:
     """A configuration met on the way."""
 
     design: int
@@ -90,7 +90,7 @@ class Prover:
         self._scales = [[find_scale(p, o) for o in self.objectives] for p in self.problems]
         self._forms = [[form_of(p, o) for o in self.objectives] for p in self.problems]
         self._empty: list[list[Region]] = [[] for _ in self.problems]
-        self._pool: dict[Vector, Found] = {}
+        self._pool: dict[Vector, Candidate] = {}
         self._order = list(range(len(self.problems)))
 
     @property
@@ -102,15 +102,15 @@ class Prover:
 
     def minimise(
         self, objective: int, region: Region, fixed: Collection[int] = ()
-    ) -> tuple[ProofStep, Found | None]:
+    ) -> tuple[ProofStep, Candidate | None]:
         """The least value of an objective within a region, given objectives known to have a single
         value there.
 
         Raises `UnfinishedError` if time is up, or the search was told to stop, before it is proven.
         """
         nodes, seconds = self.nodes, self.seconds
-        met = [found for vector, found in self._pool.items() if admits(region, vector)]
-        best = min(met, key=lambda found: found.vector[objective], default=None)
+        met = [point for vector, point in self._pool.items() if admits(region, vector)]
+        best = min(met, key=lambda point: point.vector[objective], default=None)
         solved: set[int] = set()
         at_once = self.executor.width
         while unsettled := [
@@ -118,30 +118,30 @@ class Prover:
         ]:
             batch = unsettled[:at_once]
             solved |= set(batch)
-            for found in self._solve(batch, objective, region, best, fixed):
-                if found is not None and (
-                    best is None or found.vector[objective] < best.vector[objective]
+            for point in self._solve(batch, objective, region, best, fixed):
+                if point is not None and (
+                    best is None or point.vector[objective] < best.vector[objective]
                 ):
-                    best = found
-                    self._order.remove(found.design)
-                    self._order.insert(0, found.design)
+                    best = point
+                    self._order.remove(point.design)
+                    self._order.insert(0, point.design)
         value = None if best is None else best.vector[objective]
         known = len(self.problems) - len(solved)
         return ProofStep(
             objective, region, value, len(solved), known, self.nodes - nodes, self.seconds - seconds
         ), best
 
-    def preferred(self, found: Found) -> Found:
+    def preferred(self, point: Candidate) -> Candidate:
         """Of all configurations with the objectives of one that was found, the one that is
         preferred, as far as time allows."""
-        region = tuple(Bound(value, strict=False) for value in found.vector)
+        region = tuple(Bound(value, strict=False) for value in point.vector)
         left = [
             d for d in range(len(self.problems)) if not self._covered(d, self._normal(d, region))
         ]
-        asked = [self._question(design, 0, self._normal(design, region), ()) for design in left]
-        known = [found.configuration if design == found.design else None for design in left]
-        holder = left.index(found.design)
-        stored = None if self.store is None else self.store.load(asked)
+        questions = [self._question(design, 0, self._normal(design, region), ()) for design in left]
+        known = [point.configuration if design == point.design else None for design in left]
+        holder = left.index(point.design)
+        stored = None if self.store is None else self.store.load(questions)
         if (
             stored is not None
             and stored.answer.certificate.ties_broken
@@ -149,27 +149,29 @@ class Prover:
         ):
             answer = stored.answer
         else:
-            value = asked[holder].value(found.configuration)
-            chosen = preferred_of(asked, value, known, holder, self.budget)
+            value = questions[holder].value(point.configuration)
+            chosen = preferred_of(questions, value, known, holder, self.budget)
             if chosen is None or chosen[1].configuration is None:
-                return found
+                return point
             number, outcome = chosen
             proof = conclude(
                 value, value, method=self.method.value, complete=True, nodes=outcome.boxes
             )
             answer = make_solution(
-                asked[number], outcome.configuration, replace(proof, ties_broken=outcome.complete)
+                questions[number],
+                outcome.configuration,
+                replace(proof, ties_broken=outcome.complete),
             )
             if self.store is not None and outcome.complete:
-                self.store.save(asked, answer, self.budget.options, self.method)
+                self.store.save(questions, answer, self.budget.options, self.method)
         assert answer.configuration is not None
         self.nodes += answer.certificate.nodes
         design = next(
             d
-            for d, problem in zip(left, asked, strict=True)
+            for d, problem in zip(left, questions, strict=True)
             if problem.design == answer.problem.design
         )
-        return Found(design, answer.configuration, found.vector)
+        return Candidate(design, answer.configuration, point.vector)
 
     def empty(self, region: Region) -> bool:
         """Whether a region is already known to hold no configuration of any design."""
@@ -178,7 +180,7 @@ class Prover:
             for design in range(len(self.problems))
         )
 
-    def _settled(self, design: int, objective: int, region: Region, best: Found | None) -> bool:
+    def _settled(self, design: int, objective: int, region: Region, best: Candidate | None) -> bool:
         """Whether a design is known to hold nothing better than the best within a region."""
         cap = None if best is None else Bound(best.vector[objective], strict=True)
         return self._covered(design, self._capped(design, region, objective, cap))
@@ -210,19 +212,19 @@ class Prover:
         designs: Sequence[int],
         objective: int,
         region: Region,
-        best: Found | None,
+        best: Candidate | None,
         fixed: Collection[int],
-    ) -> list[Found | None]:
+    ) -> list[Candidate | None]:
         """Minimise over each of some designs, and remember what that proves."""
         ceiling = None
         if best is not None:
             value = best.vector[objective]
             ceiling = Bound(value + LOOKAHEAD * abs(value), strict=False)
         searched = [self._capped(design, region, objective, ceiling) for design in designs]
-        asked = [
+        questions = [
             self._question(d, objective, s, fixed) for d, s in zip(designs, searched, strict=True)
         ]
-        solutions = self._solutions(asked)
+        solutions = self._solutions(questions)
         return [
             self._learn(design, objective, region, bounds, solution)
             for design, bounds, solution in zip(designs, searched, solutions, strict=True)
@@ -246,7 +248,7 @@ class Prover:
 
     def _learn(
         self, design: int, objective: int, region: Region, searched: Region, solution: Solution
-    ) -> Found | None:
+    ) -> Candidate | None:
         self.nodes += solution.certificate.nodes
         self.seconds += solution.certificate.seconds
         if solution.certificate.empty:
@@ -259,31 +261,33 @@ class Prover:
         self._empty[design].append(
             self._capped(design, region, objective, Bound(vector[objective], strict=True))
         )
-        return self._pool.setdefault(vector, Found(design, solution.configuration, vector))
+        return self._pool.setdefault(vector, Candidate(design, solution.configuration, vector))
 
-    def _solutions(self, asked: Sequence[Problem]) -> list[Solution]:
+    def _solutions(self, questions: Sequence[Problem]) -> list[Solution]:
         """Solve problems, or look up how they were solved before."""
         solutions: dict[int, Solution] = {}
-        for index, problem in enumerate(asked):
+        for index, problem in enumerate(questions):
             stored = None if self.store is None else self.store.load([problem])
             if stored is not None and stored.answer.settled:
                 solutions[index] = stored.answer
-        left = [index for index in range(len(asked)) if index not in solutions]
+        left = [index for index in range(len(questions)) if index not in solutions]
         if left and self.budget.over:
             raise UnfinishedError
 
         def report(number: int, progress: Progress) -> None:
             if self.tell is not None:
-                self.tell(asked[left[number]].design.name, progress)
+                self.tell(questions[left[number]].design.name, progress)
 
-        jobs = [partial(engine(self.method), asked[index]) for index in left]
+        jobs = [partial(engine(self.method), questions[index]) for index in left]
         executor = self.executor if len(jobs) > 1 else InProcess()
         for number, solution in executor.results(
             jobs, lambda unfinished: self.budget.share(), report
         ):
             solutions[left[number]] = solution
             if self.store is not None and solution.settled:
-                self.store.save([asked[left[number]]], solution, self.budget.options, self.method)
-        if len(solutions) < len(asked):
+                self.store.save(
+                    [questions[left[number]]], solution, self.budget.options, self.method
+                )
+        if len(solutions) < len(questions):
             raise UnfinishedError
-        return [solutions[index] for index in range(len(asked))]
+        return [solutions[index] for index in range(len(questions))]

@@ -58,7 +58,7 @@ def inside(inner: Region, outer: Region) -> bool:
     )
 
 
-def split(boxes: Sequence[Region], found: Vector) -> list[Region]:
+def split(boxes: Sequence[Region], point: Vector) -> list[Region]:
     """Update boxes, of which each is all that is strictly below a local upper bound, for a new
     point of the front in some.
 
@@ -67,10 +67,10 @@ def split(boxes: Sequence[Region], found: Vector) -> list[Region]:
     kept: list[Region] = []
     parts: list[Region] = []
     for box in boxes:
-        if admits(box, found):
+        if admits(box, point):
             parts += [
                 (*box[:j], Bound(value, strict=True), *box[j + 1 :])
-                for j, value in enumerate(found)
+                for j, value in enumerate(point)
             ]
         else:
             kept.append(box)

@@ -236,10 +236,10 @@ def equivalent_objective(problems: Sequence[Problem], objective: Objective) -> E
         scales = [find_scale(problem, objective) for problem in problems]
     except InputError:  # it has no scale, and solvers take it as it is
         return EquivalentObjective(objective)
-    found = {(s.over_constant, s.under) for s in scales}
-    if len(found) > 1 or not scales:
+    forms = {(s.over_constant, s.under) for s in scales}
+    if len(forms) > 1 or not scales:
         return EquivalentObjective(objective)
-    (constant, under) = found.pop()
+    (constant, under) = forms.pop()
     if not constant:
         return EquivalentObjective(objective)
     other = under if constant < 0 else multiply(-1, under)

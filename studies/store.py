@@ -139,10 +139,10 @@ class Store:
     """
 
     def __init__(
-        self, folder: Path, note: Note = lambda line: None, asked: Sequence[str | int] = ()
+        self, folder: Path, note: Note = lambda line: None, conditions: Sequence[str | int] = ()
     ) -> None:
         self.folder = folder
-        self._note, self._asked = note, asked
+        self._note, self._asked = note, conditions
         self._refused = False  #: Whether a file could not be written
         self._names: dict[tuple[int, ...], tuple[Sequence[Problem], str]] = {}
         try:
@@ -250,7 +250,7 @@ class _Document(Document):
 def _document(
     name: str, problems: Sequence[Problem], answer: Solution, options: SolveOptions, method: Method
 ) -> dict[str, Any]:
-    first, certificate, found = problems[0], answer.certificate, answer.configuration
+    first, certificate, configuration = problems[0], answer.certificate, answer.configuration
     proof = ("lower_bound", "status", "termination", "method", "nodes", "seconds")
     fields = {
         "schema": SCHEMA,
@@ -265,9 +265,9 @@ def _document(
         "time_limit": options.time_limit,
         "engine": method.value,
         "design": None
-        if found is None
+        if configuration is None
         else [p.design for p in problems].index(answer.problem.design),
-        "configuration": None if found is None else dict(found),
+        "configuration": None if configuration is None else dict(configuration),
         "value": answer.value,
         **{name: getattr(certificate, name) for name in (*proof, "ties_broken", "then")},
         "shortfalls": list(answer.shortfalls),

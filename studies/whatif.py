@@ -102,22 +102,24 @@ def run_study(
     Every point has an answer with its certificate; infeasible points keep their shortfalls.
     """
     check_grid(axes)
-    posed = {
+    problems_at = {
         index: tuple(
             build({axis.name: axis.values[i] for axis, i in zip(axes, index, strict=True)})
         )
         for index in indices(axes)
     }
-    for problems in posed.values():
+    for problems in problems_at.values():
         problems[0].symbolic()  # refuses a metric that the platform does not know
-    searches = sum(1 if percent is None else 1 + len(raisable_limits(p)) for p in posed.values())
+    searches = sum(
+        1 if percent is None else 1 + len(raisable_limits(p)) for p in problems_at.values()
+    )
     done: dict[Index, StudyPoint] = {}
     with open_executor(threads) as executor:
         run = _Run(options or SolveOptions(), searches, method, executor, store, report)
         for index in visits(axes):
             if run.stopped:
                 break
-            problems = posed[index]
+            problems = problems_at[index]
             near = [done[n].answer for n in neighbours(axes, index)]
             run.place = " ".join(
                 f"{axis.name}={axis.labels[i]}" for axis, i in zip(axes, index, strict=True)
@@ -132,7 +134,7 @@ def run_study(
             run.done += 1
     points = {
         index: done.get(index, StudyPoint(problems, not_solved(problems[0])))
-        for index, problems in posed.items()
+        for index, problems in problems_at.items()
     }
     return Study(tuple(axes), points, not run.stopped, percent, provenance or {})
 
@@ -220,5 +222,5 @@ def best_start(problem: Problem, known: Iterable[Configuration]) -> Configuratio
     """
     allowed = [c for c in map(problem.space.adopted, known) if c is not None]
     values = [(problem.feasible_value(c), c) for c in allowed]
-    found = [(value, c) for value, c in values if value is not None]
-    return min(found, key=lambda entry: entry[0])[1] if found else None
+    feasible = [(value, c) for value, c in values if value is not None]
+    return min(feasible, key=lambda entry: entry[0])[1] if feasible else None

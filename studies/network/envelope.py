@@ -60,10 +60,12 @@ class Envelope:
         empty = next((answer for answer in known if answer.certificate.empty), None)
         if empty is not None:
             return make_solution(problem, None, empty.certificate, empty.shortfalls)
-        found = [answer.configuration for answer in known if answer.configuration is not None]
-        if not found:
+        configurations = [
+            answer.configuration for answer in known if answer.configuration is not None
+        ]
+        if not configurations:
             return None
-        best = min(found, key=problem.value)
+        best = min(configurations, key=problem.value)
         value = problem.value(best)
         bound = self._between(place)
         # no less than what is known of the problem is proven

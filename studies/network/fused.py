@@ -52,10 +52,10 @@ class Chain:
     may_keep: tuple[bool, ...]
     """By run: whether its input may be kept."""
 
-    def variant(self, number: int, *, found: bool, left: bool) -> Variant:
+    def variant(self, number: int, *, kept_before: bool, left: bool) -> Variant:
         """A run that finds its input on chip, or leaves its output there."""
         run, kept = self.runs[number], []
-        if found:
+        if kept_before:
             kept.append((run.nest.inputs[0].tensor, self.runs[number - 1].written))
         if left:
             kept.append((run.nest.output.tensor, run.written))
@@ -64,23 +64,29 @@ class Chain:
     @property
     def choices(self) -> list[tuple[int, bool, bool]]:
         """Number of a run, and whether input and output are kept: all that may be."""
-        found = []
+        options = []
         for number, may in enumerate(self.may_keep):
             after = number + 1 < len(self.runs) and self.may_keep[number + 1]
-            found += [
+            options += [
                 (number, a, b) for a in (False, True)[: 1 + may] for b in (False, True)[: 1 + after]
             ]
-        return found
+        return options
 
     def chosen(self, kept: Sequence[bool]) -> list[Variant]:
         """The variant of every run, given whose inputs are kept."""
         pairs = enumerate(zip(kept, (*kept[1:], False), strict=True))
-        return [self.variant(number, found=found, left=left) for number, (found, left) in pairs]
+        return [
+            self.variant(number, kept_before=kept_before, left=left)
+            for number, (kept_before, left) in pairs
+        ]
 
     def where(self, possible: Callable[[Variant], bool]) -> Chain:
         """The same where nothing is kept that has no place in its producer or consumer."""
         ends = [
-            (self.variant(n, found=True, left=False), self.variant(n - 1, found=False, left=True))
+            (
+                self.variant(n, kept_before=True, left=False),
+                self.variant(n - 1, kept_before=False, left=True),
+            )
             for n in range(len(self.runs))
         ]
         return replace(
@@ -100,9 +106,9 @@ class Chain:
     def roomless(self, costs: Costs) -> set[str]:
         """The consumers of what cannot stay, as no variant of one of the two can be run with it."""
         able: set[tuple[int, str]] = set()
-        for at, found, left in self.choices:
-            if costs[self.variant(at, found=found, left=left)] is not None:
-                able |= {(at, end) for end, on in (("input", found), ("output", left)) if on}
+        for at, kept_before, left in self.choices:
+            if costs[self.variant(at, kept_before=kept_before, left=left)] is not None:
+                able |= {(at, end) for end, on in (("input", kept_before), ("output", left)) if on}
         tight = [
             n
             for n, may in enumerate(self.may_keep)
@@ -124,13 +130,13 @@ class Chain:
         states: dict[bool, tuple[tuple[Fraction, ...], tuple[bool, ...]]] = {False: ((), ())}
         for at, choices in groupby(self.choices, key=lambda choice: choice[0]):
             reached: dict[bool, tuple[tuple[Fraction, ...], tuple[bool, ...]]] = {}
-            for _, found, left in choices:
-                own = costs[self.variant(at, found=found, left=left)]
-                if own is not None and found in states:
-                    before, kept = states[found]
+            for _, kept_before, left in choices:
+                own = costs[self.variant(at, kept_before=kept_before, left=left)]
+                if own is not None and kept_before in states:
+                    before, kept = states[kept_before]
                     more = [self.runs[at].count * amount for amount in own]
                     sums = tuple(map(add, before or [Fraction(0)] * len(more), more))
-                    state = sums, (*kept, found)
+                    state = sums, (*kept, kept_before)
                     reached[left] = min(reached.get(left, state), state)
             states = reached
         return states.get(False)
@@ -151,29 +157,31 @@ def solve_fused(network: Network, request: Question, options: RunOptions) -> Net
         return _solve_fused(network, request, options)
     budget = Budget(options.search)
     apart = solve_per_layer(network, request, replace(options, search=budget.share(2)))
-    found = with_products(_solve_fused)(network, request, replace(options, search=budget.share()))
-    assert found.fusing is not None
+    fused = with_products(_solve_fused)(network, request, replace(options, search=budget.share()))
+    assert fused.fusing is not None
     assert apart.total is not None
-    return replace(found, fusing=replace(found.fusing, without=apart.total))
+    return replace(fused, fusing=replace(fused.fusing, without=apart.total))
 
 
 def _solve_fused(network: Network, request: Question, options: RunOptions) -> NetworkResult:
     chain = chained(network)
-    posed = {part.layer.nest: part.problems for part in request.pose(network)}
+    problems_of = {part.layer.nest: part.problems for part in request.pose(network)}
     chain = chain.where(
-        lambda variant: all(p.design.keeping(variant[1]) is not None for p in posed[variant[0]])
+        lambda variant: all(
+            p.design.keeping(variant[1]) is not None for p in problems_of[variant[0]]
+        )
     )
     places: dict[Variant, str] = {}
-    for number, found, left in chain.choices:
+    for number, kept_before, left in chain.choices:
         run = chain.runs[number]
-        ends = [word for word, on in (("input", found), ("output", left)) if on]
+        ends = [word for word, on in (("input", kept_before), ("output", left)) if on]
         places.setdefault(
-            chain.variant(number, found=found, left=left), " ".join([run.source, *ends])
+            chain.variant(number, kept_before=kept_before, left=left), " ".join([run.source, *ends])
         )
     variants = [
         LayerProblems(
             Layer(place, nest, 1, (place,)),
-            tuple(_keeping(problem, kept) for problem in posed[nest]),
+            tuple(_keeping(problem, kept) for problem in problems_of[nest]),
         )
         for (nest, kept), place in places.items()
     ]
@@ -241,12 +249,12 @@ def chained(network: Network) -> Chain:
         raise InputError(f"--fuse: {why}; allowed: a network file with an order, or an ONNX model")
     nests = {source: layer.nest for layer in network.layers for source in layer.sources}
     pairs = zip((None, *network.order), network.order, strict=False)
-    found = [
+    runs = [
         (run, run.follows and before is not None and before.source in nests)
         for before, run in pairs
         if run.source in nests
     ]
-    return Chain(tuple(run for run, _ in found), tuple(follows for _, follows in found))
+    return Chain(tuple(run for run, _ in runs), tuple(follows for _, follows in runs))
 
 
 def variant_of(problem: Problem) -> Variant:

@@ -75,7 +75,7 @@ class SolvedLayers:
 
 
 def solve_layers(
-    posed: Sequence[LayerProblems], options: RunOptions, *, alone: bool
+    parts: Sequence[LayerProblems], options: RunOptions, *, alone: bool
 ) -> SolvedLayers:
     """Solve the problems of layers; where each layer is ``alone``, its best design comes before
     the others'.
@@ -84,20 +84,22 @@ def solve_layers(
     """
     jobs = [
         Job(f"{part.layer.name} {problem.design.name}", problem, number if alone else None)
-        for number, part in enumerate(posed)
+        for number, part in enumerate(parts)
         for problem in part.problems
     ]
-    found = run_problems(jobs, options)
-    if isinstance(found[0], Failure) and all(isinstance(f, Failure) and f.refused for f in found):
-        raise InputError(found[0].reason)
-    outcomes = iter(found)
+    results = run_problems(jobs, options)
+    if isinstance(results[0], Failure) and all(
+        isinstance(f, Failure) and f.refused for f in results
+    ):
+        raise InputError(results[0].reason)
+    outcomes = iter(results)
     layers = tuple(
         SolvedLayer(part.layer, part.problems, tuple(next(outcomes) for _ in part.problems))
-        for part in posed
+        for part in parts
     )
     return SolvedLayers(
         layers,
-        not options.search.stopped or all(isinstance(f, Failure) or f.settled for f in found),
+        not options.search.stopped or all(isinstance(f, Failure) or f.settled for f in results),
     )
 
 
@@ -203,7 +205,7 @@ def _compare(members: Sequence[SolvedLayer], method: str) -> list[SharedDesign]:
         raise InputError(
             f"layers {', '.join(names)} of kernel {kernel} have no design in common; see --layers"
         )
-    found = []
+    shared = []
     for design in common:
         same = [own[design] for own in answers]
         choices = [choice_of(answer.problem.design) for answer in same]
@@ -211,7 +213,7 @@ def _compare(members: Sequence[SolvedLayer], method: str) -> list[SharedDesign]:
             ((layer.count, answer) for layer, answer in zip(layers, same, strict=True)), method
         )
         buildable = all(choice["buildable"] for choice in choices)
-        found.append(
+        shared.append(
             SharedDesign(
                 kernel,
                 tuple(choices[0]["dataflow"]),
@@ -221,15 +223,15 @@ def _compare(members: Sequence[SolvedLayer], method: str) -> list[SharedDesign]:
                 summed,
             )
         )
-    found.sort(
+    shared.sort(
         key=lambda d: (d.total.value is None, d.total.value or 0)
     )  # stable: the first of equals
-    value = found[0].total.value
+    value = shared[0].total.value
     if value is not None:
-        others = [d.total.certificate for d in found[1:]]
+        others = [d.total.certificate for d in shared[1:]]
         proven = all(
             c.status is Status.INFEASIBLE or (c.lower_bound is not None and value <= c.lower_bound)
             for c in others
         )
-        found[0] = replace(found[0], chosen=True, proven=proven)
-    return found
+        shared[0] = replace(shared[0], chosen=True, proven=proven)
+    return shared

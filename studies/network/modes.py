@@ -40,5 +40,5 @@ def mode(name: str, family: str = UNNAMED) -> SolveNetwork:
     """
     parse_choice("--mode", name, MODES)
     own = module_of("ithaca.studies.families", family) if name in ONE_SEARCH else layers
-    found: SolveNetwork = getattr(own, MODES[name])
-    return found
+    solve: SolveNetwork = getattr(own, MODES[name])
+    return solve

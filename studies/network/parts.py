@@ -22,8 +22,8 @@ def layer_result(result: NetworkResult, layer: LayerResult) -> Result:
     Of the other designs a file of a network states value and proof, not the configuration.
     """
     answer = layer.answer
-    asked = [d for d in layer.designs if result.mode == PER_LAYER or d.design == answer.design]
-    designs = tuple(_own(design, answer) for design in asked) or (answer,)
+    own = [d for d in layer.designs if result.mode == PER_LAYER or d.design == answer.design]
+    designs = tuple(_own(design, answer) for design in own) or (answer,)
     best = (
         None
         if answer.found is None
@@ -48,10 +48,10 @@ def find_layer(result: NetworkResult, name: str) -> LayerResult:
 
     Raises `InputError` if there is none.
     """
-    found = [r for r in result.layers if name == r.layer.name] or [
+    matches = [r for r in result.layers if name == r.layer.name] or [
         r for r in result.layers if name in r.layer.sources
     ]
-    if not found:
+    if not matches:
         known = among(name, (r.layer.name for r in result.layers))
         raise InputError(f"--layer is {quoted(name)}{known}")
-    return found[0]
+    return matches[0]

@@ -215,10 +215,10 @@ def with_products(solve: Callable[..., NetworkResult]) -> Callable[..., NetworkR
         ) -> tuple[NetworkResult, Certificate, Point | None]:
             envelope.weights, envelope.neighbours = weights, neighbours
             run = replace(options, search=share, envelope=envelope)
-            found = solve(network, request.minimising(factors.weighted(weights)), run)
-            assert found.total is not None  # weighted sums add up
-            point = factors.sums(found) if found.answered else None
-            return found, found.total.certificate, point
+            result = solve(network, request.minimising(factors.weighted(weights)), run)
+            assert result.total is not None  # weighted sums add up
+            point = factors.sums(result) if result.answered else None
+            return result, result.total.certificate, point
 
         best, total = ProductSearch[NetworkResult](factors, budget).run(at, options.method.value)
         complete = total.certificate.settled or not options.search.stopped
@@ -258,14 +258,14 @@ class ProductSearch(Generic[Answer]):
         last, and the product with what is proven of it."""
         options = replace(self._budget.options, gap=self._budget.options.gap / self.factors.degree)
         for axis in AXES:  # what is known without a search
-            found = self._look(at, axis, AXES, replace(options, time_limit=0.0))
+            answer = self._look(at, axis, AXES, replace(options, time_limit=0.0))
         corner, pair = self._least()
         while not self._closed(corner) and not self._budget.over:
             weights = self._next(corner, *pair)
             if weights is None:
                 break
             share = replace(self._budget.part(SHARE), gap=options.gap)
-            found = self._look(at, weights, (pair[0].weights, pair[1].weights), share)
+            answer = self._look(at, weights, (pair[0].weights, pair[1].weights), share)
             corner, pair = self._least()
         bound, empty = self.factors.value(corner), self._proofs[-1].empty
         proof = conclude(
@@ -276,7 +276,7 @@ class ProductSearch(Generic[Answer]):
             nodes=sum(known.nodes for known in self._proofs),
             seconds=sum(known.seconds for known in self._proofs),
         ).within(among_all(self._proofs), among_all(k for k in self._proofs if k.empty))
-        return self._best or found, Total(self._value, proof)
+        return self._best or answer, Total(self._value, proof)
 
     def _look(
         self,
@@ -286,15 +286,15 @@ class ProductSearch(Generic[Answer]):
         options: SolveOptions,
     ) -> Answer:
         """Solve for some weights, between others, and keep what that tells."""
-        found, proof, point = at(weights, neighbours, options)
+        answer, proof, point = at(weights, neighbours, options)
         self._proofs.append(proof)
         if point is not None:
             value = self.factors.value(point)
             if self._value is None or value < self._value:
-                self._best, self._value = found, value
+                self._best, self._value = answer, value
         bound = proof.lower_bound or Fraction(0)
         self._lines[weights] = _Line(weights, bound, point, options.time_limit != 0)
-        return found
+        return answer
 
     def _closed(self, corner: Point) -> bool:
         bound = self.factors.value(corner)
@@ -304,12 +304,12 @@ class ProductSearch(Generic[Answer]):
         """The corner of least product of what lines leave, and its two lines, that of the first
         axis first."""
         lines = sorted(self._lines.values(), key=lambda line: slope(line.weights))
-        found = [
+        corners = [
             (self.factors.value(corner), corner, pair)
             for pair in combinations(lines, 2)
             if all(line.at(corner := crossing(*pair)) >= line.bound for line in lines)
         ]
-        _, corner, pair = min(found, key=lambda each: each[0])
+        _, corner, pair = min(corners, key=lambda each: each[0])
         return corner, pair
 
     def _next(self, corner: Point, one: _Line, other: _Line) -> Weights | None:

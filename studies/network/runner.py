@@ -118,7 +118,7 @@ def run_problems(jobs: Sequence[Job], options: RunOptions) -> tuple[Solution | F
         budget, rounds = Budget(search), max(-(-len(jobs) // executor.width), 1)
         # exactly the same in every run, so that what was kept by one serves the next
         least = None if search.time_limit is None else search.time_limit / rounds
-        asked = replace(search, time_limit=least)
+        granted = replace(search, time_limit=least)
         for index, job in enumerate(jobs):
             known = None
             if options.envelope is not None:
@@ -128,7 +128,7 @@ def run_problems(jobs: Sequence[Job], options: RunOptions) -> tuple[Solution | F
                 continue
             stored = None if store is None else store.load([job.problem])
             # an engine that ended by itself, without a proof, would do so again
-            if stored is not None and (stored.serves(asked) or stored.time_limit == least):
+            if stored is not None and (stored.serves(granted) or stored.time_limit == least):
                 keep(index, stored.answer)
             else:
                 left.append(index)
@@ -149,17 +149,17 @@ def run_problems(jobs: Sequence[Job], options: RunOptions) -> tuple[Solution | F
         )
         for number, outcome in together:
             index, job = left[number], jobs[left[number]]
-            found = failure(job.place, outcome) if isinstance(outcome, Exception) else outcome
-            keep(index, found)
+            result = failure(job.place, outcome) if isinstance(outcome, Exception) else outcome
+            keep(index, result)
             del outcome  # an error holds all that its search held, which the next may need
-            if isinstance(found, Solution) and store is not None and found.final:
-                store.save([job.problem], found, asked)
+            if isinstance(result, Solution) and store is not None and result.final:
+                store.save([job.problem], result, granted)
             tell(job.place)
         if store is not None and not search.stopped:  # they have gone as far as they were asked to
             for index in left:
                 kept = outcomes.get(index)
                 if isinstance(kept, Solution) and not kept.final:
-                    store.save([jobs[index].problem], kept, asked)
+                    store.save([jobs[index].problem], kept, granted)
     answers = (outcomes.get(index) or not_solved(job.problem) for index, job in enumerate(jobs))
     if options.envelope is None:
         return tuple(answers)

@@ -43,10 +43,10 @@ class Coordinate:
         """The integers at places from 0 to 1."""
         unit = np.clip(unit, 0.0, 1.0)
         if self.exponent:
-            found = self.low + np.floor(unit * (self.high + 1 - self.low))
+            places = self.low + np.floor(unit * (self.high + 1 - self.low))
         else:
-            found = np.floor(self.low * ((self.high + 1) / self.low) ** unit)
-        values: Values = np.clip(found, self.low, self.high).astype(np.int64)
+            places = np.floor(self.low * ((self.high + 1) / self.low) ** unit)
+        values: Values = np.clip(places, self.low, self.high).astype(np.int64)
         return values
 
     def to_unit(self, values: Values) -> Units:
@@ -70,18 +70,20 @@ class Coordinates:
             raise InputError(
                 f"the design space of {problem.design.name} is empty at '{fixes.empty}'"
             )
-        shown = {quantity: name for name, quantity in profile_of(problem.design).parameters.items()}
+        labels = {
+            quantity: name for name, quantity in profile_of(problem.design).parameters.items()
+        }
         bounds = [fixes.bounds(name) for name in self.genome.names]
         self._lowest = np.array([[low] for low, _ in bounds], dtype=np.int64).reshape(-1, 1)
-        found = []
+        every = []
         for gene, (name, (low, high)) in enumerate(zip(self.genome.names, bounds, strict=True)):
             exponent = bool(self.genome.powers[gene, 0])
             ends = (low.bit_length() - 1, high.bit_length() - 1) if exponent else (low, high)
             if low < high:
-                found.append(
-                    Coordinate(shown.get(name, name.replace(".", "_")), *ends, exponent, gene)
+                every.append(
+                    Coordinate(labels.get(name, name.replace(".", "_")), *ends, exponent, gene)
                 )
-        self.all = tuple(found)
+        self.all = tuple(every)
 
     @property
     def count(self) -> int:

@@ -88,8 +88,8 @@ class Evaluator:
         check_starts(self.problem, starts)
         if starts:
             self.genes(self.coordinates.genome.encode(starts))
-        found = [self.coordinates.encode(start) for start in starts]
-        return np.array(found, dtype=np.int64).reshape(len(starts), self.coordinates.count)
+        rows = [self.coordinates.encode(start) for start in starts]
+        return np.array(rows, dtype=np.int64).reshape(len(starts), self.coordinates.count)
 
     def genes(self, genes: Genes, legal: Mask | None = None, *, remember: bool = True) -> Scores:
         """Score legal genes of the coordinates' genome, shape (genes, configurations); ``legal``
@@ -101,9 +101,9 @@ class Evaluator:
         configurations held nothing new.
         """
         legal = np.ones(genes.shape[1], bool) if legal is None else legal
-        found = [self._chunk(genes[:, c], legal[c], remember) for c in _chunks(genes.shape[1])]
+        parts = [self._chunk(genes[:, c], legal[c], remember) for c in _chunks(genes.shape[1])]
         objective, excess = (
-            np.concatenate([part[row] for part in found]) if found else np.empty(0)
+            np.concatenate([part[row] for part in parts]) if parts else np.empty(0)
             for row in (0, 1)
         )
         return Scores(objective, excess, self._cost(objective, excess))

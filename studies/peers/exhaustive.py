@@ -112,7 +112,7 @@ class _Enumeration:
             return
         expression, bound = self.limits[self.resource]
         program = Program([expression])
-        found: list[tuple[Floats, Floats, Values]] = []
+        fitting: list[tuple[Floats, Floats, Values]] = []
         for first in allowed[0]:
             self.recorder.check_seconds()
             grid = np.meshgrid([first], *allowed[1:], indexing="ij")
@@ -124,11 +124,11 @@ class _Enumeration:
                     spread += values[name]
             (use,) = program.run([values[name] for name in program.symbols])
             fits = np.broadcast_to(use, spread.shape) <= loosened(bound)
-            found.append((use[fits], spread[fits], np.stack([index[fits] for index in grid])))
-        if not found:
+            fitting.append((use[fits], spread[fits], np.stack([index[fits] for index in grid])))
+        if not fitting:
             return
-        use, spread = (np.concatenate([part[k] for part in found]) for k in (0, 1))
-        indices: Values = np.concatenate([part[2] for part in found], axis=1)
+        use, spread = (np.concatenate([part[k] for part in fitting]) for k in (0, 1))
+        indices: Values = np.concatenate([part[2] for part in fitting], axis=1)
         for place in np.lexsort((spread, -use)):
             yield tuple(indices[:, place].tolist())
 

@@ -190,10 +190,10 @@ def _rounded_up(
 
 
 def _smallest_predictions(predictions: list[Prediction]) -> dict[str, int]:
-    found: dict[str, int] = {}
+    smallest: dict[str, int] = {}
     for each in predictions:
-        found[each.quantity] = min(found.get(each.quantity, each.value), each.value)
-    return found
+        smallest[each.quantity] = min(smallest.get(each.quantity, each.value), each.value)
+    return smallest
 
 
 def _named(space: HardwareSpace, point: Mapping[str, int]) -> str:

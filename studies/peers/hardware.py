@@ -101,10 +101,10 @@ class HardwareEvaluator:
             if len(self.history) >= self.trials or self._options.stopped:
                 raise BudgetUsedError(Ended.SAMPLES)
             began = time.perf_counter()
-            found, shares = self._found(point, screen)
+            known, shares = self._found(point, screen)
             self._waited += time.perf_counter() - began
             own = time.perf_counter() - self._began - self._waited
-            self.history[point] = HardwareEvaluation(point, found, shares, self._proofs + own)
+            self.history[point] = HardwareEvaluation(point, known, shares, self._proofs + own)
         return self.history[point]
 
     def _found(

@@ -78,16 +78,18 @@ def _search_nsga2(evaluator: HardwareEvaluator, trail: list[str]) -> Ended:
     )
     idle = 0
     while idle < PATIENCE:
-        before, asked = len(evaluator.history), algorithm.ask()
-        if asked is None or not len(asked):
+        before, population = len(evaluator.history), algorithm.ask()
+        if population is None or not len(population):
             return Ended.STOPPED
-        points = [_point(evaluator, np.rint(places).clip(0, most)) for places in asked.get("X")]
-        found = [evaluator.evaluate(point, screen=True) for point in points]
-        scores = np.array([_values(each, objectives) for each in found])
+        points = [
+            _point(evaluator, np.rint(places).clip(0, most)) for places in population.get("X")
+        ]
+        scored = [evaluator.evaluate(point, screen=True) for point in points]
+        scores = np.array([_values(each, objectives) for each in scored])
         evaluations.eval(
-            static(problem, F=scores, G=np.array([[each.excess] for each in found])), asked
+            static(problem, F=scores, G=np.array([[each.excess] for each in scored])), population
         )
-        algorithm.tell(infills=asked)
+        algorithm.tell(infills=population)
         idle = 0 if len(evaluator.history) > before else idle + 1
     return Ended.STOPPED
 
@@ -113,9 +115,9 @@ def _search_optuna(name: str, evaluator: HardwareEvaluator, trail: list[str]) ->
     while idle < PATIENCE:
         before, trial = len(evaluator.history), study.ask(ranges)
         point = _point(evaluator, [trial.params[quantity.name] for quantity in space.quantities])
-        found = evaluator.evaluate(point, screen=True)
-        trial.set_user_attr("excess", found.excess)
-        study.tell(trial, _values(found, objectives))
+        evaluation = evaluator.evaluate(point, screen=True)
+        trial.set_user_attr("excess", evaluation.excess)
+        study.tell(trial, _values(evaluation, objectives))
         idle = 0 if len(evaluator.history) > before else idle + 1
     return Ended.STOPPED
 

@@ -89,14 +89,14 @@ def search_ga(evaluator: Evaluator, seed: int, starts: Sequence[Configuration]) 
     evaluations = peer("pymoo.core.evaluator").Evaluator()
     static = peer("pymoo.problems.static").StaticProblem
     while True:
-        asked: Any = algorithm.ask()
-        if asked is None or not len(asked):
+        infills: Any = algorithm.ask()
+        if infills is None or not len(infills):
             return None
-        assert isinstance(asked, population)
-        scores = evaluator.units(asked.get("X"))
+        assert isinstance(infills, population)
+        scores = evaluator.units(infills.get("X"))
         objective = evaluator.scaled(scores.objective)
-        evaluations.eval(static(problem, F=objective[:, None], G=scores.excess[:, None]), asked)
-        algorithm.tell(infills=asked)
+        evaluations.eval(static(problem, F=objective[:, None], G=scores.excess[:, None]), infills)
+        algorithm.tell(infills=infills)
 
 
 def search_cma(evaluator: Evaluator, seed: int, starts: Sequence[Configuration]) -> Ended | None:

@@ -48,15 +48,15 @@ def search_within(
     recorder, problem = evaluator.recorder, evaluator.problem
     check_starts(problem, starts)
     for design, limits in profile_of(problem.design).baselines()[baseline]:
-        asked = replace(problem, design=design, limits=(*problem.limits, *limits))
-        solution = solve_exact(asked, SolveOptions(time_limit=recorder.seconds_left))
+        narrowed = replace(problem, design=design, limits=(*problem.limits, *limits))
+        solution = solve_exact(narrowed, SolveOptions(time_limit=recorder.seconds_left))
         if solution.certificate.status is Status.INFEASIBLE:
             continue
         recorder.samples += solution.certificate.nodes
         if solution.configuration is not None:
-            found = problem.design.translated(design, solution.configuration)
-            if found is not None:
-                recorder.offer(found, recorder.samples)
+            configuration = problem.design.translated(design, solution.configuration)
+            if configuration is not None:
+                recorder.offer(configuration, recorder.samples)
         return Ended.EXHAUSTED if solution.settled else recorder.used_up()
     return Ended.EXHAUSTED
 
@@ -83,10 +83,10 @@ def _evolve(
     room = UNLIMITED if recorder.budget.samples is None else recorder.budget.samples - already
     options = SolveOptions(time_limit=recorder.seconds_left, seed=seed)
     report = _recording(recorder)
-    found = solve_evolve(
+    solution = solve_evolve(
         evaluator.problem, options, report, samples=room, more_starts=starts, known=known
     )
-    return _finished(evaluator, found, already)
+    return _finished(evaluator, solution, already)
 
 
 def _recording(recorder: Recorder) -> Report:

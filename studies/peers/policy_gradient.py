@@ -82,11 +82,11 @@ def _softmax(logits: Floats) -> Floats:
 def _drawn(policy: Floats, chances: Floats) -> Integers:
     """Actions, shape (configurations, coordinates), for chances of that shape."""
     sums = policy.cumsum(axis=1)
-    found = [
+    actions = [
         np.searchsorted(row / row[-1], column, side="right")
         for row, column in zip(sums, chances.T, strict=True)
     ]
-    return np.stack(found, axis=1)
+    return np.stack(actions, axis=1)
 
 
 def _entropy_gradient(policy: Floats) -> Floats:

@@ -59,11 +59,23 @@ class Trace:
 
     def value_at(self, samples: int) -> Fraction | None:
         """The best objective after so many samples."""
-        return _last([found.value for found in self.improvements if found.samples <= samples])
+        return _last(
+            [
+                improvement.value
+                for improvement in self.improvements
+                if improvement.samples <= samples
+            ]
+        )
 
     def value_after(self, seconds: float) -> Fraction | None:
         """The best objective after so many seconds."""
-        return _last([found.value for found in self.improvements if found.seconds <= seconds])
+        return _last(
+            [
+                improvement.value
+                for improvement in self.improvements
+                if improvement.seconds <= seconds
+            ]
+        )
 
 
 def _last(values: list[Fraction]) -> Fraction | None:

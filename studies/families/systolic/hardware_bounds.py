@@ -49,14 +49,14 @@ class HardwareClasses:
     def bounds(self, nodes: Integers, checkpoint: Callable[[], None] = never) -> Floats:
         """Lower bound of every layer's objective, shape (layers, combinations); infinite where it
         cannot run."""
-        found = np.empty((len(self.groups), nodes.shape[1]))
+        least = np.empty((len(self.groups), nodes.shape[1]))
         for begin in range(0, nodes.shape[1], CHUNK):
             checkpoint()
             part = nodes[:, begin : begin + CHUNK]
             for number, group in enumerate(self.groups):
                 bound, feasible = group.bound(part)
-                found[number, begin : begin + CHUNK] = np.where(feasible, bound, np.inf)
-        return found
+                least[number, begin : begin + CHUNK] = np.where(feasible, bound, np.inf)
+        return least
 
     def all(self, checkpoint: Callable[[], None] = never) -> Integers:
         """Every combination of classes on which the layers (or any of them) may run, shape (axes,
@@ -90,11 +90,11 @@ class HardwareClasses:
 
     def _possible(self, groups: Sequence[Groups], nodes: Integers) -> Mask:
         """Whether the limits of the layers may hold: of every one, or of any."""
-        found = np.full(nodes.shape[1], self.common)
+        possible = np.full(nodes.shape[1], self.common)
         for group in groups:
-            undecided = np.flatnonzero(found == self.common)
-            found[undecided] = group.may_run(nodes[:, undecided])
-        return found
+            undecided = np.flatnonzero(possible == self.common)
+            possible[undecided] = group.may_run(nodes[:, undecided])
+        return possible
 
     def given(self, node: Sequence[int]) -> dict[str, int]:
         """The hardware of a combination: quantities by name."""
@@ -164,12 +164,12 @@ def _columns(codes: Integers, ranges: Sequence[int]) -> Integers:
     return np.stack(columns, axis=1) if columns else np.zeros((codes.size, 0), np.int64)
 
 
-def _places(found: Integers, among: Integers) -> Integers:
+def _places(numbers: Integers, among: Integers) -> Integers:
     """Where each number stands among sorted ones; -1 where it does not."""
     if not among.size:
-        return np.full(found.size, -1)
-    places = np.minimum(np.searchsorted(among, found), among.size - 1)
-    return np.where(among[places] == found, places, -1)
+        return np.full(numbers.size, -1)
+    places = np.minimum(np.searchsorted(among, numbers), among.size - 1)
+    return np.where(among[places] == numbers, places, -1)
 
 
 #: Limits that an array of several layers can be held to: of metrics that the array decides, and of
@@ -263,19 +263,19 @@ class HardwareBounds:
         Raises `StoppedError` if the options say to stop.
         """
         known = self._optima.setdefault((layer, ports, node), [])
-        for other, found in known:
-            if room.inside(other) and (found is None or found.needs.inside(room)):
-                return found
-        given = (self.fine if ports else self.coarse).given(node)
+        for other, best in known:
+            if room.inside(other) and (best is None or best.needs.inside(room)):
+                return best
+        fixed = (self.fine if ports else self.coarse).given(node)
         own = self.layers[layer]
-        state = own.within(room).optimum(given, SolveOptions(stop=options.stop))
+        state = own.within(room).optimum(fixed, SolveOptions(stop=options.stop))
         if not state.complete and (state.value is None or state.lower_bound != state.value):
             raise StoppedError
-        found = None
+        best = None
         if state.value is not None and state.incumbent is not None:
-            found = Optimum(state.value, state.incumbent, _needs(own.problem, state.incumbent))
-        known.append((room, found))
-        return found
+            best = Optimum(state.value, state.incumbent, _needs(own.problem, state.incumbent))
+        known.append((room, best))
+        return best
 
 
 def _needs(problem: Problem, configuration: Configuration) -> Room:

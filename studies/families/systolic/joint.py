@@ -72,10 +72,10 @@ def _buffers(parts: Iterable[tuple[Layer, Configuration]]) -> dict[str, int]:
 
 
 def together(
-    layers: Sequence[Layer], given: Mapping[str, int], configurations: Sequence[Configuration]
+    layers: Sequence[Layer], lanes: Mapping[str, int], configurations: Sequence[Configuration]
 ) -> Joint | None:
     """Put configurations of the layers on one array; None if that breaks a limit."""
-    hardware = {**given, **_buffers(zip(layers, configurations, strict=True))}
+    hardware = {**lanes, **_buffers(zip(layers, configurations, strict=True))}
     values = []
     for layer, configuration in zip(layers, configurations, strict=True):
         problem = layer.problem.with_design(hardware=fixed(hardware))
@@ -87,7 +87,7 @@ def together(
 
 def fit(
     layers: Sequence[Layer],
-    given: Mapping[str, int],
+    lanes: Mapping[str, int],
     optima: Sequence[Optimum],
     options: SolveOptions,
 ) -> Joint | None:
@@ -98,7 +98,7 @@ def fit(
     first.
     """
     if (
-        joint := together(layers, given, [optimum.configuration for optimum in optima])
+        joint := together(layers, lanes, [optimum.configuration for optimum in optima])
     ) is not None:
         return joint
     chosen: dict[int, Configuration] = {}
@@ -111,14 +111,14 @@ def fit(
                 (layers[other], known) for other, known in chosen.items() if other != number
             )
             least = tuple((name, (words, None)) for name, words in others.items())
-            problem = layers[number].problem.with_design(hardware=(*fixed(given), *least))
+            problem = layers[number].problem.with_design(hardware=(*fixed(lanes), *least))
             solution = solve_exact(
                 problem, replace(options, gap=0.0, any_tie=True), start=chosen.get(number)
             )
             if solution.configuration is None:
                 return None
             chosen[number] = solution.configuration
-        joint = together(layers, given, [chosen[number] for number in range(len(layers))])
+        joint = together(layers, lanes, [chosen[number] for number in range(len(layers))])
         if joint is None or again:
             return joint
     return joint

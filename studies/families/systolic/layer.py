@@ -92,14 +92,14 @@ class Layer:
             lowered=replace(self.lowered, limits=bounds),
         )
 
-    def optimum(self, given: Mapping[str, int], options: SolveOptions) -> SearchState:
+    def optimum(self, hardware: Mapping[str, int], options: SolveOptions) -> SearchState:
         """The best configuration on given hardware (quantities by name), proven unless stopped."""
-        problem = self.problem.with_design(hardware=fixed(given))
+        problem = self.problem.with_design(hardware=fixed(hardware))
         prune = not problem.space.entangled
         parts = []
         for table in self.tables:
             keep = [
-                table.rows[name] == value for name, value in given.items() if name in table.rows
+                table.rows[name] == value for name, value in hardware.items() if name in table.rows
             ]
             own = table.only(np.logical_and.reduce(keep)) if keep else table
             parts.append(without_dominated(own) if prune else own)
@@ -230,11 +230,11 @@ def group_rows(layer: Layer, classes: Sequence[Integers], counts: Sequence[int])
     classes there are."""
     statistics: dict[str, tuple[int, Floats]] = {}
     present = []
-    for axis, (table, found, count) in enumerate(zip(layer.tables, classes, counts, strict=True)):
+    for axis, (table, classed, count) in enumerate(zip(layer.tables, classes, counts, strict=True)):
         # neighbours in order of their class, with as few bits as sorting needs
-        order = np.argsort(found.astype(np.int16 if count < 1 << 15 else np.int64), kind="stable")
-        order = order[np.searchsorted(found, 0, sorter=order) :]
-        ordered = found[order]
+        order = np.argsort(classed.astype(np.int16 if count < 1 << 15 else np.int64), kind="stable")
+        order = order[np.searchsorted(classed, 0, sorter=order) :]
+        ordered = classed[order]
         starts = np.flatnonzero(np.diff(ordered, prepend=-1))
         own = ordered[starts]
         present.append(np.isin(np.arange(count), own))

@@ -89,11 +89,11 @@ class PipelineSearch(Stages):
             return (enough and time.perf_counter() >= self._seeded) or self.options.stopped
 
         seed = SharedSearch(designs, replace(self.options, stop=stop))
-        found = seed.run()
+        outcome = seed.run()
         self._alone = seed.alone
         self._bound = self._alone_bound()
-        if found.stages:
-            self._offer([replace(found.stages[0], end=len(self.sequence))])
+        if outcome.stages:
+            self._offer([replace(outcome.stages[0], end=len(self.sequence))])
         self._tell()
 
     def _alone_bound(self) -> Fraction | None:
@@ -192,13 +192,13 @@ class PipelineSearch(Stages):
         times = sum_below(counts[:, None] * self._bounds[layers])
         open_ = (times <= self._target) & open_
         steps = [
-            (choice, found)
-            for (a, b, choice), found in self._steps.items()
+            (choice, solved)
+            for (a, b, choice), solved in self._steps.items()
             if (a, b) == (first, end)
         ]
         open_[[choice for choice, _ in steps]] = False
         choices = np.flatnonzero(open_)
-        found = [
+        options = [
             Options(
                 self._dsp[choices],
                 self._bram18k[layers][:, choices].max(axis=0),
@@ -215,10 +215,10 @@ class PipelineSearch(Stages):
             for most, value in (*within, (self._memory, times[choice])):
                 if value < inf and above <= most:
                     row = self._dsp[choice], above, value, choice
-                    found.append(Options(*(np.array([x]) for x in row)))
+                    options.append(Options(*(np.array([x]) for x in row)))
                 above = max(above, most + 1.0)
         columns = (
-            (getattr(o, name) for o in found) for name in ("dsp", "bram18k", "value", "choice")
+            (getattr(o, name) for o in options) for name in ("dsp", "bram18k", "value", "choice")
         )
         return Options(*(np.concatenate(list(column)) for column in columns))
 
@@ -281,10 +281,10 @@ class PipelineSearch(Stages):
 
     def _solved_step(self, part: Part, bram18k: int) -> _Step:
         """The port widths with which the layers of a stage, each alone on the array, take least."""
-        found = self._at_best(part.first, part.end, part.choice, bram18k)
-        stage = None if found is None else self._fit(part, found.hardware, bram18k)
+        best = self._at_best(part.first, part.end, part.choice, bram18k)
+        stage = None if best is None else self._fit(part, best.hardware, bram18k)
         used = 0 if stage is None else ceil(self._most(stage, "bram18k") / self._shares["bram18k"])
-        return _Step(bram18k, None if found is None else found.value, stage, used)
+        return _Step(bram18k, None if best is None else best.value, stage, used)
 
     # -- values ------------------------------------------------------------------------
 
@@ -295,13 +295,13 @@ class PipelineSearch(Stages):
         Then none of them may have more: the plan is no longer what it was. Whether anything is new.
         """
         before, rooms = self.value, self._rooms(plan)
-        found = [self._known(part, most) for part, most in zip(plan.parts, rooms, strict=True)]
-        if self._take(found):
+        steps = [self._known(part, most) for part, most in zip(plan.parts, rooms, strict=True)]
+        if self._take(steps):
             return self.value != before
         least = [part.bram18k for part in plan.parts]
         used = [
             0 if step is None else max(step.used - own, 0)
-            for step, own in zip(found, least, strict=True)
+            for step, own in zip(steps, least, strict=True)
         ]
         rooms = [
             own + (self._memory - sum(least)) * more // sum(used)
@@ -330,8 +330,8 @@ class PipelineSearch(Stages):
             replace(bank.layers[n].within(room), count=int(c))
             for n, c in zip(numbers, counts, strict=True)
         ]
-        found = [optimum for optimum in optima if optimum is not None]
-        joint = fit(layers, bank.fine.given(node), found, self.options)
+        proven = [optimum for optimum in optima if optimum is not None]
+        joint = fit(layers, bank.fine.given(node), proven, self.options)
         return (
             None
             if joint is None
@@ -347,10 +347,10 @@ class PipelineSearch(Stages):
         on_array = (
             problem.with_design(hardware=fixed(stage.joint.hardware)) for problem in problems
         )
-        found: Fraction = max(
+        most: Fraction = max(
             p.metrics(c)[metric] for p, c in zip(on_array, stage.joint.configurations, strict=True)
         )
-        return found
+        return most
 
     def _offer(self, stages: Sequence[Stage]) -> None:
         if (

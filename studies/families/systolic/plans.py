@@ -131,13 +131,13 @@ class Needs:
     def allows(self, options: Options, first: int, end: int) -> Mask:
         """Whether an option of a stage may be part of a plan."""
         around = self._joined(self._before[first], self.after[-1, end])
-        found: Mask = self._joined(self.of(options), around) <= self.most
-        return found
+        within: Mask = self._joined(self.of(options), around) <= self.most
+        return within
 
     def completes(self, options: Options, end: int, arrays: int) -> Mask:
         """Whether what leads to a layer may go on to the last one, on so many more arrays."""
-        found: Mask = self._joined(self.of(options), self.after[arrays, end]) <= self.most
-        return found
+        within: Mask = self._joined(self.of(options), self.after[arrays, end]) <= self.most
+        return within
 
 
 def best_plan(
@@ -187,8 +187,8 @@ def best_plan(
                 for a in reached[-1]
                 if (a, end) in within
             ]
-            if (found := _extend(parts, needs, end, arrays - count, minimise)) is not None:
-                step[end] = found
+            if (extended := _extend(parts, needs, end, arrays - count, minimise)) is not None:
+                step[end] = extended
         reached.append(step)
         if layers in step:
             values = step[layers].options.value
@@ -217,7 +217,7 @@ def _extend(
     arrays: int,
     minimise: Minimise,
 ) -> _Reached | None:
-    found, back = [], []
+    extended, back = [], []
     for first, before, stage in parts:
         rows = max(CHUNK // stage.size, 1)
         for begin in range(
@@ -234,12 +234,12 @@ def _extend(
                 np.logical_and.reduce([need.completes(joined, end, arrays) for need in needs])
             )
             i, j = np.divmod(joined.choice, stage.size)
-            found.append(joined)
+            extended.append(joined)
             back.append(np.stack([np.full(i.size, first), i + begin, j], axis=1))
-    if not sum(options.size for options in found):
+    if not sum(options.size for options in extended):
         return None
     dsp, bram18k, value = (
-        np.concatenate([getattr(o, name) for o in found]) for name in ("dsp", "bram18k", "value")
+        np.concatenate([getattr(o, name) for o in extended]) for name in ("dsp", "bram18k", "value")
     )
     came = np.concatenate(back)
     front = Options(dsp, bram18k, value, np.arange(len(came))).front

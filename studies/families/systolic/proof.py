@@ -58,13 +58,13 @@ class Proof(Stages):
                     len(set(self.sequence[part.first : part.end])) > 1,
                 )
                 # one layer alone has ports as it likes; several share them
-                while found := self._at_best(
+                while best := self._at_best(
                     part.first, part.end, part.choice, room, self._top, ports=several
                 ):
-                    if found.bram18k > room:  # it is not limited
+                    if best.bram18k > room:  # it is not limited
                         break
-                    corners.append((found.bram18k, found.value))
-                    room = found.bram18k - 1
+                    corners.append((best.bram18k, best.value))
+                    room = best.bram18k - 1
                 self._corners.setdefault((part.first, part.end), {})[part.choice] = corners
                 stages[part.first, part.end] = self._options(part.first, part.end)
         return True

@@ -199,19 +199,19 @@ class SharedSearch:
         values = [
             layer.count * float(bound) for layer, bound in zip(bank.layers, bounds, strict=True)
         ]
-        found: dict[int, Optimum] = {}
+        optima: dict[int, Optimum] = {}
         for number in sorted(
             range(len(values)), key=lambda n: -values[n]
         ):  # those with most to add first
             optimum = bank.optimum(number, item.node, self.options)
             if optimum is None:
                 return
-            found[number] = optimum
+            optima[number] = optimum
             values[number] = float(optimum.value) * bank.layers[number].count
             if self._hopeless(below(sum(values)), item.design):
                 return
         self._hardware[item.design] += 1
-        each = tuple(found[number] for number in range(len(values)))
+        each = tuple(optima[number] for number in range(len(values)))
         self._push_one(
             item.design,
             FIT,

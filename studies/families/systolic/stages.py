@@ -140,13 +140,13 @@ class Stages:
                 break
             used, value, hardware = 0, Fraction(0), tuple(int(n) for n in nodes[:, index])
             for layer, count in zip(layers, counts, strict=True):
-                found = bank.optimum(
+                optimum = bank.optimum(
                     int(layer), hardware, self.options, ports=ports, room=self._room(shares)
                 )
-                if found is None:
+                if optimum is None:
                     break
-                value += int(count) * found.value
-                used = max(used, ceil((found.needs.bram18k or 0) / self._shares["bram18k"]))
+                value += int(count) * optimum.value
+                used = max(used, ceil((optimum.needs.bram18k or 0) / self._shares["bram18k"]))
                 if below(value) >= top or (best is not None and value >= best.value):
                     break
             else:
