@@ -40,15 +40,13 @@ class Part:
     @property
     def document(self) -> dict[str, Any]:
         """The tree ready for JSON."""
-        found: dict[str, Any] = {
+        own: dict[str, Any] = {
             "name": self.name,
             "value": json_number(self.value),
             "share": json_number(self.share),
         }
         return (
-            {**found, self.how.value: [part.document for part in self.parts]}
-            if self.parts
-            else found
+            {**own, self.how.value: [part.document for part in self.parts]} if self.parts else own
         )
 
     def within(self, whole: str) -> str:
@@ -75,8 +73,8 @@ def bottleneck(
     metrics, named = design.parts(given(configuration), TRACED)
     whole = traced(expression.evaluate(metrics, TRACED))
     names: dict[int, str] = {}
-    asked = {text: metrics[text] for text in sorted(expression.symbols)}
-    for text, node in (*named.items(), *asked.items()):
+    wanted = {text: metrics[text] for text in sorted(expression.symbols)}
+    for text, node in (*named.items(), *wanted.items()):
         if isinstance(node, Traced):
             names.setdefault(id(node), text)
     part = _Tree(names, whole.value).part(whole, Fraction(1))
@@ -110,11 +108,11 @@ class _Tree:
     def _flat(self, node: Traced, times: Fraction) -> Iterator[Part]:
         """The parts of a sum or of a maximum, with those of unnamed ones within it; what has one
         name, or none, is one part."""
-        found: dict[object, Part] = {}
+        merged: dict[object, Part] = {}
         for place, part in enumerate(
             part for each in node.parts for part in _opened(self.part(each, times), node.how)
         ):
-            if not part.parts and (known := found.get(part.name)) is not None:
+            if not part.parts and (known := merged.get(part.name)) is not None:
                 value = (
                     known.value + part.value
                     if node.how is How.SUM
@@ -122,8 +120,8 @@ class _Tree:
                 )
                 part = replace(part, value=value, share=value / self._whole)
             # what has parts of its own stays apart, but that the same maximum may be met twice
-            found[part.name if not part.parts else place if node.how is How.SUM else part] = part
-        yield from (part for part in found.values() if part.value)
+            merged[part.name if not part.parts else place if node.how is How.SUM else part] = part
+        yield from (part for part in merged.values() if part.value)
 
     def _matters(self, node: Traced) -> bool:
         return id(node) in self._names or self._named_inside(node)
@@ -209,8 +207,8 @@ def binding_words(part: Part, unit: str) -> str:
     first, *others = contenders(part)
     inner = first.parts[0].within(first.name) if first.parts else ""
     rest = ", ".join(f"{other.name or REST} {percent(other.share)}" for other in others)
-    said = f"{first.name or REST}{inner and f' (mostly {inner})'}, {number(part.value)} {unit}"
-    return said + (f"; of these take {rest}" if rest else "")
+    words = f"{first.name or REST}{inner and f' (mostly {inner})'}, {number(part.value)} {unit}"
+    return words + (f"; of these take {rest}" if rest else "")
 
 
 def shares(part: Part) -> str:

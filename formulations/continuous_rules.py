@@ -36,10 +36,10 @@ def definitions(space: Space) -> dict[str, Expression]:
 
 def products(space: Space) -> dict[str, Expression]:
     """The quantities that are defined as products of others, as products of such that are not."""
-    found = {name: e for name, e in definitions(space).items() if is_plain_product(e)}
-    while any(e.symbols & found.keys() for e in found.values()):
-        found = {name: e.substitute(found) for name, e in found.items()}
-    return {name: found[name] for name in space.quantities if name in found}
+    defined = {name: e for name, e in definitions(space).items() if is_plain_product(e)}
+    while any(e.symbols & defined.keys() for e in defined.values()):
+        defined = {name: e.substitute(defined) for name, e in defined.items()}
+    return {name: defined[name] for name in space.quantities if name in defined}
 
 
 def rules(space: Space) -> list[Link]:
@@ -49,15 +49,15 @@ def rules(space: Space) -> list[Link]:
 
 def quantity_spans(space: Space) -> dict[str, Interval]:
     """Smallest and largest value of every quantity, by its range and its definition alone."""
-    found = {
+    spans = {
         name: Interval(Fraction(low), Fraction(high)) for name, (low, high) in space.ranges.items()
     }
     defined = definitions(space)
-    for name, span in found.items():
-        values = bounds(defined[name], found) if name in defined else None
+    for name, span in spans.items():
+        values = bounds(defined[name], spans) if name in defined else None
         if values is not None:
-            found[name] = Interval(max(span.low, values.low), min(span.high, values.high))
-    return found
+            spans[name] = Interval(max(span.low, values.low), min(span.high, values.high))
+    return spans
 
 
 def continuous_rules(space: Space, spans: Spans) -> list[Link]:
@@ -113,7 +113,7 @@ def continuous_rules(space: Space, spans: Spans) -> list[Link]:
             ]
         return [node]
 
-    found: list[Link] = []
+    relations: list[Link] = []
     for link in links:
         whole = link.relation is Relation.DIVIDES and (link.left, link.right) in quotients
         if whole or (link.defined in known and link.right is defined[link.defined]):
@@ -122,12 +122,12 @@ def continuous_rules(space: Space, spans: Spans) -> list[Link]:
         if link.relation is Relation.EQUAL:
             back = [(right, left) for right in below(link.right) for left in above(link.left)]
             equal = [(left, right) for left, right in pairs if (right, left) in back]
-            found += [Link(left, Relation.EQUAL, right) for left, right in equal]
+            relations += [Link(left, Relation.EQUAL, right) for left, right in equal]
             pairs = [] if equal else [*pairs, *back]
-        found += [
+        relations += [
             Link(left, Relation.AT_MOST, right) for left, right in pairs if not at_most(left, right)
         ]
-    return found
+    return relations
 
 
 def is_plain_product(expression: Expression) -> bool:

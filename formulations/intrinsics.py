@@ -58,26 +58,28 @@ def find_intrinsic(text: str, sizes: Mapping[str, int] | None = None) -> Computa
     return Computation(name, output, inputs, tuple((loop, chosen[loop]) for loop in loops))
 
 
-def _check(text: str, loops: tuple[str, ...], found: Computation, sizes: Mapping[str, int]) -> None:
-    tensors = [access.tensor for access in (found.output, *found.inputs)]
-    written = [term for subscript in found.output for term in subscript.terms]
+def _check(
+    text: str, loops: tuple[str, ...], computation: Computation, sizes: Mapping[str, int]
+) -> None:
+    tensors = [access.tensor for access in (computation.output, *computation.inputs)]
+    terms = [term for subscript in computation.output for term in subscript.terms]
     for complaint, broken in {
-        "a product of at least two tensors": len(found.inputs) < 2,
+        "a product of at least two tensors": len(computation.inputs) < 2,
         "tensors whose names differ": len(set(tensors)) < len(tensors),
         f"1 to {MAX_LOOPS} loops": not 1 <= len(loops) <= MAX_LOOPS,
         "loops that index an input": any(
-            all(leaf.loop != loop for leaf in found.leaves) for loop in loops
+            all(leaf.loop != loop for leaf in computation.leaves) for loop in loops
         ),
-        "an output whose subscripts are loops, each once": len(set(written)) < len(written)
-        or any(c != 1 for _, c in written)
-        or any(len(subscript.terms) > 1 for subscript in found.output),
+        "an output whose subscripts are loops, each once": len(set(terms)) < len(terms)
+        or any(c != 1 for _, c in terms)
+        or any(len(subscript.terms) > 1 for subscript in computation.output),
     }.items():
         if broken:
             raise InputError(f"--intrinsic is {quoted(text)}; allowed: {complaint}")
     for loop in sizes:
         if loop not in loops:
             raise InputError(
-                f"--intrinsic-sizes: unknown loop {quoted(loop)} of {found}{among(loop, loops)}"
+                f"--intrinsic-sizes: unknown loop {quoted(loop)} of {computation}{among(loop, loops)}"
             )
     if missing := [loop for loop in loops if loop not in sizes]:
         raise InputError(

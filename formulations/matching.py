@@ -194,18 +194,18 @@ class Match:
         pairs = combinations(range(len(self.leaves)), 2)
         for first, second in pairs:
             ours = [self.intrinsic.leaves[n] for n in (first, second)]
-            found = [self.computation.leaves[self.leaves[n]] for n in (first, second)]
-            if not MatchingRule.CONSISTENT.allows(*ours, *found):
+            theirs = [self.computation.leaves[self.leaves[n]] for n in (first, second)]
+            if not MatchingRule.CONSISTENT.allows(*ours, *theirs):
                 tree, (one, other) = (
-                    (self.computation, found)
-                    if meeting(*found) is Operation.PLUS
+                    (self.computation, theirs)
+                    if meeting(*theirs) is Operation.PLUS
                     else (self.intrinsic, ours)
                 )
                 at = (
                     f"{tree.inputs[one.load].tensor}'s subscript "
                     f"{tree.inputs[one.load].subscripts[one.dimension]}"
                 )
-                same = meeting(*ours) is meeting(*found)
+                same = meeting(*ours) is meeting(*theirs)
                 return f"{one.loop} and {other.loop} are added in {at}" + (
                     ", in another ratio" if same else ""
                 )
@@ -287,11 +287,11 @@ def _runs(access: Access, extents: Mapping[str, int], spans: Mapping[str, int]) 
 def without(intrinsic: Computation, idle: Collection[str]) -> Computation:
     """An intrinsic in one iteration of some of its loops."""
 
-    def access(given: Access) -> Access:
+    def access(whole: Access) -> Access:
         subscripts = (
-            Affine(tuple(t for t in s.terms if t[0] not in idle), s.constant) for s in given
+            Affine(tuple(t for t in s.terms if t[0] not in idle), s.constant) for s in whole
         )
-        return Access(given.tensor, tuple(subscripts))
+        return Access(whole.tensor, tuple(subscripts))
 
     extents = tuple((loop, size) for loop, size in intrinsic.extents if loop not in idle)
     return Computation(
@@ -311,7 +311,7 @@ def stages(whole: Computation, factors: int) -> tuple[Computation, ...]:
     Each stage but the last sums over the loops that nothing after it knows, into an intermediate
     tensor of the others.
     """
-    rest, found, taken = (
+    rest, steps, taken = (
         list(whole.inputs),
         [],
         {access.tensor for access in (whole.output, *whole.inputs)},
@@ -327,9 +327,9 @@ def stages(whole: Computation, factors: int) -> tuple[Computation, ...]:
         name = next(name for n in range(len(taken) + 1) if (name := f"T{n + 1}") not in taken)
         taken.add(name)
         output = Access(name, tuple(Affine(((loop, 1),)) for loop in kept) or (Affine(()),))
-        found.append(_stage(whole, output, inputs))
+        steps.append(_stage(whole, output, inputs))
         rest.insert(0, output)
-    return (*found, _stage(whole, whole.output, tuple(rest)))
+    return (*steps, _stage(whole, whole.output, tuple(rest)))
 
 
 def _stage(whole: Computation, output: Access, inputs: Sequence[Access]) -> Computation:

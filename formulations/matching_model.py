@@ -36,7 +36,7 @@ def matches(
     """
     own = _matches(intrinsic, intrinsic, MatchingRule.CONSISTENT)
     exchanges = [match.loops for match in own if match.spans == intrinsic.sizes]
-    found: list[Match] = []
+    legal: list[Match] = []
     for stage in stages(whole, len(intrinsic.inputs)):
         every: list[Match] = []
         for count in range(len(intrinsic.loops) if partial else 1):
@@ -54,7 +54,7 @@ def matches(
                 distinct.append(match)
                 seen.update(tuple(match.binding.get(name) for name in names) for names in exchanges)
         inner = {loop: -n for n, loop in enumerate(stage.loops)}
-        found += sorted(
+        legal += sorted(
             distinct,
             key=lambda match: (
                 match.whole.calls,
@@ -62,7 +62,7 @@ def matches(
                 [inner[loop] for loop in match.loops],
             ),
         )
-    return tuple(found)
+    return tuple(legal)
 
 
 def _matches(computation: Computation, intrinsic: Computation, rule: MatchingRule) -> list[Match]:
@@ -157,7 +157,7 @@ def _solutions(
         tuple[object, object], Solution
     ] = {}  # of the places that a loop has in one load, the first
     for solution in sorted(
-        collector.found, key=lambda found: ([place[loop] for loop in found[0]], found[1:])
+        collector.found, key=lambda entry: ([place[loop] for loop in entry[0]], entry[1:])
     ):
         one.setdefault(solution[:2], solution)
     return tuple(one.values())

@@ -81,17 +81,15 @@ class Platform:
     def __repr__(self) -> str:
         return f"<Platform {self.name}: {self.description}>"
 
-    def bounds(self, given: Mapping[str, Bound]) -> dict[str, Fraction]:
+    def bounds(self, changes: Mapping[str, Bound]) -> dict[str, Fraction]:
         """The limits of its resources, replaced or extended by those given.
 
         Raises `InputError` if a share is of what the platform does not state, or what is lifted is
         no limit of it.
         """
-        found: dict[str, Bound] = {
-            name: resource.limit for name, resource in self.resources.items()
-        }
+        own: dict[str, Bound] = {name: resource.limit for name, resource in self.resources.items()}
         bounds: dict[str, Fraction] = {}
-        for name, bound in {**found, **given}.items():
+        for name, bound in {**own, **changes}.items():
             if bound is None and name not in self.resources:
                 text = f"limit {quoted(name)} is none, but {self.name} states no limit of that name"
                 raise InputError(f"{text}; allowed: none for {', '.join(self.resources)}")

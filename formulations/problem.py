@@ -102,18 +102,18 @@ def read_objective(text: str, where: str, allowed: Collection[str] | None) -> Ob
     Raises `InputError`, whose line begins with ``where``, if one is no expression over the names
     that are allowed.
     """
-    found: Objective | None = None
+    objective: Objective | None = None
     parts = split_values(text)
     for number, part in reversed([*enumerate(parts)]):
         inner = re.fullmatch(r"sum\((.*)\)", part.strip())
         text_of = part.strip() if inner is None else inner[1]
         expression = parse_expression(text_of, where=where, allowed=allowed)
-        if found is not None and expression in [o.expression for o in found.order]:
+        if objective is not None and expression in [o.expression for o in objective.order]:
             raise InputError(f"{where} {quoted(text)} repeats {part.strip()}; allowed: each once")
         whole = ",".join(parts[number:]).strip()
-        found = Objective(whole, expression, found, inner is not None)
-    assert found is not None
-    return found
+        objective = Objective(whole, expression, objective, inner is not None)
+    assert objective is not None
+    return objective
 
 
 @dataclass(frozen=True)
@@ -238,7 +238,7 @@ class Problem:
     def _symbolic(self) -> SymbolicProblem:
         values = Symbols()
         metrics = self.design.metrics(values, SYMBOLIC, self.used_metrics)
-        found = []
+        expressions = []
         for where, text, expression in self._asked:
             if unknown := min(expression.symbols - metrics.keys(), default=None):
                 known = among(unknown, sorted(self.design.vocabulary))
@@ -247,15 +247,15 @@ class Problem:
                 )
             self._check_size(expression, f"{where}: {quoted(text)}")
             try:
-                found.append(expression.substitute(metrics))
+                expressions.append(expression.substitute(metrics))
             except ZeroDivisionError:
                 raise InputError(
                     f"{where}: {quoted(text)} divides by what is always "
                     "0; allowed: positive divisors"
                 ) from None
-        limits, still_open = zip(found[1:], self.limits, strict=True), self.open_limits
+        limits, still_open = zip(expressions[1:], self.limits, strict=True), self.open_limits
         exceedable = tuple((used, limit.bound) for used, limit in limits if limit in still_open)
-        return SymbolicProblem(found[0], exceedable, self.design.conditions(values, SYMBOLIC))
+        return SymbolicProblem(expressions[0], exceedable, self.design.conditions(values, SYMBOLIC))
 
     @cached_property
     def floors(self) -> tuple[Expression, ...]:
@@ -330,15 +330,15 @@ class Problem:
                 reach = as_interval(ranges[name])
                 low = max(reach.low, least.get(name, reach.low))
                 ranges[name] = Interval(low, max(min(reach.high, most.get(name, reach.high)), low))
-            found = Fraction(as_interval(expression.evaluate(ranges, INTERVAL)).low)
-            if found < 0:  # what nothing keeps small may be anything
+            lowest = Fraction(as_interval(expression.evaluate(ranges, INTERVAL)).low)
+            if lowest < 0:  # what nothing keeps small may be anything
                 for name in falls - most.keys():
                     if not self.design.vocabulary[name].most:
                         ranges[name] = Interval(ranges[name].low, Fraction(LARGEST))
-                found = Fraction(as_interval(expression.evaluate(ranges, INTERVAL)).low)
+                lowest = Fraction(as_interval(expression.evaluate(ranges, INTERVAL)).low)
         except (InputError, ZeroDivisionError):
             return None
-        return found if found > -SENSIBLE else None
+        return lowest if lowest > -SENSIBLE else None
 
     def _used(self, configuration: Mapping[str, int]) -> dict[str, Fraction]:
         return self.design.metrics(_fractions(configuration), FRACTION, self.used_metrics)

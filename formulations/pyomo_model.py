@@ -193,13 +193,11 @@ class _Point:
         return span is not None and span.low > 0
 
 
-def _refuse_what_is_not_smooth(problem: Problem, found: tuple[Expression, ...]) -> None:
-    if found:
-        shown = str(found[0])
-        shown = shown if len(shown) < SHOWN else shown[: SHOWN - 3] + "…"
-        how = (
-            f"grow with '{shown}'" if isinstance(found[0], Minimum) else f"fall as '{shown}' grows"
-        )
+def _refuse_what_is_not_smooth(problem: Problem, nodes: tuple[Expression, ...]) -> None:
+    if nodes:
+        text = str(nodes[0])
+        text = text if len(text) < SHOWN else text[: SHOWN - 3] + "…"
+        how = f"grow with '{text}'" if isinstance(nodes[0], Minimum) else f"fall as '{text}' grows"
         raise InputError(
             f"objective '{problem.objective.text}' has no smooth program: it may "
             f"{how}; allowed: objectives that grow with "

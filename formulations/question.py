@@ -187,15 +187,15 @@ class Question(ABC):
         if self.layers:
             pairs = zip(network.layers, self.layers, strict=True)
             return tuple(LayerProblems(layer, (problem,)) for layer, problem in pairs)
-        posed = []
+        layers = []
         for layer in network.layers:
             try:
-                posed.append(LayerProblems(layer, self.problems(layer.nest)))
+                layers.append(LayerProblems(layer, self.problems(layer.nest)))
             except InputError as error:
                 raise InputError(
                     f"layer {layer.name}: {error}; --layers leaves layers out"
                 ) from None
-        return tuple(posed)
+        return tuple(layers)
 
     def minimising(self, objective: Objective) -> Self:
         """The same with another objective."""
@@ -276,19 +276,19 @@ class Question(ABC):
         raise KeyError(name)
 
 
-def parse_limits(given: Mapping[str, object] | Sequence[str]) -> dict[str, Bound]:
+def parse_limits(words: Mapping[str, object] | Sequence[str]) -> dict[str, Bound]:
     """Limits from words such as ``dsp=8601,bram18k=3763`` or ``latency*dsp<=1e9``, several times,
     or by name.
 
     The left side is any expression over metrics; ``<=`` and ``=`` mean the same. A bound may be a
     share of the platform's resource (``bram18k=50%``), or ``none``.
     """
-    if isinstance(given, Mapping):
+    if isinstance(words, Mapping):
         return {
-            str(name): parse_upper(str(name), value, "--limit: ") for name, value in given.items()
+            str(name): parse_upper(str(name), value, "--limit: ") for name, value in words.items()
         }
     limits: dict[str, Bound] = {}
-    texts = several(given)
+    texts = several(words)
     for text in texts:
         if re.search(r"[^=<>]\s*(>=?|=>|<(?!=)|==)", text):
             raise InputError(

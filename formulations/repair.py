@@ -73,18 +73,20 @@ class Repair:
         Returns all quantities, and which configurations are legal: all, unless an axis is empty or
         rules across axes cannot be kept in this way.
         """
-        count, asked = wanted.shape[1], dict(zip(self.names, wanted, strict=True))
+        count, wishes = wanted.shape[1], dict(zip(self.names, wanted, strict=True))
         values: dict[str, Any] = {}
         legal = np.ones(count, bool)
         for axis in self._axes:
-            found, fits = axis.nearest(asked, count)
-            values |= found
+            rows, fits = axis.nearest(wishes, count)
+            values |= rows
             legal &= fits
         for name, links in self._across.items():
             home = self.space.axis_of[name]
             options = home.options(name)
             tried = {**values, name: options[:, None]}
-            chosen, some = _pick(options, _all(home.legal(tried), links, tried, count), asked[name])
+            chosen, some = _pick(
+                options, _all(home.legal(tried), links, tried, count), wishes[name]
+            )
             values[name] = np.where(some, chosen, values[name])
         if self._unsure:
             values = {
@@ -99,11 +101,11 @@ class Repair:
     def _decided_across(self) -> dict[str, list[Link]]:
         """For every quantity that stands alone the rules across axes of which it is the last."""
         alone = [name for name in self.names if _stands_alone(self.space.axis_of[name], name)]
-        found: dict[str, list[Link]] = {}
+        links_by_last: dict[str, list[Link]] = {}
         for link in self.space.links:
             if last := [name for name in alone if name in link.symbols][-1:]:
-                found.setdefault(last[0], []).append(link)
-        return {name: found[name] for name in alone if name in found}
+                links_by_last.setdefault(last[0], []).append(link)
+        return {name: links_by_last[name] for name in alone if name in links_by_last}
 
 
 class _AxisRepair:
@@ -136,41 +138,41 @@ class _AxisRepair:
             return low, 1 << high.bit_length() - 1 if _quantity(
                 self.axis, name
             ).kind is QuantityKind.POWER_OF_TWO else high
-        found = self._table.taken[name] if name in self._ports else self._table.rows[name]
-        return int(found.min()), int(found.max())
+        taken = self._table.taken[name] if name in self._ports else self._table.rows[name]
+        return int(taken.min()), int(taken.max())
 
     def nearest(self, wanted: Mapping[str, Values], count: int) -> tuple[dict[str, Values], Mask]:
         """Values of all quantities, and which of them are legal: all, or none."""
         if not self._ranged:
             return self._by_table(wanted, count)
-        found, legal = self._with_ports(self._by_ranges(wanted, count), wanted, count)
+        row, legal = self._with_ports(self._by_ranges(wanted, count), wanted, count)
         # the best by fewer rules is the best by all if it keeps them
-        legal &= self.axis.legal(found)
+        legal &= self.axis.legal(row)
         if not legal.all():
             rest = ~legal
             repaired, legal[rest] = self._by_table(
                 {name: wanted[name][rest] for name in self._wanted}, int(rest.sum())
             )
             for name, values in repaired.items():
-                found[name][rest] = values
-        return found, legal
+                row[name][rest] = values
+        return row, legal
 
     @property
     def _wanted(self) -> list[str]:
         return [*self._keys, *self._ports]
 
     def _by_ranges(self, wanted: Mapping[str, Values], count: int) -> dict[str, Values]:
-        found: dict[str, Any] = {}
+        chosen: dict[str, Any] = {}
         for quantity in self._core.free:
-            most = np.maximum(quantity.most(_followed(self._core, found)), quantity.low)
+            most = np.maximum(quantity.most(_followed(self._core, chosen)), quantity.low)
             value = np.clip(wanted[quantity.name], quantity.low, most)
             if quantity.kind is QuantityKind.POWER_OF_TWO:
                 options = self._core.options(quantity.name)
                 value = options[np.maximum(np.searchsorted(options, value, side="right") - 1, 0)]
-            found[quantity.name] = value
+            chosen[quantity.name] = value
         return {
             name: np.array(_column(values, count))
-            for name, values in self._core.completed(found).items()
+            for name, values in self._core.completed(chosen).items()
         }
 
     def _by_table(self, wanted: Mapping[str, Values], count: int) -> tuple[dict[str, Values], Mask]:
@@ -186,13 +188,13 @@ class _AxisRepair:
         self, rows: Rows, wanted: Mapping[str, Values], count: int
     ) -> tuple[dict[str, Values], Mask]:
         legal = np.ones(count, bool)
-        found = dict(rows)
+        chosen = dict(rows)
         for name, options in self._ports.items():
-            found[name], some = _pick(
+            chosen[name], some = _pick(
                 options, self._fits(name, options[:, None], rows, count), wanted[name]
             )
             legal &= some
-        return found, legal
+        return chosen, legal
 
     def _fits(self, name: str, option: Any, rows: Rows, count: int) -> Mask:
         """Whether values of a port are legal beside rows of the core."""
@@ -243,17 +245,17 @@ class _Table:
             key = group * self._radix + self.rows[name]
             new = np.concatenate([[True], key[1:] != key[:-1]])[:count]
             self._starts = np.flatnonzero(new)
-            found = key[self._starts]
-            first = np.searchsorted(found, np.arange(int(group.max(initial=0)) + 1) * self._radix)
-            self._steps.append((found, first))
+            codes = key[self._starts]
+            first = np.searchsorted(codes, np.arange(int(group.max(initial=0)) + 1) * self._radix)
+            self._steps.append((codes, first))
             group = np.cumsum(new) - 1
 
     def nearest(self, wanted: Sequence[Values], count: int) -> dict[str, Values]:
         """The row that the rule picks for each of ``count`` wishes, one array per key."""
         group = np.zeros(count, dtype=np.int64)
-        for (found, first), values in zip(self._steps, wanted, strict=True):
+        for (codes, first), values in zip(self._steps, wanted, strict=True):
             key = group * self._radix + np.clip(values, 0, self._radix - 1)
-            group = np.maximum(np.searchsorted(found, key, side="right") - 1, first[group])
+            group = np.maximum(np.searchsorted(codes, key, side="right") - 1, first[group])
         place = self._starts[group]
         return {name: column[place] for name, column in self.rows.items()}
 
@@ -267,12 +269,12 @@ def _pick(options: Values, legal: Mask, wanted: Values) -> tuple[Values, Mask]:
     return options[np.where(below.any(axis=0), last, legal.argmax(axis=0))], some
 
 
-def _all(found: Any, links: Sequence[Link], values: NumbersByName, count: int) -> Mask:
+def _all(legal: Any, links: Sequence[Link], values: NumbersByName, count: int) -> Mask:
     """Whether values are legal and keep some rules, shape (options, wishes)."""
     for link in links:
-        found = found & link.holds(values)
-    options = np.shape(found)[0] if np.ndim(found) == 2 else 1
-    return np.broadcast_to(found, (options, count))
+        legal = legal & link.holds(values)
+    options = np.shape(legal)[0] if np.ndim(legal) == 2 else 1
+    return np.broadcast_to(legal, (options, count))
 
 
 def _column(values: Any, count: int) -> Values:
@@ -311,16 +313,16 @@ def _without(axis: Axis, names: AbstractSet[str]) -> Axis:
 
 def _followed(axis: Axis, values: NumbersByName) -> dict[str, Any]:
     """Values with those that follow from them by now."""
-    found = dict(values)
+    known = dict(values)
     for quantity in axis.quantities:
         expression = axis.definitions.get(quantity.name)
         if (
             expression is not None
-            and quantity.name not in found
-            and expression.symbols <= found.keys()
+            and quantity.name not in known
+            and expression.symbols <= known.keys()
         ):
-            found[quantity.name] = expression.evaluate(found, NUMPY)
-    return found
+            known[quantity.name] = expression.evaluate(known, NUMPY)
+    return known
 
 
 def _size(axis: Axis) -> float:

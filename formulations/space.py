@@ -279,24 +279,24 @@ class Axis:
 
     def legal(self, values: NumbersByName) -> Any:
         """Whether values of its quantities are a legal row, entrywise for arrays."""
-        found: Any = True
+        legal: Any = True
         for quantity in self.quantities:
-            found = quantity.allows(values) & found
+            legal = quantity.allows(values) & legal
         for link in self.links:
-            found = link.holds(values) & found
-        return found
+            legal = link.holds(values) & legal
+        return legal
 
     def completed(self, values: NumbersByName) -> dict[str, Any]:
         """Values of free quantities with those that follow from them, in the order of the axis."""
-        found = dict(values)
+        known = dict(values)
         waiting = dict(self.definitions)
         while waiting:
             ready = [
-                name for name, expression in waiting.items() if expression.symbols <= found.keys()
+                name for name, expression in waiting.items() if expression.symbols <= known.keys()
             ]
             for name in ready:
-                found[name] = waiting.pop(name).evaluate(found, NUMPY)
-        return {quantity.name: found[quantity.name] for quantity in self.quantities}
+                known[name] = waiting.pop(name).evaluate(known, NUMPY)
+        return {quantity.name: known[quantity.name] for quantity in self.quantities}
 
 
 @dataclass(frozen=True)
@@ -365,13 +365,13 @@ class Space:
 
     def completed(self, values: NumbersByName) -> dict[str, Any]:
         """Values of the free quantities with those of all others that follow from them."""
-        found = dict(values)
+        known = dict(values)
         for name, expression in self.definitions.items():
-            if expression.symbols <= found.keys():
-                found[name] = expression.evaluate(found, NUMPY)
+            if expression.symbols <= known.keys():
+                known[name] = expression.evaluate(known, NUMPY)
         complete: dict[str, Any] = {}
         for axis in self.axes:
-            own = {q.name: found[q.name] for q in axis.quantities if q.name in found}
+            own = {q.name: known[q.name] for q in axis.quantities if q.name in known}
             complete |= axis.completed(own) if all(q.name in own for q in axis.free) else own
         for name, expression in self.definitions.items():
             complete[name] = expression.evaluate(complete, NUMPY)
@@ -398,10 +398,10 @@ def make_space(axes: Sequence[Axis], links: Sequence[Link]) -> Space:
     for link in links:
         home = next((axis.name for axis in axes if link.symbols <= axis.symbols), None)
         (across if home is None else own[home]).append(link)
-    found = tuple(
+    merged = tuple(
         Axis(axis.name, axis.quantities, tuple(own[axis.name]), axis.runs) for axis in axes
     )
-    return Space(found, tuple(across))
+    return Space(merged, tuple(across))
 
 
 def _column(expression: Expression, rows: Mapping[str, Values], count: int) -> Values:

@@ -33,11 +33,11 @@ class Expression:
         try:
             return self._hash
         except AttributeError:
-            found = hash(
+            value = hash(
                 (type(self).__name__, *(getattr(self, name) for name in self.__match_args__))
             )
-            object.__setattr__(self, "_hash", found)
-            return found
+            object.__setattr__(self, "_hash", value)
+            return value
 
     def __add__(self, other: Operand) -> Expression:
         return add(self, other)

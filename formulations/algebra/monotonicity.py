@@ -38,19 +38,19 @@ def trends(expression: Expression, ranges: Mapping[str, Interval]) -> dict[Expre
 
     For every part: 1 if the expression never falls, -1 if it never rises, 0 if neither is known.
     """
-    found: dict[Expression, int] = {}
+    directions: dict[Expression, int] = {}
 
     def visit(node: Expression, trend: int) -> None:
-        if node in found and found[node] != trend:
+        if node in directions and directions[node] != trend:
             trend = 0  # the part stands in several places that pull it different ways
-        if found.get(node) == trend:
+        if directions.get(node) == trend:
             return
-        found[node] = trend
+        directions[node] = trend
         for child, direction in _directions(node, ranges):
             visit(child, trend * direction)
 
     visit(expression, 1)
-    return found
+    return directions
 
 
 #: Where metrics are, for all that is known of them when it is asked which way expressions over them
@@ -60,11 +60,11 @@ POSITIVE = Interval(Fraction(1, 10**30), Fraction(10**60))
 
 def falling(*expressions: Expression) -> frozenset[str]:
     """The metrics that some of these expressions may fall with."""
-    found = set[str]()
+    names = set[str]()
     for expression in expressions:
         moves = trends(expression, dict.fromkeys(expression.symbols, POSITIVE))
-        found |= {name for name in expression.symbols if moves.get(Symbol(name), 0) != 1}
-    return frozenset(found)
+        names |= {name for name in expression.symbols if moves.get(Symbol(name), 0) != 1}
+    return frozenset(names)
 
 
 def misplaced(directions: Mapping[Expression, int]) -> tuple[Expression, ...]:
@@ -88,7 +88,7 @@ def _directions(node: Expression, ranges: Mapping[str, Interval]) -> list[tuple[
         ]
     if isinstance(node, Product):
         signs = [_sign(base, ranges) ** (abs(exponent) % 2 or 2) for base, exponent in node.factors]
-        found = []
+        pairs = []
         for place, (base, exponent) in enumerate(node.factors):
             # the derivative of b**e is e·b**(e - 1)
             sign = _sign(base, ranges)
@@ -96,8 +96,8 @@ def _directions(node: Expression, ranges: Mapping[str, Interval]) -> list[tuple[
             direction = (1 if node.coefficient > 0 else -1) * (1 if exponent > 0 else -1) * own
             for other in (*signs[:place], *signs[place + 1 :]):
                 direction *= other
-            found.append((base, direction))
-        return found
+            pairs.append((base, direction))
+        return pairs
     return (
         [(child, 1) for child in node.children] if isinstance(node, Sum | Maximum | Minimum) else []
     )

@@ -63,8 +63,8 @@ def below(value: float | Fraction) -> float:
 
 def all_below(bounds: Floats) -> Floats:
     """`below`, entry by entry."""
-    found: Floats = bounds * (1 - np.copysign(ROUNDING, bounds))
-    return found
+    lowered: Floats = bounds * (1 - np.copysign(ROUNDING, bounds))
+    return lowered
 
 
 def sum_below(terms: Floats) -> Floats:
@@ -78,8 +78,8 @@ def sum_below(terms: Floats) -> Floats:
     """
     with np.errstate(invalid="ignore"):
         sums = terms.sum(axis=0)
-    found: Floats = np.where(np.isnan(sums), inf, sums * (1 - np.copysign(2.0**-45, sums)))
-    return found
+    lowered: Floats = np.where(np.isnan(sums), inf, sums * (1 - np.copysign(2.0**-45, sums)))
+    return lowered
 
 
 def cutoff(target: Fraction) -> float:
@@ -96,8 +96,8 @@ def may_be_tied(bounds: Floats, target: Fraction) -> Mask:
     """Which bounds floats cannot tell from the target: the others are below it in truth, or above
     `cutoff`."""
     nearest = float(target)
-    found: Mask = bounds >= nearest - 2 * ROUNDING * abs(nearest)
-    return found
+    tied: Mask = bounds >= nearest - 2 * ROUNDING * abs(nearest)
+    return tied
 
 
 def finer_than_floats(step: Fraction, target: Fraction) -> bool:
@@ -321,10 +321,10 @@ def log_below(logarithm: Logarithms) -> Logarithms:
 def log_room(room: Floats, least: Floats) -> Floats:
     """How far terms of a sum may grow from ``least`` (logarithms) if the others leave them
     ``room``."""
-    found: Floats = (
+    growth: Floats = (
         np.log(np.maximum(room, 0) + LOG_MARGIN) - least + LOG_MARGIN * (1 + np.abs(least))
     )
-    return found
+    return growth
 
 
 def hull_below(offset: float) -> float:
@@ -342,27 +342,27 @@ def exceeds(low: Floats | float, high: Floats | float) -> Mask:
 def whole_up(values: Floats | float) -> Floats:
     """The least whole numbers in ranges that begin at positive values; one just below a value
     counts as in its range."""
-    found: Floats = np.ceil(np.asarray(values) * (1 - WHOLE))
-    return found
+    whole: Floats = np.ceil(np.asarray(values) * (1 - WHOLE))
+    return whole
 
 
 def whole_down(values: Floats | float) -> Floats:
     """The greatest whole numbers in ranges that end at positive values; one just above a value
     counts as in its range."""
-    found: Floats = np.floor(np.asarray(values) * (1 + WHOLE))
-    return found
+    whole: Floats = np.floor(np.asarray(values) * (1 + WHOLE))
+    return whole
 
 
 def exponent_up(exponents: Floats | float) -> Floats:
     """The least whole exponents in ranges that begin so; one just below counts as in its range."""
-    found: Floats = np.ceil(np.asarray(exponents) - WHOLE)
-    return found
+    whole: Floats = np.ceil(np.asarray(exponents) - WHOLE)
+    return whole
 
 
 def exponent_down(exponents: Floats | float) -> Floats:
     """The greatest whole exponents in ranges that end so; one just above counts as in its range."""
-    found: Floats = np.floor(np.asarray(exponents) + WHOLE)
-    return found
+    whole: Floats = np.floor(np.asarray(exponents) + WHOLE)
+    return whole
 
 
 def value_above(value: float | Fraction) -> float:

@@ -57,17 +57,17 @@ class QuantityDocument(Document):
 
     def quantity(self, name: str) -> HardwareQuantity:
         """The quantity. Raises `InputError` if it may be nothing."""
-        given = [
+        fields = [
             k
             for k in ("values", "range", "powers_of_two", "choices")
             if getattr(self, k) is not None
         ]
-        if given == ["values", "choices"]:  # some of them, as files of results say
-            given = ["choices"]
-        if len(given) != 1 or (self.step is not None and given != ["range"]):
-            found = " and ".join(given if self.step is None else [*given, "step"]) or "nothing"
+        if fields == ["values", "choices"]:  # some of them, as files of results say
+            fields = ["choices"]
+        if len(fields) != 1 or (self.step is not None and fields != ["range"]):
+            present = " and ".join(fields if self.step is None else [*fields, "step"]) or "nothing"
             raise InputError(
-                f"has {found}; allowed: one of values, range (with step, "
+                f"has {present}; allowed: one of values, range (with step, "
                 "perhaps), powers_of_two, choices"
             )
         if self.choices is not None:
@@ -90,7 +90,7 @@ class QuantityDocument(Document):
         )
         if not 1 <= len(span) <= MAX_VALUES:
             raise InputError(
-                f"{given[0]} is [{low}, {high}], which holds {len(span)} "
+                f"{fields[0]} is [{low}, {high}], which holds {len(span)} "
                 f"values; allowed: 1 to {MAX_VALUES}"
             )
         return HardwareQuantity(name, tuple(span), unit=self.unit)
@@ -188,8 +188,8 @@ def find_space(text: str) -> HardwareSpace:
 def space_model(family: str) -> type[Document]:
     """The model of space files of a family."""
     bases: Any = (SpaceDocument, ACCELERATORS[family].document)
-    found: type[Document] = create_model("SpaceDocument", __base__=bases)
-    return found
+    model: type[Document] = create_model("SpaceDocument", __base__=bases)
+    return model
 
 
 def read_space(document: Any, where: object) -> HardwareSpace:
@@ -237,12 +237,12 @@ def _space(read: Any, kind: AcceleratorKind, where: object) -> HardwareSpace:
                 files, files.ert, lambda path: kind.energies(accelerator, path), where, f"{at}.ert"
             ),
         )
-        found = _measured(
+        measured = _measured(
             files, files.art, lambda path: kind.areas(accelerator, path), where, f"{at}.art"
         )
         tables = _joined(
             tables,
-            {f"{part}.area": _figure(area, box, f"{at}.art") for part, area in found.items()},
+            {f"{part}.area": _figure(area, box, f"{at}.art") for part, area in measured.items()},
         )
     names = [quantity.name for quantity in quantities]
     for table in tables:
@@ -278,7 +278,7 @@ def _space(read: Any, kind: AcceleratorKind, where: object) -> HardwareSpace:
         read_objective(read.objective, "objective", metrics)
     for name in read.limits:
         parse_expression(name, where=f"limits.{name}", allowed=metrics)
-    asked = (
+    defaults = (
         read.description,
         read.source,
         tuple(read.workloads),
@@ -286,7 +286,7 @@ def _space(read: Any, kind: AcceleratorKind, where: object) -> HardwareSpace:
         dict(read.limits),
     )
     return HardwareSpace(
-        read.name, box.quantities, accelerator, figures, rules, costs, units, *asked
+        read.name, box.quantities, accelerator, figures, rules, costs, units, *defaults
     )
 
 
@@ -322,18 +322,18 @@ def _measured(
     at: str,
 ) -> dict[str, FigureDocument]:
     """Energies and areas of parts in files, by the values of an expression."""
-    found: dict[str, dict[str, Fraction]] = {}
+    tables: dict[str, dict[str, Fraction]] = {}
     for key, name in files.items():
         for figure, value in measure(Path(str(where)).parent / name).items():
             if read.parts is None or figure.partition(".")[0] in read.parts:
-                found.setdefault(figure, {})[key] = value
+                tables.setdefault(figure, {})[key] = value
     for part in read.parts or () if files else ():
-        if not any(figure.partition(".")[0] == part for figure in found):
+        if not any(figure.partition(".")[0] == part for figure in tables):
             raise InputError(
                 f"{at} says nothing of {quoted(part)}; allowed in parts: "
                 "those that files have tables of"
             )
-    return {figure: FigureDocument(of=read.of, table=table) for figure, table in found.items()}
+    return {figure: FigureDocument(of=read.of, table=table) for figure, table in tables.items()}
 
 
 def _figure(
@@ -387,30 +387,30 @@ def _check(
                 ) from None
         corners = [dict(box.corner(high=high)) for high in (False, True)]
         for values in corners if options is None else options:
-            shown = ", ".join(
+            place = ", ".join(
                 f"{q.name}={q.shown(int(values[q.name]))}"
                 for q in box.quantities
                 if q.name in values
             )
             try:
-                found = figure.at(values)
+                number = figure.at(values)
             except KeyError as missing:
                 keys = ", ".join(f"{float(key):g}" for key, _ in figure.table)
                 raise InputError(
-                    f"{name} has no entry for {missing.args[0]} ({shown}); "
+                    f"{name} has no entry for {missing.args[0]} ({place}); "
                     f"allowed by its table: {keys}"
                 ) from None
             except ZeroDivisionError:
                 raise InputError(
-                    f"{name} divides by 0 at {shown}; allowed: divisors that are positive"
+                    f"{name} divides by 0 at {place}; allowed: divisors that are positive"
                 ) from None
             if check is not None and all(
                 rule.holds(values) for rule in rules if rule.link.symbols <= values.keys()
             ):
                 try:
-                    check(name, found)
+                    check(name, number)
                 except InputError as error:
-                    raise InputError(f"{error} ({shown})") from None
+                    raise InputError(f"{error} ({place})") from None
 
 
 def space_fields(space: HardwareSpace) -> dict[str, Any]:

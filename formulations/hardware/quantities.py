@@ -54,10 +54,10 @@ class Box:
 
     def values(self, name: str) -> tuple[int, ...]:
         """The values that a quantity has in the box."""
-        found = (
+        pairs = (
             (q, span) for q, span in zip(self.quantities, self.spans, strict=True) if q.name == name
         )
-        quantity, (first, last) = next(found)
+        quantity, (first, last) = next(pairs)
         return quantity.values[first : last + 1]
 
     @property
@@ -135,8 +135,8 @@ class Figure:
         known = {name: Fraction(value) for name, value in values.items()} | {
             n: figure.at(values) for n, figure in self.others
         }
-        found = Fraction(self.expression.evaluate(known, FRACTION))
-        return dict(self.table)[found] if self.table else found
+        number = Fraction(self.expression.evaluate(known, FRACTION))
+        return dict(self.table)[number] if self.table else number
 
     def range(self, box: Box) -> Interval:
         """Bounds over a box, the tightest ones where it depends on few quantities in both ways."""
@@ -147,13 +147,13 @@ class Figure:
             ends = [box.corner(high=high) for high in (False, True)]
             least = {name: ends[move < 0][name] for name, move in known.items() if move}
             most = {name: ends[move > 0][name] for name, move in known.items() if move}
-            found = [
+            ends_there = [
                 (self.at({**values, **least}), self.at({**values, **most}) if most else None)
                 for values in options
             ]
             return Interval(
-                min(low for low, _ in found),
-                max(low if high is None else high for low, high in found),
+                min(low for low, _ in ends_there),
+                max(low if high is None else high for low, high in ends_there),
             )
         spans = box.intervals | {name: figure.range(box) for name, figure in self.others}
         reached = as_interval(self.expression.evaluate(spans, INTERVAL))
@@ -166,5 +166,5 @@ class Figure:
 @lru_cache(256)
 def moves(expression: Expression, quantities: tuple[HardwareQuantity, ...]) -> Mapping[str, int]:
     """1 or -1 for quantities with which an expression never falls or never rises, else 0."""
-    found = trends(expression, Box.whole(quantities).intervals)
-    return {name: found.get(Symbol(name), 0) for name in expression.symbols}
+    directions = trends(expression, Box.whole(quantities).intervals)
+    return {name: directions.get(Symbol(name), 0) for name in expression.symbols}

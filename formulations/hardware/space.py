@@ -93,13 +93,13 @@ class HardwareSpace:
     def mixed(self) -> tuple[str, ...]:
         """Quantities that a figure of `Trend.MIXED` follows from: boxes have one value of each."""
         trends = self.accelerator.trends
-        found = {
+        names = {
             s
             for name, figure in self.figures.items()
             if trends[name] is Trend.MIXED
             for s in figure.symbols
         }
-        return tuple(quantity.name for quantity in self.quantities if quantity.name in found)
+        return tuple(quantity.name for quantity in self.quantities if quantity.name in names)
 
     def allows(self, point: Configuration) -> bool:
         """Whether an accelerator keeps all rules."""
@@ -119,12 +119,12 @@ class HardwareSpace:
 
         Those of trend `Trend.MIXED` must have one value.
         """
-        found = {}
+        figures = {}
         for name, figure in self.figures.items():
             span, trend = figure.range(box), self.accelerator.trends[name]
             assert trend is not Trend.MIXED or span.low == span.high
-            found[name] = span.high if trend is Trend.HELPS else span.low
-        return found
+            figures[name] = span.high if trend is Trend.HELPS else span.low
+        return figures
 
     def cost(self, point: Configuration) -> dict[str, Fraction]:
         """The costs of an accelerator itself, by metric."""

@@ -114,7 +114,7 @@ class SystolicArrays:
             raise InputError(
                 f"rules has {len(space.rules)}; allowed: one for each of {', '.join(DIVIDED)}"
             )
-        found = {metric: limits[metric] / self.shares for metric in DIVIDED}
+        shares = {metric: limits[metric] / self.shares for metric in DIVIDED}
         if COMMON in space.figures:
             span = space.figures[COMMON].range(space.box)
             if span.low != span.high:
@@ -122,8 +122,8 @@ class SystolicArrays:
                     f"figures.{COMMON} may be several; allowed: one number of "
                     "shares, which each array may use"
                 )
-            found[COMMON] = limits[COMMON] * span.low / self.shares
-        return found
+            shares[COMMON] = limits[COMMON] * span.low / self.shares
+        return shares
 
 
 class ArraysDocument(Document):
@@ -155,12 +155,12 @@ class Arrays(AcceleratorKind):
         return SystolicArrays(*own, document.minimise, dataflow)
 
     def fields(self, accelerator: SystolicArrays) -> dict[str, Any]:
-        found = {
+        own = {
             name: getattr(accelerator, name)
             for name in ("platform", "dtype", "edition", "arrays", "shares", "minimise")
         }
-        found |= {} if accelerator.dataflow is None else {"dataflow": list(accelerator.dataflow)}
-        return found
+        own |= {} if accelerator.dataflow is None else {"dataflow": list(accelerator.dataflow)}
+        return own
 
     def energies(self, accelerator: SystolicArrays, path: Path) -> Mapping[str, Fraction]:
         """None: the data type has energies."""

@@ -43,10 +43,10 @@ class AddressNest:
     @property
     def addresses(self) -> Integers:
         """All of them, in order."""
-        found = np.full(1, self.base, np.int64)
+        numbers = np.full(1, self.base, np.int64)
         for turns, stride in self.axes:
-            found = np.add.outer(found, stride * np.arange(turns)).ravel()
-        return found
+            numbers = np.add.outer(numbers, stride * np.arange(turns)).ravel()
+        return numbers
 
     @property
     def merged(self) -> AddressNest:
@@ -62,11 +62,11 @@ class AddressNest:
     @property
     def steps(self) -> tuple[int, ...]:
         """What is added to the address where each loop goes on, and those inside begin again."""
-        inner, found = 0, []
+        inner, jumps = 0, []
         for turns, stride in reversed(self.axes):
-            found.append(stride - inner)
+            jumps.append(stride - inner)
             inner += stride * (turns - 1)
-        return tuple(reversed(found))
+        return tuple(reversed(jumps))
 
     def over(self, words: int) -> AddressNest | None:
         """The addresses in units of so many words; None where one is no multiple."""
@@ -126,12 +126,12 @@ class ArrayAddresses:
         """Subscripts that number the elements which tiles hold, and from one element to the next in
         the padded tensor: row by row, but the SIMD loop's dimension last where packs divide it."""
         shape, simd = self.tensor_shape(access), self.nest.simd
-        found = [
+        dimensions = [
             (s.without_gaps(self.nest.once), _gap(s, self.nest) * prod(shape[at + 1 :]))
             for at, s in enumerate(access)
         ]
-        along = sorted(found, key=lambda dimension: dimension[0].coefficient(simd) != 0)
-        return found if self._split(access, along) is None else along
+        along = sorted(dimensions, key=lambda dimension: dimension[0].coefficient(simd) != 0)
+        return dimensions if self._split(access, along) is None else along
 
     def _split(
         self, access: Access, dimensions: Iterable[tuple[Affine, int]]

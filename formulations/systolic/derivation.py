@@ -137,24 +137,24 @@ def choose_designs(
     """
     chosen = dataflows(nest) if dataflow is None else (find_dataflow(nest, dataflow),)
     orders = permutations(nest) if permutation is None else (permutation,)
-    found = tuple(derive(nest, loops, order, edition) for loops in chosen for order in orders)
+    arrays = tuple(derive(nest, loops, order, edition) for loops in chosen for order in orders)
     if target is not None:
-        refused = {a.name: "; ".join(design_obstacles(nest, a)) for a in found}
+        refused = {a.name: "; ".join(design_obstacles(nest, a)) for a in arrays}
         if all(refused.values()):
-            reason = f"{found[0].name}: {refused[found[0].name]}"
+            reason = f"{arrays[0].name}: {refused[arrays[0].name]}"
             raise InputError(
                 f"--for {target.value}: {target.title} builds no design of these ({reason})"
             )
-        found = tuple(a for a in found if not refused[a.name])
+        arrays = tuple(a for a in arrays if not refused[a.name])
     if edition is Edition.CYCLE and include_unbuildable:
         what = (
             "no design is left of those that cannot be built: the "
             "cycle edition says nothing of them"
         )
         raise InputError(f"--include-unbuildable: {what}; allowed: --edition exact or odyssey")
-    kept = tuple(a for a in found if a.buildable or include_unbuildable)
+    kept = tuple(a for a in arrays if a.buildable or include_unbuildable)
     if not kept:
-        names = "; ".join(f"{a.name}: {a.obstacle}" for a in found[:1])
+        names = "; ".join(f"{a.name}: {a.obstacle}" for a in arrays[:1])
         raise InputError(f"no buildable design is left ({names}); allowed: --include-unbuildable")
     running = tuple(
         a for a in kept if edition is not Edition.CYCLE or sums is Sums.LAST or a.hanging is None

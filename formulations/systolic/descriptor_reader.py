@@ -98,10 +98,10 @@ class Field:
         return self._below(key, self.value[key]) if key in self.value else None
 
     def __getitem__(self, key: str) -> Field:
-        found = self.find(key)
-        if found is None:
+        value = self.find(key)
+        if value is None:
             raise refuse(self.path, f"misses {quoted(key)}")
-        return found
+        return value
 
     def __iter__(self) -> Iterator[Field]:
         if not isinstance(self.value, list):

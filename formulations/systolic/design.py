@@ -60,9 +60,9 @@ PUBLISHED_WORD_BYTES = 4
 Spans = tuple[tuple[str, tuple[int, int | None]], ...]
 
 
-def fixed(given: Mapping[str, int]) -> Spans:
+def fixed(values: Mapping[str, int]) -> Spans:
     """Single values of hardware quantities."""
-    return tuple((name, (value, value)) for name, value in given.items())
+    return tuple((name, (value, value)) for name, value in values.items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,9 +127,9 @@ class SystolicDesign(Design):
     def buffers(self) -> Mapping[str, Expression]:
         """Words that each buffer needs for a tile, by I/O group; `ACCUMULATORS` names those of a
         PE."""
-        found = {group.name: group.size for group in self.array.packed_groups if group.buffers}
+        sizes = {group.name: group.size for group in self.array.packed_groups if group.buffers}
         accumulators = self.array.pe.accumulators
-        return found if accumulators is None else {**found, quantities.ACCUMULATORS: accumulators}
+        return sizes if accumulators is None else {**sizes, quantities.ACCUMULATORS: accumulators}
 
     @cached_property
     def extents(self) -> Mapping[str, int]:
@@ -164,14 +164,14 @@ class SystolicDesign(Design):
         """The hardware quantities of which one value is given, as results state them: PEs first,
         buffers last."""
         simd = quantities.t2(self.array.simd_loop).name
-        found = {
+        values = {
             "simd" if name == simd else name: low
             for name, (low, high) in self.hardware
             if low == high
         }
         kinds = ("lanes", "simd", "pack", "buffer")
         return dict(
-            sorted(found.items(), key=lambda entry: kinds.index(entry[0].partition(".")[0]))
+            sorted(values.items(), key=lambda entry: kinds.index(entry[0].partition(".")[0]))
         )
 
     @property
@@ -326,7 +326,7 @@ def systolic_space(design: SystolicDesign) -> Space:
         quantities.buffer(name).name: size.substitute(design.extents)
         for name, size in design.buffers.items()
     }
-    given = {name: span for name, span in design.hardware if name not in own}
+    spans = {name: span for name, span in design.hardware if name not in own}
     links = [link for group in array.packed_groups for link in pack_links(design, group)]
     if design.options.target is not None:
         links += dict.fromkeys(link for link, _ in requirements(design.nest, array))
@@ -344,17 +344,17 @@ def systolic_space(design: SystolicDesign) -> Space:
             separate.append(Axis(quantity.name, (quantity,)))
         else:
             loops[home].append(quantity)
-    axes = [_loop_axis(design, loop, tuple(found)) for loop, found in loops.items()]
+    axes = [_loop_axis(design, loop, tuple(space)) for loop, space in loops.items()]
     most = [
         (own[name], high) for name, (_, high) in design.hardware if name in own and high is not None
     ]
     links += [Link(size, Relation.AT_MOST, Constant(Fraction(high))) for size, high in most]
-    found = make_space([*axes, *separate], links)
-    fixed = {name: Constant(Fraction(low)) for name, (low, high) in given.items() if low == high}
+    space = make_space([*axes, *separate], links)
+    fixed = {name: Constant(Fraction(low)) for name, (low, high) in spans.items() if low == high}
     equal = (
-        Link(found.quantities[name].symbol, Relation.EQUAL, value) for name, value in fixed.items()
+        Link(space.quantities[name].symbol, Relation.EQUAL, value) for name, value in fixed.items()
     )
-    return make_space(found.axes, [*found.links, *equal]) if fixed else found
+    return make_space(space.axes, [*space.links, *equal]) if fixed else space
 
 
 def _loop_quantities(design: SystolicDesign, loop: str) -> tuple[Quantity, ...]:
@@ -395,7 +395,7 @@ def _loop_quantities(design: SystolicDesign, loop: str) -> tuple[Quantity, ...]:
     )
 
 
-def _loop_axis(design: SystolicDesign, loop: str, found: tuple[Quantity, ...]) -> Axis:
+def _loop_axis(design: SystolicDesign, loop: str, quantities_of_axis: tuple[Quantity, ...]) -> Axis:
     tiles, t1, t2, lanes = (
         q(loop) for q in (quantities.tiles, quantities.t1, quantities.t2, quantities.lanes)
     )
@@ -406,11 +406,11 @@ def _loop_axis(design: SystolicDesign, loop: str, found: tuple[Quantity, ...]) -
     ]
     if design.options.divisors_only:
         links.append(Link(t1, Relation.DIVIDES, extent))
-    packs = tuple(quantity.name for quantity in found[4:])
+    packs = tuple(quantity.name for quantity in quantities_of_axis[4:])
     # lanes ascend for each t2: the first of equal tiles is usually the best; of equal t1 one t2 may
     # serve for all
     runs = ((t2.name, tiles.name, *packs), (t1.name, *packs))
-    return Axis(loop, found, tuple(links), runs)
+    return Axis(loop, quantities_of_axis, tuple(links), runs)
 
 
 def _pack_quantity(design: SystolicDesign, group: IOGroup) -> Quantity:

@@ -174,17 +174,17 @@ class SystolicFamily(Family[SystolicDesign]):
         }
 
     def restriction_fields(self, designs: Sequence[SystolicDesign]) -> Mapping[str, Any]:
-        asked = _restriction(designs)
-        return {} if asked is None else {"restriction": asked}
+        restriction = _restriction(designs)
+        return {} if restriction is None else {"restriction": restriction}
 
     def unrestricted(self, designs: Sequence[SystolicDesign]) -> Sequence[SystolicDesign]:
-        if (asked := _restriction(designs)) is None:
+        if (restriction := _restriction(designs)) is None:
             raise InputError(
                 f"designs are {', '.join(design.name for design in designs)}, not all of a "
                 "dataflow and a permutation, or of any; allowed with unrestricted: all"
             )
         free = replace(designs[0], options=replace(designs[0].options, target=None))
-        return [replace(free, array=array) for array in _arrays(free, asked)]
+        return [replace(free, array=array) for array in _arrays(free, restriction)]
 
     def tiling_fields(
         self, design: SystolicDesign, configuration: Configuration
@@ -251,14 +251,14 @@ def setting_fields(options: SpaceOptions, technology: Technology) -> dict[str, A
     return {"space": space, "technology": asdict(technology)}
 
 
-def _arrays(like: SystolicDesign, asked: RestrictionDocument) -> tuple[SystolicArray, ...]:
+def _arrays(like: SystolicDesign, restriction: RestrictionDocument) -> tuple[SystolicArray, ...]:
     """The arrays that a question has, whose designs are otherwise ``like`` one of them."""
     return choose_designs(
         like.nest,
         like.array.edition,
-        asked.dataflow,
-        asked.permutation,
-        include_unbuildable=asked.include_unbuildable,
+        restriction.dataflow,
+        restriction.permutation,
+        include_unbuildable=restriction.include_unbuildable,
         target=like.options.target,
         sums=like.technology.machine.sums,
     )
@@ -269,12 +269,12 @@ def _restriction(designs: Sequence[SystolicDesign]) -> RestrictionDocument | Non
     array, names = designs[0].array, [design.array.name for design in designs]
     kinds = product((False, True), (None, array.dataflow), (None, array.permutation))
     for unbuildable, dataflow, permutation in kinds:
-        asked = RestrictionDocument(
+        restriction = RestrictionDocument(
             dataflow=dataflow, permutation=permutation, include_unbuildable=unbuildable
         )
         try:
-            if [each.name for each in _arrays(designs[0], asked)] == names:
-                return asked
+            if [each.name for each in _arrays(designs[0], restriction)] == names:
+                return restriction
         except InputError:  # it has no designs
             continue
     return None

@@ -209,10 +209,10 @@ def metric_values(costs: Costs, names: Collection[str] | None = None) -> dict[st
     Raises `InputError` if a metric asked for is not known for the technology.
     """
     technology = costs.point.technology
-    asked = [
+    wanted = [
         m for m in METRICS.values() if (m.known(technology) if names is None else m.name in names)
     ]
-    return {metric.name: metric.compute(costs) for metric in asked}
+    return {metric.name: metric.compute(costs) for metric in wanted}
 
 
 def tensor_words(array: SystolicArray, costs: Costs) -> dict[str, Any]:

@@ -43,5 +43,7 @@ class Point:
     def held(self, name: str, tile: Expression) -> Any:
         """Words that a buffer holds: a tile, or more where the buffer is a quantity, as layers
         share it."""
-        words, given = self.value(tile), buffer(name).name
-        return self.numbers.maximum(words, self.values[given]) if given in self.values else words
+        words, quantity = self.value(tile), buffer(name).name
+        return (
+            self.numbers.maximum(words, self.values[quantity]) if quantity in self.values else words
+        )

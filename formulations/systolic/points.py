@@ -113,9 +113,9 @@ def _stated(row: Mapping[str, Any], nest: LoopNest) -> dict[str, Any]:
     own = {"sizes": nest.settings, **row, **row.get("tiling", {})}
     for column, name in (("t1", "array_part"), ("t2", "latency_hiding")):
         factors = {loop: own.get(f"{column}.{loop}") for loop in nest.loops}
-        found = {loop: int(n) for loop, n in factors.items() if n is not None}
-        if found:
-            own.setdefault(name, found)
+        known = {loop: int(n) for loop, n in factors.items() if n is not None}
+        if known:
+            own.setdefault(name, known)
     if "simd" not in own:
         hidden = dict(own.get("latency_hiding", {}))
         own |= {"simd": hidden.pop(nest.simd, 1), "latency_hiding": hidden}
@@ -202,13 +202,13 @@ def _sizes(row: Mapping[str, str], nest: LoopNest) -> dict[str, int]:
 
 def _integers(row: Mapping[str, str], column: str) -> dict[str, int]:
     """A JSON object of integers; their range is checked by who uses them."""
-    found = parse_json(row[column], column)
-    if not isinstance(found, dict):
-        raise InputError(f"{column} is {quoted(found)}; allowed: a JSON object of integers")
-    for name, value in found.items():
+    numbers = parse_json(row[column], column)
+    if not isinstance(numbers, dict):
+        raise InputError(f"{column} is {quoted(numbers)}; allowed: a JSON object of integers")
+    for name, value in numbers.items():
         if type(value) is not int:
             raise InputError(f"{column}.{name} is {quoted(value)}; allowed: an integer")
-    return found
+    return numbers
 
 
 def _integer(row: Mapping[str, str], column: str) -> int:
@@ -289,16 +289,16 @@ def points_text(points: Sequence[Point]) -> str:
         if any(getattr(machine, name) != getattr(RTL, name) for machine in machines)
     ]
 
-    def row(point: Point, found: Mapping[str, Any]) -> list[object]:
-        (design, configuration), metrics = point, found["metrics"]
+    def row(point: Point, costs: Mapping[str, Any]) -> list[object]:
+        (design, configuration), metrics = point, costs["metrics"]
         tiling = design.tiling(configuration)
         mappings = (design.nest.settings, tiling.array_part, tiling.latency_hiding)
         return [
             design.nest.name,
             "",  # derived, not described
-            ",".join(found["dataflow"]),
-            found["permutation"],
-            found["edition"],
+            ",".join(costs["dataflow"]),
+            costs["permutation"],
+            costs["edition"],
             *(json.dumps(dict(mapping)) for mapping in mappings),
             tiling.simd,
             json.dumps(tiling.module_packs(design.array)),
@@ -307,7 +307,7 @@ def points_text(points: Sequence[Point]) -> str:
                 for name in own
             ),
             *(metrics[name] for name in known),
-            found["meets_bounds"],
+            costs["meets_bounds"],
         ]
 
     header = [

@@ -121,12 +121,12 @@ class SystolicProfile(Profile[SystolicDesign]):
     @property
     def innate(self) -> str:
         target = self.design.options.target
-        given = [
+        settings = [
             ("--min-lanes", self.design.options.min_lanes > 1),
             ("--divisors-only", self.design.options.divisors_only),
         ]
-        given += [] if target is None else [(f"--for {target.value}", True)]
-        within = " and ".join(name for name, on in given if on)
+        settings += [] if target is None else [(f"--for {target.value}", True)]
+        within = " and ".join(name for name, on in settings if on)
         causes = "the extents and the latency hiding that the accumulators need allow"
         return f"{causes}{f' (within {within})' if within else ''}"
 
@@ -147,13 +147,13 @@ class SystolicProfile(Profile[SystolicDesign]):
         """t1 and t2 of each band loop, of the SIMD loop the SIMD factor instead, and the packs that
         may be chosen."""
         array, free = self.design.array, {quantity.name for quantity in self.design.space.free}
-        found: dict[str, str] = {}
+        names: dict[str, str] = {}
         for loop in array.band:
-            found[f"t1_{loop}"] = quantities.t1(loop).name
+            names[f"t1_{loop}"] = quantities.t1(loop).name
             if loop in array.latency_hiding_loops:
-                found[f"t2_{loop}"] = quantities.t2(loop).name
-        found["simd"] = quantities.t2(array.simd_loop).name
+                names[f"t2_{loop}"] = quantities.t2(loop).name
+        names["simd"] = quantities.t2(array.simd_loop).name
         packs = {
             f"pack_{group.name}": quantities.pack(group.name).name for group in array.packed_groups
         }
-        return found | {name: quantity for name, quantity in packs.items() if quantity in free}
+        return names | {name: quantity for name, quantity in packs.items() if quantity in free}

@@ -166,8 +166,8 @@ class ArrayQuestion(Question):
         edition = read_edition(
             options.edition or (UNBUILDABLE_EDITION if options.include_unbuildable else EDITION)
         )
-        for option, given in (("--regime", options.regime), ("--sums", options.sums)):
-            if given is not None and edition is not Edition.CYCLE:
+        for option, value in (("--regime", options.regime), ("--sums", options.sums)):
+            if value is not None and edition is not Edition.CYCLE:
                 raise InputError(
                     f"{option} does not go with --edition {edition.value}; allowed: --edition cycle"
                 )
@@ -243,11 +243,11 @@ class ArrayQuestion(Question):
                 "odyssey; allowed: that edition only"
             )
         array = load_descriptor(Path(descriptor), nest)
-        for option, asked, found in (
+        for option, wanted, described in (
             ("--dataflow", self.dataflow and set(self.dataflow), set(array.dataflow)),
             ("--permutation", self.permutation, array.permutation),
         ):
-            if asked is not None and asked != found:
+            if wanted is not None and wanted != described:
                 raise InputError(
                     f"{option} does not match the descriptor, which describes {array.name}"
                 )
@@ -264,9 +264,9 @@ class ArrayQuestion(Question):
         return tuple(Problem(design, limits, self.objective) for design in self.designs(nest))
 
     def pose(self, network: Network) -> tuple[LayerProblems, ...]:
-        posed = super().pose(network)
-        posed[0].problems[0].symbolic()  # refuses a metric that the platform does not know
-        return posed
+        layers = super().pose(network)
+        layers[0].problems[0].symbolic()  # refuses a metric that the platform does not know
+        return layers
 
     @property
     def limits(self) -> tuple[Limit, ...]:
@@ -322,7 +322,7 @@ class ArrayQuestion(Question):
     @property
     def variables(self) -> Mapping[str, Variable]:
         def of(name: str, read: Any, label: Any) -> Variable:
-            return Variable(read, lambda asked, value: replace(asked, **{name: value}), label)
+            return Variable(read, lambda question, value: replace(question, **{name: value}), label)
 
         return {
             "platform": of("platform", lambda _, text: read_platform(text), lambda p: p.name),
@@ -331,7 +331,7 @@ class ArrayQuestion(Question):
             "objective": of("objective", lambda _, text: self.minimised(text), lambda o: o.text),
             "dataflow": of(
                 "dataflow",
-                lambda nest, given: find_dataflow(nest, parse_loops(given) or ()),
+                lambda nest, loops: find_dataflow(nest, parse_loops(loops) or ()),
                 ",".join,
             ),
             "permutation": of(
@@ -339,7 +339,9 @@ class ArrayQuestion(Question):
             ),
             "for": Variable(
                 lambda _, text: read_target(None if text == NO_TARGET else text),
-                lambda asked, value: replace(asked, space=replace(asked.space, target=value)),
+                lambda question, value: replace(
+                    question, space=replace(question.space, target=value)
+                ),
                 lambda target: NO_TARGET if target is None else target.value,
                 "compiler that builds it",
             ),
@@ -353,14 +355,14 @@ NO_TARGET = "none"
 # -- words of options ------------------------------------------------------------------
 
 
-def read_platform(given: str | PathLike[str] | platforms.Platform) -> platforms.Platform:
+def read_platform(platform: str | PathLike[str] | platforms.Platform) -> platforms.Platform:
     """A platform, or the name or path of one."""
-    return given if isinstance(given, platforms.Platform) else load_platform(str(given))
+    return platform if isinstance(platform, platforms.Platform) else load_platform(str(platform))
 
 
-def read_data_type(given: str | DataType) -> DataType:
+def read_data_type(data: str | DataType) -> DataType:
     """A data type, or the name of one."""
-    return given if isinstance(given, DataType) else data_type(given)
+    return data if isinstance(data, DataType) else data_type(data)
 
 
 def read_edition(name: object) -> Edition:
@@ -394,8 +396,8 @@ def machine_changes(
     """What options change of a machine, by its fields."""
     changes: dict[str, Any] = {}
     if regime is not None:
-        given = REGIMES[parse_choice("--regime", regime, list(REGIMES))]
-        changes |= {name: getattr(given, name) for name in LETTERS.values()}
+        waits = REGIMES[parse_choice("--regime", regime, list(REGIMES))]
+        changes |= {name: getattr(waits, name) for name in LETTERS.values()}
     for letter, count in parse_counts("--param", param, "d=1,m=8").items():
         changes[LETTERS[parse_choice("--param", letter, list(LETTERS))]] = count
     if fifo_depth is not None:

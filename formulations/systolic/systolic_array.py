@@ -223,14 +223,14 @@ class SystolicArray:
     @property
     def dummies(self) -> Mapping[str, Expression]:
         """The dummy modules of `helpers`."""
-        found = {}
+        modules = {}
         for group in (group for group in self.groups if group.exterior):
             copied = any(module.direction is Direction.IN for module in group.modules)
             if group.role is GroupRole.READ or not copied:
-                found[
+                modules[
                     f"{group.name}_PE_dummy_{'in' if group.role is GroupRole.READ else 'out'}"
                 ] = group.count
-        return found
+        return modules
 
     @property
     def packed_groups(self) -> tuple[IOGroup, ...]:

@@ -124,9 +124,9 @@ def _merged_away(array: SystolicArray, module: str) -> bool:
     )
 
 
-def _check_names(field: str, given: Mapping[str, int], expected: tuple[str, ...]) -> None:
-    missing = [name for name in expected if name not in given]
-    unknown = [name for name in given if name not in expected]
+def _check_names(field: str, values: Mapping[str, int], expected: tuple[str, ...]) -> None:
+    missing = [name for name in expected if name not in values]
+    unknown = [name for name in values if name not in expected]
     if missing or unknown:
         what = f"misses '{missing[0]}'" if missing else f"has unknown '{unknown[0]}'"
         raise InputError(f"{field} {what}; allowed: exactly {', '.join(expected)}")

@@ -187,8 +187,8 @@ def _distance(roofs: Roofs, roof: ComputeRoof | TrafficRoof) -> str:
 def _fields(known: Facts) -> dict[str, Any]:
     first, roofs, traffic = known.binding, known.roofs, known.roofs.traffic
 
-    def contender(found: Contender | None) -> dict[str, Any] | None:
-        return None if found is None else {"name": found.name, "cycles": found.cycles}
+    def contender(other: Contender | None) -> dict[str, Any] | None:
+        return None if other is None else {"name": other.name, "cycles": other.cycles}
 
     def compute(roof: ComputeRoof | None) -> dict[str, Any] | None:
         if roof is None:

@@ -157,19 +157,19 @@ def least_metrics(
     )
     per_operation = technology.mac * (array.factors - 1) + technology.register * len(words)
     energy = (nest.operations * per_operation + off_chip * technology.dram) * technology.mac_pj
-    found = {
+    least = {
         "latency": latency,
         "time": latency / (technology.clock_mhz * 1000),
         "off_chip_words": off_chip,
         "comm": off_chip,
     }
-    return {**found, "energy": energy, "edp": energy * latency}
+    return {**least, "energy": energy, "edp": energy * latency}
 
 
 def _allowed_units(data: DataType, factors: int, limits: Sequence[Limit]) -> int | None:
     """Multiply-accumulate units within the limits on dsp and comp."""
     per_unit = {"dsp": data.dsp(factors), "comp": Fraction(1)}
-    found = [
+    most = [
         floor(limit.bound / per_unit[limit.metric]) for limit in limits if limit.metric in per_unit
     ]
-    return min(found) if found else None
+    return min(most) if most else None

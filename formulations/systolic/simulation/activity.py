@@ -148,7 +148,7 @@ class SimulatedRun:
         return {one: other for pair in met.values() for one, other in (pair, pair[::-1])}
 
     def _chain(self, wait: FifoWait) -> tuple[tuple[FifoWait, ...], str]:
-        found, root, seen = [wait], wait.neighbour, set[str]()
+        chain, root, seen = [wait], wait.neighbour, set[str]()
         while root not in seen:
             seen.add(root)
             activity = self.by_name[root]
@@ -161,9 +161,9 @@ class SimulatedRun:
             if activity.meeting > longest:
                 root = self._partners[root]
             else:
-                found.append(activity.waits[0])
+                chain.append(activity.waits[0])
                 root = activity.waits[0].neighbour
-        return tuple(found), root
+        return tuple(chain), root
 
     def _share(self, name: str, activities: list[Activity]) -> ModuleShare:
         def mean(of: Callable[[Activity], int]) -> float:

@@ -113,8 +113,8 @@ class _Carrier:
         taken = [
             np.stack([self.fifos[name].popleft() for _ in range(loop.words)]) for name in loop.reads
         ]
-        given = actor.turn(loop, taken)
-        for name, words in zip(loop.writes, given, strict=True):
+        produced = actor.turn(loop, taken)
+        for name, words in zip(loop.writes, produced, strict=True):
             if len(words) != loop.words:
                 raise InputError(
                     f"{len(words)} words for FIFO '{name}'; allowed: {loop.words}, as its loop says"

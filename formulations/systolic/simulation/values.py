@@ -178,15 +178,15 @@ def reference(nest: LoopNest, tensors: Tensors) -> tuple[NDArray[Any], NDArray[A
             )
             factors += [view, [number[loop] for loop in loops]]
         kept = [number[loop] for subscript in nest.output for loop in subscript.loops]
-        found: NDArray[Any] = np.einsum(*factors, kept)
-        return found.reshape([span(s, nest.sizes) for s in nest.output])
+        result: NDArray[Any] = np.einsum(*factors, kept)
+        return result.reshape([span(s, nest.sizes) for s in nest.output])
 
-    found = summed(lambda tensor: tensor)
+    result = summed(lambda tensor: tensor)
     if exact:
-        return found, np.zeros(found.shape)
+        return result, np.zeros(result.shape)
     roundings = prod(nest.sizes[loop] for loop in nest.reduction_loops) + len(nest.inputs)
     unit = np.finfo(next(iter(tensors.values())).dtype).eps / 2
-    return found, 2 * roundings * unit * summed(np.abs)
+    return result, 2 * roundings * unit * summed(np.abs)
 
 
 class _Array:
@@ -232,10 +232,8 @@ class _Array:
     def words(self, group: IOGroup) -> Words:
         """Words that DRAM sends of a tensor, tile by tile; zeros beyond the tensor's end."""
         access = self.places.access(group.tensor)
-        found: Words = self.places.pad(access, self.tensors[group.tensor]).ravel()[
-            self.tiles(group)
-        ]
-        return found
+        sent: Words = self.places.pad(access, self.tensors[group.tensor]).ravel()[self.tiles(group)]
+        return sent
 
     def actor(self, module: str) -> Actor:
         """The actor of the processes of a module."""
@@ -308,15 +306,15 @@ class _Pe(Actor):
         added = [products, *named.values()]
         for words in reversed(added) if array.sums is Sums.FIRST else added:
             np.add.at(self._sums, at, words)  # turn by turn
-        given = []
+        produced = []
         for name in loop.writes:
             group = name.partition(" ")[0]
             if array.groups[group].role is GroupRole.READ:
-                given.append(taken[[name.partition(" ")[0] for name in loop.reads].index(group)])
+                produced.append(taken[[name.partition(" ")[0] for name in loop.reads].index(group)])
             else:
-                given.append(self._sums[at])
+                produced.append(self._sums[at])
                 self._sums[at] = 0
-        return given
+        return produced
 
 
 class _Sink(Actor):
