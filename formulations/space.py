@@ -180,17 +180,17 @@ class Axis:
     @cached_property
     def ranges(self) -> Mapping[str, tuple[int, int]]:
         """Smallest and largest value of every quantity, whatever the others are."""
-        found: dict[str, tuple[int, int]] = {}
+        extremes: dict[str, tuple[int, int]] = {}
         for quantity in self.quantities:
             high = quantity.high
             if isinstance(high, Expression):
                 spans = {
                     name: Interval(Fraction(low), Fraction(most))
-                    for name, (low, most) in found.items()
+                    for name, (low, most) in extremes.items()
                 }
                 high = int(as_interval(high.evaluate(spans, INTERVAL)).high)
-            found[quantity.name] = quantity.low, high
-        return found
+            extremes[quantity.name] = quantity.low, high
+        return extremes
 
     def options(self, name: str) -> Values:
         """All values that a quantity may take, ascending, whatever the others are."""

@@ -122,12 +122,12 @@ class Hierarchies:
         )
 
     def fields(self, accelerator: HierarchyAccelerator) -> dict[str, Any]:
-        found: dict[str, Any] = {
+        own: dict[str, Any] = {
             "architecture": architecture_fields(accelerator.architecture),
             "edition": accelerator.edition,
         }
-        found["architecture"] = ArchitectureDocument.model_validate(found["architecture"]).written()
-        return HierarchyDocument(**found, **asdict(accelerator.options)).written()
+        own["architecture"] = ArchitectureDocument.model_validate(own["architecture"]).written()
+        return HierarchyDocument(**own, **asdict(accelerator.options)).written()
 
     def completed(
         self, accelerator: HierarchyAccelerator, figures: Mapping[str, Figure]
@@ -148,29 +148,29 @@ class Hierarchies:
                         f"figures.{part}.mesh_{along} is beside {other}; "
                         f"allowed: {part}.fanout_{along}"
                     )
-        bursts, found = accelerator.architecture.bursts, dict(figures)
+        bursts, known = accelerator.architecture.bursts, dict(figures)
         for level, sizes in () if bursts is None else bursts.energies:
             words, energy = figures.get(f"{level}.words"), f"{level}.read_energy"
             if words is not None and energy not in figures and energy in accelerator.trends:
                 by_words = {Fraction(size): pj for size, pj in sizes}
                 keys = words.table or tuple((key, key) for key in by_words)
                 table = tuple((key, by_words[n]) for key, n in keys if n in by_words)
-                found[energy] = Figure(words.expression, table, words.others)
-        return accelerator, found
+                known[energy] = Figure(words.expression, table, words.others)
+        return accelerator, known
 
     def energies(self, accelerator: HierarchyAccelerator, path: Path) -> Mapping[str, Fraction]:
         """Those that the edition reads."""
-        architecture, found = accelerator.architecture, dict[str, Fraction | None]()
+        architecture, values = accelerator.architecture, dict[str, Fraction | None]()
         for name, actions in energy_tables(_accelergy(path, "ERT"), path).items():
             if name == architecture.compute.name:
-                found[f"{name}.energy"] = compute_energy(actions)
+                values[f"{name}.energy"] = compute_energy(actions)
             else:
-                found |= {
+                values |= {
                     f"{name}.{of}{'_energy' * (of != 'leak')}": pj
                     for of, pj in access_energies(actions).items()
                 }
         known = {
-            name: pj for name, pj in found.items() if pj is not None and name in accelerator.trends
+            name: pj for name, pj in values.items() if pj is not None and name in accelerator.trends
         }
         if not known:
             raise refuse(
@@ -182,14 +182,14 @@ class Hierarchies:
 
     def areas(self, accelerator: HierarchyAccelerator, path: Path) -> Mapping[str, Fraction]:
         parts = [part.name for part in accelerator.architecture.parts]
-        found = {
+        values = {
             name: area
             for name, area in areas(_accelergy(path, "ART"), path).items()
             if name in parts
         }
-        if not found:
+        if not values:
             raise refuse(path, f"ART has no area of {', '.join(parts)}; allowed: some")
-        return found
+        return values
 
     def check(self, accelerator: HierarchyAccelerator, figure: str, value: Fraction) -> None:
         with_figures(accelerator.architecture, {figure: value})
@@ -220,8 +220,8 @@ class Hierarchies:
                         figures.get(f"{part.name}.read_bandwidth", part.read_bandwidth),
                     )
         pes = x * y if pes is None else pes
-        found = {"pes": pes, "lanes": x * y / pes, "private_bytes": private, "shared_bytes": shared}
-        return found if read is None else found | {"bandwidth": as_expression(read)}
+        sizes = {"pes": pes, "lanes": x * y / pes, "private_bytes": private, "shared_bytes": shared}
+        return sizes if read is None else sizes | {"bandwidth": as_expression(read)}
 
 
 HIERARCHIES = Hierarchies()
@@ -255,19 +255,21 @@ def _bytes(level: Level, figures: Mapping[str, Expression]) -> Expression:
     return words * figures.get(WORD_BITS.name, level.word_bits) / 8
 
 
-def _architecture(given: Any, where: object) -> Architecture:
-    if isinstance(given, str):
-        beside = Path(str(where)).parent / given
+def _architecture(source: Any, where: object) -> Architecture:
+    if isinstance(source, str):
+        beside = Path(str(where)).parent / source
         return find_architecture(
-            str(beside) if given not in architecture_names() and beside.exists() else given
+            str(beside) if source not in architecture_names() and beside.exists() else source
         )
-    if isinstance(given, dict) and "levels" in given:
-        document = validated(ArchitectureDocument, given, f"{where}: architecture")
+    if isinstance(source, dict) and "levels" in source:
+        document = validated(ArchitectureDocument, source, f"{where}: architecture")
         try:
             return read_architecture_document(document)
         except InputError as error:
             raise refuse(where, f"architecture: {error}") from None
     document = (
-        given if isinstance(given, dict) and "architecture" in given else {"architecture": given}
+        source
+        if isinstance(source, dict) and "architecture" in source
+        else {"architecture": source}
     )
     return architecture_of(document, None, Path(str(where)).stem, where)

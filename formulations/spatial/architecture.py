@@ -151,13 +151,13 @@ class OperandNetworks:
 
     def links(self, network: str) -> int:
         """Links of one of the `NETWORKS`."""
-        found: int = getattr(self, f"{network}_links")
-        return found
+        count: int = getattr(self, f"{network}_links")
+        return count
 
     def virtual(self, network: str) -> int:
         """Groups that may take turns at a link of one of the `NETWORKS`."""
-        found: int = getattr(self, f"{network}_virtual")
-        return found
+        count: int = getattr(self, f"{network}_virtual")
+        return count
 
 
 @dataclass(frozen=True, slots=True)

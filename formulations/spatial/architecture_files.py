@@ -92,13 +92,13 @@ def read_architecture(path: str | Path) -> Architecture:
     """
     file = Path(path)
     if file.is_dir():
-        found = [each for name in ARCHITECTURE_FILES if (each := file / name).is_file()]
-        if not found:
+        candidates = [each for name in ARCHITECTURE_FILES if (each := file / name).is_file()]
+        if not candidates:
             raise refuse(
                 path,
                 f"has no architecture; allowed: a folder with {' or '.join(ARCHITECTURE_FILES)}",
             )
-        file = found[0]
+        file = candidates[0]
     document = load(file)
     name = file.stem if file.name not in ARCHITECTURE_FILES else file.resolve().parent.name
     beside = next((each for name in ENERGY_FILES if (each := file.parent / name).is_file()), None)
@@ -246,12 +246,12 @@ class _Part:
 
     def take(self, *names: str) -> Any:
         """The value of an attribute under any of its names; None where it has none."""
-        found = [name for name in names if name in self.attributes]
-        if len(found) > 1:
+        present = [name for name in names if name in self.attributes]
+        if len(present) > 1:
             raise refuse(
-                self.where, f"{self.name} has {found[0]} and {found[1]}; allowed: one of them"
+                self.where, f"{self.name} has {present[0]} and {present[1]}; allowed: one of them"
             )
-        return self.attributes.pop(found[0]) if found else None
+        return self.attributes.pop(present[0]) if present else None
 
     def number(self, *names: str, least: int = 0) -> Fraction | None:
         value = self.take(*names)
@@ -390,7 +390,7 @@ def _level(part: _Part, table: Mapping[str, Mapping[str, Fraction]]) -> Level:
     both = part.number("bandwidth")
     read, write = part.number("read_bandwidth"), part.number("write_bandwidth")
     half = None if both is None else both / 2
-    found = Level(
+    level = Level(
         part.name,
         words,
         tensor_words,
@@ -406,22 +406,22 @@ def _level(part: _Part, table: Mapping[str, Mapping[str, Fraction]]) -> Level:
         **part.instances(),
     )
     part.finish()
-    return found
+    return level
 
 
 def _capacity(part: _Part, bits: int, row: int) -> tuple[int | None, tuple[tuple[str, int], ...]]:
     """Words of an instance, and of its parts for one tensor each, where sizes name tensors; a row
     has ``row`` words."""
     names = (("entries",), ("bytes",), ("depth", "memory_depth"), ("sizeKB", "size_kb"))
-    given = [(name[0], part.take(*name)) for name in names if part.attributes.keys() & set(name)]
-    if len(given) > 1:
+    stated = [(name[0], part.take(*name)) for name in names if part.attributes.keys() & set(name)]
+    if len(stated) > 1:
         raise refuse(
             part.where, f"{part.name} has two sizes; allowed: one of entries, bytes, depth, sizeKB"
         )
-    if not given:
+    if not stated:
         return None, ()
     (unit, value), per_unit = (
-        given[0],
+        stated[0],
         {"entries": 1, "bytes": Fraction(8, bits), "depth": row, "sizeKB": Fraction(8192, bits)},
     )
     named = value if isinstance(value, dict) and unit in ("entries", "bytes") else {"": value}
@@ -470,6 +470,6 @@ def _compute(part: _Part, table: Mapping[str, Mapping[str, Fraction]]) -> Comput
             part.where,
             f"{part.name} has no energy of a computation; allowed: an ERT, or the attribute energy",
         )
-    found = Compute(part.name, **part.instances(), energy=energy)
+    compute = Compute(part.name, **part.instances(), energy=energy)
     part.finish()
-    return found
+    return compute

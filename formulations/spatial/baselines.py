@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from ithaca.formulations.spatial.architecture import Architecture
-from ithaca.formulations.spatial.constraints import Asked, Constraints
+from ithaca.formulations.spatial.constraints import Constraints, FactorRange
 from ithaca.workloads.affine import Access
 from ithaca.workloads.nest import LoopNest
 
@@ -42,7 +42,7 @@ def dataflows(
     def fixed(spread: Iterable[str], stays: Access | None) -> Constraints:
         over = set(spread)
         factors = [
-            (level, "spatial", loop, Asked(1, 1))
+            (level, "spatial", loop, FactorRange(1, 1))
             for level in meshes
             for loop in nest.loops
             if loop not in over
@@ -57,13 +57,13 @@ def dataflows(
         )
 
     pixels = [loop for loop in moved if nest.output.indexed_by(loop)] or nest.parallel_loops
-    found = {
+    named = {
         "output-stationary": fixed(pixels, nest.output),
         "weight-stationary": fixed(
             (loop for loop in nest.loops if weights.indexed_by(loop) and loop not in moved), weights
         ),
     }
-    return {**found, "row-stationary": fixed(windows[rows], None)} if windows else found
+    return {**named, "row-stationary": fixed(windows[rows], None)} if windows else named
 
 
 def _weights(nest: LoopNest) -> Access:

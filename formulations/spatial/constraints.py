@@ -78,7 +78,7 @@ def constraints_schema() -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class FactorRange:
     """What a factor may be."""
 
     low: int
@@ -91,7 +91,7 @@ class Asked:
 class Constraints:
     """What mappings are restricted to. An `InputError` names what contradicts itself."""
 
-    factors: tuple[tuple[str, str, str, Asked], ...] = ()
+    factors: tuple[tuple[str, str, str, FactorRange], ...] = ()
     """Ranges of factors, by level, ``temporal`` or ``spatial``, and loop."""
     directions: tuple[tuple[str, str, str], ...] = ()
     """Whether spatial loops lie along ``x`` or ``y``, by level and loop."""
@@ -106,16 +106,16 @@ class Constraints:
     where: str = "constraints"
     """What error lines begin with."""
 
-    def factor(self, level: str, kind: str, loop: str) -> Asked:
+    def factor(self, level: str, kind: str, loop: str) -> FactorRange:
         """What the factor of a loop may be among a level's temporal or spatial loops."""
-        asked = [found for *at, found in self.factors if at == [level, kind, loop]]
-        highs = [found.high for found in asked if found.high is not None]
-        return Asked(max((found.low for found in asked), default=1), min(highs, default=None))
+        ranges = [span for *at, span in self.factors if at == [level, kind, loop]]
+        highs = [span.high for span in ranges if span.high is not None]
+        return FactorRange(max((span.low for span in ranges), default=1), min(highs, default=None))
 
     def lies_along(self, level: str, loop: str, direction: str) -> bool:
         """Whether a spatial loop of a level may lie along a direction."""
-        asked = {found for *at, found in self.directions if at == [level, loop]}
-        return not asked or asked == {direction}
+        sides = {side for *at, side in self.directions if at == [level, loop]}
+        return not sides or sides == {direction}
 
     def innermost(self, level: str) -> tuple[str, ...]:
         """The innermost temporal loops of a level, the innermost last."""
@@ -133,7 +133,7 @@ class Constraints:
     def asks_for_more(self) -> bool:
         """Whether larger factors, or more multipliers that work, are asked for than mappings may
         have of themselves."""
-        return self.least_used > 0 or any(found.low > 1 for *_, found in self.factors)
+        return self.least_used > 0 or any(span.low > 1 for *_, span in self.factors)
 
     def check(self, nest: LoopNest, architecture: Architecture) -> None:
         """Refuse what nest and architecture do not have, and what contradicts itself or them."""
@@ -172,18 +172,18 @@ class Constraints:
             if not (self.lies_along(name, loop, "x") or self.lies_along(name, loop, "y")):
                 yield f"{loop} of {name} is to lie along X and along Y; allowed: one of them"
         for loop, extent in nest.extents:
-            asked = {
+            ranges = {
                 (at, kind): self.factor(at, kind, loop)
                 for at, kind, name, _ in self.factors
                 if name == loop
             }
-            for (at, kind), found in asked.items():
-                if found.high is not None and found.low > found.high:
+            for (at, kind), span in ranges.items():
+                if span.high is not None and span.low > span.high:
                     yield (
                         f"the {kind} factor of {loop} in {at} is to be at least "
-                        f"{found.low} and at most {found.high}"
+                        f"{span.low} and at most {span.high}"
                     )
-            least = prod(found.low for found in asked.values())
+            least = prod(span.low for span in ranges.values())
             if least >= 2 * extent and least > 1:
                 yield (
                     f"factors of {loop} multiply to at least {least}; allowed: its "
@@ -213,15 +213,15 @@ def read_constraints(path: str | Path, architecture: Architecture, nest: LoopNes
     ):
         raise refuse(file, f"has no constraints alone; allowed: {', '.join(_LISTS[:3])}")
     for key, part in document.items():
-        found, at = part, key
+        section, at = part, key
         if isinstance(part, dict):
             if unknown := min(part.keys() - {*_AROUND}, default=None):
                 raise refuse(file, f"{key}.{unknown} is unknown{among(unknown, _AROUND)}")
             name = "targets" if "targets" in part else "constraints"
-            found, at = part.get(name), f"{key}.{name}"
-        if not isinstance(found, list):
+            section, at = part.get(name), f"{key}.{name}"
+        if not isinstance(section, list):
             raise refuse(file, f"{at} is no list; allowed: entries with target and type")
-        entries += [(entry, f"{file}: {at}[{place}]") for place, entry in enumerate(found)]
+        entries += [(entry, f"{file}: {at}[{place}]") for place, entry in enumerate(section)]
     reader = _Reader(architecture, nest)
     for entry, where in entries:
         reader.read(entry, where)
@@ -243,7 +243,7 @@ class _Reader:
 
     def __init__(self, architecture: Architecture, nest: LoopNest) -> None:
         self.architecture, self.nest = architecture, nest
-        self.factors: list[tuple[str, str, str, Asked]] = []
+        self.factors: list[tuple[str, str, str, FactorRange]] = []
         self.directions: list[tuple[str, str, str]] = []
         self.orders: dict[str, tuple[str, ...]] = {}
         self.keep: list[tuple[str, frozenset[str]]] = []
@@ -269,11 +269,11 @@ class _Reader:
             return
         level = self._level(entry.get("target"), where)
         if kind == "dataspace":
-            for field, found in (("keep", self.keep), ("bypass", self.bypass)):
+            for field, levels in (("keep", self.keep), ("bypass", self.bypass)):
                 names = entry.get(field, [])
                 if not isinstance(names, list):
                     raise refuse(where, f"{field} is {quoted(names)}; allowed: a list of tensors")
-                found.append((level, frozenset(map(str, names))))
+                levels.append((level, frozenset(map(str, names))))
             return
         order = self._loops(entry.get("permutation", []), where)
         if kind == "temporal":
@@ -341,7 +341,7 @@ class _Reader:
             if value == 0:  # the tool's word for the whole extent
                 value = self.nest.sizes[loop]
             low, high = (value if relation != "<=" else 1), (value if relation != ">=" else None)
-            self.factors.append((level, kind, loop, Asked(low, high)))
+            self.factors.append((level, kind, loop, FactorRange(low, high)))
 
     def _split(
         self, entry: Mapping[str, Any], level: str, order: Sequence[str], where: str

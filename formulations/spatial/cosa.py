@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from math import floor, log2
 from typing import TYPE_CHECKING, Any
 
-from ithaca.formulations.spatial.constraints import Asked, Constraints
+from ithaca.formulations.spatial.constraints import Constraints, FactorRange
 from ithaca.formulations.spatial.mapping import Order, Slot
 
 if TYPE_CHECKING:
@@ -35,19 +35,19 @@ EFFORT = 3.0
 def programmed(design: MappingSpace) -> Iterator[Constraints]:
     """The mappings of programs with smaller and smaller shares, as constraints that fix all."""
     for halvings in range(HALVINGS + 1):
-        found = _solved(design, 1 / (1 << halvings))
-        if found is not None:
-            yield _fixing(design, *found)
+        mapping = _solved(design, 1 / (1 << halvings))
+        if mapping is not None:
+            yield _fixing(design, *mapping)
 
 
 def _primes(number: int) -> list[int]:
-    found, divisor = [], 2
+    primes, divisor = [], 2
     while number > 1:
         while number % divisor == 0:
-            found.append(divisor)
+            primes.append(divisor)
             number //= divisor
         divisor += 1
-    return found
+    return primes
 
 
 def _solved(
@@ -59,13 +59,13 @@ def _solved(
     model, levels, slots = cp_model.CpModel(), design.architecture.levels, design.slots
     names = [level.name for level in levels]
     factors = [(loop, prime) for loop, extent in design.nest.extents for prime in _primes(extent)]
-    given = {(n, slot): model.new_bool_var("") for n in range(len(factors)) for slot in slots}
+    placed = {(n, slot): model.new_bool_var("") for n in range(len(factors)) for slot in slots}
     for n in range(len(factors)):
-        model.add_exactly_one(given[n, slot] for slot in slots)
+        model.add_exactly_one(placed[n, slot] for slot in slots)
 
     def logs(where: list[Slot], loops: Any = None) -> Any:
         chosen = [(n, p) for n, (loop, p) in enumerate(factors) if loops is None or loop in loops]
-        return sum(round(SCALE * log2(p)) * given[n, slot] for n, p in chosen for slot in where)
+        return sum(round(SCALE * log2(p)) * placed[n, slot] for n, p in chosen for slot in where)
 
     def inside(level: int) -> list[Slot]:
         return [slot for slot in slots if names.index(slot.level) >= level]
@@ -99,8 +99,8 @@ def _solved(
             upward = model.new_bool_var("")
             for n, (name, _) in enumerate(factors):
                 if name == loop:
-                    model.add(given[n, Slot(level.name, "x")] <= 1 - upward)
-                    model.add(given[n, Slot(level.name, "y")] <= upward)
+                    model.add(placed[n, Slot(level.name, "x")] <= 1 - upward)
+                    model.add(placed[n, Slot(level.name, "y")] <= upward)
         lanes = [Slot(level.name, "x"), Slot(level.name, "y")]
         around = [Slot(name) for name in names[:place]]
         for loops in indexing.values():
@@ -116,27 +116,27 @@ def _solved(
     solver.parameters.max_deterministic_time = EFFORT
     if solver.solve(model) not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
         return None
-    found: dict[tuple[str, Slot], int] = {}
-    for (n, slot), variable in given.items():
+    products: dict[tuple[str, Slot], int] = {}
+    for (n, slot), variable in placed.items():
         loop, prime = factors[n]
         if solver.value(variable):
-            found[loop, slot] = found.get((loop, slot), 1) * prime
+            products[loop, slot] = products.get((loop, slot), 1) * prime
     picked = {name: [solver.value(v) for v in chosen].index(1) for name, chosen in orders.items()}
-    return found, {name: design.orders[name][number] for name, number in picked.items()}
+    return products, {name: design.orders[name][number] for name, number in picked.items()}
 
 
 def _fixing(
     design: MappingSpace, factors: Mapping[tuple[str, Slot], int], orders: Mapping[str, Order]
 ) -> Constraints:
     """Constraints that allow one mapping alone."""
-    asked, directions = [], []
+    spans, directions = [], []
     for level in design.architecture.levels:
         meshed = Slot(level.name, "x") in design.slots
         for loop in design.moving:
             n = factors.get((loop, Slot(level.name)), 1)
-            asked.append((level.name, "temporal", loop, Asked(n, n)))
+            spans.append((level.name, "temporal", loop, FactorRange(n, n)))
             if meshed:
                 x, y = (factors.get((loop, Slot(level.name, way)), 1) for way in "xy")
-                asked.append((level.name, "spatial", loop, Asked(x * y, x * y)))
+                spans.append((level.name, "spatial", loop, FactorRange(x * y, x * y)))
                 directions.append((level.name, loop, "y" if y > 1 else "x"))
-    return Constraints(tuple(asked), tuple(directions), tuple(orders.items()), where="program")
+    return Constraints(tuple(spans), tuple(directions), tuple(orders.items()), where="program")

@@ -21,7 +21,7 @@ from ithaca.formulations.spatial.architecture import (
     OperandNetworks,
     Tensorized,
 )
-from ithaca.formulations.spatial.constraints import NONE, Asked, Constraints
+from ithaca.formulations.spatial.constraints import NONE, Constraints, FactorRange
 
 #: JSON's types of what documents cannot hold as it is.
 _JSON: Mapping[Any, Any] = {
@@ -39,14 +39,14 @@ _BY_TENSOR = ("tensor_words", "resident")
 def _model(kind: Any, **own: Any) -> Any:
     """The model of a dataclass: its fields, with their defaults."""
     hints = get_type_hints(kind)
-    found = {
+    inherited = {
         f.name: (
             _JSON.get(hints[f.name], hints[f.name]),
             ... if f.default is MISSING else f.default,
         )
         for f in fields(kind)
     }
-    return create_model(f"{kind.__name__}Document", __base__=Document, **(found | own))
+    return create_model(f"{kind.__name__}Document", __base__=Document, **(inherited | own))
 
 
 _list: Any = list  # of models that are made here
@@ -103,7 +103,7 @@ def architecture_fields(architecture: Architecture) -> dict[str, Any]:
 
 def stated(value: Any) -> dict[str, Any]:
     """The fields of a dataclass that are not as they are by default."""
-    return {f.name: found for f in fields(value) if (found := getattr(value, f.name)) != f.default}
+    return {f.name: own for f in fields(value) if (own := getattr(value, f.name)) != f.default}
 
 
 def read_architecture_document(read: Any) -> Architecture:
@@ -166,29 +166,30 @@ class ConstraintsDocument(Document):
 
     def constraints(self) -> Constraints:
         """The constraints; the design checks that they fit."""
-        asked = tuple((f.level, f.kind, f.loop, Asked(f.low, f.high)) for f in self.factors)
+        factors = tuple((f.level, f.kind, f.loop, FactorRange(f.low, f.high)) for f in self.factors)
         if any(len(parts) != 3 for parts in self.directions):
             raise InputError(
                 "constraints.directions has an entry that is no [level, loop, "
                 "direction]; allowed: such entries"
             )
-        found = Constraints(
-            asked,
+        constraints = Constraints(
+            factors,
             tuple((level, loop, along) for level, loop, along in self.directions),
             tuple((level, tuple(loops)) for level, loops in self.orders.items()),
             keep=tuple((level, frozenset(names)) for level, names in self.keep.items()),
             bypass=tuple((level, frozenset(names)) for level, names in self.bypass.items()),
             least_used=self.least_used,
         )
-        return NONE if found == NONE else found
+        return NONE if constraints == NONE else constraints
 
 
 def constraint_fields(constraints: Constraints) -> dict[str, Any]:
     """Constraints as `ConstraintsDocument` takes them."""
-    asked = constraints.factors
+    factors = constraints.factors
     return {
         "factors": [
-            {"level": a, "kind": b, "loop": c, "low": f.low, "high": f.high} for a, b, c, f in asked
+            {"level": a, "kind": b, "loop": c, "low": f.low, "high": f.high}
+            for a, b, c, f in factors
         ],
         "directions": [list(entry) for entry in constraints.directions],
         "orders": {level: list(loops) for level, loops in constraints.orders if loops},

@@ -33,10 +33,10 @@ def loop_lines(
         )
         heading = f"{level.name} [ {held} ]"
         yield from (heading, "-" * len(heading))
-        for direction, said in (("", ""), ("x", " (Spatial-X)"), ("y", " (Spatial-Y)")):
+        for direction, along in (("", ""), ("x", " (Spatial-X)"), ("y", " (Spatial-Y)")):
             for loop in mapping.orders[level.name]:
                 if (trips := mapping.factor(Slot(level.name, direction), loop)) > 1:
-                    yield f"| {'  ' * indent}for {loop} in [0:{trips}){said}"
+                    yield f"| {'  ' * indent}for {loop} in [0:{trips}){along}"
                     indent += 1
         yield ""
     yield "<<< Compute >>>"
@@ -99,14 +99,14 @@ def costs(design: Design, configuration: Mapping[str, int]) -> Remarks:
     trees as a document."""
     names = [name for name in ("latency", "energy") if name in design.vocabulary]
     trees = {name: bottleneck(design, configuration, Symbol(name), name) for name in names}
-    said = [f"Binding: {binding_words(trees['latency'], 'cycles')}."]
-    said += (
+    lines = [f"Binding: {binding_words(trees['latency'], 'cycles')}."]
+    lines += (
         [f"Energy: {shares(trees['energy'])}."]
         if "energy" in trees and trees["energy"].value
         else []
     )
     return Remarks(
-        tuple(said), {"bottleneck": {name: tree.document for name, tree in trees.items()}}
+        tuple(lines), {"bottleneck": {name: tree.document for name, tree in trees.items()}}
     )
 
 

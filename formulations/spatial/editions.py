@@ -101,19 +101,19 @@ def _of_levels(architecture: Architecture) -> Mapping[str, Trend]:
     for place, part in enumerate(parts):
         if isinstance(part, Level) and part.cluster > 1:
             counted |= {around.name for around in parts[: place + 1]}
-    found = {}
+    moves = {}
     for name in figures(architecture):
         own, _, figure = name.rpartition(".")
         if name not in OF_EDITIONS:
             more = figure in LIFTABLE or figure in MESHES
-            found[name] = (
+            moves[name] = (
                 Trend.MIXED
                 if figure in MESHES and own in counted
                 else Trend.HELPS
                 if more
                 else Trend.HURTS
             )
-    return found
+    return moves
 
 
 def _refuse(setting: Setting, **also: bool) -> None:
@@ -123,7 +123,7 @@ def _refuse(setting: Setting, **also: bool) -> None:
         "fanout parent": setting.options.within_parent,
         **also,
     }
-    for option in (option for option, given in options.items() if given):
+    for option in (option for option, value in options.items() if value):
         allowed = ", ".join((TIMELOOP, *(TILED if option in also else ())))
         raise InputError(
             f"{option.replace('_', ' ')} does not go with edition "
@@ -159,9 +159,9 @@ def _of_bursts(architecture: Architecture) -> Mapping[str, Trend]:
     Least paddings are so whatever the hardware: larger capacities only add rows. Larger banks are
     fewer; tensors share none.
     """
-    found = HOLDING | {f"{level.name}.read_energy": Trend.HURTS for level in architecture.levels}
-    found |= dict.fromkeys(BURSTS, Trend.HURTS) | {"bursts.bank_words": Trend.MIXED}
-    return found | {f"{architecture.compute.name}.energy": Trend.HURTS}
+    moves = HOLDING | {f"{level.name}.read_energy": Trend.HURTS for level in architecture.levels}
+    moves |= dict.fromkeys(BURSTS, Trend.HURTS) | {"bursts.bank_words": Trend.MIXED}
+    return moves | {f"{architecture.compute.name}.energy": Trend.HURTS}
 
 
 def _on_intrinsic(setting: Setting) -> IntrinsicDesign:
@@ -184,10 +184,10 @@ def _of_intrinsic(architecture: Architecture) -> Mapping[str, Trend]:
 
     Nothing off chip takes cycles here.
     """
-    found = {f"{level.name}.words": Trend.HELPS for level in architecture.levels[1:]}
-    found |= {f"{architecture.compute.name}.{name}": Trend.MIXED for name in ("mesh_x", "mesh_y")}
+    moves = {f"{level.name}.words": Trend.HELPS for level in architecture.levels[1:]}
+    moves |= {f"{architecture.compute.name}.{name}": Trend.MIXED for name in ("mesh_x", "mesh_y")}
     return (
-        found
+        moves
         | dict.fromkeys(TENSORIZED, Trend.IDLE)
         | {"tensorized.banks": Trend.HELPS, "tensorized.dataflow": Trend.MIXED}
     )

@@ -51,12 +51,12 @@ def energy_tables(document: Any, where: object) -> dict[str, dict[str, Fraction]
     tool takes the largest."""
     if document is None:
         return {}
-    found: dict[str, dict[str, Fraction]] = {}
+    tables: dict[str, dict[str, Fraction]] = {}
     for table in validated(EnergyTables, document, f"{where}: ERT").tables:
         name = _component(table.name)
-        if name in found:
+        if name in tables:
             raise refuse(where, f"ERT has two tables of {name}; allowed: one for every component")
-        actions = found[name] = {}
+        actions = tables[name] = {}
         for action in table.actions:
             energy = fraction(action.energy)
             if energy < 0:
@@ -66,21 +66,22 @@ def energy_tables(document: Any, where: object) -> dict[str, dict[str, Fraction]
                     "allowed: a number that is not negative",
                 )
             actions[action.name] = max(actions.get(action.name, energy), energy)
-    return found
+    return tables
 
 
 def areas(document: Any, where: object) -> dict[str, Fraction]:
     """Areas of an instance by component (µm²)."""
-    found = {
+    by_component = {
         _component(t.name): fraction(t.area)
         for t in validated(_AreaTables, document, f"{where}: ART").tables
     }
-    if low := min((name for name, area in found.items() if area < 0), default=None):
+    if low := min((name for name, area in by_component.items() if area < 0), default=None):
         raise refuse(
             where,
-            f"ART: area of {low} is {float(found[low]):g}; allowed: a number that is not negative",
+            f"ART: area of {low} is {float(by_component[low]):g}; "
+            "allowed: a number that is not negative",
         )
-    return found
+    return by_component
 
 
 def _component(name: str) -> str:

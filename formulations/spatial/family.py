@@ -141,7 +141,7 @@ class SpatialFamily(Family[MappingDesign]):
         return {"binding": dict(design.binding)} if isinstance(design, IntrinsicDesign) else {}
 
     def tiling_fields(self, design: MappingDesign, configuration: Configuration) -> Any:
-        mapping, found = design.mapping(configuration), []
+        mapping, levels = design.mapping(configuration), []
         for level in design.architecture.levels:
             own: dict[str, Any] = {"level": level.name, "keeps": sorted(mapping.keeps[level.name])}
             order = mapping.orders[level.name]
@@ -158,13 +158,13 @@ class SpatialFamily(Family[MappingDesign]):
             if (first := _first_order(offered, moving)) != order:
                 assert first is not None
                 own["order"] = offered.index(order) + 1
-            found.append(own)
+            levels.append(own)
         if isinstance(design, IntrinsicDesign):
-            found[1]["tile"] = [
+            levels[1]["tile"] = [
                 f"{name.partition('.')[0]}={configuration[name]}"
                 for name in design.space.quantities
             ]
-        return found
+        return levels
 
     def setting(self, head: Any) -> Setting:
         try:
@@ -190,8 +190,8 @@ class SpatialFamily(Family[MappingDesign]):
             if isinstance(design, IntrinsicDesign) and dict(design.binding) == choice.binding:
                 return design
         known = "; ".join(design.name for design in setting.designs)
-        shown = " ".join(f"{loop}={image}" for loop, image in choice.binding.items())
-        raise InputError(f"binding is {quoted(shown)}; allowed: {known}")
+        text = " ".join(f"{loop}={image}" for loop, image in choice.binding.items())
+        raise InputError(f"binding is {quoted(text)}; allowed: {known}")
 
     def configuration(
         self, design: MappingDesign, tiling: list[LevelMappingDocument]
@@ -220,15 +220,15 @@ class SpatialFamily(Family[MappingDesign]):
                 )
             for tensor in (access.tensor for access in design.nest.accesses):
                 values[f"keep.{part.level}.{tensor}"] = 2 if tensor in part.keeps else 1
-        found = Configuration({name: values.get(name, 1) for name in design.space.quantities})
-        kept = design.mapping(found).keeps
+        own = Configuration({name: values.get(name, 1) for name in design.space.quantities})
+        kept = design.mapping(own).keeps
         for part in tiling:
             if set(part.keeps) != kept[part.level]:
                 raise InputError(
                     f"{part.level}.keeps is {', '.join(part.keeps)}; allowed: "
                     f"{', '.join(sorted(kept[part.level]))}"
                 )
-        return found
+        return own
 
     def _tiled(self, design: IntrinsicDesign, tiling: list[LevelMappingDocument]) -> Configuration:
         """The configuration whose tiles are stated, if all else follows from them."""
@@ -243,19 +243,19 @@ class SpatialFamily(Family[MappingDesign]):
                 f"{tiling[1].level}.tile lacks {missing.partition('.')[0]}; "
                 "allowed: a tile of every bound loop"
             )
-        found = Configuration({name: values[name] for name in design.space.quantities})
-        if design.space.contains(found):
-            for part, own in zip(tiling, self.tiling_fields(design, found), strict=True):
+        configuration = Configuration({name: values[name] for name in design.space.quantities})
+        if design.space.contains(configuration):
+            for part, own in zip(tiling, self.tiling_fields(design, configuration), strict=True):
                 for field in ("keeps", "loops", "x", "y"):
                     if sorted(getattr(part, field)) != sorted(own[field]):
-                        given, right = (
+                        value, right = (
                             " ".join(each) for each in (getattr(part, field), own[field])
                         )
                         raise InputError(
-                            f"{part.level}.{field} is {quoted(given)}; allowed: "
+                            f"{part.level}.{field} is {quoted(value)}; allowed: "
                             f"{right}, as the tiles make it"
                         )
-        return found
+        return configuration
 
     def profile(self, design: MappingDesign) -> MappingProfile[Any]:
         return PROFILES[design.edition](design)

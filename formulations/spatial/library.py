@@ -102,6 +102,6 @@ def fitted(architecture: Architecture, nest: LoopNest) -> Architecture:
         )
         for level in architecture.levels
     )
-    found = replace(architecture, levels=levels)
-    found.check_tensors(nest)
-    return found
+    renamed = replace(architecture, levels=levels)
+    renamed.check_tensors(nest)
+    return renamed

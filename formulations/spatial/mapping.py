@@ -59,12 +59,12 @@ def keep_quantity(level: str, tensor: str) -> str:
 
 def slots(architecture: Architecture) -> tuple[Slot, ...]:
     """All slots, outermost first."""
-    found: list[Slot] = []
+    outwards: list[Slot] = []
     for place, level in enumerate(architecture.levels):
-        found.append(Slot(level.name))
+        outwards.append(Slot(level.name))
         if architecture.inner_mesh(place) is not None:
-            found += [Slot(level.name, "x"), Slot(level.name, "y")]
-    return tuple(found)
+            outwards += [Slot(level.name, "x"), Slot(level.name, "y")]
+    return tuple(outwards)
 
 
 @dataclass(frozen=True)

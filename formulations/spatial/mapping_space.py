@@ -55,7 +55,7 @@ COUNTS = {
 
 def common_metrics(architecture: Architecture) -> tuple[Metric, ...]:
     """The metrics of every nest on an architecture: whole costs, then those of levels."""
-    found = [
+    metrics = [
         Metric(
             "latency",
             "cycles",
@@ -67,13 +67,13 @@ def common_metrics(architecture: Architecture) -> tuple[Metric, ...]:
         Metric("pes", "PEs", "multipliers that work", most=True),
     ]
     for level in architecture.levels:
-        found.append(
+        metrics.append(
             Metric(f"{level.name}.cycles", "cycles", f"that {level.name} needs, or the multipliers")
         )
-        found.append(
+        metrics.append(
             Metric(f"{level.name}.energy", "pJ", f"accesses of all instances of {level.name}")
         )
-    return tuple(found)
+    return tuple(metrics)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,11 +150,11 @@ class MappingSpace(MappingDesign):
             for level in self.architecture.levels
             for name in self.constraints.bypassed(level.name)
         }
-        found = self.architecture.retaining(kept, self.tensors)
+        retaining = self.architecture.retaining(kept, self.tensors)
         return (
             None
-            if found is None or constrained & {t for t, _ in kept}
-            else replace(self, architecture=found)
+            if retaining is None or constrained & {t for t, _ in kept}
+            else replace(self, architecture=retaining)
         )
 
     def keeps(self, level: int) -> frozenset[str]:
@@ -176,15 +176,15 @@ class MappingSpace(MappingDesign):
     @cached_property
     def orders(self) -> Mapping[str, tuple[Order, ...]]:
         """The orders that each level offers, outermost loop first."""
-        fixed, found = dict(self.fixed_orders), {}
+        fixed, by_level = dict(self.fixed_orders), {}
         for place, level in enumerate(self.architecture.levels):
             inside, innermost = self._inside(place), self.constraints.innermost(level.name)
-            found[level.name] = (
+            by_level[level.name] = (
                 (fixed[level.name],)
                 if level.name in fixed
                 else sufficient_orders(self.nest, inside, innermost)
             )
-        return found
+        return by_level
 
     def _inside(self, level: int) -> frozenset[str]:
         """The tensors that levels inside may keep."""
@@ -269,13 +269,16 @@ class MappingSpace(MappingDesign):
         quantities: list[Quantity] = []
         links: list[Link] = []
         for slot in reversed(self.slots):
-            name, asked = slot.quantity(loop), self.constraints.factor(slot.level, slot.kind, loop)
+            name, span = (
+                slot.quantity(loop),
+                self.constraints.factor(slot.level, slot.kind, loop),
+            )
             low, highs = (
                 1,
-                [high for high in (self._highest(slot, loop), asked.high) if high is not None],
+                [high for high in (self._highest(slot, loop), span.high) if high is not None],
             )
             if slot.temporal:
-                low = asked.low
+                low = span.low
             rest: Expression = (
                 ceiling_division(extent, multiply(*map(Symbol, names)))
                 if names
@@ -299,7 +302,7 @@ class MappingSpace(MappingDesign):
                     Link((x - 1) * (y - 1), Relation.AT_MOST, _constant(0))
                 )  # along one direction, as files can say
                 links += (
-                    [Link(_constant(asked.low), Relation.AT_MOST, x * y)] if asked.low > 1 else []
+                    [Link(_constant(span.low), Relation.AT_MOST, x * y)] if span.low > 1 else []
                 )
         if not self.options.divisors_only:
             # no factor could be less with the others as they are: less padding never costs more
@@ -364,18 +367,18 @@ class MappingSpace(MappingDesign):
     @cached_property
     def vocabulary(self) -> Mapping[str, Metric]:
         """Whole costs, then those of levels, then counts of tensors in levels."""
-        found = list(common_metrics(self.architecture))
+        metrics = list(common_metrics(self.architecture))
         for place, level in enumerate(self.architecture.levels):
             for tensor in (t for t in self.tensors if t in self.keeps(place)):
                 for count, meaning in COUNTS.items():
-                    found.append(
+                    metrics.append(
                         Metric(
                             f"{level.name}.{tensor}.{count}",
                             "words",
                             f"{tensor} {meaning}, an instance of {level.name}",
                         )
                     )
-        return {metric.name: metric for metric in found}
+        return {metric.name: metric for metric in metrics}
 
     def metrics(
         self, values: NumbersByName, numbers: NumberSystem, names: Collection[str] | None = None
@@ -396,7 +399,7 @@ class MappingSpace(MappingDesign):
         It is read there, or updated if it is a result; operands were filled, too, but for those
         that begin there. Words are at best spread over all instances.
         """
-        found = dict.fromkeys(self.vocabulary, Fraction(0))
+        lowest = dict.fromkeys(self.vocabulary, Fraction(0))
         words, output, compute = (
             footprints(self.nest),
             self.nest.output.tensor,
@@ -407,7 +410,7 @@ class MappingSpace(MappingDesign):
             *(limit.bound for limit in limits if limit.metric == "pes"),
         ]
         steps = ceil(self.nest.operations / max(min(allowed), Fraction(1)))
-        found |= {
+        lowest |= {
             "computes": Fraction(self.nest.operations),
             "energy": self.nest.operations * compute.energy,
         }
@@ -434,9 +437,12 @@ class MappingSpace(MappingDesign):
                 + updates * level.update_energy
             )
             energy = spent * level.share
-            found |= {f"{level.name}.cycles": cycles, f"{level.name}.energy": energy}
-            found |= {"latency": max(found["latency"], cycles), "energy": found["energy"] + energy}
-        return found | {"edp": found["energy"] * found["latency"]}
+            lowest |= {f"{level.name}.cycles": cycles, f"{level.name}.energy": energy}
+            lowest |= {
+                "latency": max(lowest["latency"], cycles),
+                "energy": lowest["energy"] + energy,
+            }
+        return lowest | {"edp": lowest["energy"] * lowest["latency"]}
 
     def parts(self, values: NumbersByName, numbers: NumberSystem) -> MetricsAndParts:
         """All metrics, and the parts of latency and energy."""
@@ -450,10 +456,10 @@ class MappingSpace(MappingDesign):
         """Factors that divide, and levels that keep what they may."""
         padded = (True,) if self.options.divisors_only else (True, False)
         free = (False, True) if self.options.free_bypass else (False,)
-        found = [
+        every = [
             replace(self.options, divisors_only=d, free_bypass=f) for d in padded for f in free
         ]
-        return tuple(replace(self, options=options) for options in found[:-1])
+        return tuple(replace(self, options=options) for options in every[:-1])
 
     def translated(self, design: Design, configuration: Configuration) -> Configuration | None:
         """A configuration of a smaller space as one of this space."""
@@ -472,8 +478,8 @@ class MappingSpace(MappingDesign):
             for slot in self.slots
         }
         orders = {
-            level: found[configuration.get(order_quantity(level), 1) - 1]
-            for level, found in self.orders.items()
+            level: offered[configuration.get(order_quantity(level), 1) - 1]
+            for level, offered in self.orders.items()
         }
         keeps = {
             level.name: frozenset(

@@ -62,11 +62,11 @@ def _sufficient(nest: LoopNest, tensors: frozenset[str], innermost: Order) -> tu
     accesses = [access for access in nest.accesses if access.tensor in tensors]
     fixed = [loop for loop in reversed(innermost) if loop in moving]
     free = [loop for loop in moving if loop not in fixed]
-    found = list(dict.fromkeys((*fixed, *order) for order in _sequences(free, accesses, moving)))
+    orders = list(dict.fromkeys((*fixed, *order) for order in _sequences(free, accesses, moving)))
     if len(moving) <= MAX_COMPARED:
-        found = _needed(found, accesses)
+        orders = _needed(orders, accesses)
     still = [loop for loop in nest.loops if loop not in moving]
-    return tuple((*still, *reversed(order)) for order in found)
+    return tuple((*still, *reversed(order)) for order in orders)
 
 
 def overlapping(access: Access, moving: Collection[str]) -> tuple[str, ...]:
@@ -130,13 +130,15 @@ def _needed(orders: list[tuple[str, ...]], accesses: Sequence[Access]) -> list[t
 
 def _effect(order: Sequence[str], several: frozenset[str], accesses: Sequence[Access]) -> _Effect:
     running = [loop for loop in order if loop in several]
-    found = []
+    effects = []
     for access in accesses:
         closing = next(
             (place for place, loop in enumerate(running) if access.indexed_by(loop)), None
         )
-        found.append((frozenset(running[:closing]), None if closing is None else running[closing]))
-    return tuple(found)
+        effects.append(
+            (frozenset(running[:closing]), None if closing is None else running[closing])
+        )
+    return tuple(effects)
 
 
 def _as_good(

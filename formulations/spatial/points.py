@@ -79,8 +79,8 @@ def load_points(
         file = Path(path)
         text = read_text(file, MAX_BYTES)
     else:
-        file, found = Path("points"), records(path)
-        text = table_text([_stated(_tiled(row), architecture) for row in found])
+        file, stated = Path("points"), records(path)
+        text = table_text([_stated(_tiled(row), architecture) for row in stated])
     rows = csv.DictReader(io.StringIO(text, newline=""), strict=True)
     points: list[SpatialPoint] = []
     designs: dict[Any, SpatialDesign] = {}
@@ -134,19 +134,19 @@ def _tiled(row: Mapping[str, Any]) -> Mapping[str, Any]:
     """A row of a mapping as results state it; others as they are."""
     if not isinstance(row.get("tiling"), list):
         return row
-    found: dict[str, str] = {}
+    cells: dict[str, str] = {}
     for part in row["tiling"]:
         level, x, y = part["level"], part.get("x", ()), part.get("y", ())
         names = [[text.partition("=")[0] for text in own] for own in (part.get("loops", ()), x, y)]
-        found |= {
+        cells |= {
             f"T:{level}.factors": " ".join(part.get("loops", ())),
             f"T:{level}.permutation_innermost_first": " ".join(reversed(names[0])),
             f"K:{level}": " ".join(part["keeps"]),
         }
         if x or y:
-            found[f"S:{level}.factors"] = " ".join((*x, *y))
-            found |= {f"S:{level}.X": " ".join(names[1]), f"S:{level}.Y": " ".join(names[2])}
-    return found
+            cells[f"S:{level}.factors"] = " ".join((*x, *y))
+            cells |= {f"S:{level}.X": " ".join(names[1]), f"S:{level}.Y": " ".join(names[2])}
+    return cells
 
 
 def _directives(path: Path) -> dict[str, str]:
@@ -155,26 +155,26 @@ def _directives(path: Path) -> dict[str, str]:
     entries = document.get("mapping") if isinstance(document, dict) else None
     if not isinstance(entries, list) or not all(isinstance(each, dict) for each in entries):
         raise refuse(path, "has no list 'mapping'; allowed: a mapping of Timeloop v0.4")
-    found: dict[str, str] = {}
+    cells: dict[str, str] = {}
     for entry in entries:
         level, kind = entry.get("target"), entry.get("type")
         factors, order = (_words(entry.get(name, "")) for name in ("factors", "permutation"))
         if kind == "temporal":
-            found[f"T:{level}.factors"] = factors
-            found[f"T:{level}.permutation_innermost_first"] = order
+            cells[f"T:{level}.factors"] = factors
+            cells[f"T:{level}.permutation_innermost_first"] = order
         elif kind == "spatial":
             names = order.split() if " " in order else list(order)
             split = entry.get("split", len(names))
-            found[f"S:{level}.factors"] = factors
-            found |= {f"S:{level}.X": " ".join(names[:split])}
-            found |= {f"S:{level}.Y": " ".join(names[split:])}
+            cells[f"S:{level}.factors"] = factors
+            cells |= {f"S:{level}.X": " ".join(names[:split])}
+            cells |= {f"S:{level}.Y": " ".join(names[split:])}
         elif kind in ("bypass", "datatype", "dataspace"):
-            found[f"K:{level}"] = _words(entry.get("keep", ""))
+            cells[f"K:{level}"] = _words(entry.get("keep", ""))
         else:
             raise refuse(
                 path, f"type is {quoted(kind)}; allowed: temporal, spatial, bypass, datatype"
             )
-    return found
+    return cells
 
 
 def _words(value: Any) -> str:
@@ -227,7 +227,7 @@ class _Reader:
     def keeps(self, row: Mapping[str, str]) -> dict[str, frozenset[str]]:
         """What levels keep, as far as the row says; where its counts are empty, as the file
         says."""
-        found: dict[str, set[str]] = {}
+        kept: dict[str, set[str]] = {}
         counted = [
             (match[1], match[2], row[c].strip())
             for c in self.header
@@ -235,11 +235,11 @@ class _Reader:
         ]
         stated = [each for each in counted if each[2]] or counted
         for level in self.architecture.levels if counted else ():
-            found[level.name] = {tensor for name, tensor, _ in stated if name == level.name}
+            kept[level.name] = {tensor for name, tensor, _ in stated if name == level.name}
         for level in self.architecture.levels:
             if f"K:{level.name}" in row:
-                found[level.name] = set(row[f"K:{level.name}"].split())
-        return {name: frozenset(tensors) for name, tensors in found.items()}
+                kept[level.name] = set(row[f"K:{level.name}"].split())
+        return {name: frozenset(tensors) for name, tensors in kept.items()}
 
     def mapping(self, row: Mapping[str, str], design: SpatialDesign) -> LoopMapping:
         """The mapping that a row states."""
@@ -283,19 +283,19 @@ class _Reader:
             level.name: design.keeps(place)
             for place, level in enumerate(design.architecture.levels)
         }
-        found = LoopMapping(factors, orders, keeps)
-        found.check(nest, design.architecture)
-        return found
+        stated = LoopMapping(factors, orders, keeps)
+        stated.check(nest, design.architecture)
+        return stated
 
 
 def _trips(text: str, column: str) -> dict[str, int]:
-    found: dict[str, int] = {}
+    factors: dict[str, int] = {}
     for part in text.split():
         match = _FACTOR.fullmatch(part)
-        if match is None or match[1] in found:
+        if match is None or match[1] in factors:
             raise InputError(f"{column} has {quoted(part)}; allowed: such as M=4, every loop once")
-        found[match[1]] = int(match[2])
-    return found
+        factors[match[1]] = int(match[2])
+    return factors
 
 
 def _loops(text: str, nest: LoopNest, column: str) -> tuple[str, ...]:
@@ -338,8 +338,10 @@ def evaluate_points(points: Sequence[SpatialPoint]) -> list[dict[str, Any]]:
     for places in together.values():
         for begin in range(0, len(places), BATCH):
             batch = places[begin : begin + BATCH]
-            found = _evaluated(points[batch[0]].design, [points[place].mapping for place in batch])
-            rows |= zip(batch, found, strict=True)
+            figures = _evaluated(
+                points[batch[0]].design, [points[place].mapping for place in batch]
+            )
+            rows |= zip(batch, figures, strict=True)
     return [rows[place] for place in range(len(rows))]
 
 
@@ -348,8 +350,8 @@ def model_of(design: SpatialDesign, mappings: Sequence[LoopMapping]) -> Timeloop
     levels, loops = design.architecture.levels, design.nest.loops
 
     def factor(slot: Slot, loop: str) -> Rationals:
-        found = [mapping.factor(slot, loop) for mapping in mappings]
-        return Rationals(found[0]) if len(set(found)) == 1 else Rationals.of(found)
+        each = [mapping.factor(slot, loop) for mapping in mappings]
+        return Rationals(each[0]) if len(set(each)) == 1 else Rationals.of(each)
 
     def most(level: int, loop: str) -> int:
         x, y = (Slot(levels[level].name, along) for along in "xy")
@@ -361,8 +363,8 @@ def model_of(design: SpatialDesign, mappings: Sequence[LoopMapping]) -> Timeloop
     ]
 
     def inside(level: int, inner: str, outer: str) -> Any:
-        found = places[level][:, loops.index(inner)] > places[level][:, loops.index(outer)]
-        return int(found[0]) if (found == found[0]).all() else Rationals.of(map(int, found))
+        each = places[level][:, loops.index(inner)] > places[level][:, loops.index(outer)]
+        return int(each[0]) if (each == each[0]).all() else Rationals.of(map(int, each))
 
     keeps = tuple(
         {tensor: int(tensor in mappings[0].keeps[level.name]) for tensor in design.tensors}
@@ -412,10 +414,10 @@ def _evaluated(design: SpatialDesign, mappings: Sequence[LoopMapping]) -> Iterat
 def points_text(points: Sequence[SpatialPoint]) -> str:
     """The table that `load_points` reads: one mapping onto the same architecture a row, with every
     metric of the model."""
-    found = evaluate_points(points)
+    figures = evaluate_points(points)
     rows = [
         {**_cells(point), "valid": int(row["valid"]), **row["metrics"]}
-        for point, row in zip(points, found, strict=True)
+        for point, row in zip(points, figures, strict=True)
     ]
     columns = list(dict.fromkeys(name for row in rows for name in row))
     return csv_text(columns, ([row.get(name, "") for name in columns] for row in rows))
@@ -425,9 +427,9 @@ def _cells(point: SpatialPoint) -> dict[str, str]:
     nest, mapping = point.design.nest, point.mapping
     between = "" if all(len(loop) == 1 for loop in nest.loops) else " "
     sizes = " ".join(f"{name}={value}" for name, value in nest.settings.items())
-    found = {"workload": point.workload or nest.name, "sizes": sizes}
+    cells = {"workload": point.workload or nest.name, "sizes": sizes}
     for level in point.design.architecture.levels:
-        found[f"K:{level.name}"] = " ".join(
+        cells[f"K:{level.name}"] = " ".join(
             tensor for tensor in point.design.tensors if tensor in mapping.keeps[level.name]
         )
         factors = {
@@ -437,14 +439,14 @@ def _cells(point: SpatialPoint) -> dict[str, str]:
         several = {
             d: {loop: n for loop, n in trips.items() if n > 1} for d, trips in factors.items()
         }
-        found[f"T:{level.name}.factors"] = " ".join(
+        cells[f"T:{level.name}.factors"] = " ".join(
             f"{loop}={n}" for loop, n in several[""].items()
         )
-        found[f"T:{level.name}.permutation_innermost_first"] = between.join(
+        cells[f"T:{level.name}.permutation_innermost_first"] = between.join(
             reversed(mapping.orders[level.name])
         )
         if Slot(level.name, "x") in point.design.slots:
             lanes = several["x"] | several["y"]
-            found[f"S:{level.name}.factors"] = " ".join(f"{loop}={n}" for loop, n in lanes.items())
-            found |= {f"S:{level.name}.{d.upper()}": between.join(several[d]) for d in ("x", "y")}
-    return found
+            cells[f"S:{level.name}.factors"] = " ".join(f"{loop}={n}" for loop, n in lanes.items())
+            cells |= {f"S:{level.name}.{d.upper()}": between.join(several[d]) for d in ("x", "y")}
+    return cells

@@ -110,7 +110,7 @@ class TimeloopProfile(MappingProfile[SpatialDesign]):
     @property
     def enlarged(self) -> Mapping[str, Design]:
         """Twice the words, or twice the bandwidth, of one level."""
-        found: dict[str, Design] = {}
+        designs: dict[str, Design] = {}
         levels = self.design.architecture.levels
         for place, level in enumerate(levels):
             rates = {
@@ -130,8 +130,8 @@ class TimeloopProfile(MappingProfile[SpatialDesign]):
                 changed = replace(
                     self.design.architecture, levels=(*levels[:place], own, *levels[place + 1 :])
                 )
-                found[what] = replace(self.design, architecture=changed)
-        return found
+                designs[what] = replace(self.design, architecture=changed)
+        return designs
 
     def loops(self, configuration: Mapping[str, int]) -> tuple[str, ...]:
         """The mapping as Timeloop prints it."""
@@ -147,14 +147,14 @@ class TimeloopProfile(MappingProfile[SpatialDesign]):
 
     def remarks(self, configuration: Mapping[str, int], limits: Sequence[Limit]) -> Remarks:
         """What binds, where the energy goes, how many multipliers work, and what is padded."""
-        pes, found = (
+        pes, remarks = (
             self.design.metrics(configuration, FRACTION, ["pes"])["pes"],
             costs(self.design, configuration),
         )
-        said = statements(
+        more = statements(
             self.design.nest, self.design.architecture, self.design.mapping(configuration), pes
         )
-        return replace(found, statements=(*found.statements, *said))
+        return replace(remarks, statements=(*remarks.statements, *more))
 
     def remedies(self, configuration: Mapping[str, int]) -> Remedies:
         return remedies(

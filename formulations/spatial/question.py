@@ -112,24 +112,26 @@ class MappingQuestion(Question):
 
     @classmethod
     def read(cls, options: HierarchyOptions, objective: str | Objective | None = None) -> Self:
-        given = options.arch
-        if given is None:
+        arch = options.arch
+        if arch is None:
             raise InputError(
                 "--arch is missing; allowed: the name of a memory hierarchy, or "
                 "a path (ithaca list architectures)"
             )
-        found = given if isinstance(given, Architecture) else find_architecture(str(given))
+        architecture_named = (
+            arch if isinstance(arch, Architecture) else find_architecture(str(arch))
+        )
         space = MappingOptions(
             options.divisors_only,
             parse_choice("--bypass", options.bypass, ("fixed", "free")) == "free",
             parse_choice("--fanout", options.fanout, ("mesh", "parent")) == "parent",
         )
         edition = read_edition(options.edition)
-        of_library = isinstance(given, Architecture) or str(given) in architecture_names()
+        of_library = isinstance(arch, Architecture) or str(arch) in architecture_names()
         open_ = of_library or space.free_bypass or options.constraints is not None
-        like = None if open_ else namesake(found)
+        like = None if open_ else namesake(architecture_named)
         return cls(
-            architecture=found.keeping(keeps_of(like)),
+            architecture=architecture_named.keeping(keeps_of(like)),
             edition=edition,
             space=space,
             objective=cls.minimised(objective),
@@ -144,13 +146,13 @@ class MappingQuestion(Question):
         return architecture_names() if option == "arch" else ()
 
     def designs(self, nest: LoopNest, memory: Stored = ()) -> tuple[MappingDesign, ...]:
-        architecture, asked = fitted(self.architecture, nest), NONE
+        architecture, constraints = fitted(self.architecture, nest), NONE
         if self.constraints is not None:
-            asked = read_constraints(Path(self.constraints), architecture, nest)
-        found = Setting(architecture, nest, self.edition, self.space, asked, memory).designs
+            constraints = read_constraints(Path(self.constraints), architecture, nest)
+        designs = Setting(architecture, nest, self.edition, self.space, constraints, memory).designs
         if self.edition == TIMELOOP and not self.space.free_bypass:
-            _check_room(found[0], nest)
-        return found
+            _check_room(designs[0], nest)
+        return designs
 
     def pose(self, network: Network) -> tuple[LayerProblems, ...]:
         if self.edition == INTRINSIC and not self.layers:
@@ -198,16 +200,16 @@ class MappingQuestion(Question):
         return {
             "arch": Variable(
                 lambda _, text: find_architecture(str(text)),
-                lambda asked, value: replace(asked, architecture=value),
+                lambda question, value: replace(question, architecture=value),
                 lambda architecture: architecture.name,
             ),
             "edition": Variable(
                 lambda _, text: read_edition(text),
-                lambda asked, value: replace(asked, edition=value),
+                lambda question, value: replace(question, edition=value),
             ),
             "objective": Variable(
                 lambda _, text: self.minimised(text),
-                lambda asked, value: replace(asked, objective=value),
+                lambda question, value: replace(question, objective=value),
                 lambda objective: objective.text,
             ),
         }
@@ -220,15 +222,15 @@ class MappingQuestion(Question):
         return replace(self, architecture=with_figure(self.architecture, name, value))
 
 
-def read_edition(given: str) -> str:
+def read_edition(edition: str) -> str:
     """The name of an edition of the model. Raises `InputError` if it is none."""
-    return parse_choice("--edition", given, tuple(EDITIONS))
+    return parse_choice("--edition", edition, tuple(EDITIONS))
 
 
-def _check_room(found: MappingDesign, nest: LoopNest) -> None:
+def _check_room(design: MappingDesign, nest: LoopNest) -> None:
     """Refuse levels in which not even a word of every tensor has room: no mapping fits."""
-    keeps = found.mapping(dict.fromkeys(found.space.quantities, 1)).keeps
-    for level in found.architecture.levels:
+    keeps = design.mapping(dict.fromkeys(design.space.quantities, 1)).keeps
+    for level in design.architecture.levels:
         kept = [access.tensor for access in nest.accesses if access.tensor in keeps[level.name]]
         if level.words is not None and level.usable(level.words) < len(kept):
             usable, needed = (
@@ -238,4 +240,4 @@ def _check_room(found: MappingDesign, nest: LoopNest) -> None:
             what = (
                 f"{level.name} has room for {usable} words; allowed: at least {len(kept)}, {needed}"
             )
-            raise InputError(f"{found.architecture.name}: {what} (see --constraints and --bypass)")
+            raise InputError(f"{design.architecture.name}: {what} (see --constraints and --bypass)")

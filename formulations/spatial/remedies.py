@@ -70,10 +70,10 @@ def remedies(
 ) -> Mapping[str, tuple[Remedy, ...]]:
     """By part: of computing more multipliers, of words more of their bandwidth, and of a tensor's
     words more room inside."""
-    found = {"computation": lanes(architecture)}
+    known = {"computation": lanes(architecture)}
     for place, level in enumerate(architecture.levels):
         for what, figure in RATES.items():
-            found[f"{level.name} {what}"] = (Remedy(f"{level.name}.{figure}"),)
+            known[f"{level.name} {what}"] = (Remedy(f"{level.name}.{figure}"),)
         for access in nest.accesses:
             inner = [
                 each.name
@@ -85,5 +85,5 @@ def remedies(
                 *((each, ("reads", "updates")) for each in inner[:1]),
             ):
                 room = capacity(nest, architecture, laid, access.tensor, name)
-                found |= {f"{level.name} {access.tensor} {what}": room for what in whats if room}
-    return found
+                known |= {f"{level.name} {access.tensor} {what}": room for what in whats if room}
+    return known

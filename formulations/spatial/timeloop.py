@@ -127,14 +127,14 @@ class TimeloopModel:
     def widths(self, level: int, tensor: str) -> tuple[Number, ...]:
         """The sides of the bounding box of a tensor's tile (elements)."""
         access = self._accesses[tensor]
-        found: tuple[Number, ...] = self._once(
+        sides: tuple[Number, ...] = self._once(
             ("widths", level, tensor),
             lambda: tuple(
                 sum((c * (self.extent(level, d) - 1) for d, c in rank.terms), self._one)
                 for rank in access
             ),
         )
-        return found
+        return sides
 
     def tile(self, level: int, tensor: str) -> Number:
         """Words of a tensor's tile: of its bounding box."""
@@ -444,8 +444,10 @@ class TimeloopModel:
     def waits(self, level: int) -> Mapping[str, Number]:
         """Cycles that the words of a level take at its bandwidths, by what they are: reads, writes,
         words (both)."""
-        found: Mapping[str, Number] = self._once(("waits", level), lambda: dict(self._waits(level)))
-        return found
+        cycles_waited: Mapping[str, Number] = self._once(
+            ("waits", level), lambda: dict(self._waits(level))
+        )
+        return cycles_waited
 
     def _waits(self, place: int) -> Iterator[tuple[str, Number]]:
         number, level = self._mapping.system.number, self._levels[place]
@@ -518,17 +520,17 @@ class TimeloopModel:
     def parts(self) -> Mapping[str, Number]:
         """What latency and energy are made of, by name: cycles and energies of levels, and what
         they count of tensors."""
-        found = {"computation": self.steps, "latency": self.latency, "energy": self.energy}
+        named = {"computation": self.steps, "latency": self.latency, "energy": self.energy}
         for place, level in enumerate(self._levels):
-            found |= {f"{level.name} {what}": wait for what, wait in self.waits(place).items()}
-            found[level.name] = self.level_energy(place)
+            named |= {f"{level.name} {what}": wait for what, wait in self.waits(place).items()}
+            named[level.name] = self.level_energy(place)
             for what, count in (
                 ("reads", self.reads),
                 ("fills", self.fills),
                 ("updates", self.updates),
             ):
-                found |= {
+                named |= {
                     f"{level.name} {tensor} {what}": count(place, tensor)
                     for tensor in self._kept(place)
                 }
-        return {**found, self._compute.name: self.compute_energy}
+        return {**named, self._compute.name: self.compute_energy}

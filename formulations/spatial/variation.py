@@ -102,17 +102,17 @@ WHOLE_NUMBERS = (WORD_BITS.name, "bursts.bank_words", *TENSORIZED, *NETWORK)
 def figures(architecture: Architecture) -> dict[str, Metric]:
     """What can be varied: ``GLB.words`` and so on of every level, the mesh of the multipliers,
     ``word_bits``."""
-    found = {
+    known = {
         f"{level.name}.{name}": figure
         for level in architecture.levels
         for name, figure in FIGURES.items()
     }
-    found |= {f"{architecture.compute.name}.{name}": FIGURES[name] for name in MESHES}
-    found |= {
+    known |= {f"{architecture.compute.name}.{name}": FIGURES[name] for name in MESHES}
+    known |= {
         f"{architecture.compute.name}.energy": Metric("energy", "pJ", "a multiply-accumulate")
     }
-    found |= {WORD_BITS.name: WORD_BITS}
-    return found | {
+    known |= {WORD_BITS.name: WORD_BITS}
+    return known | {
         name: own
         for name, own in OF_EDITIONS.items()
         if getattr(architecture, name.partition(".")[0]) is not None

@@ -17,7 +17,7 @@ from ithaca.files.writing import document_text
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Limit, Objective, Problem
-from ithaca.formulations.spatial.constraints import Asked, Constraints
+from ithaca.formulations.spatial.constraints import Constraints, FactorRange
 from ithaca.formulations.spatial.design import SpatialDesign
 from ithaca.formulations.spatial.library import find_architecture, fitted
 from ithaca.formulations.spatial.mapping_space import MappingOptions
@@ -32,7 +32,7 @@ from ithaca.workloads.nest import LoopNest
 CONV = workload("conv2d", {"o": 6, "r": 4, "c": 4, "i": 3, "p": 3, "q": 3, "s": 2})
 OWN = statement_nest("out[x][y] += in1[x][k] * in2[k][y]", {"x": 4, "y": 6, "k": 10})
 CONSTRAINED = Constraints(
-    factors=(("Buffer", "temporal", "o", Asked(1, 3)),),
+    factors=(("Buffer", "temporal", "o", FactorRange(1, 3)),),
     directions=(("Buffer", "o", "x"),),
     orders=(("DRAM", ("o", "r")),),
     bypass=(("Buffer", frozenset({"w"})),),

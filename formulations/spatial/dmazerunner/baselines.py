@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from ithaca.formulations.problem import Limit
-from ithaca.formulations.spatial.constraints import Asked, Constraints
+from ithaca.formulations.spatial.constraints import Constraints, FactorRange
 from ithaca.formulations.spatial.dmazerunner.model import DRAM, SPM, Machine, StoredLayer
 from ithaca.formulations.spatial.dmazerunner.tables import groups
 
@@ -27,8 +27,8 @@ def pruned(layer: StoredLayer, machine: Machine) -> Iterator[Restriction]:
     filters = [
         loop for group in groups(layer) if len(group) > 1 for loop in group if loop in reductions
     ]
-    factors = [(DRAM, "temporal", loop, Asked(1, 1)) for loop in filters]
-    factors += [(SPM, "spatial", loop, Asked(1, 1)) for loop in reductions]
+    factors = [(DRAM, "temporal", loop, FactorRange(1, 1)) for loop in filters]
+    factors += [(SPM, "spatial", loop, FactorRange(1, 1)) for loop in reductions]
     pes, rf, spm = UTILISATION
     while max(pes, rf, spm) > 0:
         limits = (

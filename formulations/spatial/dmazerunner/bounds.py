@@ -50,7 +50,7 @@ def inner_parts(
     }
     always = {t: trips * energy for t, energy in moving.items()}
     shared = whole / machine.pes
-    found = []
+    parts = []
     for a in own:
         once = one_pass.energy[a] + (one_pass.reducing if a == output else 0)
         energy = fixed + sum(always[t] for t in own if t != a) + own[a] * once
@@ -61,8 +61,8 @@ def inner_parts(
             cycles = NUMPY.maximum(trips * current + own[a] * (one_pass.work + late), shared)
         else:
             cycles = trips * sending + NUMPY.maximum(trips * one_pass.work, shared) + own[a] * late
-        found.append((energy / machine.grain - 0.5, cycles))
-    return found
+        parts.append((energy / machine.grain - 0.5, cycles))
+    return parts
 
 
 def outer_parts(
@@ -71,12 +71,12 @@ def outer_parts(
     """Energy (pJ), cycles and words of transfers, for each tensor b that may be reused; ``trips``,
     ``own`` of DRAM's loops."""
     output = layer.nest.output.tensor
-    found = []
+    parts = []
     for b in own:
         times = {t: own[t] if t == b else trips for t in own}
         words = sum(
             moved.words[t] * (2 * times[t] - own[t] if t == output else times[t]) for t in own
         )
         cycles = sum(moved.cycles[t] * times[t] * (2 if t == output else 1) for t in own)
-        found.append((words * float(machine.dram), cycles, words))
-    return found
+        parts.append((words * float(machine.dram), cycles, words))
+    return parts

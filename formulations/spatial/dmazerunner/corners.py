@@ -51,10 +51,10 @@ class Corners:
         Metrics lie between ``low`` and ``high``, arrays or numbers; those without an upper end are
         below `HUGE`.
         """
-        found = self._objective(low, high)
+        bounds = self._objective(low, high)
         for limit, bound in self._limits:
-            found = np.where(limit(low, high) > bound, inf, found)
-        return np.asarray(found, dtype=float)
+            bounds = np.where(limit(low, high) > bound, inf, bounds)
+        return np.asarray(bounds, dtype=float)
 
 
 class _Corner:
@@ -92,8 +92,8 @@ class _Corner:
     def _less(self, value: Any, values: NumbersByName) -> Floats:
         """A value lowered by the rounding of what it subtracts; an infinite one, where nothing
         fits, stays."""
-        found = np.asarray(value, dtype=float)
+        lowered = np.asarray(value, dtype=float)
         if self._error is None:
-            return found
+            return lowered
         error = MARGIN * np.asarray(self._error.evaluate(values, NUMPY), dtype=float)
-        return found - np.where(np.isinf(found), 0.0, error)
+        return lowered - np.where(np.isinf(lowered), 0.0, error)

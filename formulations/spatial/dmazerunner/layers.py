@@ -62,14 +62,14 @@ def _evaluated(row: Row, design: TilingDesign) -> dict[str, Any]:
                 f"{column} is {quoted(row.cells.get(column))}; allowed: "
                 f"every one of {' '.join(loops)} once",
             )
-    found, _ = design.priced(values, FRACTION, orders)
-    complaints = list(_complaints(design, values, found))
-    numbers = {name: json_number(value) for name, value in found.items()}
+    costs, _ = design.priced(values, FRACTION, orders)
+    complaints = list(_complaints(design, values, costs))
+    numbers = {name: json_number(value) for name, value in costs.items()}
     return {"valid": not complaints, "reason": "; ".join(complaints) or None, "metrics": numbers}
 
 
 def _complaints(
-    design: TilingDesign, values: Mapping[str, Any], found: Mapping[str, Any]
+    design: TilingDesign, values: Mapping[str, Any], costs: Mapping[str, Any]
 ) -> Iterator[str]:
     for loop, extent in design.nest.extents:
         runs = (
@@ -81,5 +81,5 @@ def _complaints(
         if runs < extent:
             yield f"factors of {loop} multiply to {runs}, less than {extent}"
     for name, most in design.machine.limits.items():
-        if found[name] > most:
-            yield f"{name} is {found[name]}, more than {most}"
+        if costs[name] > most:
+            yield f"{name} is {costs[name]}, more than {most}"

@@ -494,15 +494,15 @@ def reuses(
     orders: Mapping[str, Sequence[Sequence[str]]],
 ) -> dict[str, Reuse]:
     """Reuse at every level; of several ``orders``, a quantity says which a level has."""
-    found = {}
+    by_level = {}
     for level in ORDERED:
         choice = 1 if len(orders[level]) == 1 else values[f"order.{level}"]
         if isinstance(choice, int | Fraction):
-            found[level] = reuse(layer, at[level], orders[level][int(choice) - 1], numbers)
+            by_level[level] = reuse(layer, at[level], orders[level][int(choice) - 1], numbers)
         else:
             options = [reuse(layer, at[level], order, numbers) for order in orders[level]]
-            found[level] = chosen(options, choice, numbers)
-    return found
+            by_level[level] = chosen(options, choice, numbers)
+    return by_level
 
 
 def used(
@@ -546,17 +546,17 @@ def pricing(
     computing = computing_energy(layer, machine, whole)
 
     def price(spm: Reuse, dram: Reuse) -> MetricsAndParts:
-        found = run(layer, machine, one_pass, moved, spm, dram, sums, numbers)
-        energy = whole_energy(machine, computing, found.energy, numbers)
+        totals = run(layer, machine, one_pass, moved, spm, dram, sums, numbers)
+        energy = whole_energy(machine, computing, totals.energy, numbers)
         known = {
-            "latency": found.latency,
+            "latency": totals.latency,
             "energy": energy,
-            "edp": energy * found.latency,
-            "dram_words": found.dram_words,
+            "edp": energy * totals.latency,
+            "dram_words": totals.dram_words,
         }
         return known | taken, {
-            **found.parts,
-            "latency": found.latency,
+            **totals.parts,
+            "latency": totals.latency,
             "energy": energy,
             RF: computing,
         }

@@ -33,16 +33,16 @@ class DmazerunnerProfile(MappingProfile[T]):
     def remedies(self, configuration: Mapping[str, int]) -> Remedies:
         """Of bursts and energy off chip more of the scratchpad, of the network and its energy more
         of the register files."""
-        found = {"computing": lanes(self.design.architecture)}
+        known = {"computing": lanes(self.design.architecture)}
         room = partial(
             capacity, self.design.nest, self.design.architecture, self.design.mapping(configuration)
         )
         for tensor in (access.tensor for access in self.design.nest.accesses):
-            found |= {
+            known |= {
                 f"{part} {tensor}": room(tensor, SPM) for part in ("DMA", "waiting for", DRAM)
             }
-            found |= {f"{part} {tensor}": room(tensor, RF) for part in ("network", SPM)}
-        return found
+            known |= {f"{part} {tensor}": room(tensor, RF) for part in ("network", SPM)}
+        return known
 
     def baselines(self) -> Baselines:
         def within(constraints: Constraints) -> Design:
@@ -80,21 +80,21 @@ class DmazerunnerProfile(MappingProfile[T]):
             f"{number(taken[name])} of {most} {self.design.vocabulary[name].unit}"
             for name, most in self.design.machine.limits.items()
         )
-        said = [f"used: {', '.join(shares)}."]
+        statements = [f"used: {', '.join(shares)}."]
         laid = self.design.mapping(configuration).padded(self.design.nest)
         if padded := [
             f"{loop} from {n} to {laid[loop]}"
             for loop, n in self.design.nest.extents
             if laid[loop] != n
         ]:
-            said.append(f"padding: {', '.join(padded)}.")
+            statements.append(f"padding: {', '.join(padded)}.")
         if self.design.layer.surplus and not self.design.divisors_only:
-            said.append(
+            statements.append(
                 "optimum: of least paddings; rows of an input that nothing "
                 "reads may let larger ones pay."
             )
-        found = costs(self.design, configuration)
-        return replace(found, statements=(*found.statements, *said))
+        remarks = costs(self.design, configuration)
+        return replace(remarks, statements=(*remarks.statements, *statements))
 
     def loops(self, configuration: Mapping[str, int]) -> tuple[str, ...]:
         """The mapping as a loop nest, outermost first; loops of one trip are left out."""

@@ -90,11 +90,11 @@ class TilingStage(ABC):
         if self._tables.empty:
             return
         tiles, bounds = np.zeros((len(self._tables.groups), 0), np.int32), np.zeros(0)
-        for found in self._joined(cutoff):
-            if isinstance(found, float):
-                yield Block.empty(found)
+        for joined in self._joined(cutoff):
+            if isinstance(joined, float):
+                yield Block.empty(joined)
             else:
-                tiles, bounds = found
+                tiles, bounds = joined
         order = np.argsort(bounds, kind="stable")
         tiles, bounds = tiles[:, order], bounds[order]
         for part in chunks(bounds.size, FIRST_TILES, MOST_TILES):
@@ -115,14 +115,14 @@ class TilingStage(ABC):
         parts = tables.tiles
         least = [part.least for part in parts]
         every = tables.product(least, np.zeros((len(least), 1), np.int64))
-        found, bounds = np.zeros((0, 1), np.int32), self._tile_bounds(every)
+        joined, bounds = np.zeros((0, 1), np.int32), self._tile_bounds(every)
         for place, part in enumerate(parts):
             rest = least[place + 1 :]
             count = part["trips"].size
             step = max(AT_ONCE // count, 1)
             kept: list[tuple[NDArray[np.int32], Floats]] = []
             for begin in range(0, max(bounds.size, 1), step):
-                outer = found[:, begin : begin + step]
+                outer = joined[:, begin : begin + step]
                 before, own = (
                     np.repeat(np.arange(outer.shape[1]), count),
                     np.tile(np.arange(count), outer.shape[1]),
@@ -144,16 +144,16 @@ class TilingStage(ABC):
                     )
                 )
                 yield float(bounds.min(initial=inf))
-            found = np.concatenate([places for places, _ in kept], axis=1)
+            joined = np.concatenate([places for places, _ in kept], axis=1)
             bounds = np.concatenate([bound for _, bound in kept])
-        yield found, bounds
+        yield joined, bounds
 
     def _rows(self, tiles: NDArray[Any]) -> tuple[Integers, Floats]:
         """All rows of tiles, by group, with their bounds."""
         tables = self._tables
-        owner, found = tables.rows_of(tiles)
-        return found, self._row_bounds(
-            tables.product(tables.rows, found), tables.product(tables.tiles, tiles[:, owner])
+        owner, rows = tables.rows_of(tiles)
+        return rows, self._row_bounds(
+            tables.product(tables.rows, rows), tables.product(tables.tiles, tiles[:, owner])
         )
 
     # -- completions -------------------------------------------------------------------
@@ -253,7 +253,7 @@ class TilingStage(ABC):
     ) -> Configuration | None:
         """The best of mappings by pair of orders: the exact reference decides among those that
         floats cannot tell apart."""
-        best, least, found = limit, None, None
+        best, least, chosen = limit, None, None
         orders = len(self._design.orders[DRAM])
         names = {
             part
@@ -279,6 +279,6 @@ class TilingStage(ABC):
             configuration = Configuration(choice)
             value = self._problem.feasible_value(configuration)
             if value is not None and value < (least if least is not None else value + 1):
-                least, found = value, configuration
+                least, chosen = value, configuration
                 best = min(best, float(value))
-        return found
+        return chosen

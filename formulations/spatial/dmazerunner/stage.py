@@ -71,13 +71,13 @@ class DmazerunnerStage(TilingStage):
     ) -> Floats:
         """The least objective of any completion of inner choices."""
         energy, cycles, words = self._design.tables.least_outer
-        found = np.full(tiles["trips"].shape, inf)
+        least = np.full(tiles["trips"].shape, inf)
         own = tiles.by_tensor("own", self._tables.tensors)
         layer, machine = self._design.layer, self._design.machine
         high = {**high, "spm_banks": machine.banks}
         for e, c in inner_parts(layer, machine, one_pass, tiles["trips"], tiles["whole"], own):
-            found = np.minimum(
-                found,
+            least = np.minimum(
+                least,
                 self._corner(
                     e + energy,
                     np.maximum(c, cycles),
@@ -85,7 +85,7 @@ class DmazerunnerStage(TilingStage):
                     high,
                 ),
             )
-        return found
+        return least
 
     def _corner(self, energy: Any, latency: Any, low: NumbersByName, high: NumbersByName) -> Floats:
         return self._corners.least(
@@ -128,13 +128,13 @@ class DmazerunnerStage(TilingStage):
             "rf_words": sum(rows[f"held.{t}"] for t in self._tables.tensors),
             "spm_banks": outer.banks[place],
         }
-        found = np.full(place.size, inf)
+        lowest = np.full(place.size, inf)
         inner = inner_parts(layer, machine, one_pass, tiles["trips"], tiles["whole"], own)
         for energy, cycles, words in outer.parts:
             for e, c in inner:
                 least = {**exact, "dram_words": words[place]}  # orders of less reuse move more
-                found = np.minimum(
-                    found,
+                lowest = np.minimum(
+                    lowest,
                     self._corner(e + energy[place], np.maximum(c, cycles[place]), least, exact),
                 )
-        return found
+        return lowest

@@ -43,29 +43,29 @@ AT_ONCE = 1 << 16
 
 def groups(layer: StoredLayer) -> tuple[tuple[str, ...], ...]:
     """The loops by group, in the order of the nest."""
-    found: list[set[str]] = [{loop} for loop in layer.nest.loops]
+    sets: list[set[str]] = [{loop} for loop in layer.nest.loops]
     for access in layer.nest.accesses:
         for subscript in access:
-            joined = [group for group in found if group & set(subscript.loops)]
+            joined = [group for group in sets if group & set(subscript.loops)]
             if len(joined) > 1:
-                found = [group for group in found if group not in joined] + [set().union(*joined)]
-    ordered = (tuple(loop for loop in layer.nest.loops if loop in group) for group in found)
+                sets = [group for group in sets if group not in joined] + [set().union(*joined)]
+    ordered = (tuple(loop for loop in layer.nest.loops if loop in group) for group in sets)
     return tuple(sorted(ordered, key=lambda group: layer.nest.loops.index(group[0])))
 
 
 def divisors(number: int) -> Integers:
     """All divisors of a number, ascending."""
     numbers = np.arange(1, number + 1)
-    found: Integers = numbers[number % numbers == 0]
-    return found
+    dividing: Integers = numbers[number % numbers == 0]
+    return dividing
 
 
 def quotients(number: int, *, exact: bool) -> tuple[Integers, Integers]:
     """Factor pairs (p, d) of a number: all with p·d equal to it, or those with p·d at least that
     where neither can be less."""
     if exact:
-        found = divisors(number)
-        return found, number // found
+        numbers = divisors(number)
+        return numbers, number // numbers
     least = np.unique(-(-number // np.arange(1, number + 1)))
     return least, -(-number // least)
 
@@ -138,21 +138,21 @@ class InnerChoices:
 
 def allowed(constraints: Constraints, loop: str, factors: Mapping[str, Integers]) -> Mask:
     """Which factors of a loop, by slot, constraints allow."""
-    found = np.ones(next(iter(factors.values())).size, np.bool_)
+    fitting = np.ones(next(iter(factors.values())).size, np.bool_)
     for slot, column in factors.items():
-        low, high = asked_of(constraints, loop, slot)
-        found &= (column >= low) & (column <= high)
-    return found
+        low, high = factor_range(constraints, loop, slot)
+        fitting &= (column >= low) & (column <= high)
+    return fitting
 
 
-def asked_of(constraints: Constraints, loop: str, slot: str) -> tuple[int, int]:
+def factor_range(constraints: Constraints, loop: str, slot: str) -> tuple[int, int]:
     """The least and the largest factor that a loop may have in a slot."""
-    asked = (
+    span = (
         constraints.factor(SPM, "spatial", loop)
         if slot == SPATIAL
         else constraints.factor(slot, "temporal", loop)
     )
-    return asked.low, MAX_EXTENT if asked.high is None else asked.high
+    return span.low, MAX_EXTENT if span.high is None else span.high
 
 
 def make_group(
@@ -254,10 +254,10 @@ class Tables(ABC):
         self.layer, self.machine, self.exact = layer, machine, exact
         self.least_pes = ceil(constraints.least_used * machine.pes)
         self.tensors = tuple(access.tensor for access in layer.nest.accesses)
-        found = [
+        unsorted = [
             make_group(layer, machine, loops, constraints, exact=exact) for loops in groups(layer)
         ]
-        self.groups = tuple(sorted(found, key=lambda group: -group.tiles.shape[1]))
+        self.groups = tuple(sorted(unsorted, key=lambda group: -group.tiles.shape[1]))
 
     @property
     def empty(self) -> bool:
@@ -273,7 +273,7 @@ class Tables(ABC):
     def rows(self) -> tuple[ChoiceColumns, ...]:
         """Of each group's rows: ``r`` and ``s``, products, ``s.TENSOR`` over its loops only;
         ``held`` words of a PE."""
-        found = []
+        tables = []
         for group in self.groups:
             columns = {
                 "r": group.r.prod(axis=0).astype(float),
@@ -285,8 +285,8 @@ class Tables(ABC):
                     self.tensors, trips_of(self.layer, group, group.s), strict=True
                 )
             }
-            found.append(ChoiceColumns(columns | self._words("held", group, group.r)))
-        return tuple(found)
+            tables.append(ChoiceColumns(columns | self._words("held", group, group.r)))
+        return tuple(tables)
 
     @cached_property
     def tiles(self) -> tuple[ChoiceColumns, ...]:
@@ -296,7 +296,7 @@ class Tables(ABC):
         The least over its rows: ``r``, and ``spread`` words of register files altogether, with such
         copies as are `counted`.
         """
-        found = []
+        tables = []
         for group, rows in zip(self.groups, self.rows, strict=True):
             columns = self._trips(group, group.trips) | self._words("sent", group, group.tiles)
             columns["tile"] = group.tiles.prod(axis=0).astype(float)
@@ -305,21 +305,21 @@ class Tables(ABC):
             for tensor in self.tensors:
                 spread = rows[f"held.{tensor}"] * rows[self.counted(tensor)]
                 columns[f"spread.{tensor}"] = np.minimum.reduceat(spread, group.first[:-1])
-            found.append(ChoiceColumns(columns))
-        return tuple(found)
+            tables.append(ChoiceColumns(columns))
+        return tuple(tables)
 
     @cached_property
     def outer(self) -> tuple[ChoiceColumns, ...]:
         """Of each group's outer choices: DRAM's ``trips``, all and by ``own`` loops, and words
         ``moved``."""
-        found = []
+        tables = []
         for group in self.groups:
             p, d, begins = group.outer
             tile = np.repeat(group.tiles, np.diff(begins), axis=1)
-            found.append(
+            tables.append(
                 ChoiceColumns(self._trips(group, d) | self._words("moved", group, tile * p))
             )
-        return tuple(found)
+        return tuple(tables)
 
     @cached_property
     def least_outer(self) -> tuple[float, ...]:
@@ -371,12 +371,12 @@ class Tables(ABC):
         rest, tiles = self.outer[place:], self.tiles[place:]
 
         def words(reused: str) -> Floats:
-            found: Floats = np.zeros(made.shape[1])
+            fewest: Floats = np.zeros(made.shape[1])
             for tensor in self.tensors:
                 times = f"own.{tensor}" if tensor == reused else "trips"
                 least = (float((part[f"moved.{tensor}"] * part[times]).min()) for part in rest)
-                found = found + columns[f"moved.{tensor}"] * columns[times] * prod(least)
-            return found
+                fewest = fewest + columns[f"moved.{tensor}"] * columns[times] * prod(least)
+            return fewest
 
         held: Floats = np.zeros(made.shape[1])
         for tensor in self.tensors:
@@ -402,15 +402,15 @@ class Tables(ABC):
 
     def product(self, tables: Sequence[ChoiceColumns], places: NDArray[Any]) -> ChoiceColumns:
         """The columns of choices, one of each group."""
-        found = tables[0].take(places[0])
+        combined = tables[0].take(places[0])
         for part, place in zip(tables[1:], places[1:], strict=True):
-            found = found.times(part.take(place))
-        return found
+            combined = combined.times(part.take(place))
+        return combined
 
     def rows_of(self, tiles: NDArray[Any]) -> tuple[Integers, Integers]:
         """All rows of tiles that fit register files and PEs: the tile of each, and its choice of
         each group."""
-        owner, found = np.arange(tiles.shape[1]), np.zeros((0, tiles.shape[1]), np.int64)
+        owner, rows = np.arange(tiles.shape[1]), np.zeros((0, tiles.shape[1]), np.int64)
         columns: ChoiceColumns | None = None
         for place, (group, part) in enumerate(zip(self.groups, self.rows, strict=True)):
             tile = tiles[place, owner]
@@ -425,10 +425,10 @@ class Tables(ABC):
                 fits &= columns[f"s.{tensor}"] <= most
             keep = np.flatnonzero(fits)
             owner, columns = owner[entry][keep], columns.take(keep)
-            found = np.concatenate([found[:, entry[keep]], own[None, keep]])
+            rows = np.concatenate([rows[:, entry[keep]], own[None, keep]])
         assert columns is not None
         keep = np.flatnonzero(columns["s"] >= self.least_pes)
-        return owner[keep], found[:, keep]
+        return owner[keep], rows[:, keep]
 
     def count(self) -> int:
         """How many tilings fit, one order a level each."""
@@ -450,10 +450,10 @@ class Tables(ABC):
 
     def outer_counts(self, tiles: Integers) -> Floats:
         """How many outer choices tiles have, before capacities."""
-        found: Floats = np.ones(tiles.shape[1])
+        counts: Floats = np.ones(tiles.shape[1])
         for group, tile in zip(self.groups, tiles, strict=True):
-            found = found * np.diff(group.outer[2])[tile]
-        return found
+            counts = counts * np.diff(group.outer[2])[tile]
+        return counts
 
     def outer_of(self, tiles: Integers, choices: Integers | None = None) -> OuterChoices:
         """The outer choices of tiles that the scratchpad holds; those of the first groups may be
@@ -497,10 +497,10 @@ class Tables(ABC):
         keep = np.flatnonzero(banks <= self.machine.banks)
         owner, choices, banks = owner[keep], choices[:, keep], banks[keep]
         slices = [slice(begin, begin + AT_ONCE) for begin in range(0, max(owner.size, 1), AT_ONCE)]
-        found = [self._moved(tiles[:, owner[part]], choices[:, part]) for part in slices]
+        moved = [self._moved(tiles[:, owner[part]], choices[:, part]) for part in slices]
         parts = [
             tuple(np.concatenate(columns) for columns in zip(*part, strict=True))
-            for part in zip(*found, strict=True)
+            for part in zip(*moved, strict=True)
         ]
         return OuterChoices(owner, choices, banks, parts)
 
@@ -535,24 +535,24 @@ def by_loop(group: InnerChoices, factors: Integers) -> dict[str, Floats]:
 def words_of(layer: StoredLayer, group: InnerChoices, factors: Integers) -> list[Floats]:
     """A group's part of the words of every tensor, in the order of the nest's accesses."""
     sizes = by_loop(group, factors)
-    found = []
+    parts = []
     for access in layer.nest.accesses:
         mine = [subscript for subscript in access if set(subscript.loops) & set(group.loops)]
         words: Floats = np.ones(factors.shape[1])
         for subscript in mine:
             words = words * (1 + sum(c * (sizes[loop] - 1) for loop, c in subscript.terms))
-        found.append(words)
-    return found
+        parts.append(words)
+    return parts
 
 
 def trips_of(layer: StoredLayer, group: InnerChoices, factors: Integers) -> list[Floats]:
     """A group's part of the product of factors of the loops that index each tensor, in the order of
     the nest's accesses."""
-    found = []
+    parts = []
     for access in layer.nest.accesses:
         own = [line for line, loop in enumerate(group.loops) if access.indexed_by(loop)]
-        found.append(factors[own].prod(axis=0).astype(float))
-    return found
+        parts.append(factors[own].prod(axis=0).astype(float))
+    return parts
 
 
 def ragged(counts: Integers) -> tuple[Integers, Integers]:

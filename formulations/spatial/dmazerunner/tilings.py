@@ -38,7 +38,7 @@ from ithaca.formulations.spatial.dmazerunner.model import (
     reuses,
     whole_energy,
 )
-from ithaca.formulations.spatial.dmazerunner.tables import Tables, asked_of
+from ithaca.formulations.spatial.dmazerunner.tables import Tables, factor_range
 from ithaca.formulations.spatial.mapping import Mapping as Laid
 from ithaca.formulations.spatial.mapping import Order, Slot
 from ithaca.formulations.spatial.mapping_design import MappingDesign
@@ -100,15 +100,15 @@ class TilingDesign(MappingDesign):
     def orders(self) -> Mapping[str, tuple[Order, ...]]:
         """The loop orders that each level offers, outermost first: those that suffice, with the
         loops asked for innermost."""
-        found = {}
+        by_level = {}
         for level in ORDERED:
             last = self.constraints.innermost(level)
             ends = (
                 (*(loop for loop in order if loop not in last), *last)
                 for order in self.layer.orders
             )
-            found[level] = tuple(dict.fromkeys(ends))
-        return found
+            by_level[level] = tuple(dict.fromkeys(ends))
+        return by_level
 
     def mapping(self, configuration: Mapping[str, int]) -> Laid:
         """A configuration as a mapping onto the architecture; where PEs lie on their mesh the model
@@ -126,46 +126,46 @@ class TilingDesign(MappingDesign):
     def configuration(self, laid: Laid) -> Configuration:
         """The configuration of a mapping; an `InputError` if a level's order is none that the space
         offers."""
-        found = {
+        values = {
             f"{loop}.{name}": laid.factor(slot, loop)
             for name, slot in PLACES.items()
             for loop in self.nest.loops
         }
         for level in ORDERED:
-            trips = {loop: found[f"{loop}.{level}"] for loop in self.nest.loops}
-            given, *offered = (
+            trips = {loop: values[f"{loop}.{level}"] for loop in self.nest.loops}
+            wanted, *offered = (
                 reuse(self.layer, trips, order, NUMPY)
                 for order in (laid.orders[level], *self.orders[level])
             )
-            if given not in offered:
+            if wanted not in offered:
                 known = "; ".join(map(" ".join, self.orders[level]))
                 raise InputError(
                     f"order of {level} is {' '.join(laid.orders[level])}; allowed: "
                     f"orders that reuse as {known} do"
                 )
-            found[f"order.{level}"] = 1 + offered.index(given)
-        return Configuration(found)
+            values[f"order.{level}"] = 1 + offered.index(wanted)
+        return Configuration(values)
 
     def metrics(
         self, values: NumbersByName, numbers: NumberSystem, names: Collection[str] | None = None
     ) -> dict[str, Any]:
-        found, _ = self.priced(values, numbers, self.orders)
-        return {name: found[name] for name in self.vocabulary if names is None or name in names}
+        costs, _ = self.priced(values, numbers, self.orders)
+        return {name: costs[name] for name in self.vocabulary if names is None or name in names}
 
     def parts(self, values: NumbersByName, numbers: NumberSystem) -> MetricsAndParts:
         return self.priced(values, numbers, self.orders)
 
     def used(self, values: NumbersByName, numbers: NumberSystem) -> dict[str, Any]:
         """Use of capacities by a mapping (`Capacities.limits`)."""
-        found: dict[str, Any] = self.model.used(
+        use: dict[str, Any] = self.model.used(
             self.layer, self.machine, factors(self.layer, values), numbers
         )
-        return found
+        return use
 
     def pricing(self, at: Mapping[str, NumbersByName], numbers: NumberSystem) -> Pricing:
         """Costs of mappings with given factors, by slot."""
-        found: Pricing = self.model.pricing(self.layer, self.machine, at, numbers)
-        return found
+        costs: Pricing = self.model.pricing(self.layer, self.machine, at, numbers)
+        return costs
 
     def priced(
         self,
@@ -228,7 +228,7 @@ class TilingDesign(MappingDesign):
         most |= {SPM: inside, DRAM: extent}
         quantities, rules = [], []
         for symbol, (slot, high) in zip((s, r, p, d), most.items(), strict=True):
-            low, top = asked_of(self.constraints, loop, slot)
+            low, top = factor_range(self.constraints, loop, slot)
             quantities.append(Quantity(symbol.name, low, high))
             if top < extent:
                 rules.append(Link(symbol, Relation.AT_MOST, _constant(top)))

@@ -180,13 +180,13 @@ def cycles(
     top, bottom = machine.bandwidth.numerator, machine.bandwidth.denominator
     moved = numbers.ceil_div(words * bottom, numbers.number(Fraction(top)))
     latency = numbers.maximum(computing, sending, moved)
-    found = {
+    totals = {
         "latency": latency,
         "compute_cycles": computing,
         "network_cycles": sending,
         "dma_cycles": moved,
     }
-    return found, {"computing": computing, "DMA": moved, **each}
+    return totals, {"computing": computing, "DMA": moved, **each}
 
 
 def used(
@@ -222,10 +222,10 @@ def pricing(
         moved = words_moved(layer, words, dram, sums)
         changed = {tensor: changes(spm, dram, tensor, numbers) for tensor in held}
         off_chip = sum(moved.values())
-        found, parts = cycles(
+        totals, parts = cycles(
             layer, machine, on_array, spm.trips * dram.trips, changed, distinct, off_chip, numbers
         )
-        return found | {"dram_words": off_chip, **taken}, parts | {
+        return totals | {"dram_words": off_chip, **taken}, parts | {
             f"DMA {tensor}": each for tensor, each in moved.items()
         }
 

@@ -28,7 +28,7 @@ class ExplainableProfile(DmazerunnerProfile[ExplainableDesign]):
         room = partial(
             capacity, self.design.nest, self.design.architecture, self.design.mapping(configuration)
         )
-        at, found = (
+        at, known = (
             factors(self.design.layer, configuration),
             {"computing": lanes(self.design.architecture)},
         )
@@ -42,10 +42,10 @@ class ExplainableProfile(DmazerunnerProfile[ExplainableDesign]):
             )
             links = Remedy(f"network.{name}_links", most=Fraction(groups))
             if 2 * groups > network.links(name) * network.virtual(name):
-                found["computing"] += (
+                known["computing"] += (
                     Remedy(f"network.{name}_links"),
                     Remedy(f"network.{name}_virtual"),
                 )
-            found[f"network {name}"] = (width, links, *room(tensor, RF))
-            found[f"DMA {tensor}"] = room(tensor, SPM)
-        return found | {"DMA": (Remedy(f"{DRAM}.shared_bandwidth"),)}
+            known[f"network {name}"] = (width, links, *room(tensor, RF))
+            known[f"DMA {tensor}"] = room(tensor, SPM)
+        return known | {"DMA": (Remedy(f"{DRAM}.shared_bandwidth"),)}

@@ -69,15 +69,15 @@ class ExplainableTables(Tables):
     ) -> list[tuple[Any, ...]]:
         layer, own = self.layer, trips.by_tensor("own", self.tensors)
         words = {access.tensor: layer.words(access, tile) for access in layer.nest.accesses}
-        sums, found = own[layer.nest.output.tensor], []
+        sums, parts = own[layer.nest.output.tensor], []
         for b in self.tensors:
             times = {
                 tensor: own[tensor] if tensor == b else trips["trips"] for tensor in self.tensors
             }
-            found.append(
+            parts.append(
                 (sum(words_moved(layer, words, Reuse(trips["trips"], {}, times), sums).values()),)
             )
-        return found
+        return parts
 
     @cached_property
     def most_groups(self) -> Mapping[str, int]:
@@ -161,7 +161,7 @@ class ExplainableStage(TilingStage):
         layer, machine, tensors = self._design.layer, self._design.machine, self._tables.tensors
         words = self._tables.least_outer[0] if words is None else words
         own, trips = tiles.by_tensor("own", tensors), tiles["trips"]
-        found, high = np.full(trips.shape, inf), {**machine.limits, **high}
+        lowest, high = np.full(trips.shape, inf), {**machine.limits, **high}
         shared = np.ceil(tiles["whole"] / machine.pes)
         for a in tensors:
             changed = {tensor: own[tensor] if tensor == a else trips for tensor in tensors}
@@ -172,8 +172,8 @@ class ExplainableStage(TilingStage):
             least["network_cycles"] = np.maximum(least["network_cycles"], self._carried)
             least["latency"] = np.maximum(least["latency"], np.maximum(shared, self._carried))
             corner = {**dict.fromkeys(machine.limits, 1.0), **low, **least, "dram_words": words}
-            found = np.minimum(found, self._corners.least(corner, high))
-        return found
+            lowest = np.minimum(lowest, self._corners.least(corner, high))
+        return lowest
 
     @cached_property
     def _carried(self) -> int:
@@ -184,16 +184,16 @@ class ExplainableStage(TilingStage):
             whole = self._design.layer.extents_of(access, nest.sizes)
             read = (prod(nest.sizes[loop] for loop in rank.loops) for rank in access)
             words[access.tensor] = prod(map(min, whole, read))
-        found = 0
+        most = 0
         for name, tensor in networks(self._design.layer).items():
             links = 0 if name == "read" else machine.network.links(name)
-            found = max(
-                found,
+            most = max(
+                most,
                 -(-words[tensor] * machine.word_bits // (links * machine.network.width))
                 if links
                 else 0,
             )
-        return found
+        return most
 
     def _tile(self, rows: ChoiceColumns) -> ArrayTile:
         tensors = self._tables.tensors

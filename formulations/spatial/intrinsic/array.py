@@ -81,23 +81,23 @@ class IntrinsicArray:
         compute, known = self.architecture.compute, self.tensorized
         along = dict(zip(self.sides, (compute.mesh_x, compute.mesh_y), strict=False))
         try:
-            found = find_intrinsic(known.intrinsic, dict(known.sizes) | along)
+            intrinsic = find_intrinsic(known.intrinsic, dict(known.sizes) | along)
         except InputError as error:
-            said = (
+            text = (
                 str(error)
                 .replace("--intrinsic-sizes", "tensorized.sizes or a side")
                 .replace("--intrinsic", "tensorized.intrinsic")
             )
-            raise refuse(self.architecture.name, said) from None
+            raise refuse(self.architecture.name, text) from None
         if missing := [
-            loop for loop in found.loops if loop not in along and loop not in dict(known.sizes)
+            loop for loop in intrinsic.loops if loop not in along and loop not in dict(known.sizes)
         ]:
-            allowed = f"sizes of all loops of {found} that are on no side"
+            allowed = f"sizes of all loops of {intrinsic} that are on no side"
             raise refuse(
                 self.architecture.name,
                 f"tensorized.sizes lacks {', '.join(missing)}; allowed: {allowed}",
             )
-        return found
+        return intrinsic
 
     def bindings(self, nest: LoopNest) -> tuple[Binding, ...]:
         """The ways to run a nest that do not cost the same, whatever the tiles. Raises `InputError`
@@ -132,7 +132,7 @@ def array_of(architecture: Architecture) -> IntrinsicArray:
 def _bindings(computes: Computation, sides: tuple[str, ...], nest: LoopNest) -> tuple[Binding, ...]:
     # sides are never exchanged with loops that run in time: what the array holds depends on them
     told_apart = tuple((loop, 2 * size + (loop not in sides)) for loop, size in computes.extents)
-    found: dict[TensorizedWork, Binding] = {}
+    by_work: dict[TensorizedWork, Binding] = {}
     whole = computation(nest)
     for match in matches(whole, replace(computes, extents=told_apart), partial=True):
         if match.computation != whole:
@@ -141,12 +141,12 @@ def _bindings(computes: Computation, sides: tuple[str, ...], nest: LoopNest) -> 
                 "allowed in edition intrinsic: two"
             )
         binding = tuple(match.binding.items())
-        found.setdefault(_work(computes, sides, nest, binding), binding)
-    if not found:
+        by_work.setdefault(_work(computes, sides, nest, binding), binding)
+    if not by_work:
         raise InputError(
             f"workload {nest.name}: no loop runs on {computes}; allowed: loops that match its own"
         )
-    return tuple(found.values())
+    return tuple(by_work.values())
 
 
 def _work(

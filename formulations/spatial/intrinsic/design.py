@@ -115,12 +115,12 @@ class IntrinsicDesign(MappingDesign):
         along = {
             loop: self.work.tiles(loop, tile, numbers) for loop, tile in self._tile(values).items()
         }
-        found = self.work.metrics(
+        costs = self.work.metrics(
             {n: tiles for n, (tiles, _) in along.items()},
             {n: c for n, (_, c) in along.items()},
             numbers,
         )
-        return {name: found[name] for name in VOCABULARY if names is None or name in names}
+        return {name: costs[name] for name in VOCABULARY if names is None or name in names}
 
     def least(self, limits: Sequence[Limit]) -> Mapping[str, Fraction]:
         """No metric falls with sub-problems, of which there is one, or calls, which are all

@@ -53,14 +53,14 @@ class Operand:
     def words(self, tile: NumbersByName, numbers: NumberSystem) -> Any:
         """Words that a tile of iterations touches, gathered: rows that a stride of the layer skips
         are none."""
-        found: Any = numbers.number(Fraction(1))
+        gathered: Any = numbers.number(Fraction(1))
         for subscript in self.access:
             apart = prod(tile[loop] for loop in subscript.loops)
             if len(subscript.terms) > 1:
                 box = 1 + sum(factor * (tile[loop] - 1) for loop, factor in subscript.terms)
                 apart = numbers.minimum(apart, box)
-            found = found * apart
-        return found
+            gathered = gathered * apart
+        return gathered
 
 
 @dataclass(frozen=True)

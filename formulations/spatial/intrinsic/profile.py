@@ -55,29 +55,29 @@ class IntrinsicProfile(MappingProfile[IntrinsicDesign]):
         return nested_loops(
             laid,
             (
-                (f"{name}: {said}", order, [Slot(name, along) for along in ("", "x", "y")])
-                for said, (name, order) in zip(what, laid.orders.items(), strict=True)
+                (f"{name}: {words}", order, [Slot(name, along) for along in ("", "x", "y")])
+                for words, (name, order) in zip(what, laid.orders.items(), strict=True)
             ),
         )
 
     def remarks(self, configuration: Mapping[str, int], limits: Sequence[Limit]) -> Remarks:
         """The part that binds, what does not overlap, padding, and use of the scratchpad."""
         values = {name: Fraction(value) for name, value in configuration.items()}
-        found = self.design.metrics(values, FRACTION)
-        computing, network = found["computing"], found["network"]
+        metrics = self.design.metrics(values, FRACTION)
+        computing, network = metrics["computing"], metrics["network"]
         slower = "computing" if computing >= network else "network"
-        redundant = 1 - self.design.nest.operations / found["computes"]
+        redundant = 1 - self.design.nest.operations / metrics["computes"]
         held, alone = (
             self.design.work.held_words(self.design._tile(values), FRACTION),
-            found["startup"] + found["skew"],
+            metrics["startup"] + metrics["skew"],
         )
-        said = [
+        lines = [
             f"Binding: {slower} (computing {number(computing)} cycles, network {number(network)}).",
-            f"Sub-problems: {number(found['subproblems'])}, of whose cycles "
+            f"Sub-problems: {number(metrics['subproblems'])}, of whose cycles "
             f"{number(alone)} do not overlap.",
             f"Padding: {percent(redundant)} of the work of "
-            f"{number(found['calls'])} calls is redundant.",
+            f"{number(metrics['calls'])} calls is redundant.",
             f"{self.design.architecture.levels[1].name}: {number(held)} of "
             f"{self.design.work.scratchpad:,} words held.",
         ]
-        return Remarks(tuple(said))
+        return Remarks(tuple(lines))

@@ -53,18 +53,18 @@ class BoundedObjective:
         self.timed = (
             "latency" in used or bool(self.leaks) or any(n.endswith(".cycles") for n in used)
         )
-        found: dict[str, Count] = {}
+        by_name: dict[str, Count] = {}
         for name in used:
             level, *rest = name.split(".")
             if name == "energy":
-                found[name] = hierarchy.energy()
+                by_name[name] = hierarchy.energy()
             elif rest == ["energy"]:
-                found[name] = hierarchy.energy(names[level])
+                by_name[name] = hierarchy.energy(names[level])
             elif len(rest) == 2:
-                found[name] = hierarchy.words(names[level], tensors[rest[0]], rest[1])
+                by_name[name] = hierarchy.words(names[level], tensors[rest[0]], rest[1])
         if self.timed:
-            found |= {count.name: count for count in hierarchy.waits()}
-        self.counts = tuple(sorted(found.values(), key=lambda count: not count.adds))
+            by_name |= {count.name: count for count in hierarchy.waits()}
+        self.counts = tuple(sorted(by_name.values(), key=lambda count: not count.adds))
         self.names = {count.name: place for place, count in enumerate(self.counts)}
         self.uses_lanes = "pes" in used
         hierarchy.counts = self.counts
@@ -90,31 +90,31 @@ class BoundedObjective:
         most = max if exact else np.maximum
 
         def cycles(only: int | None = None) -> Any:
-            found = vector[0]
+            values = vector[0]
             for place, count in enumerate(self.counts):
                 if count.rate is not None and (only is None or count.name.split()[0] == str(only)):
                     words, rate = vector[3 + place], count.rate
-                    found = most(found, -(-words * rate.denominator // rate.numerator))
-            return found
+                    values = most(values, -(-words * rate.denominator // rate.numerator))
+            return values
 
-        found: dict[str, Any] = {"computes": vector[1], "pes": vector[2]}
+        values: dict[str, Any] = {"computes": vector[1], "pes": vector[2]}
         used = self.problem.used_metrics
         latency: Any = cycles() if self.timed else None
         if latency is not None:
-            found["latency"] = latency
+            values["latency"] = latency
         for name, place in self.names.items():
             count = self.counts[place]
             if count.rate is None:
-                found[name] = vector[3 + place] / number(count.scale)
+                values[name] = vector[3 + place] / number(count.scale)
                 if name in self.leaks:
                     row = self._leaking + 1 + 2 * self.leaks.index(name)
                     leaked = (
                         vector[row] * most(latency, vector[self._leaking])
                         + vector[row + 1] * latency
                     )
-                    found[name] = found[name] + leaked / number(Fraction(self.leak_scale))
+                    values[name] = values[name] + leaked / number(Fraction(self.leak_scale))
         if "edp" in used:
-            found["edp"] = found["energy"] * latency
+            values["edp"] = values["energy"] * latency
         for name in used:
             if name.endswith(".cycles"):
                 level = next(
@@ -122,19 +122,19 @@ class BoundedObjective:
                     for n, part in enumerate(self.hierarchy.levels)
                     if f"{part.name}.cycles" == name
                 )
-                found[name] = cycles(level)
-        return found
+                values[name] = cycles(level)
+        return values
 
     def bounds(self, vector: Sequence[Vector] | Matrix) -> Vector:
         """Lower bounds of the objective; infinite where a limit is exceeded."""
         with np.errstate(invalid="ignore"):  # words without end, where no tile fits
             known = self.metrics(vector, False)
-        found: Vector = np.asarray(self.problem.objective.expression.evaluate(known, NUMPY), float)
-        found = all_below(np.broadcast_to(found, np.shape(vector[0])).astype(float))
+        least: Vector = np.asarray(self.problem.objective.expression.evaluate(known, NUMPY), float)
+        least = all_below(np.broadcast_to(least, np.shape(vector[0])).astype(float))
         for limit in self.problem.limits:
             used = np.asarray(limit.expression.evaluate(known, NUMPY), float)
-            found = np.where(all_below(used) > loosened(limit.bound), inf, found)
-        return np.where(np.isnan(found), inf, found)
+            least = np.where(all_below(used) > loosened(limit.bound), inf, least)
+        return np.where(np.isnan(least), inf, least)
 
     def exact(self, vector: Vector) -> Fraction | None:
         """The objective of whole numbers; None where a limit is exceeded."""
@@ -164,15 +164,15 @@ class BoundedObjective:
 
     def told_apart(self, vector: Matrix) -> Matrix:
         """Vectors with the same metrics in use, and the same in all else."""
-        used, found = self.problem.used_metrics, vector.copy()
+        used, alike = self.problem.used_metrics, vector.copy()
         if self.timed and not any(name.endswith(".cycles") for name in used):
-            found[0] = self.metrics(vector, False)["latency"]
+            alike[0] = self.metrics(vector, False)["latency"]
             for place, count in enumerate(self.counts):
                 if count.rate is not None:
-                    found[3 + place] = 0
+                    alike[3 + place] = 0
             if self.leaks:
-                found[self._leaking] = np.maximum(found[self._leaking], found[0])
+                alike[self._leaking] = np.maximum(alike[self._leaking], alike[0])
         for place, name in ((1, "computes"), (2, "pes")):
             if name not in used:
-                found[place] = 1
-        return found if self.timed else np.concatenate([np.ones((1, found.shape[1])), found[1:]])
+                alike[place] = 1
+        return alike if self.timed else np.concatenate([np.ones((1, alike.shape[1])), alike[1:]])

@@ -53,11 +53,11 @@ class OpenTensors:
 
 def groups(hierarchy: Hierarchy) -> tuple[OpenTensors, ...]:
     """One group for every set of tensors that some loop leaves alone."""
-    found: dict[frozenset[int], list[int]] = {}
+    loops_by_still: dict[frozenset[int], list[int]] = {}
     for loop in range(len(hierarchy.loops)):
         still = frozenset(v for v, tensor in enumerate(hierarchy.tensors) if not tensor.moved[loop])
-        found.setdefault(still, []).append(loop)
-    return tuple(OpenTensors(still, tuple(loops)) for still, loops in found.items())
+        loops_by_still.setdefault(still, []).append(loop)
+    return tuple(OpenTensors(still, tuple(loops)) for still, loops in loops_by_still.items())
 
 
 @dataclass(frozen=True)
@@ -105,16 +105,16 @@ class Bounds:
         settled = [
             self._settled(labels, number, runs, free) for number in range(len(hierarchy.counts))
         ]
-        given = [
+        wholes = [
             self._given(labels, v, at, left, runs, moving[v], free)
             for v in range(len(hierarchy.tensors))
         ]
         first = self._first(labels, at, runs, moving[hierarchy.output])
-        found = []
+        by_group = []
         for group in self.groups:
             shares = {item: self._share(labels, item, group, left) for item in labels.layout.items}
             wanted = []
-            for v, (full, at_least) in enumerate(given):
+            for v, (full, at_least) in enumerate(wholes):
                 share = shares.get((v, labels.held[v]), 1.0)
                 open_ = labels.row("closed", v) == 0
                 wanted.append(
@@ -135,8 +135,8 @@ class Bounds:
                         count, v, hierarchy.parent(at.level + 1, v), words, first
                     )
                 counts.append(total + outer[number])
-            found.append(counts)
-        return labels.row("steps") * -(-runs // free), runs, found
+            by_group.append(counts)
+        return labels.row("steps") * -(-runs // free), runs, by_group
 
     def _free(self, labels: PartialMappings, at: Position) -> Vector:
         """At least the lanes that may still be added."""
@@ -155,8 +155,8 @@ class Bounds:
     ) -> Vector | float:
         if number not in labels.layout.counts:
             return 0.0
-        found: Vector = labels.rows("settled")[labels.layout.counts.index(number)] * runs
-        return found if self.hierarchy.counts[number].adds else found / free
+        settled: Vector = labels.rows("settled")[labels.layout.counts.index(number)] * runs
+        return settled if self.hierarchy.counts[number].adds else settled / free
 
     def _open(
         self,
@@ -192,8 +192,8 @@ class Bounds:
             plain = np.where(
                 labels.row("closed", output) == 0, np.where(net > 0, net * least, net * most), plain
             )
-        found: Vector = total + plain
-        return found
+        cost: Vector = total + plain
+        return cost
 
     def _share(
         self, labels: PartialMappings, item: Item, group: OpenTensors, left: Matrix
@@ -252,8 +252,10 @@ class Bounds:
         if parent is None:
             return 0.0
         most = np.minimum(runs / moving, float(self.hierarchy.levels[parent].instances))
-        found: Vector = box(self.hierarchy, labels.rows("extent"), output) * moving * most * MORE
-        return found
+        most_first: Vector = (
+            box(self.hierarchy, labels.rows("extent"), output) * moving * most * MORE
+        )
+        return most_first
 
     def _read(
         self, count: Count, v: int, parent: int | None, words: Vector, first: Vector | float
@@ -268,8 +270,8 @@ class Bounds:
         update = count.updates.get((parent, v), 0)
         if not read + update:
             return 0.0
-        found: Vector = (update * words + read * np.maximum(words - first, 0)) / outside
-        return found
+        words_outside: Vector = (update * words + read * np.maximum(words - first, 0)) / outside
+        return words_outside
 
 
 def _told_apart(
@@ -292,8 +294,8 @@ def _told_apart(
 
 def _trips_left(hierarchy: Hierarchy, extents: Matrix) -> Matrix:
     """The least trips that are left of every loop."""
-    found: Matrix = -(-np.array(hierarchy.extents, float)[:, None] // extents)
-    return found
+    trips: Matrix = -(-np.array(hierarchy.extents, float)[:, None] // extents)
+    return trips
 
 
 class OuterLevels:
@@ -307,13 +309,13 @@ class OuterLevels:
     def __init__(
         self,
         hierarchy: Hierarchy,
-        found: Sequence[OpenTensors],
+        groups: Sequence[OpenTensors],
         values: Sequence[Vector],
         tiles: int,
         *,
         divisors: bool,
     ) -> None:
-        self.hierarchy, self.groups = hierarchy, found
+        self.hierarchy, self.groups = hierarchy, groups
         every = [1] * len(values)
         while prod(-(-own.size // n) for own, n in zip(values, every, strict=True)) > tiles:
             every[max(range(len(values)), key=lambda d: values[d].size / every[d])] *= 2
@@ -334,7 +336,7 @@ class OuterLevels:
         place = self._places(extents)
         everything = frozenset(range(len(self.hierarchy.loops)))
         undecided = everything if at.undecided is None else at.undecided
-        found: list[Vector | float] = []
+        totals: list[Vector | float] = []
         for number in range(len(self.hierarchy.counts)):
             total: Vector | float = 0.0
             own = self._reach(number, at.level, undecided)
@@ -343,16 +345,16 @@ class OuterLevels:
             outside = self._sum(number, at.level)
             if outside is not None:
                 total = total + outside.ravel()[place]
-            found.append(total)
-        return found
+            totals.append(total)
+        return totals
 
     def _places(self, extents: Matrix) -> NDArray[np.intp]:
         at = [
             np.searchsorted(values, rows, side="right") - 1
             for values, rows in zip(self.values, extents, strict=True)
         ]
-        found: NDArray[np.intp] = np.ravel_multi_index(at, self.shape)
-        return found
+        places: NDArray[np.intp] = np.ravel_multi_index(at, self.shape)
+        return places
 
     def _sum(self, number: int, level: int) -> Matrix | None:
         """The sum over the levels around one."""
@@ -377,8 +379,8 @@ class OuterLevels:
             if sum(kept.nbytes for kept in self._reached.values()) > KEPT:
                 self._reached.clear()
             self._reached[key] = table
-        found: Matrix = self._reached[key]
-        return found
+        reached: Matrix = self._reached[key]
+        return reached
 
     def _along(self, table: Matrix, loop: int) -> Matrix:
         values = self.values[loop]
@@ -464,17 +466,21 @@ class OuterLevels:
                     share = np.minimum(share, (1 + (most[d] - 1) * step) / most[d])
                 filled = (moving if v in group.tensors else runs) * share
                 between = [mesh for mesh in hierarchy.meshes if parent <= mesh.level < level]
-                given = (
+                delivered = (
                     (moving if v in group.tensors else runs / same)
                     * share
                     * _told_apart(hierarchy, v, between, most)
                 )
                 new = MORE * first if tensor.output else 0.0
                 refilled = np.maximum(filled - new * np.minimum(again, outside), 0)
-                reread = np.maximum(given - new * np.minimum(again, around), 0)
+                reread = np.maximum(delivered - new * np.minimum(again, around), 0)
                 if not count.adds:
-                    refilled, given, reread = refilled / outside, given / around, reread / around
-                total += tile * (fill * refilled + read * reread + update * given)
+                    refilled, delivered, reread = (
+                        refilled / outside,
+                        delivered / around,
+                        reread / around,
+                    )
+                total += tile * (fill * refilled + read * reread + update * delivered)
             least = np.minimum(least, total)
         least[~fits(hierarchy, extents, level)] = inf
         return least

@@ -47,12 +47,12 @@ class BypassStage:
         """The least that any choice has left out."""
         return min((stage.dropped for stage in self._stages.values()), default=np.inf)
 
-    def _free(self, choice: int, found: Configuration | None) -> Configuration | None:
+    def _free(self, choice: int, configuration: Configuration | None) -> Configuration | None:
         """A configuration of a choice as one of the whole design."""
-        if found is None:
+        if configuration is None:
             return None
         fixed = cast("MappingSpace", self.choices[choice].design)
-        return self.design.configuration(fixed.mapping(found))
+        return self.design.configuration(fixed.mapping(configuration))
 
     def incumbents(self, cutoff: Cutoff, *, hurried: bool = False) -> Candidates:
         """The first incumbents of the choice that keeps all, and of those that differ from the best
@@ -61,12 +61,14 @@ class BypassStage:
 
         def tried(choice: int) -> Candidates:
             values[choice] = None
-            for found in self._stage(choice).incumbents(lambda: values[choice], hurried=hurried):
-                if found is not None:
-                    value = self.choices[choice].value(found)
+            for configuration in self._stage(choice).incumbents(
+                lambda: values[choice], hurried=hurried
+            ):
+                if configuration is not None:
+                    value = self.choices[choice].value(configuration)
                     known = values[choice]
                     values[choice] = value if known is None else min(value, known)
-                yield self._free(choice, found)
+                yield self._free(choice, configuration)
 
         best = 0
         yield from tried(best)
@@ -103,8 +105,10 @@ class BypassStage:
     def complete(self, rows: NDArray[Any], cutoff: Cutoff) -> Candidates:
         """The best completions of rows, choice by choice."""
         for choice in np.unique(rows[:, 0]).tolist():
-            for found in self._stage(choice).complete(rows[rows[:, 0] == choice, 1:], cutoff):
-                yield self._free(choice, found)
+            for configuration in self._stage(choice).complete(
+                rows[rows[:, 0] == choice, 1:], cutoff
+            ):
+                yield self._free(choice, configuration)
 
 
 def _numbered(choice: int, rows: NDArray[Any]) -> NDArray[Any]:

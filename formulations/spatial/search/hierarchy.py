@@ -135,13 +135,13 @@ class Hierarchy:
     @cached_property
     def meshes(self) -> tuple[Mesh, ...]:
         """All meshes, innermost first."""
-        found = []
+        outwards = []
         for number, level in reversed(list(enumerate(self.levels))):
             if (mesh := self.architecture.inner_mesh(number)) is not None:
-                found.append(
+                outwards.append(
                     Mesh(number, *mesh, (mesh[0] // level.mesh_x, mesh[1] // level.mesh_y))
                 )
-        return tuple(found)
+        return tuple(outwards)
 
     def top(self, tensor: int) -> int:
         """The outermost level that keeps a tensor."""
@@ -155,7 +155,7 @@ class Hierarchy:
 
     def room(self, level: int) -> tuple[tuple[tuple[int, ...], int], ...]:
         """What tiles of a level may fill: tensors with the words that they may fill together."""
-        found = []
+        rooms = []
         part, names = self.levels[level], [tensor.name for tensor in self.tensors]
         resident = {names.index(tensor): words for tensor, words in part.resident}
         kept = [v for v, keeps in enumerate(self.keeps[level]) if keeps]
@@ -166,10 +166,10 @@ class Hierarchy:
         ):
             tiles = tuple(v for v in together if v in kept and v not in resident)
             if tiles or any(v in resident for v in together):
-                found.append(
+                rooms.append(
                     (tiles, part.usable(words) - sum(resident.get(v, 0) for v in together))
                 )
-        return tuple(found)
+        return tuple(rooms)
 
     # -- counts --------------------------------------------------------------------------
 
@@ -207,7 +207,7 @@ class Hierarchy:
     def waits(self, only: int | None = None) -> tuple[Count, ...]:
         """The words that the bandwidths of levels, or of one, make wait: their scale is words a
         cycle."""
-        found = []
+        counts = []
         for number, level in enumerate(self.levels):
             ones = {(number, v): 1 for v, keeps in enumerate(self.keeps[number]) if keeps}
             for what, rate, reads, writes in (
@@ -216,18 +216,18 @@ class Hierarchy:
                 ("shared", level.shared_bandwidth, True, True),
             ):
                 if rate is not None and (only is None or only == number):
-                    written = ones if writes else {}
-                    found.append(
+                    stored = ones if writes else {}
+                    counts.append(
                         Count(
                             f"{number} {what}",
                             False,
                             ones if reads else {},
-                            written,
-                            written,
+                            stored,
+                            stored,
                             rate=rate,
                         )
                     )
-        return tuple(found)
+        return tuple(counts)
 
     def words(self, level: int, tensor: int, what: str) -> Count:
         """Words of a tensor that an instance of a level reads, or is filled or updated with."""
@@ -264,12 +264,12 @@ class Hierarchy:
 
     def counted_at(self, level: int) -> list[int]:
         """The counts to which words of a level add."""
-        found = []
+        numbers = []
         for number, count in enumerate(self.counts):
             if any(
                 at == level
                 for weights in (count.reads, count.fills, count.updates)
                 for at, _ in weights
             ):
-                found.append(number)
-        return found
+                numbers.append(number)
+        return numbers

@@ -30,23 +30,23 @@ class Layouts:
 
     def open(self, states: Floats) -> Floats:
         """The states on entering the next mesh outwards."""
-        found = {int(s): self._opened(int(s)) for s in np.unique(states)}
-        return _mapped(states, found)
+        opened = {int(s): self._opened(int(s)) for s in np.unique(states)}
+        return _mapped(states, opened)
 
     def add(self, states: Floats, lanes: Floats, along: str) -> Floats:
         """The states with more lanes of one loop, which may lie ``along`` x, y or either; -1 where
         they do not fit."""
         pairs = states * 2**20 + lanes
-        found = {
+        added = {
             int(pair): self._added(int(pair) >> 20, int(pair) & (2**20 - 1), along)
             for pair in np.unique(pairs)
         }
-        return _mapped(pairs, found)
+        return _mapped(pairs, added)
 
     def room(self, states: Floats) -> Floats:
         """At least how many more lanes may be added, by all loops, inside the meshes so far."""
-        found = {int(s): self._room(int(s)) for s in np.unique(states)}
-        return _mapped(states, found)
+        rooms = {int(s): self._room(int(s)) for s in np.unique(states)}
+        return _mapped(states, rooms)
 
     def _limits(self, place: int) -> tuple[int, int]:
         mesh = self.meshes[place]
@@ -77,13 +77,13 @@ class Layouts:
                 if lanes > 1
                 else [(1, 1)]
             )
-            found = {
+            grown = {
                 w
                 for layout in self._states[state]
                 for x, y in pairs
                 if (w := self._wider(layout, x, y)) is not None
             }
-            self._next[key] = self._number(found) if found else -1
+            self._next[key] = self._number(grown) if grown else -1
         return self._next[key]
 
     def _wider(self, layout: Layout, x: int, y: int) -> Layout | None:
@@ -128,9 +128,9 @@ class Layouts:
                     return [upward, *rest]
             return None
 
-        found = search((), 0)
-        assert found is not None
-        places = iter(found)
+        assigned = search((), 0)
+        assert assigned is not None
+        places = iter(assigned)
         return [[next(places) for _ in of_mesh] for of_mesh in lanes]
 
 
@@ -138,7 +138,7 @@ def _narrower(one: Layout, other: Layout) -> bool:
     return all(a <= c and b <= d for (a, b), (c, d) in zip(one, other, strict=True))
 
 
-def _mapped(values: Floats, found: dict[int, int]) -> Floats:
-    keys = np.array(sorted(found), np.float64)
-    results = np.array([found[int(key)] for key in keys], np.float64)
+def _mapped(values: Floats, results_of: dict[int, int]) -> Floats:
+    keys = np.array(sorted(results_of), np.float64)
+    results = np.array([results_of[int(key)] for key in keys], np.float64)
     return results[np.searchsorted(keys, values)] if keys.size else values

@@ -47,10 +47,10 @@ def _number(keys: Matrix) -> Floats | Integers:
     """A number for every column, the same for the same ones."""
     high = keys.max(axis=1) + 1
     if high.prod() < 2.0**62:
-        found = np.zeros(keys.shape[1], np.int64)
+        numbers = np.zeros(keys.shape[1], np.int64)
         for row, most in zip(keys, high, strict=True):
-            found = found * int(most) + row.astype(np.int64)
-        return found
+            numbers = numbers * int(most) + row.astype(np.int64)
+        return numbers
     return np.unique(keys, axis=1, return_inverse=True)[1].ravel()
 
 

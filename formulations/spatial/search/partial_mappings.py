@@ -71,11 +71,11 @@ class LabelLayout:
             parts.append(((v, inside), counts))
             for rank in self.hierarchy.tensors[v].window_ranks:
                 parts.append(((v, inside, rank), 1))
-        found, place = {}, 0
+        slices, place = {}, 0
         for name, count in parts:
-            found[name] = slice(place, place + count)
+            slices[name] = slice(place, place + count)
             place += count
-        return found
+        return slices
 
     @cached_property
     def size(self) -> int:
@@ -126,8 +126,8 @@ class PartialMappings:
 
     def row(self, name: object, place: int = 0) -> Vector:
         """One row of it."""
-        found: Vector = self.rows(name)[place]
-        return found
+        values: Vector = self.rows(name)[place]
+        return values
 
     def take(self, which: Places | Mask) -> PartialMappings:
         """Some of them."""
@@ -182,32 +182,32 @@ def beginning(hierarchy: Hierarchy) -> PartialMappings:
 
 def box(hierarchy: Hierarchy, extents: Matrix, tensor: int) -> Vector:
     """Words of the bounding box of a tensor over extents."""
-    found = np.ones(extents.shape[1:])
+    words = np.ones(extents.shape[1:])
     for terms in hierarchy.tensors[tensor].ranks:
         if terms:
-            found = found * width(extents, terms)
-    return found
+            words = words * width(extents, terms)
+    return words
 
 
 def width(extents: Matrix, terms: tuple[tuple[int, int], ...]) -> Vector:
     """The side of a box along a rank."""
-    found: Vector = extents[terms[0][0]] * terms[0][1] + (1 - sum(c for _, c in terms))
+    side: Vector = extents[terms[0][0]] * terms[0][1] + (1 - sum(c for _, c in terms))
     for d, c in terms[1:]:
-        found = found + c * extents[d]
-    return found
+        side = side + c * extents[d]
+    return side
 
 
 def fits(hierarchy: Hierarchy, extents: Matrix, level: int) -> Mask:
     """Which tiles fit a level and all around it, if they are no larger there."""
-    found = np.ones(extents.shape[1:], bool)
+    fitting = np.ones(extents.shape[1:], bool)
     tiles: dict[int, Vector] = {}
     for number in range(level + 1):
         for tensors, words in hierarchy.room(number):
             for v in tensors:
                 if v not in tiles:
                     tiles[v] = box(hierarchy, extents, v)
-            found &= sum(tiles[v] for v in tensors) <= words
-    return found
+            fitting &= sum(tiles[v] for v in tensors) <= words
+    return fitting
 
 
 # -- extensions ------------------------------------------------------------------------
@@ -216,12 +216,12 @@ def fits(hierarchy: Hierarchy, extents: Matrix, level: int) -> Mask:
 def repeat(labels: PartialMappings, loop: int, which: Places, trips: Vector) -> PartialMappings:
     """Labels with a temporal loop outside all so far: those that ``which`` numbers, with so many
     trips."""
-    found = labels.take(which)
-    before = found.row("extent", loop).copy()
+    grown = labels.take(which)
+    before = grown.row("extent", loop).copy()
     runs = trips > 1
     for name in ("settled", "steps"):
-        found.rows(name)[:] *= trips
-    settled, wanted, closed = found.rows("settled"), found.rows("wanted"), found.rows("closed")
+        grown.rows(name)[:] *= trips
+    settled, wanted, closed = (grown.rows(name) for name in ("settled", "wanted", "closed"))
     for v, tensor in enumerate(labels.hierarchy.tensors):
         if not tensor.moved[loop]:
             wanted[v] *= np.where(closed[v] > 0, trips, 1)
@@ -229,11 +229,11 @@ def repeat(labels: PartialMappings, loop: int, which: Places, trips: Vector) -> 
         closing = runs & (closed[v] == 0)
         for item in labels.layout.items:
             if item[0] == v:
-                pending = found.rows(item)
+                pending = grown.rows(item)
                 closed_words = pending * trips
                 if loop in tensor.windows:
                     rank, c = tensor.windows[loop]
-                    closed_words = _sliding(pending, trips, found.row((*item, rank)), c * before)
+                    closed_words = _sliding(pending, trips, grown.row((*item, rank)), c * before)
                 settled += np.where(closing, closed_words, 0)
                 pending *= ~closing
         anew = wanted[v] * trips
@@ -241,15 +241,15 @@ def repeat(labels: PartialMappings, loop: int, which: Places, trips: Vector) -> 
             rank, c = tensor.windows[loop]
             anew = np.where(
                 closing,
-                _sliding(wanted[v], trips, found.row((v, labels.held[v], rank)), c * before),
+                _sliding(wanted[v], trips, grown.row((v, labels.held[v], rank)), c * before),
                 anew,
             )
         wanted[v] = anew
         closed[v][runs] = 1
         if tensor.output:
-            found.rows("first")[:] *= trips
-    _cover(found, loop, trips)
-    return found
+            grown.rows("first")[:] *= trips
+    _cover(grown, loop, trips)
+    return grown
 
 
 def _sliding(words: Matrix, trips: Vector, width: Vector, step: Vector) -> Matrix:
@@ -258,8 +258,8 @@ def _sliding(words: Matrix, trips: Vector, width: Vector, step: Vector) -> Matri
 
     Words of open tensors are of whole tiles, so divided first, by their width, they stay whole.
     """
-    found: Matrix = words / np.maximum(width, 1) * (width + (trips - 1) * np.minimum(step, width))
-    return found
+    taken: Matrix = words / np.maximum(width, 1) * (width + (trips - 1) * np.minimum(step, width))
+    return taken
 
 
 def _cover(labels: PartialMappings, loop: int, factor: Vector) -> None:
@@ -273,13 +273,13 @@ def spread(
 ) -> PartialMappings:
     """Labels with lanes of a loop in the present mesh; ``inner`` is what their lanes cover each, of
     every loop."""
-    found = labels.take(which)
+    grown = labels.take(which)
     adding = labels.layout.adding
     for name in ("settled", "first", *labels.layout.items):
-        found.rows(name)[:adding] *= lanes
+        grown.rows(name)[:adding] *= lanes
     for name in ("lanes", "leak"):
-        found.rows(name)[:] *= lanes
-    wanted = found.rows("wanted")
+        grown.rows(name)[:] *= lanes
+    wanted = grown.rows("wanted")
     inner = inner[:, which]
     for v, tensor in enumerate(labels.hierarchy.tensors):
         if tensor.moved[loop]:
@@ -288,12 +288,12 @@ def spread(
                 rank, c = tensor.windows[loop]
                 for other, c_other in tensor.ranks[rank]:
                     if other != loop:
-                        there = found.row("extent", other) / inner[other]
+                        there = grown.row("extent", other) / inner[other]
                         twice = _alike(lanes, c * inner[loop], there, c_other * inner[other])
             # so far lanes of the other loop want each a tile of their own
             wanted[v] = wanted[v] / there * (lanes * there - twice)
-    _cover(found, loop, lanes)
-    return found
+    _cover(grown, loop, lanes)
+    return grown
 
 
 def _alike(m: Vector, step: Vector, n: Vector, other: Vector) -> Vector:
@@ -313,16 +313,16 @@ def enter(labels: PartialMappings, level: int) -> PartialMappings:
     for v in kept:
         if level != hierarchy.top(v):
             items.add((v, labels.meshes if hierarchy.tensors[v].windows else 0))
-    found = labels.relaid(LabelLayout(hierarchy, counts, tuple(sorted(items))))
-    if found is labels:
-        found = replace(labels, data=labels.data.copy())
-    for leaking, weights in zip(found.rows("leak"), hierarchy.leaks, strict=True):
+    entered = labels.relaid(LabelLayout(hierarchy, counts, tuple(sorted(items))))
+    if entered is labels:
+        entered = replace(labels, data=labels.data.copy())
+    for leaking, weights in zip(entered.rows("leak"), hierarchy.leaks, strict=True):
         leaking += weights[level]
-    settled, first = found.rows("settled"), found.rows("first")
+    settled, first = entered.rows("settled"), entered.rows("first")
     for v in kept:
-        tensor, words = hierarchy.tensors[v], found.row("wanted", v)
-        closed = found.row("closed", v)
-        tile = box(hierarchy, found.rows("extent"), v)
+        tensor, words = hierarchy.tensors[v], entered.row("wanted", v)
+        closed = entered.row("closed", v)
+        tile = box(hierarchy, entered.rows("extent"), v)
         filled = level != hierarchy.top(v)
         item = (v, labels.meshes if tensor.windows else 0)
         for place, number in enumerate(counts):
@@ -331,24 +331,24 @@ def enter(labels: PartialMappings, level: int) -> PartialMappings:
             weight = read + (count.updates.get((level, v), 0) if tensor.output else 0)
             if weight:
                 before = (v, labels.held[v])
-                if before in found.layout.items:
-                    found.rows(before)[place] += np.where(closed > 0, 0, weight * words)
+                if before in entered.layout.items:
+                    entered.rows(before)[place] += np.where(closed > 0, 0, weight * words)
                     settled[place] += np.where(closed > 0, weight * words, 0)
                 else:
                     settled[place] += weight * words
             if fill and filled:
-                found.rows(item)[place] += fill * tile
+                entered.rows(item)[place] += fill * tile
             if tensor.output:
                 first[place] += (read + (fill if filled else 0)) * tile
         if filled:
-            found.row("wanted", v)[:] = tile
+            entered.row("wanted", v)[:] = tile
             closed[:] = 0
             held[v] = item[1]
             for rank in tensor.window_ranks:
-                found.row((*item, rank))[:] = width(found.rows("extent"), tensor.ranks[rank])
+                entered.row((*item, rank))[:] = width(entered.rows("extent"), tensor.ranks[rank])
         else:
-            found.row("wanted", v)[:] = 0
-    return trimmed(replace(found, held=tuple(held)))
+            entered.row("wanted", v)[:] = 0
+    return trimmed(replace(entered, held=tuple(held)))
 
 
 def trimmed(labels: PartialMappings) -> PartialMappings:

@@ -121,11 +121,11 @@ class TimeloopStage:
     def steps(self) -> tuple[MappingStep, ...]:
         """All steps, innermost first."""
         meshes = {mesh.level for mesh in self.hierarchy.meshes}
-        found = []
+        outwards = []
         for level in reversed(range(len(self.hierarchy.levels))):
-            found += [MappingStep(level, True)] if level in meshes else []
-            found.append(MappingStep(level, False))
-        return tuple(found)
+            outwards += [MappingStep(level, True)] if level in meshes else []
+            outwards.append(MappingStep(level, False))
+        return tuple(outwards)
 
     @cached_property
     def inner(self) -> int:
@@ -141,33 +141,35 @@ class TimeloopStage:
     def _choices(self, left: int, loop: int, step: MappingStep) -> Vector:
         """The factors that a step may give a loop of which so many trips are left."""
         level = self.hierarchy.levels[step.level].name
-        asked = self.design.constraints.factor(
+        span = self.design.constraints.factor(
             level, "spatial" if step.lanes else "temporal", self.hierarchy.loops[loop]
         )
         if step.level == 0 and not step.lanes:
-            found = [left]
+            factors = [left]
         elif self.divisors:
-            found = [n for n in range(1, left + 1) if left % n == 0]
+            factors = [n for n in range(1, left + 1) if left % n == 0]
         else:
-            found = sorted({-(-left // q) for q in range(1, left + 1)})
-        high = left if asked.high is None else asked.high
+            factors = sorted({-(-left // q) for q in range(1, left + 1)})
+        high = left if span.high is None else span.high
         if step.lanes:
             mesh = next(mesh for mesh in self.hierarchy.meshes if mesh.level == step.level)
             high = min(high, max(mesh.x, mesh.y))
-        return np.array([n for n in found if asked.low <= n <= high], float)
+        return np.array([n for n in factors if span.low <= n <= high], float)
 
     # -- bounds --------------------------------------------------------------------------
 
-    def bound(self, found: PartialMappings, at: Position, cutoff: Fraction | None = None) -> Vector:
+    def bound(
+        self, labels: PartialMappings, at: Position, cutoff: Fraction | None = None
+    ) -> Vector:
         """The least objective of all mappings that extend labels; infinite where it is not below a
         cutoff."""
-        if not found.count:
+        if not labels.count:
             return np.zeros(0)
-        steps, runs, by_group = self.bounds.least(found, at)
-        vector = np.empty((self.goal.size, found.count))
-        vector[:3] = steps, runs * found.rows("extent").prod(axis=0), found.row("lanes")
-        self.goal.add_leaks(vector, found, runs, at.level + 1)
-        least = np.full(found.count, inf)
+        steps, runs, by_group = self.bounds.least(labels, at)
+        vector = np.empty((self.goal.size, labels.count))
+        vector[:3] = steps, runs * labels.rows("extent").prod(axis=0), labels.row("lanes")
+        self.goal.add_leaks(vector, labels, runs, at.level + 1)
+        least = np.full(labels.count, inf)
         for counts in by_group:
             for place, count in enumerate(counts):
                 vector[3 + place] = np.ceil(all_below(count))  # counts are whole
@@ -176,34 +178,36 @@ class TimeloopStage:
             )
         return least
 
-    def _final(self, found: PartialMappings) -> Floats:
+    def _final(self, labels: PartialMappings) -> Floats:
         """Whole numbers of complete mappings."""
-        layout = found.layout
-        vector = np.zeros((self.goal.size, found.count), found.data.dtype)
-        self.goal.add_leaks(vector, found, 1, 0)
-        vector[0] = found.row("steps")
-        vector[1] = found.rows("extent").prod(axis=0)
-        vector[2] = found.row("lanes")
+        layout = labels.layout
+        vector = np.zeros((self.goal.size, labels.count), labels.data.dtype)
+        self.goal.add_leaks(vector, labels, 1, 0)
+        vector[0] = labels.row("steps")
+        vector[1] = labels.rows("extent").prod(axis=0)
+        vector[2] = labels.row("lanes")
         for place, number in enumerate(layout.counts):
-            pending = sum(found.rows(item)[place] for item in layout.items)
-            vector[3 + number] = found.rows("settled")[place] + pending - found.rows("first")[place]
+            pending = sum(labels.rows(item)[place] for item in layout.items)
+            vector[3 + number] = (
+                labels.rows("settled")[place] + pending - labels.rows("first")[place]
+            )
         return vector
 
     # -- extensions ----------------------------------------------------------------------
 
     def _widened(
-        self, found: PartialMappings, loop: int, step: MappingStep
+        self, labels: PartialMappings, loop: int, step: MappingStep
     ) -> tuple[NDArray[np.intp], Vector]:
         """Every label with every factor of a loop."""
         extent = self.hierarchy.extents[loop]
-        left = -(-extent // found.row("extent", loop)).astype(np.int64)
+        left = -(-extent // labels.row("extent", loop)).astype(np.int64)
         if not left.size:
             return np.zeros(0, np.intp), np.zeros(0)
         kinds, which = np.unique(left, return_inverse=True)
         choices = [self._choices(int(kind), loop, step) for kind in kinds]
         counts = np.array([c.size for c in choices])[which]
         begins = np.cumsum([0, *(c.size for c in choices)])[:-1][which]
-        origin = np.repeat(np.arange(found.count), counts)
+        origin = np.repeat(np.arange(labels.count), counts)
         offset = np.arange(origin.size) - np.repeat(np.cumsum(counts) - counts, counts)
         return origin, np.concatenate(choices)[np.repeat(begins, counts) + offset]
 
@@ -223,7 +227,7 @@ class TimeloopStage:
 
     def _extended(
         self,
-        found: PartialMappings,
+        labels: PartialMappings,
         step: MappingStep,
         order: Sequence[int],
         cutoff: Fraction | None,
@@ -231,16 +235,16 @@ class TimeloopStage:
     ) -> Generator[None, None, PartialMappings]:
         """Labels with the loops of a step, one after the other, as far as they may be of interest;
         pauses now and then."""
-        inner = found.rows("extent").copy()
+        inner = labels.rows("extent").copy()
         for number, loop in enumerate(order):
-            which, factor = self._widened(found, loop, step)
+            which, factor = self._widened(labels, loop, step)
             undecided = None if step.lanes else frozenset(order[number + 1 :])
             at, last = Position(step.level, step.lanes, undecided), number + 1 == len(order)
             parts, inners = [], []
             for begin in range(0, max(which.size, 1), SLICE):
                 here = slice(begin, begin + SLICE)
                 part, part_inner = self._with_loop(
-                    found, loop, step, which[here], factor[here], inner
+                    labels, loop, step, which[here], factor[here], inner
                 )
                 if cutoff is not None and part.count > FEW:
                     # lanes are bounded better once none can be added
@@ -254,21 +258,21 @@ class TimeloopStage:
                 inners.append(part_inner)
                 if which.size > FEW:
                     yield
-            found, inner = joined(parts), np.concatenate(inners, axis=1)
+            labels, inner = joined(parts), np.concatenate(inners, axis=1)
             left: NDArray[np.intp] | None = None
-            if most is not None and found.count > most:
-                left = np.argsort(self.bound(found, at, cutoff), kind="stable")[:most]
-            elif most is None and found.data.nbytes > MEMORY:
-                left = self._held(found, at, cutoff)
-            elif found.count > MANY and not last and not (step.lanes and self._overlaps):
-                left = self._better(found, decided=False)
+            if most is not None and labels.count > most:
+                left = np.argsort(self.bound(labels, at, cutoff), kind="stable")[:most]
+            elif most is None and labels.data.nbytes > MEMORY:
+                left = self._held(labels, at, cutoff)
+            elif labels.count > MANY and not last and not (step.lanes and self._overlaps):
+                left = self._better(labels, decided=False)
             if left is not None:
-                found, inner = found.take(left), inner[:, left]
-        return found
+                labels, inner = labels.take(left), inner[:, left]
+        return labels
 
     def _with_loop(
         self,
-        found: PartialMappings,
+        labels: PartialMappings,
         loop: int,
         step: MappingStep,
         which: NDArray[np.intp],
@@ -277,19 +281,19 @@ class TimeloopStage:
     ) -> tuple[PartialMappings, Matrix]:
         """Labels with one more loop, those of them that fit; and what their lanes in the present
         mesh cover each."""
-        extents = found.rows("extent")[:, which]
+        extents = labels.rows("extent")[:, which]
         extents[loop] *= factor
         legal = fits(self.hierarchy, extents, step.level)
         if not self.divisors:
             legal &= self._lean(
-                extents[loop], np.maximum(found.row("widest", loop)[which], factor), loop
+                extents[loop], np.maximum(labels.row("widest", loop)[which], factor), loop
             )
         if not step.lanes:
-            return repeat(found, loop, which[legal], factor[legal]), inner[:, which[legal]]
-        state = self.layouts.add(found.row("mesh")[which], factor, self._along(step, loop))
+            return repeat(labels, loop, which[legal], factor[legal]), inner[:, which[legal]]
+        state = self.layouts.add(labels.row("mesh")[which], factor, self._along(step, loop))
         legal &= state >= 0
         which = which[legal]
-        made = spread(found, loop, which, factor[legal], inner)
+        made = spread(labels, loop, which, factor[legal], inner)
         made.row("mesh")[:] = state[legal]
         return made, inner[:, which]
 
@@ -300,22 +304,22 @@ class TimeloopStage:
         return any(tensor.windows for tensor in self.hierarchy.tensors)
 
     def _held(
-        self, found: PartialMappings, at: Position, cutoff: Fraction | None
+        self, labels: PartialMappings, at: Position, cutoff: Fraction | None
     ) -> NDArray[np.intp]:
         """As many labels as memory holds, those of least bounds; what the others may hold is
         remembered."""
-        bounds = self.bound(found, at, cutoff)
+        bounds = self.bound(labels, at, cutoff)
         order = np.argsort(bounds, kind="stable")
-        count = found.count * MEMORY // (2 * found.data.nbytes)
+        count = labels.count * MEMORY // (2 * labels.data.nbytes)
         self.dropped = min(self.dropped, float(bounds[order[count]]))
         return order[:count]
 
-    def _better(self, found: PartialMappings, *, decided: bool) -> NDArray[np.intp]:
+    def _better(self, labels: PartialMappings, *, decided: bool) -> NDArray[np.intp]:
         """Which labels none of the others is better than, in the midst of a step or after it."""
-        meshes_left = not decided or found.meshes < len(self.hierarchy.meshes)
+        meshes_left = not decided or labels.meshes < len(self.hierarchy.meshes)
         timed = self.goal.timed or self.least_lanes > 0
         return undominated_labels(
-            found, meshes_left=meshes_left, timed=timed, lanes=self.goal.uses_lanes
+            labels, meshes_left=meshes_left, timed=timed, lanes=self.goal.uses_lanes
         )
 
     def _orders(self, step: MappingStep) -> tuple[tuple[int, ...], ...]:
@@ -323,19 +327,19 @@ class TimeloopStage:
         return (everything,) if step.lanes else self.hierarchy.orders[step.level]
 
     def _step(
-        self, found: PartialMappings, number: int, cutoff: Fraction | None, most: int | None = None
+        self, labels: PartialMappings, number: int, cutoff: Fraction | None, most: int | None = None
     ) -> Generator[None, None, PartialMappings]:
         """Labels extended by a step, those of them that may be of interest; ``origin`` is the place
         of what they are from."""
         step = self.steps[number]
-        found = replace(found, data=found.data.copy())
-        found.row("origin")[:] = np.arange(found.count)
+        labels = replace(labels, data=labels.data.copy())
+        labels.row("origin")[:] = np.arange(labels.count)
         if step.lanes:
-            found.row("mesh")[:] = self.layouts.open(found.row("mesh"))
+            labels.row("mesh")[:] = self.layouts.open(labels.row("mesh"))
         parts = []
         for place, order in enumerate(self._orders(step)):
-            found.row("order")[:] = place
-            part = yield from self._extended(found, step, order, cutoff, most)
+            labels.row("order")[:] = place
+            part = yield from self._extended(labels, step, order, cutoff, most)
             parts.append(
                 part.take(self._better(part, decided=False)) if part.count > MANY else part
             )
@@ -351,30 +355,30 @@ class TimeloopStage:
         return self._sifted(together, number, cutoff)
 
     def _sifted(
-        self, found: PartialMappings, number: int, cutoff: Fraction | None
+        self, labels: PartialMappings, number: int, cutoff: Fraction | None
     ) -> PartialMappings:
         """Labels after a step without those that others are better than, or that are of no
         interest."""
-        meshes_left = found.meshes < len(self.hierarchy.meshes)
+        meshes_left = labels.meshes < len(self.hierarchy.meshes)
         if self.least_lanes and not meshes_left:
-            found = found.take(found.row("lanes") >= self.least_lanes)
+            labels = labels.take(labels.row("lanes") >= self.least_lanes)
         if cutoff is not None and number + 1 < len(self.steps):
-            found = found.take(
-                self.bound(found, self._after(number), cutoff) < least_double(cutoff)
+            labels = labels.take(
+                self.bound(labels, self._after(number), cutoff) < least_double(cutoff)
             )
-        return found.take(self._better(found, decided=True))
+        return labels.take(self._better(labels, decided=True))
 
     def _after(self, number: int) -> Position:
         return Position(self.steps[number + 1].level if number + 1 < len(self.steps) else -1)
 
     def _through(
-        self, found: PartialMappings, number: int, cutoff: Cutoff
+        self, labels: PartialMappings, number: int, cutoff: Cutoff
     ) -> Generator[None, None, PartialMappings]:
         """`_step` in parts, so that memory suffices."""
         parts = []
-        for begin in range(0, found.count, CHUNK):
+        for begin in range(0, labels.count, CHUNK):
             part = yield from self._step(
-                found.take(np.arange(begin, min(begin + CHUNK, found.count))), number, cutoff()
+                labels.take(np.arange(begin, min(begin + CHUNK, labels.count))), number, cutoff()
             )
             part.row("origin")[:] += begin
             parts.append(part)
@@ -388,17 +392,17 @@ class TimeloopStage:
     ) -> Generator[None, None, tuple[Configuration, Fraction] | None]:
         """The best mapping that is found if few labels are kept at every boundary, if it is below
         what is known."""
-        found, traces = beginning(self.hierarchy), []
+        labels, traces = beginning(self.hierarchy), []
         for number in range(len(self.steps)):
-            found = yield from self._step(found, number, known, min(MIDWAY * width, MOST_MIDWAY))
-            if found.count > width and number + 1 < len(self.steps):
-                found = found.take(
-                    np.argsort(self.bound(found, self._after(number)), kind="stable")[:width]
+            labels = yield from self._step(labels, number, known, min(MIDWAY * width, MOST_MIDWAY))
+            if labels.count > width and number + 1 < len(self.steps):
+                labels = labels.take(
+                    np.argsort(self.bound(labels, self._after(number)), kind="stable")[:width]
                 )
-            traces.append(_trace(found))
-            if not found.count:
+            traces.append(_trace(labels))
+            if not labels.count:
                 return None
-        vector = self._final(found)
+        vector = self._final(labels)
         place = int(self.goal.bounds(vector).argmin())
         value = self.goal.exact(vector[:, place])
         return (
@@ -418,13 +422,13 @@ class TimeloopStage:
         if hurried and first is None and (dive := (yield from self._beam(1, None))) is not None:
             yield dive[0]
         for width in BEAMS:
-            found, before = (yield from self._beam(width, known)), known
-            if found is not None:
-                known = found[1]
-            yield None if found is None else found[0]
+            best, before = (yield from self._beam(width, known)), known
+            if best is not None:
+                known = best[1]
+            yield None if best is None else best[0]
             # narrow ones may well find nothing better, or nothing
             gained = known is not None and (before is None or known <= before * Fraction(1 - GAIN))
-            if not gained and (found is not None or width > NARROW or known == first is not None):
+            if not gained and (best is not None or width > NARROW or known == first is not None):
                 break
 
     def blocks(self, cutoff: Cutoff) -> Iterator[Block]:
@@ -433,19 +437,19 @@ class TimeloopStage:
             for _ in self._proving.outer.made():
                 yield Block.empty(self.least)
             self.bounds = self._proving
-        found, traces = beginning(self.hierarchy), list[LabelTrace]()
-        bounds = self.bound(found, Position(self.steps[0].level), cutoff())
+        labels, traces = beginning(self.hierarchy), list[LabelTrace]()
+        bounds = self.bound(labels, Position(self.steps[0].level), cutoff())
         least = float(bounds.min())
         yield Block.empty(least)
         for number in range(self.inner - 1):
-            for _ in (pause := Pauses(self._through(found, number, cutoff))):
+            for _ in (pause := Pauses(self._through(labels, number, cutoff))):
                 yield Block.empty(least)
-            found = pause.result
-            bounds = self.bound(found, self._after(number), cutoff())
+            labels = pause.result
+            bounds = self.bound(labels, self._after(number), cutoff())
             open_ = bounds < least_double(cutoff())
-            found, bounds = found.take(open_), bounds[open_]
-            traces.append(_trace(found))
-            if not found.count:
+            labels, bounds = labels.take(open_), bounds[open_]
+            traces.append(_trace(labels))
+            if not labels.count:
                 break
             least = max(least, float(bounds.min()))
         number = self.inner - 1
@@ -454,7 +458,7 @@ class TimeloopStage:
             part = order[begin : begin + CHUNK]
             if not bounds[part[0]] < least_double(cutoff()):
                 break
-            for _ in (pause := Pauses(self._step(found.take(part), number, cutoff()))):
+            for _ in (pause := Pauses(self._step(labels.take(part), number, cutoff()))):
                 yield Block.empty(max(least, float(bounds[part[0]])))
             made = pause.result
             made.row("origin")[:] = part[made.row("origin").astype(np.int64)]
@@ -471,13 +475,13 @@ class TimeloopStage:
     def complete(self, rows: NDArray[Any], cutoff: Cutoff) -> Candidates:
         """The best mappings that extend rows."""
         for block in np.unique(rows[:, 0]):
-            found, traces = self._rows[int(block)]
+            labels, traces = self._rows[int(block)]
             places = rows[rows[:, 0] == block, 1]
-            yield from self._finished(found.take(places), self.inner, [*traces], places, cutoff)
+            yield from self._finished(labels.take(places), self.inner, [*traces], places, cutoff)
 
     def _finished(
         self,
-        found: PartialMappings,
+        labels: PartialMappings,
         number: int,
         traces: list[LabelTrace],
         places: Integers,
@@ -485,10 +489,10 @@ class TimeloopStage:
     ) -> Candidates:
         """The best mappings that extend labels, which are the ``places`` of the last trace."""
         if number == len(self.steps):
-            yield from self._evaluated(found, traces, places, cutoff)
+            yield from self._evaluated(labels, traces, places, cutoff)
             return
-        for begin in range(0, found.count, COMPLETED):
-            part = found.take(np.arange(begin, min(begin + COMPLETED, found.count)))
+        for begin in range(0, labels.count, COMPLETED):
+            part = labels.take(np.arange(begin, min(begin + COMPLETED, labels.count)))
             made = yield from self._step(part, number, cutoff())
             made.row("origin")[:] = places[begin + made.row("origin").astype(np.int64)]
             yield None
@@ -498,10 +502,14 @@ class TimeloopStage:
                 )
 
     def _evaluated(
-        self, found: PartialMappings, traces: Sequence[LabelTrace], places: Integers, cutoff: Cutoff
+        self,
+        labels: PartialMappings,
+        traces: Sequence[LabelTrace],
+        places: Integers,
+        cutoff: Cutoff,
     ) -> Iterator[Configuration]:
         """The best of complete mappings, if it is below the cutoff."""
-        vector = self._final(found)
+        vector = self._final(labels)
         bounds = self.goal.without_ties(vector, self.goal.bounds(vector), cutoff())
         order = np.argsort(bounds, kind="stable")
         if not bounds[order[0]] < least_double(cutoff()):
@@ -527,16 +535,17 @@ class TimeloopStage:
             for chosen in [each for _, each in sorted(values)][:NEAR] if self.rounds else [place]:
                 yield self._checked(self._configuration(traces, int(places[chosen])), value)
 
-    def _checked(self, found: Configuration, value: Fraction) -> Configuration:
+    def _checked(self, configuration: Configuration, value: Fraction) -> Configuration:
         """A configuration, if the reference gives it the value that the search has: else what it
         proves is worth nothing."""
-        reference = self.problem.feasible_value(found)
+        reference = self.problem.feasible_value(configuration)
         if reference != value and not self.rounds:
-            said = "infeasible" if reference is None else f"{float(reference):,.10g}"
+            computed = "infeasible" if reference is None else f"{float(reference):,.10g}"
             raise DisagreementError(
-                f"the search computes {float(value):,.10g}, the model {said}; please report this"
+                f"the search computes {float(value):,.10g}, the model {computed}; "
+                "please report this"
             )
-        return found
+        return configuration
 
     def _configuration(self, traces: Sequence[LabelTrace], place: int) -> Configuration:
         """The mapping of a label of the last trace."""
@@ -576,9 +585,9 @@ class TimeloopStage:
         )
 
 
-def _trace(found: PartialMappings) -> LabelTrace:
+def _trace(labels: PartialMappings) -> LabelTrace:
     return LabelTrace(
-        found.row("origin").astype(np.int64),
-        found.rows("extent").astype(np.int32),
-        found.row("order").astype(np.int16),
+        labels.row("origin").astype(np.int64),
+        labels.rows("extent").astype(np.int32),
+        labels.row("order").astype(np.int16),
     )

@@ -19,7 +19,7 @@ from ithaca.formulations.algebra.number_systems import NUMPY
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.problem import Limit, Objective, Problem
 from ithaca.formulations.spatial.architecture import Architecture, Bursts
-from ithaca.formulations.spatial.constraints import NONE, Asked, Constraints
+from ithaca.formulations.spatial.constraints import NONE, Constraints, FactorRange
 from ithaca.formulations.spatial.dmazerunner import tables
 from ithaca.formulations.spatial.dmazerunner.design import VOCABULARY, DmazerunnerDesign
 from ithaca.formulations.spatial.dmazerunner.model import DRAM, RF, SPATIAL, SPM, StoredLayer
@@ -199,7 +199,7 @@ def some_constraints(random: Random, layer: StoredLayer) -> Constraints:
         ((DRAM, "temporal"), (SPM, "temporal"), (RF, "temporal"), (SPM, "spatial"))
     )
     loop = random.choice([loop for loop, extent in layer.nest.extents if extent > 1])
-    one = Constraints(factors=((at, kind, loop, Asked(1, random.choice((1, 2)))),))
+    one = Constraints(factors=((at, kind, loop, FactorRange(1, random.choice((1, 2)))),))
     return random.choice((NONE, NONE, NONE, one, one, Constraints(least_used=Fraction(1, 2))))
 
 

@@ -24,7 +24,7 @@ from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.problem import Limit, Objective, Problem
 from ithaca.formulations.spatial.architecture import Architecture, Compute, Level
 from ithaca.formulations.spatial.architecture_files import read_architecture
-from ithaca.formulations.spatial.constraints import NONE, Asked, Constraints
+from ithaca.formulations.spatial.constraints import NONE, Constraints, FactorRange
 from ithaca.formulations.spatial.design import SpatialDesign
 from ithaca.formulations.spatial.library import find_architecture, fitted
 from ithaca.formulations.spatial.mapping import Slot, order_quantity
@@ -170,7 +170,7 @@ def drawn_problem(seed: int, *, constrained: bool = False) -> Problem:
                         level,
                         "temporal",
                         loop,
-                        rng.choice((Asked(1, 1), Asked(1, 2), Asked(most, None))),
+                        rng.choice((FactorRange(1, 1), FactorRange(1, 2), FactorRange(most, None))),
                     ),
                 ),
                 orders=(
