@@ -59,9 +59,7 @@ class QuestionOptions:
     """Options that a family reads; those of all families together are what commands take."""
 
     limit: Annotated[
-        Limits,
-        Option("--limit", help="Upper limits on metrics, e.g. latency=1e6."),
-        REPEATED,
+        Limits, Option("--limit", help="Upper limits on metrics, e.g. latency=1e6."), REPEATED
     ] = None
 
 

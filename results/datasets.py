@@ -143,10 +143,7 @@ def network_dataset(result: NetworkResult) -> xr.Dataset:
         for r in layers
     ]
     title = f"Ithaca network {result.network.name}"
-    attributes = {
-        "mode": result.mode,
-        **_asked(layers[0].answer.problem, result.request.place),
-    }
+    attributes = {"mode": result.mode, **_asked(layers[0].answer.problem, result.request.place)}
     return _dataset(
         title, attributes, {**LAYER, **ANSWER, **columns}, rows, {"layer": len(layers)}, coordinates
     )

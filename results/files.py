@@ -95,10 +95,7 @@ def as_asked(model: dict[str, Any], document: Mapping[str, Any]) -> dict[str, An
     return {k: v for k, v in model.items() if k != "restriction" or k in document}
 
 
-def read_problems(
-    question: Mapping[str, Any],
-    path: Path,
-) -> tuple[Problem, ...]:
+def read_problems(question: Mapping[str, Any], path: Path) -> tuple[Problem, ...]:
     """The problems that a question poses: the head of a result, and its designs."""
     nothing = {"tiling": None, "metrics": None, "certificate": {"status": "unknown", **NOTHING}}
     designs = [{**design, **nothing} for design in question["designs"]]

@@ -271,11 +271,7 @@ def _prove_arrays(result: NetworkResult, total: Total, options: SolveOptions) ->
     if proven:
         return f"{words}; proven by another argument in {budget.spent:.1f} s", True
     search = replace(budget.share(), gap=below(claim.gap or 0.0))
-    agree(
-        Claim.of(total),
-        Claim.of(_total(result, request, search, fused=False)),
-        "total",
-    )
+    agree(Claim.of(total), Claim.of(_total(result, request, search, fused=False)), "total")
     return f"{words}; bound not checked: not proven by another argument in time", False
 
 

@@ -314,8 +314,7 @@ class Schedule:
             return -inf if bound is None or not best else float((bound - best) / abs(best))
 
         return sorted(
-            (n for n in self._among if n not in self.failed and not self._closed(n)),
-            key=hope,
+            (n for n in self._among if n not in self.failed and not self._closed(n)), key=hope
         )
 
     def _closed(self, number: int) -> bool:

@@ -33,11 +33,7 @@ from ithaca.formulations.algebra.expression import (
     multiply,
 )
 from ithaca.formulations.algebra.number_systems import FRACTION, NUMPY
-from ithaca.formulations.algebra.rounding import (
-    cutoff,
-    finer_than_floats,
-    loosened,
-)
+from ithaca.formulations.algebra.rounding import cutoff, finer_than_floats, loosened
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.space import Relation, Space

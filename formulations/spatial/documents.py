@@ -112,9 +112,7 @@ def read_architecture_document(read: Any) -> Architecture:
         Level(
             **dict(level)
             | {name: tuple(dict(getattr(level, name)).items()) for name in _BY_TENSOR}
-            | {
-                "keeps": None if level.keeps is None else frozenset(level.keeps),
-            }
+            | {"keeps": None if level.keeps is None else frozenset(level.keeps)}
         )
         for level in read.levels
     )

@@ -234,9 +234,7 @@ class SpatialFamily(Family[MappingDesign]):
         """The configuration whose tiles are stated, if all else follows from them."""
         values: dict[str, int] = {}
         _read_loops(
-            design,
-            tiling[1].model_copy(update={"loops": tiling[1].tile, "x": [], "y": []}),
-            values,
+            design, tiling[1].model_copy(update={"loops": tiling[1].tile, "x": [], "y": []}), values
         )
         if missing := min(design.space.quantities.keys() - values.keys(), default=None):
             raise InputError(

@@ -269,10 +269,7 @@ class MappingSpace(MappingDesign):
         quantities: list[Quantity] = []
         links: list[Link] = []
         for slot in reversed(self.slots):
-            name, span = (
-                slot.quantity(loop),
-                self.constraints.factor(slot.level, slot.kind, loop),
-            )
+            name, span = (slot.quantity(loop), self.constraints.factor(slot.level, slot.kind, loop))
             low, highs = (
                 1,
                 [high for high in (self._highest(slot, loop), span.high) if high is not None],

@@ -15,13 +15,7 @@ from ithaca.files.errors import InputError
 from ithaca.files.words import REPEATED, parse_choice
 from ithaca.formulations.design import Metric
 from ithaca.formulations.problem import Objective
-from ithaca.formulations.question import (
-    LayerProblems,
-    Limits,
-    Question,
-    Variable,
-    parse_limits,
-)
+from ithaca.formulations.question import LayerProblems, Limits, Question, Variable, parse_limits
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.constraints import NONE, read_constraints
 from ithaca.formulations.spatial.editions import EDITIONS, INTRINSIC, TIMELOOP, Setting

@@ -365,13 +365,7 @@ class _Closed:
         return times * pace + self.most(count - times * tiles, self.constant(0)) * usual
 
     def parts(
-        self,
-        reads: list[_Reads],
-        run: Any,
-        drains: Any,
-        leaves: Any,
-        after: Any,
-        rest: Any,
+        self, reads: list[_Reads], run: Any, drains: Any, leaves: Any, after: Any, rest: Any
     ) -> Cycles:
         """The greatest sum of fill, run and what the last lanes are behind, said as three parts.
 

@@ -338,7 +338,4 @@ def crossing(one: _Line, other: _Line) -> Point:
     """The point on two lines."""
     (a, b), (c, d) = one.weights, other.weights
     across = a * d - b * c
-    return (
-        (d * one.bound - b * other.bound) / across,
-        (a * other.bound - c * one.bound) / across,
-    )
+    return ((d * one.bound - b * other.bound) / across, (a * other.bound - c * one.bound) / across)

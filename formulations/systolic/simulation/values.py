@@ -23,12 +23,7 @@ from ithaca.formulations.algebra.array_types import Integers
 from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.data_types import DataType
 from ithaca.formulations.machine import Sums
-from ithaca.formulations.systolic.addresses import (
-    AddressNest,
-    ArrayAddresses,
-    reach_below,
-    span,
-)
+from ithaca.formulations.systolic.addresses import AddressNest, ArrayAddresses, reach_below, span
 from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.formulations.systolic.simulation.carrying import (
     Actor,

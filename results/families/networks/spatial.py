@@ -14,13 +14,7 @@ from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.families import family_of
 from ithaca.formulations.hardware.space import HardwareSpace
 from ithaca.formulations.problem import Problem, read_objective
-from ithaca.formulations.schema import (
-    Document,
-    NestDocument,
-    Number,
-    PlatformDocument,
-    Text,
-)
+from ithaca.formulations.schema import Document, NestDocument, Number, PlatformDocument, Text
 from ithaca.formulations.spatial.accelerator import HierarchyAccelerator
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.documents import (
