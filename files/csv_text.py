@@ -5,11 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from ithaca.files.errors import InputError
-from ithaca.files.messages import escaped, quoted
+from ithaca.files.messages import escaped, quoted, refuse
 
 #: What a spreadsheet takes for the beginning of a formula.
 _FORMULA = ("=", "+", "-", "@")
@@ -44,6 +45,49 @@ def table_text(rows: Sequence[Mapping[str, Any]]) -> str:
         columns,
         ([json.dumps(x, default=int) if isinstance(x, Mapping) else x for x in c] for c in cells),
     )
+
+
+def read_rows(
+    text: str, file: Path, check: Callable[[list[str]], list[str]]
+) -> Iterator[tuple[str, dict[str, str]]]:
+    """The rows of a table in a CSV file.
+
+    Parameters
+    ----------
+    text : str
+        The file.
+    file : Path
+        Its path, for errors.
+    check : Callable
+        Returns the names of columns for the cells of the first line, or refuses them.
+
+    Yields
+    ------
+    tuple of str and dict
+        What errors about a row begin with, which counts rows as lines of the file are, and its
+        cells by column.
+
+    Raises
+    ------
+    InputError
+        If it is no such file, or has no rows.
+    """
+    lines, empty = csv.reader(io.StringIO(text, newline=""), strict=True), True
+    try:
+        header = check(next(lines, []))
+        for row in lines:
+            where = f"{file} row {lines.line_num}"
+            if row and len(row) != len(header):
+                allowed = f"{len(header)}, as in the header"
+                raise refuse(where, f"has {len(row)} cells; allowed: {allowed}")
+            if row:
+                empty = False
+                yield where, dict(zip(header, row, strict=True))
+    except csv.Error as error:
+        where = f"{file} row {lines.line_num}"
+        raise refuse(where, f"{error}; allowed: comma-separated values") from None
+    if empty:
+        raise refuse(file, "has no rows; allowed: at least one")
 
 
 def csv_text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

@@ -21,11 +21,11 @@ Item = TypeVar("Item")
 
 class BestFirst(Generic[Bound, Item]):
     """The open parts of a search: the one of least bound first, of equal ones the one that came
-    first."""
+    first; several may be ``numbered`` together."""
 
-    def __init__(self) -> None:
+    def __init__(self, numbered: Iterator[int] | None = None) -> None:
         self._heap: list[tuple[Any, int, Item]] = []
-        self._number = count()
+        self._number = numbered or count()
 
     def __len__(self) -> int:
         return len(self._heap)
@@ -38,6 +38,10 @@ class BestFirst(Generic[Bound, Item]):
         """The least bound; there is one at least."""
         least: Bound = self._heap[0][0]
         return least
+
+    def __lt__(self, other: BestFirst[Bound, Item]) -> bool:
+        """Whether its first part comes before that of another; each has one at least."""
+        return self._heap[0][:2] < other._heap[0][:2]
 
     def push(self, bound: Bound, item: Item) -> None:
         """Open a part."""

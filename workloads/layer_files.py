@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ithaca.files.csv_text import read_rows
 from ithaca.files.errors import InputError
 from ithaca.files.messages import among, quoted, refuse
 from ithaca.files.reading import read_text
@@ -50,16 +49,17 @@ def read_layers(path: str | Path) -> tuple[Row, ...]:
     allowed.
     """
     file = Path(path)
-    reader = csv.DictReader(io.StringIO(read_text(file, MAX_BYTES)))
-    for column in ("kind", "extents", "stride", "tensors"):
-        if column not in (reader.fieldnames or ()):
-            raise refuse(
-                file, f"column '{column}' is missing; allowed: kind, extents, stride, tensors"
-            )
-    rows = tuple(_row(cells, f"{file}: row {number}") for number, cells in enumerate(reader, 1))
-    if not rows:
-        raise refuse(file, "has no row; allowed: at least one layer")
-    return rows
+
+    def check(header: list[str]) -> list[str]:
+        for column in ("kind", "extents", "stride", "tensors"):
+            if column not in header:
+                raise refuse(
+                    file, f"column '{column}' is missing; allowed: kind, extents, stride, tensors"
+                )
+        return header
+
+    rows = read_rows(read_text(file, MAX_BYTES), file, check)
+    return tuple(_row(cells, f"{file}: row {number}") for number, (_, cells) in enumerate(rows, 1))
 
 
 def _row(cells: Mapping[str, str], where: str) -> Row:

@@ -13,8 +13,6 @@ a level keeps the tensors that its columns name.
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from ithaca.files.csv_text import Rows, csv_text, records, table_text
+from ithaca.files.csv_text import Rows, csv_text, read_rows, records, table_text
 from ithaca.files.errors import InputError
 from ithaca.files.messages import among, quoted, refuse
 from ithaca.files.numbers import json_ratio
@@ -81,47 +79,25 @@ def load_points(
     else:
         file, stated = Path("points"), records(path)
         text = table_text([_stated(_tiled(row), architecture) for row in stated])
-    rows = csv.DictReader(io.StringIO(text, newline=""), strict=True)
     points: list[SpatialPoint] = []
     designs: dict[Any, SpatialDesign] = {}
-    try:
-        reader, usual = (
-            _Reader(architecture, list(rows.fieldnames or []), file),
-            keeps_of(namesake(architecture)),
-        )
-        for row in rows:
-            where = f"{file} row {rows.line_num}"
-            if None in row or None in row.values():
-                raise refuse(
-                    where,
-                    f"has another number of cells; allowed: {len(reader.header)}, as in the header",
+    reader, usual = _Reader(architecture, file), keeps_of(namesake(architecture))
+    for where, row in read_rows(text, file, reader.check):
+        try:
+            keeps, workload = reader.keeps(row) or usual, row.get("workload", "")
+            sizes = row.get("sizes", "")
+            key = workload, sizes, tuple(sorted(keeps.items(), key=lambda item: item[0]))
+            if key not in designs:
+                nest = (
+                    nests
+                    if isinstance(nests, LoopNest)
+                    else read_problem(_problem_file(nests, workload))
                 )
-            try:
-                keeps, workload, sizes = (
-                    reader.keeps(row) or usual,
-                    row.get("workload", ""),
-                    row.get("sizes", ""),
-                )
-                key = workload, sizes, tuple(sorted(keeps.items(), key=lambda item: item[0]))
-                if key not in designs:
-                    nest = (
-                        nests
-                        if isinstance(nests, LoopNest)
-                        else read_problem(_problem_file(nests, workload))
-                    )
-                    nest = nest.with_sizes(_trips(sizes, "sizes"))
-                    designs[key] = SpatialDesign(nest, fitted(architecture.keeping(keeps), nest))
-                points.append(
-                    SpatialPoint(designs[key], reader.mapping(row, designs[key]), workload)
-                )
-            except InputError as error:
-                raise refuse(where, error) from None
-    except csv.Error as error:
-        raise refuse(
-            f"{file} row {rows.line_num}", f"{error}; allowed: comma-separated values"
-        ) from None
-    if not points:
-        raise refuse(file, "has no rows; allowed: at least one point")
+                nest = nest.with_sizes(_trips(sizes, "sizes"))
+                designs[key] = SpatialDesign(nest, fitted(architecture.keeping(keeps), nest))
+            points.append(SpatialPoint(designs[key], reader.mapping(row, designs[key]), workload))
+        except InputError as error:
+            raise refuse(where, error) from None
     return tuple(points)
 
 
@@ -195,21 +171,25 @@ def _problem_file(folder: Path, workload: str) -> Path:
 class _Reader:
     """Reads rows of one file."""
 
-    def __init__(self, architecture: Architecture, header: list[str], file: Path) -> None:
-        self.architecture, self.header = architecture, header
+    def __init__(self, architecture: Architecture, file: Path) -> None:
+        self.architecture, self.file = architecture, file
+        self.columns = {slot: self._columns(slot) for slot in slots(architecture)}
+
+    def check(self, header: list[str]) -> list[str]:
+        """Refuse columns that are missing, of no level or there twice."""
+        file, levels = self.file, self.architecture.levels
         for column in header:
             if header.count(column) > 1:
                 raise refuse(
                     file, f"column {quoted(column)} occurs twice; allowed: every column once"
                 )
-        self.columns = {slot: self._columns(slot) for slot in slots(architecture)}
         known = [
             name
-            for level in architecture.levels
+            for level in levels
             for d in ("", "x")
             for name in self._columns(Slot(level.name, d))
         ]
-        known += [f"K:{level.name}" for level in architecture.levels]
+        known += [f"K:{level.name}" for level in levels]
         for slot, columns in self.columns.items():
             if slot.temporal and columns[0] not in header:
                 raise refuse(
@@ -218,6 +198,7 @@ class _Reader:
         for column in header:
             if column.startswith(("T:", "S:", "K:")) and column not in known:
                 raise refuse(file, f"column {quoted(column)} is of no level{among(column, known)}")
+        return header
 
     def _columns(self, slot: Slot) -> tuple[str, ...]:
         if slot.temporal:
@@ -229,9 +210,7 @@ class _Reader:
         says."""
         kept: dict[str, set[str]] = {}
         counted = [
-            (match[1], match[2], row[c].strip())
-            for c in self.header
-            if (match := _COUNTED.fullmatch(c))
+            (match[1], match[2], row[c].strip()) for c in row if (match := _COUNTED.fullmatch(c))
         ]
         stated = [each for each in counted if each[2]] or counted
         for level in self.architecture.levels if counted else ():

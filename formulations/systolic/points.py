@@ -3,19 +3,18 @@ evaluated, and written."""
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ithaca.files.csv_text import Rows, csv_text, records, table_text
+from ithaca.files.csv_text import Rows, csv_text, read_rows, records, table_text
 from ithaca.files.errors import InputError
 from ithaca.files.messages import refuse
 from ithaca.files.numbers import json_ratio
@@ -82,29 +81,12 @@ def load_points(
         text = read_text(path, MAX_BYTES)
     else:
         text, path = table_text([_stated(row, nest) for row in records(path)]), Path("points")
-    rows = csv.reader(io.StringIO(text, newline=""), strict=True)
-    points: list[Point] = []
+    fixed = {} if edition is None else {"edition": edition.value}
     arrays: _Designs = {}
-    try:
-        header = _header(next(rows, []), path, stated)
-        for row in rows:
-            if not row:
-                continue
-            where = f"{path} row {rows.line_num}"
-            if len(row) != len(header):
-                raise refuse(
-                    where, f"has {len(row)} cells; allowed: {len(header)}, as in the header"
-                )
-            cells = dict(zip(header, row, strict=True))
-            cells |= {} if edition is None else {"edition": edition.value}
-            points.append(_point(cells, nest, data, arrays, machine, where))
-    except csv.Error as error:
-        raise refuse(
-            f"{path} row {rows.line_num}", f"{error}; allowed: comma-separated values"
-        ) from None
-    if not points:
-        raise refuse(path, "has no rows; allowed: at least one point")
-    return tuple(points)
+    return tuple(
+        _point(cells | fixed, nest, data, arrays, machine, where)
+        for where, cells in read_rows(text, path, partial(_header, path=path, stated=stated))
+    )
 
 
 def _stated(row: Mapping[str, Any], nest: LoopNest) -> dict[str, Any]:

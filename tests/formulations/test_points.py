@@ -309,7 +309,7 @@ def test_bad_cells(tmp_path: Path, column: str, value: str, words: list[str]) ->
     ("content", "words"),
     [
         (b"", ["column 'dataflow' is missing", "allowed: dataflow, reuse"]),
-        (csv_text(ROW).split("\n")[0].encode(), ["has no rows", "at least one point"]),
+        (csv_text(ROW).split("\n")[0].encode(), ["has no rows", "at least one"]),
         (
             csv_text(ROW).replace("simd", "SIMD").encode(),
             ["column 'simd' is missing", "allowed: dataflow, reuse"],

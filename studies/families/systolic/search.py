@@ -12,7 +12,7 @@ a design that is bounded by more is not prepared any further.
 
 from __future__ import annotations
 
-import heapq
+import itertools
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -24,6 +24,7 @@ import numpy as np
 from ithaca.formulations.algebra.array_types import Floats, Integers
 from ithaca.formulations.algebra.rounding import below, cutoff, on_grid, sum_below
 from ithaca.formulations.problem import Problem
+from ithaca.solver.best_first import BestFirst
 from ithaca.solver.options import SolveOptions, StoppedError
 from ithaca.solver.progress import Progress
 from ithaca.studies.families.systolic.alone import LayersAlone
@@ -50,16 +51,15 @@ DIVIDED = 64
 LOOKS = 3
 
 
-@dataclass(order=True)
+@dataclass
 class _Open:
     """Hardware yet to be examined."""
 
     bound: float
-    sequence: int
-    design: int = field(compare=False)
-    level: int = field(compare=False)
-    node: Node = field(compare=False, default=())
-    exact: tuple[Optimum, ...] = field(compare=False, default=())
+    design: int
+    level: int
+    node: Node = ()
+    exact: tuple[Optimum, ...] = ()
 
 
 @dataclass
@@ -82,8 +82,8 @@ class SharedSearch:
             check_limits(layers[0][0])
         self.options = self.options.from_now
         self._began, count = time.perf_counter(), len(self.designs)
-        self._open: tuple[list[_Open], ...] = ([], [], [], [], [])  # heaps, by what is to be done
-        self._sequence = 0
+        numbers = itertools.count()  # by what is to be done
+        self._open = tuple(BestFirst[float, _Open](numbers) for _ in range(FIT + 1))
         # every total is a multiple of the coarsest grid that all objectives share
         self._step = objective_step([problem for layers in self.designs for problem, _ in layers])
         self.alone = [LayersAlone(layers) for layers in self.designs]
@@ -110,7 +110,7 @@ class SharedSearch:
                     item
                 )
             except StoppedError:  # what was being examined stays open
-                heapq.heappush(self._open[item.level], item)
+                self._open[item.level].push(item.bound, item)
                 break
             self._tell()
         impossible = not (self.stages or any(self._open)) and min(self._left) == np.inf
@@ -136,12 +136,12 @@ class SharedSearch:
         by."""
         self.steps += 1
         if self.steps % (DIVES if self.stages else 2) == 0:
-            return heapq.heappop(next(heap for heap in reversed(self._open) if heap))
-        return heapq.heappop(min((heap for heap in self._open if heap), key=lambda heap: heap[0]))
+            return next(queue for queue in reversed(self._open) if queue).pop()[1]
+        return min(filter(len, self._open)).pop()[1]
 
     def _outcome(self, design: int, seconds: float) -> Outcome:
         """What is known about one design."""
-        open_ = [item.bound for heap in self._open for item in heap if item.design == design]
+        open_ = [item.bound for queue in self._open for item in queue if item.design == design]
         lowest = min([*open_, self._left[design], self._beaten[design]])
         value = self._values[design]
         bound = value if lowest == np.inf else self._on_grid(lowest)
@@ -180,8 +180,8 @@ class SharedSearch:
     def _divide(self, item: _Open) -> None:
         """Tell hardware apart by the widths of its ports: this, and what else promises most, as it
         costs little more."""
-        heap = self._open[DIVIDE]
-        items = [item, *(heapq.heappop(heap) for _ in range(min(len(heap), DIVIDED - 1)))]
+        queue = self._open[DIVIDE]
+        items = [item, *(queue.pop()[1] for _ in range(min(len(queue), DIVIDED - 1)))]
         for design in sorted({each.design for each in items}):
             bank = self._banks[design]
             own = [each for each in items if each.design == design]
@@ -265,8 +265,7 @@ class SharedSearch:
         node: Node = (),
         exact: tuple[Optimum, ...] = (),
     ) -> None:
-        self._sequence += 1
-        heapq.heappush(self._open[level], _Open(bound, self._sequence, design, level, node, exact))
+        self._open[level].push(bound, _Open(bound, design, level, node, exact))
 
     def _hopeless(self, bound: float, design: int) -> bool:
         """Whether what has this bound, of a design, cannot improve on the best: then it is given
@@ -279,7 +278,7 @@ class SharedSearch:
 
     def _bound(self) -> Fraction | None:
         """The least total that any hardware may have."""
-        open_ = [heap[0].bound for heap in self._open if heap]
+        open_ = [queue.least for queue in self._open if queue]
         lowest = min([*open_, *self._left])
         if lowest == np.inf:
             return self._value
