@@ -78,7 +78,7 @@ def _of_families(title: str, models: Mapping[str, Any], first: str) -> dict[str,
 def _network() -> dict[str, Any]:
     """A network that people write, or a result of one."""
     from ithaca.formulations.families import FAMILIES, UNNAMED, module_of
-    from ithaca.workloads.networks.network_files import network_schema
+    from ithaca.workloads.networks.network_documents import network_schema
 
     known = {family: module_of("ithaca.results.families.networks", family) for family in FAMILIES}
     models = {family: own.MODEL for family, own in known.items() if own is not None}

@@ -9,7 +9,7 @@ from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.hardware.accelerator import Work
 from ithaca.formulations.problem import Objective, Problem
 from ithaca.formulations.spatial.dmazerunner.design import VOCABULARY, DmazerunnerDesign
-from ithaca.formulations.spatial.dmazerunner.model import StoredLayer
+from ithaca.formulations.spatial.dmazerunner.machine import StoredLayer
 from ithaca.formulations.spatial.library import find_architecture
 from ithaca.studies.codesign.workloads import find_workloads
 

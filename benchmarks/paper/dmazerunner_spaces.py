@@ -9,8 +9,8 @@ from math import factorial, prod
 from benchmarks.paper.dmazerunner import BATCH, LAYERS, MACHINE, layer_problem
 from benchmarks.paper.experiment import Cell, Outcome, Run, Table, claims
 from ithaca.exports.charts.chart import LineChart
-from ithaca.formulations.spatial.dmazerunner.model import ORDERED, SLOTS
-from ithaca.formulations.spatial.dmazerunner.tables import divisors
+from ithaca.formulations.spatial.dmazerunner.choices import divisors
+from ithaca.formulations.spatial.dmazerunner.machine import ORDERED, SLOTS
 from ithaca.formulations.spatial.dmazerunner.tilings import TilingDesign
 from ithaca.solver.staged.engine import solve_staged
 

@@ -15,7 +15,7 @@ from ithaca.formulations.spatial.constraints import NONE, Constraints
 from ithaca.formulations.spatial.design import SpatialDesign
 from ithaca.formulations.spatial.dmazerunner import design as dmazerunner
 from ithaca.formulations.spatial.dmazerunner.design import DmazerunnerDesign
-from ithaca.formulations.spatial.dmazerunner.model import DRAM, RF, SPM, StoredLayer
+from ithaca.formulations.spatial.dmazerunner.machine import DRAM, RF, SPM, StoredLayer
 from ithaca.formulations.spatial.dmazerunner.tilings import TilingDesign
 from ithaca.formulations.spatial.explainable import design as explainable
 from ithaca.formulations.spatial.explainable.design import ExplainableDesign

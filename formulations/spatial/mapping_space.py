@@ -28,6 +28,7 @@ from ithaca.formulations.design import Design, Metric, MetricsAndParts
 from ithaca.formulations.space import Axis, Link, Quantity, Relation, Space, make_space
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.constraints import NONE, Constraints
+from ithaca.formulations.spatial.counts import Number, Numbers, check_supported
 from ithaca.formulations.spatial.mapping import Mapping as LoopMapping
 from ithaca.formulations.spatial.mapping import Order, Slot, keep_quantity, order_quantity, slots
 from ithaca.formulations.spatial.mapping_design import MappingDesign
@@ -37,7 +38,7 @@ from ithaca.formulations.spatial.orders import (
     as_good,
     sufficient_orders,
 )
-from ithaca.formulations.spatial.timeloop import Number, Numbers, TimeloopModel, check_supported
+from ithaca.formulations.spatial.timeloop import TimeloopModel
 from ithaca.workloads.footprints import footprints
 from ithaca.workloads.nest import LoopNest, Sizes
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ithaca.files.errors import InputError
-from ithaca.workloads.networks.network_files import quantity
+from ithaca.workloads.networks.network_documents import quantity
 from ithaca.workloads.networks.operators import (
     FeatureMap,
     KernelUse,

@@ -20,13 +20,8 @@ from __future__ import annotations
 from typing import Any
 
 from ithaca.formulations.algebra.number_systems import NUMPY, NumbersByName
-from ithaca.formulations.spatial.dmazerunner.model import (
-    RF_ACCESSES,
-    ArrayPass,
-    Machine,
-    StoredLayer,
-    Transfers,
-)
+from ithaca.formulations.spatial.dmazerunner.machine import Machine, StoredLayer
+from ithaca.formulations.spatial.dmazerunner.model import RF_ACCESSES, ArrayPass, Transfers
 
 
 def inner_parts(

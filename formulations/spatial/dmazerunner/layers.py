@@ -11,7 +11,7 @@ from ithaca.files.numbers import json_number
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.dmazerunner.design import DmazerunnerDesign
-from ithaca.formulations.spatial.dmazerunner.model import (
+from ithaca.formulations.spatial.dmazerunner.machine import (
     DRAM,
     ORDERED,
     RF,

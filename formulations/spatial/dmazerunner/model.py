@@ -17,211 +17,25 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
-from math import lcm, prod
+from math import lcm
 from typing import Any
 
-from ithaca.files.errors import InputError
-from ithaca.files.messages import refuse
 from ithaca.formulations.algebra.number_systems import NumbersByName, NumberSystem
 from ithaca.formulations.design import MetricsAndParts
-from ithaca.formulations.spatial.architecture import Architecture
-from ithaca.workloads.affine import Access
-from ithaca.workloads.nest import LoopNest, Stored, check_stored
-
-#: The levels whose loops have an order, and all slots of a loop, as quantities name them.
-DRAM, SPM, RF, SPATIAL = "DRAM", "SPM", "RF", "SPM.x"
-ORDERED = (DRAM, SPM)
-SLOTS = (DRAM, SPM, RF, SPATIAL)
+from ithaca.formulations.spatial.dmazerunner.machine import (
+    DRAM,
+    ORDERED,
+    RF,
+    SPATIAL,
+    SPM,
+    Capacities,
+    Machine,
+    StoredLayer,
+    constant,
+)
 
 #: Register file accesses of a multiply-accumulate: two operands read, the sum read and written.
 RF_ACCESSES = 4
-
-
-@dataclass(frozen=True, slots=True)
-class Capacities:
-    """The capacities of an accelerator, by which mappings fit."""
-
-    pes: int
-    """Processing elements."""
-    rf_words: int
-    """Words of a register file."""
-    banks: int
-    """Scratchpad banks that hold the current tiles: half of all, the others are being filled."""
-    bank_words: int
-    """Words of a bank."""
-
-    @property
-    def limits(self) -> dict[str, int]:
-        """The most that mappings may use, by metric."""
-        return {"pes": self.pes, "rf_words": self.rf_words, "spm_banks": self.banks}
-
-
-@dataclass(frozen=True, slots=True)
-class Machine(Capacities):
-    """The figures of an accelerator that the model reads."""
-
-    dma_setup: Fraction
-    """Cycles to begin a burst."""
-    dma_word: Fraction
-    """Cycles of a word of a burst."""
-    mac: Fraction
-    """Energy of a multiply-accumulate (pJ)."""
-    rf: Fraction
-    """Energy of a register file access (pJ a word)."""
-    network: Fraction
-    """Energy of a word over the network (pJ)."""
-    spm: Fraction
-    """Energy of a scratchpad access (pJ a word)."""
-    dram: Fraction
-    """Energy of a DRAM access (pJ a word)."""
-
-    @classmethod
-    def of(cls, architecture: Architecture) -> Machine:
-        """The figures of an architecture; `InputError` if it has other levels, or lacks bursts."""
-        names = [level.name for level in architecture.levels]
-        if names != [DRAM, SPM, RF] or (bursts := architecture.bursts) is None:
-            what = (
-                f"has the levels {', '.join(names)}"
-                if names != [DRAM, SPM, RF]
-                else "has no field dmazerunner"
-            )
-            raise refuse(
-                architecture.name,
-                f"{what}; allowed in edition dmazerunner: {DRAM}, {SPM}, "
-                f"{RF}, and the field dmazerunner",
-            )
-        _, spm, rf = architecture.levels
-        if spm.words is None or rf.words is None:
-            what = SPM if spm.words is None else RF
-            raise refuse(
-                architecture.name,
-                f"{what} has no capacity; allowed in edition dmazerunner: entries",
-            )
-        tables: dict[str, dict[int | None, Fraction]] = {
-            name: dict(sizes) for name, sizes in bursts.energies
-        }
-        energies = {}
-        for level in architecture.levels:
-            table = tables.get(level.name, {level.words: level.read_energy})
-            if level.words not in table:
-                known = f"dmazerunner.energies: {', '.join(map(str, table))}"
-                raise refuse(
-                    architecture.name, f"{level.name} has {level.words} words; allowed by {known}"
-                )
-            energies[level.name] = table[level.words]
-        return cls(
-            rf.instances,
-            rf.usable(rf.words),
-            spm.usable(spm.words) // bursts.bank_words,
-            bursts.bank_words,
-            bursts.setup,
-            bursts.word,
-            architecture.compute.energy,
-            energies[RF],
-            bursts.network_energy,
-            energies[SPM],
-            energies[DRAM],
-        )
-
-    @property
-    def grain(self) -> int:
-        """All energies are multiples of 1 / grain pJ: in such units they are whole."""
-        return lcm(*(e.denominator for e in (self.mac, self.rf, self.network, self.spm, self.dram)))
-
-
-@dataclass(frozen=True)
-class StoredLayer:
-    """A nest with the extents of its tensors as they lie in memory: an input may have rows that no
-    iteration reads."""
-
-    nest: LoopNest
-    stored: Stored = ()
-    """Tensors and their extents, outermost first; others as needed."""
-
-    def __post_init__(self) -> None:
-        for loop in self.nest.loops:
-            free = [access.tensor for access in self.nest.accesses if not access.indexed_by(loop)]
-            if len(free) > 1:
-                raise InputError(
-                    f"workload {self.nest.name}: loop '{loop}' indexes "
-                    f"neither {' nor '.join(free)}; "
-                    "allowed in edition dmazerunner: loops that all tensors but one depend on"
-                )
-        check_stored(self.nest, self.stored)
-
-    @cached_property
-    def orders(self) -> tuple[tuple[str, ...], ...]:
-        """The loop orders of a level, outermost first, that suffice: one for each tensor that may
-        be stationary.
-
-        All loops irrelevant to that tensor are innermost, so its reuse is the largest possible, and
-        cycles and energy do not rise with it (as long as it is above 1: quirk 1). A last group, of
-        loops that index every tensor, lets none be reused. The other groups follow one by one:
-        where the innermost ones have a single trip, the next one's tensor is stationary.
-        """
-        groups = [
-            tuple(loop for loop in self.nest.loops if not a.indexed_by(loop))
-            for a in self.nest.accesses
-        ]
-        groups.append(
-            tuple(
-                loop
-                for loop in self.nest.loops
-                if all(a.indexed_by(loop) for a in self.nest.accesses)
-            )
-        )
-        groups = [group for group in groups if group]
-        return tuple(
-            tuple(
-                loop
-                for group in (*groups[:place], *groups[place + 1 :], groups[place])
-                for loop in group
-            )
-            for place in range(len(groups))
-        )
-
-    def extents_of(self, access: Access, tile: NumbersByName) -> list[Any]:
-        """Extents of the box of a tensor that a tile of iterations touches, outermost first
-        (elements)."""
-        return [
-            1 + sum(c * (tile[loop] - 1) for loop, c in subscript.terms) for subscript in access
-        ]
-
-    def words(self, access: Access, tile: NumbersByName) -> Any:
-        """Words of that box."""
-        return prod(self.extents_of(access, tile))
-
-    def kept(self, access: Access, whole: NumbersByName, numbers: NumberSystem) -> list[Any]:
-        """Extents of a tensor in memory, for loops of (padded) extents ``whole``."""
-        needed, stored = self.extents_of(access, whole), dict(self.stored).get(access.tensor)
-        return (
-            needed
-            if stored is None
-            else [
-                numbers.maximum(n, _number(s, numbers)) for n, s in zip(needed, stored, strict=True)
-            ]
-        )
-
-    @property
-    def surplus(self) -> bool:
-        """Whether tensors have rows in memory that no iteration reads."""
-        stored = dict(self.stored)
-        needed = {
-            access.tensor: tuple(self.extents_of(access, self.nest.sizes))
-            for access in self.nest.accesses
-        }
-        return any(
-            have > need
-            for name, sizes in stored.items()
-            for have, need in zip(sizes, needed[name], strict=True)
-        )
-
-    def product(self, factors: NumbersByName, access: Access | None = None) -> Any:
-        """Product of factors of all loops, or of those that index a tensor."""
-        return prod(
-            factors[loop] for loop in self.nest.loops if access is None or access.indexed_by(loop)
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +54,7 @@ def reuse(
     layer: StoredLayer, trips: NumbersByName, order: Sequence[str], numbers: NumberSystem
 ) -> Reuse:
     """Reuse by an order, outermost first: loops inside the innermost that indexes a tensor."""
-    one = _number(1, numbers)
+    one = constant(1, numbers)
     reused, times = {}, {}
     for access in layer.nest.accesses:
         stays, changes, moved = one, one, 0 * one
@@ -260,7 +74,7 @@ def reuse(
 
 def chosen(options: Sequence[Reuse], choice: Any, numbers: NumberSystem) -> Reuse:
     """That of the order whose number, from 1, a quantity gives; in any number system."""
-    one = _number(1, numbers)
+    one = constant(1, numbers)
     picked = [
         one - numbers.minimum(numbers.maximum(choice - k, k - choice), one)
         for k in range(1, len(options) + 1)
@@ -346,7 +160,7 @@ def transfers(
 ) -> Transfers:
     """Bursts of tiles: a burst goes on as long as all inner dimensions are complete, compared with
     the tensor in memory."""
-    one = _number(1, numbers)
+    one = constant(1, numbers)
     divisor = lcm(machine.dma_setup.denominator, machine.dma_word.denominator)
     setup, word = int(machine.dma_setup * divisor), int(machine.dma_word * divisor)
     words, cycles = {}, {}
@@ -361,7 +175,7 @@ def transfers(
             broken = numbers.maximum(broken, numbers.minimum(full - extent, one))
         words[access.tensor] = length * bursts
         cycles[access.tensor] = bursts * numbers.ceil_div(
-            setup + word * length, _number(divisor, numbers)
+            setup + word * length, constant(divisor, numbers)
         )
     return Transfers(words, cycles)
 
@@ -396,7 +210,7 @@ def run(
     *skipped*: it moves on only with DRAM's loops. What is not reused moves in every trip, and
     computing waits for it (quirk 1).
     """
-    zero, one = _number(0, numbers), _number(1, numbers)
+    zero, one = constant(0, numbers), constant(1, numbers)
     output = layer.nest.output.tensor
     tensors = [access.tensor for access in layer.nest.accesses]
     held = {t: numbers.minimum(dram.reused[t] - 1, one) for t in tensors}
@@ -477,13 +291,8 @@ def computing_energy(layer: StoredLayer, machine: Machine, whole: NumbersByName)
 def whole_energy(machine: Machine, computing: Any, moving: Any, numbers: NumberSystem) -> Any:
     """Energy of computing and moving, in whole pJ, as the release rounds it."""
     return numbers.ceil_div(
-        2 * (computing + moving) - machine.grain, _number(2 * machine.grain, numbers)
+        2 * (computing + moving) - machine.grain, constant(2 * machine.grain, numbers)
     )
-
-
-def factors(layer: StoredLayer, values: NumbersByName) -> dict[str, dict[str, Any]]:
-    """The factors of loops, by slot."""
-    return {slot: {loop: values[f"{loop}.{slot}"] for loop in layer.nest.loops} for slot in SLOTS}
 
 
 def reuses(
@@ -510,7 +319,7 @@ def used(
 ) -> dict[str, Any]:
     """Use of capacities by a mapping, by metric; it is given by factors by slot."""
     tile = {loop: at[SPM][loop] * at[RF][loop] * at[SPATIAL][loop] for loop in layer.nest.loops}
-    bank = _number(machine.bank_words, numbers)
+    bank = constant(machine.bank_words, numbers)
     return {
         "pes": layer.product(at[SPATIAL]),
         "rf_words": sum(layer.words(access, at[RF]) for access in layer.nest.accesses),
@@ -562,7 +371,3 @@ def pricing(
         }
 
     return price
-
-
-def _number(value: int, numbers: NumberSystem) -> Any:
-    return numbers.number(Fraction(value))

@@ -16,7 +16,7 @@ from ithaca.formulations.problem import Limit
 from ithaca.formulations.spatial.baselines import dataflows
 from ithaca.formulations.spatial.constraints import NONE, Constraints
 from ithaca.formulations.spatial.dmazerunner.baselines import pruned
-from ithaca.formulations.spatial.dmazerunner.model import DRAM, RF, SPATIAL, SPM
+from ithaca.formulations.spatial.dmazerunner.machine import DRAM, RF, SPATIAL, SPM
 from ithaca.formulations.spatial.dmazerunner.tilings import PLACES, TilingDesign
 from ithaca.formulations.spatial.drawing import costs
 from ithaca.formulations.spatial.mapping_design import nested_loops

@@ -24,21 +24,24 @@ from ithaca.formulations.design import Design, MetricsAndParts
 from ithaca.formulations.space import Axis, Link, Quantity, Relation, Space, make_space
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.constraints import NONE, Constraints
-from ithaca.formulations.spatial.dmazerunner.model import (
+from ithaca.formulations.spatial.dmazerunner.choices import factor_range
+from ithaca.formulations.spatial.dmazerunner.machine import (
     DRAM,
     ORDERED,
     RF,
     SPATIAL,
     SPM,
-    Pricing,
     StoredLayer,
-    computing_energy,
     factors,
+)
+from ithaca.formulations.spatial.dmazerunner.model import (
+    Pricing,
+    computing_energy,
     reuse,
     reuses,
     whole_energy,
 )
-from ithaca.formulations.spatial.dmazerunner.tables import Tables, factor_range
+from ithaca.formulations.spatial.dmazerunner.tables import Tables
 from ithaca.formulations.spatial.mapping import Mapping as Laid
 from ithaca.formulations.spatial.mapping import Order, Slot
 from ithaca.formulations.spatial.mapping_design import MappingDesign

@@ -23,18 +23,15 @@ from ithaca.files.messages import refuse
 from ithaca.formulations.algebra.number_systems import NumbersByName, NumberSystem
 from ithaca.formulations.design import MetricsAndParts
 from ithaca.formulations.spatial.architecture import NETWORKS, Architecture, OperandNetworks
-from ithaca.formulations.spatial.dmazerunner.model import (
+from ithaca.formulations.spatial.dmazerunner.machine import (
     DRAM,
     RF,
     SPATIAL,
     SPM,
     Capacities,
-    Pricing,
-    Reuse,
     StoredLayer,
-    reducing,
-    words_moved,
 )
+from ithaca.formulations.spatial.dmazerunner.model import Pricing, Reuse, reducing, words_moved
 from ithaca.formulations.spatial.dmazerunner.model import used as capacities_used
 
 #: The metrics of groups, ``input_groups`` and so on, and a network that sends tiles to these.

@@ -8,7 +8,7 @@ from functools import partial
 
 from ithaca.formulations.family import Remedies
 from ithaca.formulations.hardware.remedies import Remedy
-from ithaca.formulations.spatial.dmazerunner.model import DRAM, RF, SPATIAL, SPM, factors
+from ithaca.formulations.spatial.dmazerunner.machine import DRAM, RF, SPATIAL, SPM, factors
 from ithaca.formulations.spatial.dmazerunner.profile import DmazerunnerProfile
 from ithaca.formulations.spatial.explainable.design import ExplainableDesign
 from ithaca.formulations.spatial.explainable.model import networks

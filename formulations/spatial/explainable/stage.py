@@ -21,15 +21,12 @@ import numpy as np
 from ithaca.formulations.algebra.array_types import Floats, Integers
 from ithaca.formulations.algebra.number_systems import NUMPY, NumbersByName
 from ithaca.formulations.algebra.rounding import EXACT
+from ithaca.formulations.spatial.dmazerunner.choices import ChoiceColumns, OuterChoices
 from ithaca.formulations.spatial.dmazerunner.corners import Corners
-from ithaca.formulations.spatial.dmazerunner.model import (
-    Capacities,
-    Reuse,
-    StoredLayer,
-    words_moved,
-)
+from ithaca.formulations.spatial.dmazerunner.machine import Capacities, StoredLayer
+from ithaca.formulations.spatial.dmazerunner.model import Reuse, words_moved
 from ithaca.formulations.spatial.dmazerunner.search import TilingStage
-from ithaca.formulations.spatial.dmazerunner.tables import ChoiceColumns, OuterChoices, Tables
+from ithaca.formulations.spatial.dmazerunner.tables import Tables
 from ithaca.formulations.spatial.explainable.model import (
     GROUPS,
     ArrayTile,

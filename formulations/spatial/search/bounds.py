@@ -10,45 +10,28 @@ least over all tiles that fit them (`OuterLevels`), whatever the tiles of the ot
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import product
+from collections.abc import Mapping, Sequence
 from math import inf, prod
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ithaca.formulations.algebra.rounding import ROUNDING
-from ithaca.formulations.spatial.search.hierarchy import Count, Hierarchy, Mesh
+from ithaca.formulations.spatial.search.hierarchy import Count, Hierarchy
 from ithaca.formulations.spatial.search.meshes import Layouts
+from ithaca.formulations.spatial.search.outer_levels import (
+    MORE,
+    OpenTensors,
+    OuterLevels,
+    Position,
+    distinct_share,
+    trips_left,
+)
 from ithaca.formulations.spatial.search.partial_mappings import (
     Item,
     Matrix,
     PartialMappings,
     Vector,
     box,
-    fits,
-    width,
 )
-
-#: Bytes of tables beyond which those that were made are forgotten.
-KEPT = 96 << 20
-
-#: Tiles of a table for proofs: of more, one stands for several; of a table that is soon made; and
-#: those bounded at a time.
-TILES, ROUGH, CHUNK = 1 << 21, 1 << 17, 1 << 15
-
-#: What is subtracted at most is taken for so much more: then no rounding of what it is subtracted
-#: from is left of it.
-MORE = 1 + ROUNDING
-
-
-@dataclass(frozen=True)
-class OpenTensors:
-    """Tensors that may stay open together, and the loops that leave all of them alone."""
-
-    tensors: frozenset[int]
-    loops: tuple[int, ...]
 
 
 def groups(hierarchy: Hierarchy) -> tuple[OpenTensors, ...]:
@@ -58,18 +41,6 @@ def groups(hierarchy: Hierarchy) -> tuple[OpenTensors, ...]:
         still = frozenset(v for v, tensor in enumerate(hierarchy.tensors) if not tensor.moved[loop])
         loops_by_still.setdefault(still, []).append(loop)
     return tuple(OpenTensors(still, tuple(loops)) for still, loops in loops_by_still.items())
-
-
-@dataclass(frozen=True)
-class Position:
-    """How far labels are decided."""
-
-    level: int
-    """The innermost level that they have not entered."""
-    lanes_open: bool = False
-    """Whether lanes of the mesh inside it are being decided."""
-    undecided: frozenset[int] | None = None
-    """The loops whose trips in the level are not decided yet; None: none is."""
 
 
 class Bounds:
@@ -94,7 +65,7 @@ class Bounds:
         """Least cycles of the multipliers; runs of what is covered; and by group the least of every
         count."""
         hierarchy = self.hierarchy
-        left = _trips_left(hierarchy, labels.rows("extent"))
+        left = trips_left(hierarchy, labels.rows("extent"))
         runs = left.prod(axis=0)
         moving = [
             left[[d for d, moved in enumerate(tensor.moved) if moved]].prod(axis=0)
@@ -239,7 +210,7 @@ class Bounds:
             if at.lanes_open
             else left
         )
-        words = words * _told_apart(self.hierarchy, v, between, most)
+        words = words * distinct_share(self.hierarchy, v, between, most)
         return words * np.maximum(runs / free, moving), words * moving
 
     def _first(
@@ -272,215 +243,3 @@ class Bounds:
             return 0.0
         words_outside: Vector = (update * words + read * np.maximum(words - first, 0)) / outside
         return words_outside
-
-
-def _told_apart(
-    hierarchy: Hierarchy, tensor: int, meshes: Sequence[Mesh], most: Matrix
-) -> Vector | float:
-    """The least share of lanes that want different tiles, where no loop has more than so many
-    lanes.
-
-    Of m·n lanes along two loops of a rank at least m + n − 1 do; the share of these falls with
-    both.
-    """
-    share: Vector | float = 1.0
-    for terms in hierarchy.tensors[tensor].ranks:
-        if len(terms) > 1:
-            for mesh in meshes:
-                m, n = (np.minimum(most[d], max(mesh.x, mesh.y)) for d, _ in terms)
-                share = share * (m + n - 1) / (m * n)
-    return share
-
-
-def _trips_left(hierarchy: Hierarchy, extents: Matrix) -> Matrix:
-    """The least trips that are left of every loop."""
-    trips: Matrix = -(-np.array(hierarchy.extents, float)[:, None] // extents)
-    return trips
-
-
-class OuterLevels:
-    """What levels take at least that labels have not entered, by what labels cover: the least over
-    all tiles that fit.
-
-    Where there would be more than so many tiles, one stands for all whose extents lie between its
-    own and the next ones'.
-    """
-
-    def __init__(
-        self,
-        hierarchy: Hierarchy,
-        groups: Sequence[OpenTensors],
-        values: Sequence[Vector],
-        tiles: int,
-        *,
-        divisors: bool,
-    ) -> None:
-        self.hierarchy, self.groups = hierarchy, groups
-        every = [1] * len(values)
-        while prod(-(-own.size // n) for own, n in zip(values, every, strict=True)) > tiles:
-            every[max(range(len(values)), key=lambda d: values[d].size / every[d])] *= 2
-        pairs = list(zip(values, every, strict=True))
-        self.values = tuple(own[::n] for own, n in pairs)
-        self.highs = tuple(
-            own[np.minimum(np.arange(0, own.size, n) + n - 1, own.size - 1)] for own, n in pairs
-        )
-        self.shape = tuple(own.size for own in self.values)
-        self.divisors = divisors and max(every) == 1
-        self._tables: dict[tuple[int, int], Matrix | None] = {}
-        self._reached: dict[tuple[int, int, frozenset[int]], Matrix] = {}
-        self._sums: dict[tuple[int, int], Matrix | None] = {}
-
-    def least(self, extents: Matrix, at: Position) -> list[Vector | float]:
-        """The least of every count that levels not entered take, and infinity where no tile
-        fits."""
-        place = self._places(extents)
-        everything = frozenset(range(len(self.hierarchy.loops)))
-        undecided = everything if at.undecided is None else at.undecided
-        totals: list[Vector | float] = []
-        for number in range(len(self.hierarchy.counts)):
-            total: Vector | float = 0.0
-            own = self._reach(number, at.level, undecided)
-            if own is not None:
-                total = total + own.ravel()[place]
-            outside = self._sum(number, at.level)
-            if outside is not None:
-                total = total + outside.ravel()[place]
-            totals.append(total)
-        return totals
-
-    def _places(self, extents: Matrix) -> NDArray[np.intp]:
-        at = [
-            np.searchsorted(values, rows, side="right") - 1
-            for values, rows in zip(self.values, extents, strict=True)
-        ]
-        places: NDArray[np.intp] = np.ravel_multi_index(at, self.shape)
-        return places
-
-    def _sum(self, number: int, level: int) -> Matrix | None:
-        """The sum over the levels around one."""
-        key = number, level
-        if key not in self._sums:
-            everything = frozenset(range(len(self.hierarchy.loops)))
-            parts = [self._reach(number, around, everything) for around in range(level)]
-            known = [part for part in parts if part is not None]
-            self._sums[key] = np.sum(known, axis=0) if known else None
-        return self._sums[key]
-
-    def _reach(self, number: int, level: int, undecided: frozenset[int]) -> Matrix | None:
-        """The least over all tiles that cover at least so much of the undecided loops, and just so
-        much of the others."""
-        table = self._table(number, level)
-        if table is None:
-            return None
-        key = number, level, undecided
-        if key not in self._reached:
-            for loop in undecided:
-                table = self._along(table, loop)
-            if sum(kept.nbytes for kept in self._reached.values()) > KEPT:
-                self._reached.clear()
-            self._reached[key] = table
-        reached: Matrix = self._reached[key]
-        return reached
-
-    def _along(self, table: Matrix, loop: int) -> Matrix:
-        values = self.values[loop]
-        if not self.divisors:
-            return np.flip(np.minimum.accumulate(np.flip(table, loop), axis=loop), loop)
-        rows = [
-            table.take(np.flatnonzero(values % value == 0), axis=loop).min(axis=loop)
-            for value in values
-        ]
-        return np.stack(rows, axis=loop)
-
-    def _table(self, number: int, level: int) -> Matrix | None:
-        """What a level takes at least, by its tile, of every tensor that it keeps; None if nothing
-        of it counts."""
-        for _ in self.made([(number, level)]):
-            pass
-        return self._tables[number, level]
-
-    def made(self, wanted: Sequence[tuple[int, int]] | None = None) -> Iterator[None]:
-        """Makes tables, of all counts and levels unless some are wanted; pauses now and then."""
-        every = product(range(len(self.hierarchy.counts)), range(len(self.hierarchy.levels)))
-        for key in every if wanted is None else wanted:
-            if key in self._tables:
-                continue
-            count, level = self.hierarchy.counts[key[0]], key[1]
-            costs, table = self._costs(count, level), np.empty(prod(self.shape))
-            for begin in range(0, table.size if costs else 0, CHUNK):
-                places = np.arange(begin, min(begin + CHUNK, table.size))
-                table[places] = self._fill(count, level, costs, places)
-                yield
-            self._tables[key] = table.reshape(self.shape) if costs else None
-
-    def _costs(self, count: Count, level: int) -> list[tuple[int, int, int, int, int]]:
-        """The tensors that a level takes from outside, the level that has them, and what a fill, a
-        read, an update counts."""
-        hierarchy, costs = self.hierarchy, []
-        for v, keeps in enumerate(hierarchy.keeps[level]):
-            parent = hierarchy.parent(level, v)
-            if keeps and parent is not None:
-                fill, read = count.fills.get((level, v), 0), count.reads.get((parent, v), 0)
-                update = count.updates.get((parent, v), 0) if hierarchy.tensors[v].output else 0
-                if fill or read or update:
-                    costs.append((v, parent, fill, read, update))
-        return costs
-
-    def _fill(
-        self,
-        count: Count,
-        level: int,
-        costs: Sequence[tuple[int, int, int, int, int]],
-        places: NDArray[np.intp],
-    ) -> Vector:
-        """The same of some tiles: each has at least its own extents, and no fewer trips than the
-        largest it stands for."""
-        hierarchy, index = self.hierarchy, np.unravel_index(places, self.shape)
-        extents, highs = (
-            np.array([own[at] for own, at in zip(of, index, strict=True)])
-            for of in (self.values, self.highs)
-        )
-        left, most, outside = (
-            _trips_left(hierarchy, highs),
-            _trips_left(hierarchy, extents),
-            hierarchy.levels[level].instances,
-        )
-        runs, least = left.prod(axis=0), np.full(places.size, inf)
-        for group in self.groups:
-            total = np.zeros(places.size)
-            for v, parent, fill, read, update in costs:
-                tensor, around = hierarchy.tensors[v], float(hierarchy.levels[parent].instances)
-                moved = np.array(tensor.moved)[:, None]
-                moving, first = (np.where(moved, trips, 1).prod(axis=0) for trips in (left, most))
-                again = most.prod(axis=0) / first
-                tile = box(hierarchy, extents, v)
-                same = np.minimum(runs / moving, outside / around)
-                share = np.ones(places.size)
-                for d in (
-                    tensor.windows
-                    if v in group.tensors
-                    else [d for d in group.loops if d in tensor.windows]
-                ):
-                    rank, c = tensor.windows[d]
-                    step = np.minimum(c * extents[d] / width(highs, tensor.ranks[rank]), 1)
-                    share = np.minimum(share, (1 + (most[d] - 1) * step) / most[d])
-                filled = (moving if v in group.tensors else runs) * share
-                between = [mesh for mesh in hierarchy.meshes if parent <= mesh.level < level]
-                delivered = (
-                    (moving if v in group.tensors else runs / same)
-                    * share
-                    * _told_apart(hierarchy, v, between, most)
-                )
-                new = MORE * first if tensor.output else 0.0
-                refilled = np.maximum(filled - new * np.minimum(again, outside), 0)
-                reread = np.maximum(delivered - new * np.minimum(again, around), 0)
-                if not count.adds:
-                    refilled, delivered, reread = (
-                        refilled / outside,
-                        delivered / around,
-                        reread / around,
-                    )
-                total += tile * (fill * refilled + read * reread + update * delivered)
-            least = np.minimum(least, total)
-        least[~fits(hierarchy, extents, level)] = inf
-        return least

@@ -21,9 +21,10 @@ from ithaca.formulations.problem import Problem
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.mapping import Slot, order_quantity
 from ithaca.formulations.spatial.search.bounded_objective import BoundedObjective
-from ithaca.formulations.spatial.search.bounds import ROUGH, TILES, Bounds, Position
+from ithaca.formulations.spatial.search.bounds import Bounds
 from ithaca.formulations.spatial.search.hierarchy import Hierarchy
 from ithaca.formulations.spatial.search.meshes import Layouts
+from ithaca.formulations.spatial.search.outer_levels import ROUGH, TILES, Position
 from ithaca.formulations.spatial.search.pareto import undominated_labels
 from ithaca.formulations.spatial.search.partial_mappings import (
     Matrix,

@@ -19,7 +19,7 @@ from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.architecture_files import read_architecture
 from ithaca.formulations.spatial.dmazerunner.design import DmazerunnerDesign
 from ithaca.formulations.spatial.dmazerunner.layers import evaluate_points
-from ithaca.formulations.spatial.dmazerunner.model import DRAM, SLOTS, StoredLayer
+from ithaca.formulations.spatial.dmazerunner.machine import DRAM, SLOTS, StoredLayer
 from ithaca.workloads.layer_files import read_layers
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.statement import parse_statement

@@ -22,7 +22,7 @@ from ithaca.formulations.spatial.architecture import Architecture, Bursts
 from ithaca.formulations.spatial.constraints import NONE, Constraints, FactorRange
 from ithaca.formulations.spatial.dmazerunner import tables
 from ithaca.formulations.spatial.dmazerunner.design import VOCABULARY, DmazerunnerDesign
-from ithaca.formulations.spatial.dmazerunner.model import DRAM, RF, SPATIAL, SPM, StoredLayer
+from ithaca.formulations.spatial.dmazerunner.machine import DRAM, RF, SPATIAL, SPM, StoredLayer
 from ithaca.formulations.spatial.library import find_architecture
 from ithaca.formulations.spatial.mapping import Slot
 from ithaca.solver.certificate import Status

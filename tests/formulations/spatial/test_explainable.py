@@ -21,7 +21,7 @@ from ithaca.formulations.hardware.accelerator import Trend
 from ithaca.formulations.hardware.files import find_space
 from ithaca.formulations.problem import Limit, Objective, Problem
 from ithaca.formulations.spatial.architecture import Architecture, OperandNetworks
-from ithaca.formulations.spatial.dmazerunner.model import DRAM, RF, SPATIAL, SPM, StoredLayer
+from ithaca.formulations.spatial.dmazerunner.machine import DRAM, RF, SPATIAL, SPM, StoredLayer
 from ithaca.formulations.spatial.editions import EDITIONS, EXPLAINABLE
 from ithaca.formulations.spatial.explainable.design import VOCABULARY, ExplainableDesign
 from ithaca.formulations.spatial.library import find_architecture

@@ -29,7 +29,8 @@ from ithaca.formulations.spatial.design import SpatialDesign
 from ithaca.formulations.spatial.library import find_architecture, fitted
 from ithaca.formulations.spatial.mapping import Slot, order_quantity
 from ithaca.formulations.spatial.mapping_space import MappingOptions
-from ithaca.formulations.spatial.search.bounds import ROUGH, TILES, Bounds, Position
+from ithaca.formulations.spatial.search.bounds import Bounds
+from ithaca.formulations.spatial.search.outer_levels import ROUGH, TILES, Position
 from ithaca.formulations.spatial.search.partial_mappings import (
     PartialMappings,
     beginning,
