@@ -23,7 +23,7 @@ from ithaca.solver.progress import Progress, Report
 from ithaca.solver.solution import Solution, make_solution
 from ithaca.solver.staged.search import StagedSearch
 from ithaca.solver.tables.frame import build_model
-from ithaca.solver.ties import chosen_among_optima
+from ithaca.solver.ties import breaking_ties, chosen_among_optima
 
 if TYPE_CHECKING:
     from ithaca.formulations.stage import Stage
@@ -280,14 +280,12 @@ class ProofState:
         if not self.tied or options.any_tie:
             return
 
+        @breaking_ties
         def solve(
             problem: Problem, share: SolveOptions, report: Report | None, start: Configuration
         ) -> Solution:
-            budget = Budget(share)
-            course = ProofState(problem, start, others=self.others or self._left_to_cpsat)
-            course.finish(budget.share(), report)
-            course.break_ties(budget.share())
-            return course.solution(share)
+            others = self.others or self._left_to_cpsat
+            return ProofState(problem, start, others=others).solve(share, report)
 
         self._chosen = chosen_among_optima(self.solution(options), options, solve)
         self.state.incumbent = self._chosen.configuration
@@ -340,20 +338,17 @@ class ProofState:
             )
 
         if self._narrower is None:
-            parts = (
-                replace(self.problem, design=design) for design in self.problem.design.narrower
-            )
-            self._narrower = [ProofState(part, others=False, widens=False) for part in parts]
+            self._narrower = [
+                ProofState(replace(self.problem, design=design), others=False, widens=False)
+                for design in self.problem.design.narrower
+            ]
         while self._narrower and not self.closed(budget.options) and not budget.up:
             course = self._narrower[0]
             if self._part is None and budget.options.time_limit is not None:
                 self._part = budget.options.time_limit / (len(self._narrower) + 1)
-            # there must be an answer
-            most = (
-                None
-                if self._part is None or self.state.value is None
-                else max(self._part - course.seconds, 0.0)
-            )
+            most = None  # there must be an answer
+            if self._part is not None and self.state.value is not None:
+                most = max(self._part - course.seconds, 0.0)
             options = budget.share().at_most(most)
             course.explore(replace(options, stop=stopped, rival=self.state.value), tell)
             for other in (self, *self._narrower[1:]):
