@@ -79,7 +79,8 @@ def _check(
     for loop in sizes:
         if loop not in loops:
             raise InputError(
-                f"--intrinsic-sizes: unknown loop {quoted(loop)} of {computation}{among(loop, loops)}"
+                f"--intrinsic-sizes: unknown loop {quoted(loop)} of {computation}"
+                f"{among(loop, loops)}"
             )
     if missing := [loop for loop in loops if loop not in sizes]:
         raise InputError(

@@ -187,8 +187,20 @@ def evaluate(window: Window, array: Callable[..., Any]) -> Evaluated:
 
 
 def least_objective(window: Window, x: str, y: str) -> Floats:
-    """The least objective with each pair of two factors' values, of shape (y, x); NaN where no
-    point with them is feasible."""
+    """The least objective with each pair of two factors' values.
+
+    Parameters
+    ----------
+    window : Window
+        The points.
+    x, y : str
+        The factors.
+
+    Returns
+    -------
+    ndarray
+        Values of shape (y, x); NaN where no point with them is feasible.
+    """
     names = list(window.free)
 
     def placed(values: Any, name: str | None = None) -> Any:

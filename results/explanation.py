@@ -86,8 +86,22 @@ def other_designs(before: Fraction, others: Iterable[tuple[str, Fraction]]) -> t
 def raised_limits(
     problems: Sequence[Problem], answer: Solution, solve: Solve
 ) -> tuple[Change, ...]:
-    """The optimum over some problems, one per design, with each limit raised, by each of
-    `RAISES`."""
+    """Solve again with each limit raised by itself.
+
+    Parameters
+    ----------
+    problems : Sequence of Problem
+        One per design, alike in everything else.
+    answer : Solution
+        Their optimum.
+    solve : Solve
+        Solves problems from starts.
+
+    Returns
+    -------
+    tuple of Change
+        One per limit and each of `RAISES` (%).
+    """
     changes = []
     for percent in RAISES:
         for marginal in marginal_values(problems, answer, percent, solve=solve):
@@ -113,8 +127,22 @@ def raised_limits(
 def dropped_limits(
     problems: Sequence[Problem], answer: Solution, solve: Solve
 ) -> tuple[Change, ...]:
-    """The optimum without any limit; nothing where it was not found, or was not known with the
-    limits."""
+    """Solve again without any limit.
+
+    Parameters
+    ----------
+    problems : Sequence of Problem
+        One per design, alike in everything else.
+    answer : Solution
+        Their optimum.
+    solve : Solve
+        Solves problems from starts.
+
+    Returns
+    -------
+    tuple of Change
+        One change, or none where either optimum is not known.
+    """
     if answer.value is None:
         return ()
     after = solve(
@@ -242,10 +270,21 @@ def chosen_solutions(result: Result, design: str | None) -> tuple[Solution, ...]
 
 
 def explain(result: Result, solutions: Sequence[Solution], solve: Solve | None) -> Explanation:
-    """Explain the best of some solutions of a result (see `chosen_solutions`) against the others.
+    """Explain the best of some solutions of a result against the others.
 
-    What to change first is found by solving problems from starts; without ``solve`` that is left
-    out.
+    Parameters
+    ----------
+    result : Result
+        The result.
+    solutions : Sequence of Solution
+        Those to choose from (see `chosen_solutions`).
+    solve : Solve or None
+        Solves problems from starts, for what to change first; None leaves that out.
+
+    Returns
+    -------
+    Explanation
+        The explanation.
     """
     problems = [s.problem for s in solutions]
     solved = [(s.value, s) for s in solutions if s.value is not None]

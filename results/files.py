@@ -194,8 +194,31 @@ def read_solution(
     at: str,
     falls: tuple[Shortfall, ...] = (),
 ) -> Solution:
-    """What a document states of a problem, evaluated by Fractions; refused where that is not within
-    its space and limits."""
+    """Evaluate by Fractions what a document states of a problem.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    tiling : object
+        The configuration as its family writes it; None: none was found.
+    certificate : Certificate
+        What is stated to be proven.
+    at : str
+        Its place in the document, for errors.
+    falls : tuple of Shortfall, optional
+        Limits that are stated not to be met.
+
+    Returns
+    -------
+    Solution
+        The configuration with its value.
+
+    Raises
+    ------
+    InputError
+        If the configuration is not within the problem's space and limits.
+    """
     if tiling is None:
         return Solution(problem, None, None, certificate, falls)
     try:
@@ -242,7 +265,27 @@ def read_unrestricted(read: Any, restricted: Fraction | None) -> Unrestricted | 
 def check_shortfalls(
     shortfalls: Sequence[Shortfall], limits: Sequence[Limit], at: str
 ) -> tuple[Shortfall, ...]:
-    """Shortfalls, refused where they are not of the limits of a question."""
+    """Refuse shortfalls that are not of the limits of a question.
+
+    Parameters
+    ----------
+    shortfalls : Sequence of Shortfall
+        What a document states.
+    limits : Sequence of Limit
+        The limits.
+    at : str
+        Place in the document.
+
+    Returns
+    -------
+    tuple of Shortfall
+        The same, with the bounds of the limits.
+
+    Raises
+    ------
+    InputError
+        Naming the shortfall that is of no limit.
+    """
     bounds = {limit.metric: limit.bound for limit in limits}
     for index, fall in enumerate(shortfalls):
         place = f"{at}[{index}]"
@@ -261,8 +304,22 @@ def check_shortfalls(
 
 
 def check_legal(space: Space, configuration: Configuration, at: str) -> None:
-    """Refuse a configuration that is not of a design's space, with the first rule that it
-    breaks."""
+    """Refuse a configuration that is not of a design's space.
+
+    Parameters
+    ----------
+    space : Space
+        The space.
+    configuration : Configuration
+        The configuration.
+    at : str
+        Place in the document.
+
+    Raises
+    ------
+    InputError
+        Naming the first rule that it breaks.
+    """
     for axis in space.axes:
         for quantity in axis.quantities:
             if not quantity.allows(configuration):
@@ -286,8 +343,23 @@ def check_legal(space: Space, configuration: Configuration, at: str) -> None:
 
 
 def check_same(recorded: Any, model: Any, at: str) -> None:
-    """Refuse the first part of a document that is not what the model computes; of metrics all but
-    the first may be missing."""
+    """Refuse the first part of a document that is not what the model computes.
+
+    Parameters
+    ----------
+    recorded : object
+        The document.
+    model : object
+        The document of what was read and evaluated; of its metrics all but the first may be
+        missing in the former.
+    at : str
+        Place in the document; empty: the whole.
+
+    Raises
+    ------
+    InputError
+        Naming the place, and both values.
+    """
     if isinstance(recorded, Mapping) and isinstance(model, Mapping):
         needed = list(model)[:1] if ".metrics" in at else model
         for name in (*recorded, *(name for name in needed if name not in recorded)):
@@ -311,8 +383,22 @@ def check_same(recorded: Any, model: Any, at: str) -> None:
 
 
 def check_proof(certificate: Certificate, value: Fraction | None, at: str) -> None:
-    """Refuse a certificate that contradicts its value, and a trace that is not in order or ends
-    with another outcome."""
+    """Refuse a certificate that contradicts its value.
+
+    Parameters
+    ----------
+    certificate : Certificate
+        The certificate.
+    value : Fraction or None
+        The value that it is about.
+    at : str
+        Place in the document.
+
+    Raises
+    ------
+    InputError
+        If it does, or if its trace is not in order or ends with another outcome.
+    """
     check_certificate(certificate, value, at)
     points, at = certificate.trace, f"{at}.trace"
     for name in ("seconds", "nodes", "value", "lower_bound"):

@@ -156,7 +156,22 @@ def read_layers(
 
 
 def read_total(value: Fraction | None, certificate: ProofDocument | None, at: str) -> Total | None:
-    """The total that a document states, if it states one."""
+    """The total that a document states.
+
+    Parameters
+    ----------
+    value : Fraction or None
+        Its value.
+    certificate : ProofDocument or None
+        What is proven of it; None: no total is stated.
+    at : str
+        Place in the document.
+
+    Returns
+    -------
+    Total or None
+        The total, or None.
+    """
     return (
         None
         if certificate is None
@@ -165,7 +180,27 @@ def read_total(value: Fraction | None, certificate: ProofDocument | None, at: st
 
 
 def read_certificate(read: ProofDocument, value: Fraction | None, at: str) -> Certificate:
-    """A certificate that its value does not contradict."""
+    """The certificate that a document states.
+
+    Parameters
+    ----------
+    read : ProofDocument
+        Its fields.
+    value : Fraction or None
+        The value that it is about.
+    at : str
+        Place in the document.
+
+    Returns
+    -------
+    Certificate
+        The certificate.
+
+    Raises
+    ------
+    InputError
+        If the value contradicts it.
+    """
     certificate = read.certificate()
     check_certificate(certificate, value, at)
     return certificate

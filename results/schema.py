@@ -77,8 +77,22 @@ def result_model(family: Family[Any]) -> type[ResultPart]:
 def head_fields(
     problems: Sequence[Problem], platform: str, value: Fraction | None
 ) -> dict[str, Any]:
-    """The fields that say what was asked: of problems, one per design, on a platform, with the
-    least objective found."""
+    """The fields of a document that say what was asked.
+
+    Parameters
+    ----------
+    problems : Sequence of Problem
+        One per design, alike in everything else.
+    platform : str
+        The name of the device or architecture.
+    value : Fraction or None
+        The least objective that was found.
+
+    Returns
+    -------
+    dict
+        The fields, by name.
+    """
     problem, family = problems[0], family_of(problems[0].design)
     return {
         **family.head_fields(problem.design),

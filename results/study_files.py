@@ -69,8 +69,29 @@ def posed(document: Mapping[str, Any], path: Path) -> tuple[Problem, ...]:
 def evaluated(
     question: Mapping[str, Any], stated: Mapping[str, Any], value: Any, path: Path
 ) -> Solution:
-    """A configuration that a file states, evaluated again. Raises `InputError` if it is not what
-    the model computes."""
+    """Evaluate a configuration that a file states again.
+
+    Parameters
+    ----------
+    question : Mapping
+        The part of the document that says what was asked.
+    stated : Mapping
+        The part that states the configuration and its metrics.
+    value : object
+        The objective that is stated.
+    path : Path
+        The file.
+
+    Returns
+    -------
+    Solution
+        The configuration, of one design of the question.
+
+    Raises
+    ------
+    InputError
+        If it is not what the model computes.
+    """
     choice = {name: stated.get(name) for name in question["designs"][0]}
     if choice not in question["designs"]:
         raise InputError(f"a configuration is of no design of the question: {EDITED}")
@@ -237,7 +258,22 @@ def _stated(question: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def fixed_by(question: Mapping[str, Any], problem: Problem, axes: Sequence[str]) -> dict[str, str]:
-    """What a study repeats of a question for people, which is all but what varies."""
+    """Terms of a question that a study repeats for people.
+
+    Parameters
+    ----------
+    question : Mapping
+        The part of the document that says what was asked.
+    problem : Problem
+        One of its problems.
+    axes : Sequence of str
+        Names of what varies, which is left out.
+
+    Returns
+    -------
+    dict
+        Words by term, such as ``workload`` and ``platform``.
+    """
     nest, mapped = profile_of(problem.design).nest, "architecture" in question
     assert nest is not None
     sizes = ",".join(f"{loop}={extent}" for loop, extent in nest.sizes.items() if loop not in axes)
@@ -250,8 +286,27 @@ def fixed_by(question: Mapping[str, Any], problem: Problem, axes: Sequence[str])
 
 
 def labels_follow(labels: Mapping[str, Any], question: Mapping[str, Any], problem: Problem) -> bool:
-    """Refuse labels of axes that are not what the question says; False where a share is of a device
-    that is not known here."""
+    """Refuse labels of axes that are not what a question says.
+
+    Parameters
+    ----------
+    labels : Mapping
+        Labels by axis.
+    question : Mapping
+        The part of the document that says what was asked.
+    problem : Problem
+        One of its problems.
+
+    Returns
+    -------
+    bool
+        False where a share is of a device that is not known here.
+
+    Raises
+    ------
+    InputError
+        Naming the axis.
+    """
     profile, checked = profile_of(problem.design), True
     limits = {f"{limit.metric}_limit": json_number(limit.bound) for limit in problem.limits}
     known: dict[str, Any] = {

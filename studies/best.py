@@ -38,13 +38,30 @@ def solve_best(
     starts: Sequence[Configuration | None] | None = None,
     report: Report | None = None,
 ) -> Solution:
-    """Find the best configuration of all designs, with a proof over all of them; among equals the
-    preferred one.
+    """Find the best configuration of all designs, with a proof over all of them.
 
-    There is one problem per design, alike in everything else. The time limit is for all of them,
-    the most promising first (`ithaca.solver.schedule`). An ``executor`` may solve several at a
-    time; ``starts`` are configurations of each design's space, or None; ``report`` hears of the
-    name of a design and the progress of its search.
+    The most promising design comes first (`ithaca.solver.schedule`); among equals the preferred
+    configuration is the answer.
+
+    Parameters
+    ----------
+    problems : Sequence of Problem
+        One per design, alike in everything else.
+    options : SolveOptions, optional
+        The time limit is for all of them together.
+    method : Method, optional
+        The engine.
+    executor : Executor, optional
+        Solves several at a time; by default one after the other in this process.
+    starts : Sequence of Configuration or None, optional
+        A configuration of each design's space, or None.
+    report : Report, optional
+        Told the name of a design and the progress of its search.
+
+    Returns
+    -------
+    Solution
+        The best, or none with what is proven.
     """
     options = options or SolveOptions()
     known_starts = list(starts) if starts is not None else [None] * len(problems)
@@ -121,9 +138,24 @@ def preferred_of(
 ) -> tuple[int, Preferred] | None:
     """Of all configurations of an optimum, of any of some designs, the one that is preferred.
 
-    The optimum is known of one design, the ``holder``, by a configuration, and may be of others.
-    Returns the number of its problem, and what came of the search; None where any configuration
-    will do.
+    Parameters
+    ----------
+    problems : Sequence of Problem
+        One per design.
+    value : Fraction
+        The optimum.
+    known : Sequence of Configuration or None
+        A configuration of that value, by problem.
+    holder : int
+        Number of a problem of which one is known.
+    budget : Budget
+        The time that is left.
+
+    Returns
+    -------
+    tuple of int and Preferred, or None
+        The number of its problem, and what came of the search; None where any configuration will
+        do.
     """
     best, nodes, complete = known[holder], 0, True
     if best is None or problems[holder].preferences(best) is None:
@@ -155,7 +187,24 @@ def _original(
 def over_all(
     problem: Problem, solutions: Sequence[Solution], missing: int = 0, budget: Budget | None = None
 ) -> Solution:
-    """The answer over several designs that their own solutions add up to (see `conclude_least`)."""
+    """The answer over several designs that their own solutions add up to.
+
+    Parameters
+    ----------
+    problem : Problem
+        One of them, for an answer without a configuration.
+    solutions : Sequence of Solution
+        One per design.
+    missing : int, optional
+        Number of further designs of which nothing is known.
+    budget : Budget, optional
+        What the search was told, and the time it took.
+
+    Returns
+    -------
+    Solution
+        The best, with what is proven over all (`conclude_least`).
+    """
     certificate = conclude_least([(s.value, s.certificate) for s in solutions], missing, budget)
     infeasible = certificate.status is Status.INFEASIBLE
     falls = tuple(fall for s in solutions for fall in s.shortfalls) if infeasible else ()
@@ -168,11 +217,23 @@ def conclude_least(
     missing: int = 0,
     budget: Budget | None = None,
 ) -> Certificate:
-    """What is proven of the least of several values, each with what is proven of it.
+    """The certificate of the least of several values.
 
-    Whatever may be below it is at or above the lower bound of a part that is not infeasible. Of
-    ``missing`` further parts nothing is known. The budget says what the search was told, and the
-    time it took; without it that is the time of its parts.
+    Whatever may be below it is at or above the lower bound of a part that is not infeasible.
+
+    Parameters
+    ----------
+    parts : Sequence of tuple of Fraction or None and Certificate
+        The values, each with what is proven of it.
+    missing : int, optional
+        Number of further parts of which nothing is known.
+    budget : Budget, optional
+        What the search was told, and the time it took; without it that is the time of its parts.
+
+    Returns
+    -------
+    Certificate
+        What is proven over all.
     """
     certificates = [certificate for _, certificate in parts]
     infeasible = not missing and all(c.empty for c in certificates)
@@ -207,8 +268,24 @@ def conclude_least(
 def without_restriction(
     restricted: Fraction, value: Fraction | None, certificate: Certificate
 ) -> Unrestricted:
-    """The answer without a restriction, from the values with it and without: what the former allows
-    the latter does, too."""
+    """The answer without a restriction, from the values with it and without.
+
+    What the restriction allows its absence does, too.
+
+    Parameters
+    ----------
+    restricted : Fraction
+        The value with it.
+    value : Fraction or None
+        The value that was found without it.
+    certificate : Certificate
+        What is proven without it.
+
+    Returns
+    -------
+    Unrestricted
+        The smaller value, with what is proven of it.
+    """
     if value is not None and value <= restricted:
         return Unrestricted(value, certificate)
     nodes, seconds = certificate.nodes, certificate.seconds

@@ -75,7 +75,24 @@ class FrontPoint:
         objectives: Sequence[Objective],
         proof: Sequence[ProofStep],
     ) -> FrontPoint:
-        """A configuration with its proof, evaluated by the Fraction reference."""
+        """Evaluate a configuration by the Fraction reference.
+
+        Parameters
+        ----------
+        problem : Problem
+            Its problem.
+        configuration : Configuration
+            The configuration.
+        objectives : Sequence of Objective
+            The objectives of the front.
+        proof : Sequence of ProofStep
+            Why it is on the front.
+
+        Returns
+        -------
+        FrontPoint
+            The point.
+        """
         problem = replace(problem, objective=objectives[0])
         metrics = problem.metrics(configuration)
         values = tuple(objective.value(metrics) for objective in objectives)
@@ -131,20 +148,42 @@ def pareto_front(
     report: FrontReport | None = None,
     provenance: Mapping[str, str] | None = None,
 ) -> Front:
-    """Compute the front of two or more objectives, expressions to be minimised, over all designs.
+    """Compute the front of two or more objectives over all designs.
 
-    There is one problem per design, alike in everything else; their own objectives do not matter.
-    The time limit is for the whole front, which may also end after ``max_points``; a gap has no
-    meaning here, and the engine must prove what it finds. The front does not depend on how many
-    ``threads`` solve designs at a time, beyond 1 in processes of their own: of configurations with
-    the same objectives the preferred one stands for a point (`ithaca.solver.ties`). A store keeps
-    every proof as it is found, and supplies those found before. ``report`` hears of the number of
-    points found, the name of a design and the progress of its search.
+    The front does not depend on how many threads solve designs at a time: of configurations with
+    the same objectives the preferred one stands for a point (`ithaca.solver.ties`). It is partial,
+    and labelled so, if time, points or patience ran out; its points are proven all the same.
 
-    Returned is every vector of objectives on the front, with one configuration each. It is partial,
-    and labelled so, if time, points or patience ran out; its points are proven all the same. Raises
-    `InputError` if there are fewer than two objectives, one is repeated, or one cannot be bounded
-    strictly.
+    Parameters
+    ----------
+    problems : Sequence of Problem
+        One per design, alike in everything else; their own objectives do not matter.
+    objectives : Sequence of str or Objective
+        Expressions to be minimised.
+    options : SolveOptions, optional
+        The time limit is for the whole front; a gap has no meaning here.
+    max_points : int, optional
+        Points after which the search ends.
+    method : Method, optional
+        The engine, which must prove what it finds.
+    threads : int, optional
+        Designs solved at a time; beyond 1 in processes of their own.
+    store : Store, optional
+        Keeps every proof as it is found, and supplies those found before.
+    report : FrontReport, optional
+        Told the number of points, the name of a design and the progress of its search.
+    provenance : Mapping of str to str, optional
+        Recorded with the front.
+
+    Returns
+    -------
+    Front
+        Every vector of objectives on the front, with one configuration each.
+
+    Raises
+    ------
+    InputError
+        If there are fewer than two objectives, one is repeated, or one cannot be bounded strictly.
     """
     targets = check_objectives(objectives, problems[0].design.vocabulary)
     budget = Budget(replace(options or SolveOptions(), gap=0.0, any_tie=True))

@@ -52,12 +52,25 @@ def marginal_values(
     *,
     solve: Solve | None = None,
 ) -> tuple[Marginal, ...]:
-    """What every limit is worth at the optimum: solved again with it raised, not extrapolated.
+    """Solve again with every limit raised by itself: what each is worth at the optimum.
 
-    There is one problem per design, alike in all else. Each limit is raised by itself, by some per
-    cent of its magnitude. The optimum over the designs is solved for unless it is given. ``solve``
-    replaces `solve_best` (to keep results, or show progress). One value per limited metric, in the
-    order of the limits; none if the optimum is not known.
+    Parameters
+    ----------
+    problems : Sequence of Problem
+        One per design, alike in everything else.
+    answer : Solution, optional
+        The optimum over the designs; solved for unless it is given.
+    percent : Fraction or int, optional
+        By how much of its magnitude a limit is raised (%).
+    options : SolveOptions, optional
+        Time limit and interruption.
+    solve : Solve, optional
+        Replaces `solve_best`, to keep results or show progress.
+
+    Returns
+    -------
+    tuple of Marginal
+        One per limited metric, in the order of the limits; none if the optimum is not known.
     """
     solve = solve or (lambda changed, starts: solve_best(changed, options, starts=starts))
     before = solve(problems, [None] * len(problems)) if answer is None else answer

@@ -103,10 +103,26 @@ class Prover:
     def minimise(
         self, objective: int, region: Region, fixed: Collection[int] = ()
     ) -> tuple[ProofStep, Candidate | None]:
-        """The least value of an objective within a region, given objectives known to have a single
-        value there.
+        """The least value of an objective within a region.
 
-        Raises `UnfinishedError` if time is up, or the search was told to stop, before it is proven.
+        Parameters
+        ----------
+        objective : int
+            Number of the objective.
+        region : Region
+            Bounds, one per objective.
+        fixed : Collection of int, optional
+            Objectives known to have a single value there.
+
+        Returns
+        -------
+        tuple of ProofStep and Candidate or None
+            The proven minimum, and a configuration of it.
+
+        Raises
+        ------
+        UnfinishedError
+            If time is up, or the search was told to stop, before it is proven.
         """
         nodes, seconds = self.nodes, self.seconds
         met = [point for vector, point in self._pool.items() if admits(region, vector)]

@@ -181,8 +181,21 @@ class Store:
         method: Method = Method.EXACT,
         name: str | None = None,
     ) -> None:
-        """Keep an answer and what was asked for it, replacing an older one; that it cannot be kept
-        is noted, once."""
+        """Keep an answer, replacing an older one; that it cannot be kept is noted, once.
+
+        Parameters
+        ----------
+        problems : Sequence of Problem
+            One per design.
+        answer : Solution
+            What came of them.
+        options : SolveOptions
+            How far they were searched.
+        method : Method, optional
+            The engine.
+        name : str, optional
+            The name of the file; by default that of the problems.
+        """
         path = self.path(problems, name)
         try:
             write_text_atomically(

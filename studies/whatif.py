@@ -88,18 +88,37 @@ def run_study(
     report: StudyReport | None = None,
     provenance: Mapping[str, str] | None = None,
 ) -> Study:
-    """Solve every point of a grid, the product of axes (none: a single point).
+    """Solve every point of a grid, the product of axes.
 
-    ``build`` states the problems of a point, one per design, from its values by axis name; all are
-    built, and so checked, before the first is solved. The time limit is for the whole study: every
-    point, and every raised limit, gets an equal share of what is left, at least the share it had at
-    the beginning. ``stop`` ends the study with what it has. So many ``threads`` solve designs at a
-    time; a store keeps answers as they are found, and supplies those found before. Each limit is
-    raised by ``percent`` for its marginal value (None: none is computed). ``report`` hears of what
-    is being solved, the number of points done, and the progress; ``provenance`` is recorded with
-    the study.
+    All problems are built, and so checked, before the first is solved. Every point, and every
+    raised limit, gets an equal share of the time that is left, at least the share it had at the
+    beginning. Infeasible points keep their shortfalls.
 
-    Every point has an answer with its certificate; infeasible points keep their shortfalls.
+    Parameters
+    ----------
+    axes : Sequence of StudyAxis
+        The axes; none: a single point.
+    build : Build
+        States the problems of a point, one per design, from its values by axis name.
+    options : SolveOptions, optional
+        The time limit is for the whole study; ``stop`` ends it with what it has.
+    method : Method, optional
+        The engine.
+    threads : int, optional
+        Designs solved at a time; beyond 1 in processes of their own.
+    store : Store, optional
+        Keeps answers as they are found, and supplies those found before.
+    percent : Fraction, optional
+        By how much limits are raised for their marginal values (%); None: none are computed.
+    report : StudyReport, optional
+        Told the point that is being solved, the number of points done, and the progress.
+    provenance : Mapping of str to str, optional
+        Recorded with the study.
+
+    Returns
+    -------
+    Study
+        Every point with its answer and certificate.
     """
     check_grid(axes)
     problems_at = {

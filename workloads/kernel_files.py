@@ -125,10 +125,22 @@ def statement_nest(text: str, sizes: Mapping[str, int], **more: Any) -> LoopNest
 
 
 def windows(loops: Sequence[str], output: Access, inputs: Sequence[Access]) -> tuple[str, ...]:
-    """The loops that run inside the PE unless a file says which: reductions that slide over what a
-    loop of the output slides over, such as a filter's rows.
+    """The loops that run inside the PE unless a file says which.
 
-    None where the loops that are left could not be vectorised.
+    Parameters
+    ----------
+    loops : Sequence of str
+        All loops.
+    output : Access
+        Access to the result.
+    inputs : Sequence of Access
+        Accesses to operands.
+
+    Returns
+    -------
+    tuple of str
+        Reductions that slide over what a loop of the output slides over, such as a filter's rows;
+        none where the loops that are left could not be vectorised.
     """
     sliding = tuple(
         dict.fromkeys(
@@ -154,7 +166,22 @@ def check_untiled(loops: Sequence[str], untiled: Sequence[str]) -> None:
 
 
 def with_loops(nest: LoopNest, untiled: Sequence[str] | None, simd: str | None) -> LoopNest:
-    """A nest with other loops inside the PE, or another one vectorised; None: as they are."""
+    """A nest with other loops inside the PE, or another one vectorised.
+
+    Parameters
+    ----------
+    nest : LoopNest
+        The nest.
+    untiled : Sequence of str or None
+        Loops that run inside PEs; None: as they are.
+    simd : str or None
+        The loop that is vectorised; None: as it is.
+
+    Returns
+    -------
+    LoopNest
+        The nest.
+    """
     if untiled is None and simd is None:
         return nest
     inside = nest.untiled if untiled is None else frozenset(untiled)

@@ -121,7 +121,27 @@ def _object(cells: Mapping[str, str], column: str, where: str) -> dict[str, Any]
 
 
 def integers(cells: Mapping[str, str], column: str, where: str) -> dict[str, int]:
-    """The positive integers by name that a column states as a JSON object."""
+    """The positive integers that a column states as a JSON object.
+
+    Parameters
+    ----------
+    cells : Mapping of str to str
+        A row, by column.
+    column : str
+        The column.
+    where : str
+        What errors begin with.
+
+    Returns
+    -------
+    dict
+        Integers by name.
+
+    Raises
+    ------
+    InputError
+        If the cell is no such object.
+    """
     numbers = _object(cells, column, where)
     for name, value in numbers.items():
         if not isinstance(value, int) or isinstance(value, bool) or value < 1:

@@ -143,13 +143,29 @@ class Chain:
 
 
 def solve_fused(network: Network, request: Question, options: RunOptions) -> NetworkResult:
-    """Find what to keep on chip between layers that follow each other, and each layer's best design
-    with it.
+    """Find what to keep on chip between layers, and each layer's best design.
 
     The total is the least over all choices, its lower bound the least that any choice may reach.
 
-    Raises `InputError` if the objective neither adds up over layers nor is a product of two that
-    do, the network does not say which follow each other, or the request does not fit it.
+    Parameters
+    ----------
+    network : Network
+        The network, which says the order of its layers.
+    request : Question
+        What is asked of every layer.
+    options : RunOptions
+        How to run it.
+
+    Returns
+    -------
+    NetworkResult
+        The result, with what is kept.
+
+    Raises
+    ------
+    InputError
+        If the objective neither adds up over layers nor is a product of two that do, the network
+        does not say which follow each other, or the request does not fit it.
     """
     chained(network)  # refuses networks without an order
     if factors_of(request.objective) is None:

@@ -77,10 +77,26 @@ class SolvedLayers:
 def solve_layers(
     parts: Sequence[LayerProblems], options: RunOptions, *, alone: bool
 ) -> SolvedLayers:
-    """Solve the problems of layers; where each layer is ``alone``, its best design comes before
-    the others'.
+    """Solve the problems of layers.
 
-    Raises `InputError` if the engine refuses every problem.
+    Parameters
+    ----------
+    parts : Sequence of LayerProblems
+        Each layer with a problem per design.
+    options : RunOptions
+        How to run it.
+    alone : bool
+        Whether each layer is a question of its own: its best design comes before the others'.
+
+    Returns
+    -------
+    SolvedLayers
+        What came of every problem.
+
+    Raises
+    ------
+    InputError
+        If the engine refuses every problem.
     """
     jobs = [
         Job(f"{part.layer.name} {problem.design.name}", problem, number if alone else None)
@@ -108,10 +124,26 @@ def solve_per_layer(network: Network, request: Question, options: RunOptions) ->
     """Find each layer's best design.
 
     The total is Σ count · objective, its lower bound Σ count · lower bound; of a product of sums
-    see `ithaca.studies.network.products`. None for an objective that is neither.
+    see `ithaca.studies.network.products`. It is None for an objective that is neither.
 
-    Raises `InputError` if the request does not fit the network, or the engine refuses every
-    problem.
+    Parameters
+    ----------
+    network : Network
+        The network.
+    request : Question
+        What is asked of every layer.
+    options : RunOptions
+        How to run it.
+
+    Returns
+    -------
+    NetworkResult
+        The result.
+
+    Raises
+    ------
+    InputError
+        If the request does not fit the network, or the engine refuses every problem.
     """
     posed = request.pose(network)
     check_products(request.objective)
@@ -137,11 +169,26 @@ def solve_shared_dataflow(
 ) -> NetworkResult:
     """Find the dataflow and permutation that serve all layers of a kernel best.
 
-    ``choices`` compares all designs that all layers of a kernel have. A choice is proven where its
-    total is at most the lower bound of every other design's.
+    A choice is proven where its total is at most the lower bound of every other design's.
 
-    Raises `InputError` if the objective does not add up, or the layers of a kernel have no design
-    in common.
+    Parameters
+    ----------
+    network : Network
+        The network.
+    request : Question
+        What is asked of every layer.
+    options : RunOptions
+        How to run it.
+
+    Returns
+    -------
+    NetworkResult
+        The result; its ``choices`` compare all designs that all layers of a kernel have.
+
+    Raises
+    ------
+    InputError
+        If the objective does not add up, or the layers of a kernel have no design in common.
     """
     require_one(request.objective, f"--mode {SHARED_DATAFLOW}")
     solved = solve_layers(request.pose(network), options, alone=False)

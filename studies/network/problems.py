@@ -47,8 +47,25 @@ def only_layers(network: Network, patterns: Sequence[str]) -> Network:
 def common_designs(network: Network, request: Question, mode: str) -> list[tuple[Problem, ...]]:
     """One problem per layer for every design that all layers have.
 
-    Raises `InputError` if the layers are not of one kernel (see
-    `ithaca.workloads.networks.folding`), or have no design in common.
+    Parameters
+    ----------
+    network : Network
+        The network.
+    request : Question
+        What is asked of every layer.
+    mode : str
+        The mode, for errors.
+
+    Returns
+    -------
+    list of tuple of Problem
+        By design, in the order of the layers.
+
+    Raises
+    ------
+    InputError
+        If the layers are not of one kernel (see `ithaca.workloads.networks.folding`), or have no
+        design in common.
     """
     kernels = list(dict.fromkeys((layer.nest.name, layer.nest.loops) for layer in network.layers))
     if len(kernels) > 1:

@@ -142,8 +142,22 @@ def factors_of(objective: Objective) -> Factors | None:
 def taken_together(
     factors: Factors | None, runs: Sequence[tuple[int, Solution]], method: str
 ) -> Total:
-    """What runs take together, with what is proven of it by the proofs of each: of a product of two
-    sums, that is its value alone."""
+    """Add up what runs take.
+
+    Parameters
+    ----------
+    factors : Factors or None
+        The two sums whose product is minimised; None: the objective is a sum.
+    runs : Sequence of tuple of int and Solution
+        How often each runs, and how.
+    method : str
+        The engine, for the certificate.
+
+    Returns
+    -------
+    Total
+        The value, with what is proven of it by the proofs of runs: of a product nothing.
+    """
     if factors is None:
         return total(runs, method)
     answered = all(own.found for _, own in runs)
@@ -183,8 +197,22 @@ def check_products(
 def multiplies(
     expression: Expression, names: Collection[str], constants: Collection[str] = ()
 ) -> bool:
-    """Whether an expression has products of some metrics with others, but for constants, or powers
-    of them."""
+    """Whether an expression has products of some metrics with others, or powers of them.
+
+    Parameters
+    ----------
+    expression : Expression
+        The expression.
+    names : Collection of str
+        Those metrics.
+    constants : Collection of str, optional
+        Names that may multiply them.
+
+    Returns
+    -------
+    bool
+        Whether it has.
+    """
     for node in walk(expression.substitute(PRODUCTS)):
         if isinstance(node, Product):
             parts = [(b, p) for b, p in node.factors if not b.symbols <= {*constants}]

@@ -82,6 +82,20 @@ def problem_store(folder: Path, options: RunOptions, note: Note = lambda line: N
     Engines may find different ones of several equally good configurations, and a resumed run shall
     give what it would have given in one go. The time limit tells none apart: what is proven stays
     proven, and what is not is searched again only with more time.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder.
+    options : RunOptions
+        Engine, gap and seed.
+    note : Note, optional
+        Told of files that cannot be used.
+
+    Returns
+    -------
+    Store
+        The folder as a store.
     """
     return Store(
         folder, note, [options.method.value, repr(options.search.gap), options.search.seed]
