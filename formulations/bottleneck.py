@@ -143,8 +143,8 @@ def _opened(part: Part, how: How) -> tuple[Part, ...]:
 
 
 def bindings(part: Part, able: Callable[[str], bool] = bool) -> tuple[Binding, ...]:
-    """What binds: at a maximum its largest part, or several as large, at a sum the largest one, at
-    a product every factor.
+    """The parts that bind: at a maximum its largest part, or several as large, at a sum the largest
+    one, at a product every factor.
 
     Sums may pass over parts that nothing can be done about: ``able`` says of a name whether
     something can. The ratio s is that of the first maximum on the way, or of the first sum where

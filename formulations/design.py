@@ -49,7 +49,7 @@ class Design(ABC):
     @property
     @abstractmethod
     def name(self) -> str:
-        """What tells it from the other designs of its family for the same work."""
+        """The name that tells it from the other designs of its family for the same work."""
 
     @property
     @abstractmethod
@@ -80,8 +80,8 @@ class Design(ABC):
     def conditions(
         self, values: NumbersByName, numbers: NumberSystem
     ) -> tuple[tuple[Any, Fraction], ...]:
-        """What a configuration must meet beside the space's rules: numbers with the bounds that
-        they must not exceed."""
+        """Conditions that a configuration must meet beside the space's rules: numbers with the
+        bounds that they must not exceed."""
         return ()
 
     def stage(self, problem: Any) -> Stage | None:
@@ -111,8 +111,8 @@ class Design(ABC):
         return ()
 
     def translated(self, design: Design, configuration: Configuration) -> Configuration | None:
-        """What a configuration of a design like this one, such as a baseline, is here; None if it
-        is nothing here."""
+        """The configuration here of one of a design like this one, such as a baseline; None if
+        there is none here."""
         return self.space.adopted(configuration)
 
     def details(self, values: NumbersByName, numbers: NumberSystem) -> Mapping[str, NumbersByName]:

@@ -33,12 +33,12 @@ def family_of(design: Design) -> Family[Any]:
 
 
 def choice_of(design: Design) -> Mapping[str, Any]:
-    """What tells a design from others that do the same work, as documents state it."""
+    """The fields that tell a design from others that do the same work, as documents state them."""
     return family_of(design).choice_fields(design)
 
 
 def profile_of(design: Design) -> Profile[Any]:
-    """What people and studies ask of a design."""
+    """The profile of a design, for people and studies."""
     return family_of(design).profile(design)
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Remarks:
-    """What a family says of a configuration."""
+    """Statements of a family about a configuration."""
 
     statements: tuple[str, ...] = ()
     """In words, each ``Term: statement.``."""
@@ -32,7 +32,7 @@ class Remarks:
 
 @dataclass(frozen=True, slots=True)
 class Breakdown:
-    """What the parts of an accelerator do, as a table."""
+    """A table of the work of an accelerator's parts."""
 
     rows: tuple[tuple[tuple[str, str], ...], ...]
     """Heading and cell of every column, row by row."""
@@ -54,7 +54,7 @@ Baselines = Mapping[str, Iterable[tuple[Design, tuple[Limit, ...]]]]
 
 
 class Profile(ABC, Generic[D]):
-    """What people and studies ask of a design; everything but `attributes` has a default."""
+    """Facts of a design for people and studies; everything but `attributes` has a default."""
 
     def __init__(self, design: D) -> None:
         self.design = design
@@ -66,11 +66,11 @@ class Profile(ABC, Generic[D]):
     @property
     @abstractmethod
     def attributes(self) -> Mapping[str, str | float]:
-        """What a design is: recorded beside what was computed of it."""
+        """Attributes of a design, recorded beside what was computed of it."""
 
     @property
     def title(self) -> str:
-        """What work on what kind of design, in one line."""
+        """A line that names the work and the kind of design."""
         return ", ".join(f"{name} {value}" for name, value in self.attributes.items())
 
     @property
@@ -92,7 +92,7 @@ class Profile(ABC, Generic[D]):
         return False
 
     def remarks(self, configuration: Mapping[str, int], limits: Sequence[Limit]) -> Remarks:
-        """What can be said of a configuration beside its metrics and its use of limits."""
+        """Remarks on a configuration beside its metrics and its use of limits."""
         return Remarks()
 
     def loops(self, configuration: Mapping[str, int]) -> tuple[str, ...]:
@@ -100,7 +100,7 @@ class Profile(ABC, Generic[D]):
         return ()
 
     def breakdown(self, metrics: Mapping[str, Fraction]) -> Breakdown | None:
-        """What the parts of the accelerator do in a run with such metrics; None where that is not
+        """The work of the accelerator's parts in a run with such metrics; None where that is not
         known."""
         return None
 
@@ -130,7 +130,7 @@ class Profile(ABC, Generic[D]):
 
     @property
     def options(self) -> Mapping[str, Any]:
-        """What a question that begins with it takes from it, by option."""
+        """Values that a question which begins with it takes over, by option."""
         return {}
 
     def meaning(self, quantity: str) -> tuple[str, str]:
@@ -161,13 +161,14 @@ class Profile(ABC, Generic[D]):
 
     @property
     def innate(self) -> str:
-        """What allows nothing better where no limit binds."""
+        """The property that allows nothing better where no limit binds."""
         return "the design space allows"
 
     # -- other designs -----------------------------------------------------------------
 
     def remedies(self, configuration: Mapping[str, int]) -> Remedies:
-        """What of its hardware to raise where a part of its metrics binds, by the part's name."""
+        """Figures of its hardware to raise where a part of its metrics binds, by the part's
+        name."""
         return {}
 
     @property
@@ -210,8 +211,8 @@ class Family(ABC, Generic[D]):
         return {}
 
     def restriction_fields(self, designs: Sequence[D]) -> Mapping[str, Any]:
-        """What was asked of designs, as the head states it, so that these are all that it allows;
-        nothing where no question has just these."""
+        """The restriction that a question made, as the head states it, so that these designs are
+        all that it allows; nothing where no question has just these."""
         return {}
 
     def unrestricted(self, designs: Sequence[D]) -> Sequence[D]:
@@ -226,13 +227,13 @@ class Family(ABC, Generic[D]):
     def detail_fields(
         self, design: D, configuration: Configuration
     ) -> Mapping[str, Mapping[str, Fraction]]:
-        """What documents state beside the metrics, by the exact reference."""
+        """Figures that documents state beside the metrics, by the exact reference."""
         return {}
 
     @abstractmethod
     def setting(self, head: Any) -> Any:
-        """What all designs of a result share, read from its head; an `InputError` begins with the
-        field."""
+        """The setting that all designs of a result share, read from its head; an `InputError`
+        begins with the field."""
 
     @abstractmethod
     def vocabulary(self, setting: Any) -> Mapping[str, Metric]:
@@ -253,9 +254,9 @@ class Family(ABC, Generic[D]):
         return {}
 
     def unmet(self, design: D) -> str:
-        """What is said of a configuration that breaks the design's own conditions."""
+        """Words about a configuration that breaks the design's own conditions."""
         return ""
 
     @abstractmethod
     def profile(self, design: D) -> Profile[D]:
-        """What people and studies ask of a design."""
+        """The profile of a design, for people and studies."""

@@ -138,7 +138,8 @@ class Problem:
                 )
 
     def among_optima(self, value: Fraction) -> Problem | None:
-        """What is minimised next, among configurations of an optimum; None if that is nothing."""
+        """The problem of the next objective, among configurations of an optimum; None if there is
+        none."""
         if self.objective.then is None:
             return None
         # in parentheses it is an expression, whose bound may be negative

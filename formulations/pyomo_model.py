@@ -221,8 +221,8 @@ def _add_limit(
 
 
 def _set_goal(point: _Point, problem: Problem, objective: Expression) -> None:
-    """What is minimised: something smooth that falls exactly where the objective does, and is of
-    the size of a logarithm."""
+    """Set the goal: something smooth that falls exactly where the objective does, and is of the
+    size of a logarithm."""
     import pyomo.environ as pyo
 
     model, span = point.model, bounds(objective, point.spans)

@@ -36,7 +36,7 @@ Limits = Mapping[str, float | str | None] | Sequence[str] | None
 
 
 class Minimise(Enum):
-    """What the arrays of a pipeline are judged by."""
+    """The goal of a pipeline of arrays."""
 
     SLOWEST = "slowest"
     """The stage that takes longest: it sets the rate of a stream of inputs."""
@@ -45,12 +45,12 @@ class Minimise(Enum):
 
     @property
     def joined(self) -> Callable[[Floats, Floats], Floats]:
-        """What two parts of a pipeline take together."""
+        """The function that joins the values of two parts of a pipeline."""
         return np.maximum if self is Minimise.SLOWEST else np.add
 
     @property
     def nothing(self) -> float:
-        """What a pipeline without stages takes."""
+        """The value of a pipeline without stages."""
         return -inf if self is Minimise.SLOWEST else 0.0
 
 
@@ -65,7 +65,7 @@ class QuestionOptions:
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """What studies may vary of a question, beside sizes and limits."""
+    """An option of a question that studies may vary, beside sizes and limits."""
 
     read: Callable[[LoopNest, Any], Any]
     """Reads a value for a nest; an `InputError` if it is none."""
@@ -87,7 +87,7 @@ class LayerProblems:
 
 @dataclass(frozen=True, kw_only=True)
 class Question(ABC):
-    """What is asked of any workload; `designs` alone must be stated."""
+    """A question about any workload; `designs` alone must be stated."""
 
     objective: Objective
     """What is minimised."""
@@ -132,7 +132,7 @@ class Question(ABC):
 
     @classmethod
     def read(cls, options: Any, objective: str | Objective | None = None) -> Self:
-        """What options ask. Raises `InputError` if they cannot."""
+        """The question that options state. Raises `InputError` if they cannot."""
         return cls(objective=cls.minimised(objective), bounds=parse_limits(options.limit or []))
 
     @classmethod
@@ -219,23 +219,23 @@ class Question(ABC):
 
     @property
     def facts(self) -> Mapping[str, str]:
-        """What is asked beside the nest, by name, for the attributes of a Dataset: ``platform`` or
-        ``arch``, ``edition``, perhaps ``dtype`` and ``for``."""
+        """The terms of the question beside the nest, by name, for the attributes of a Dataset:
+        ``platform`` or ``arch``, ``edition``, perhaps ``dtype`` and ``for``."""
         return {"edition": "exact"}
 
     @property
     def place(self) -> str:
-        """What designs are for, by its name."""
+        """The name of the device or architecture."""
         return self.facts.get("platform") or self.facts.get("arch", "")
 
     @property
     def label(self) -> str:
-        """What runs, in a word."""
+        """A word for what runs, such as its data type."""
         return self.facts.get("dtype", "mapped")
 
     @property
     def terms(self) -> tuple[tuple[str, str], ...]:
-        """What runs, as terms with values."""
+        """Terms with values that say what runs."""
         return (("data type", self.label),) if "dtype" in self.facts else ()
 
     @property
@@ -244,11 +244,11 @@ class Question(ABC):
         return self.facts["edition"]
 
     def remarks(self, nest: LoopNest | None) -> Iterable[str]:
-        """What is to be said before a nest is solved, or whatever nest, in lines."""
+        """Lines to print before a nest is solved, or whatever nest."""
         return ()
 
     def provenance(self, nest: LoopNest) -> dict[str, str]:
-        """What is asked of a nest, for the attributes of a Dataset."""
+        """The terms of the question about a nest, for the attributes of a Dataset."""
         sizes = ",".join(f"{loop}={n}" for loop, n in nest.sizes.items())
         of_nest = {"workload": nest.name, "statement": str(nest), "sizes": sizes}
         return {**of_nest, **self.facts}
@@ -261,7 +261,7 @@ class Question(ABC):
 
     @property
     def variables(self) -> Mapping[str, Variable]:
-        """What studies may vary, by name; options are named like them."""
+        """The options that studies may vary, by name."""
         return {}
 
     @property
@@ -306,7 +306,7 @@ def parse_limits(words: Mapping[str, object] | Sequence[str]) -> dict[str, Bound
 
 
 def parse_upper(name: str, value: object, where: str = "") -> Bound:
-    """What a metric, or an expression over metrics, may be at most: a number, a share, or none."""
+    """The upper limit of a metric, or of an expression over metrics: a number, a share, or none."""
     if value is None or value == "none":
         return None
     if isinstance(value, str) and value.endswith("%"):

@@ -43,7 +43,7 @@ class QuantityKind(Enum):
 
 
 class Role(Enum):
-    """What a quantity describes."""
+    """The role of a quantity in a design."""
 
     MAPPING = "mapping"
     """How the work is laid out: every workload chooses its own."""
@@ -135,7 +135,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Axis:
-    """What one choice fixes together."""
+    """Quantities that one choice fixes together."""
 
     name: str
     """Its name, unique in the space."""
@@ -335,8 +335,8 @@ class Space:
 
     @cached_property
     def inequalities(self) -> tuple[Expression, ...]:
-        """What the rules ≤ across axes say must not exceed 0: constraints like any other, monotone
-        in the parts of a bound."""
+        """Expressions that must not exceed 0, of the rules ≤ across axes: constraints like any
+        other, monotone in the parts of a bound."""
         return tuple(
             link.left - link.right for link in self.links if link.relation is Relation.AT_MOST
         )
@@ -378,7 +378,7 @@ class Space:
         return {name: complete[name] for name in self.quantities}
 
     def adopted(self, configuration: Mapping[str, int]) -> Configuration | None:
-        """What a configuration of another space is here: the same choices; None if it does not make
+        """The configuration of the same choices as one of another space; None if that does not make
         them all."""
         if any(quantity.name not in configuration for quantity in self.free):
             return None

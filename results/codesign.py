@@ -110,7 +110,7 @@ UNUSED = {"description", "source", "workloads", "objective", "limits"}
 
 
 def _used(space: dict[str, Any]) -> dict[str, Any]:
-    """What an answer depends on of a space; earlier versions stated all."""
+    """The fields of a space that an answer depends on; earlier versions stated all."""
     return {
         name: _used(part) if name == "architecture" and isinstance(part, dict) else part
         for name, part in space.items()

@@ -24,8 +24,8 @@ Solve = Callable[[Question], CodesignResult]
 
 
 def changes(result: CodesignResult, solve: Solve) -> tuple[Change, ...]:
-    """What the objective becomes with the next value of each quantity, all else as it is, and with
-    each limit raised.
+    """Change one thing at a time: the next value of each quantity, all else as it is, and each
+    limit raised.
 
     With the next value the limits on the hardware are left aside, and layers are mapped anew; with
     a limit raised, all accelerators are searched. Nothing is extrapolated; quantities that cannot
@@ -105,7 +105,7 @@ def _at(
 
 
 def _cost(question: Question, name: str, before: HardwarePoint, after: HardwarePoint) -> str:
-    """What changes of a cost."""
+    """The change of a cost, in words."""
     old, new = before.costs[name], after.costs[name]
     return "" if old == new else f", {told(question, name, new)} instead of {number(old)}"
 

@@ -27,8 +27,8 @@ from ithaca.workloads.networks.network import Layer, Network
 
 
 def of_runs(question: Question) -> Amount:
-    """What is told of single runs: the first objective that depends on mappings, or else the first
-    such limit."""
+    """The amount that stands for single runs: the first objective that depends on mappings, or else
+    the first such limit."""
     return next(amount for amount in question.amounts if amount.shares)
 
 
@@ -159,7 +159,7 @@ def objective_labels(question: Question) -> list[str]:
 
 
 def metric_of(question: Question, text: str) -> Metric:
-    """What an objective or a limit is: a metric with its unit, or an expression without one."""
+    """The metric of an objective or a limit with its unit; of an expression, without one."""
     metrics = {**question.space.accelerator.metrics, **question.space.units}
     return metrics.get(text.partition(" of ")[0], Metric(text, "", ""))
 

@@ -96,7 +96,7 @@ def _check_layers(result: NetworkResult) -> None:
 
 
 def _check_fusing(result: NetworkResult, fusing: Fusing) -> None:
-    """What stays on chip is what layers say."""
+    """Refuse edges on chip that are not those of the layers."""
     chain, kept = (
         chained(result.network),
         {(edge.producer, edge.consumer): edge.kept for edge in fusing.edges},
@@ -225,7 +225,8 @@ def _check_arrays(result: NetworkResult) -> None:
 
 
 def _check_designs(result: NetworkResult) -> None:
-    """What is said of the designs of a shared array, and of all of them."""
+    """Refuse designs of a shared array that do not follow from each other, or the total from
+    them."""
     best = best_total([choice.total for choice in result.choices])
     _check(result.total, best, "total")
     for index, choice in enumerate(result.choices):

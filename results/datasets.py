@@ -156,7 +156,7 @@ def _asked(problem: Problem, platform: str) -> dict[str, str]:
 
 
 def _design_columns(problems: Sequence[Problem]) -> Columns:
-    """What is shown of the best design: what its family says, else all metrics of any, and the
+    """The columns of the best design: those of its family, else all metrics of any, and the
     mapping."""
     if (own := _own(problems[0])) is not None:
         columns: Columns = own.COLUMNS
@@ -322,7 +322,7 @@ def _unit(objective: str, problem: Problem) -> str:
 
 
 def _own(problem: Problem) -> Any:
-    """What the design's family says of tables; None where it says nothing."""
+    """The module of a design's family for tables; None where it has none."""
     return module_of("ithaca.results.families.tables", problem.design.family)
 
 

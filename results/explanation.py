@@ -33,7 +33,7 @@ RAISES = (5, 10)
 
 
 class ChangeKind(Enum):
-    """What is changed."""
+    """The kind of a change."""
 
     SEARCH = "search"
     """Nothing: the search goes on from where the result ended."""
@@ -208,12 +208,12 @@ class LimitUse:
 
     @property
     def slack(self) -> Fraction:
-        """What is left (in the metric's unit)."""
+        """The rest of a limit (in the metric's unit)."""
         return self.bound - self.used
 
     @property
     def slack_share(self) -> Fraction | None:
-        """What is left, over the limit; None where the limit is not positive."""
+        """The rest of a limit, over the limit; None where that is not positive."""
         return self.slack / self.bound if self.bound > 0 else None
 
 
@@ -229,7 +229,7 @@ def limit_uses(problem: Problem, configuration: Mapping[str, int]) -> tuple[Limi
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """What is explained, and how."""
+    """An explanation of a configuration."""
 
     solution: Solution | None
     """The configuration that is explained; None where there is none."""
@@ -249,7 +249,7 @@ class Explanation:
 
     @property
     def first(self) -> Change | None:
-        """What to change first; None where nothing is proven to help."""
+        """The change to make first; None where nothing is proven to help."""
         return first_change(self.changes or ())
 
 
@@ -386,7 +386,7 @@ def explanation_document(result: Result, explanation: Explanation) -> dict[str, 
 
 
 def document_of_changes(changes: Sequence[Change] | None) -> dict[str, Any]:
-    """What was tried, and what to change first, ready for JSON."""
+    """All changes tried, and the one to make first, ready for JSON."""
     first = first_change(changes or ())
     return {
         "changes": None if changes is None else [_stated(change, _CHANGE) for change in changes],

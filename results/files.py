@@ -159,7 +159,7 @@ class _Reader:
         return Result(self.read.platform.name, best, designs, free)
 
     def _unrestricted(self, designs: Sequence[Solution]) -> tuple[Problem, ...]:
-        """What is solved for what there is without a restriction."""
+        """The problems of the same question without a restriction."""
         free = self.family.unrestricted([solution.problem.design for solution in designs])
         if (stated := self.read.unrestricted.designs) is not None:
             known = [dict(self.family.choice_fields(design)) for design in free]
@@ -250,7 +250,7 @@ def read_solution(
 
 
 def read_unrestricted(read: Any, restricted: Fraction | None) -> Unrestricted | None:
-    """What a document states without the restriction to what a compiler builds."""
+    """The answer that a document states without the restriction to what a compiler builds."""
     if read.unrestricted is None:
         return None
     value, certificate = read.unrestricted.value, read.unrestricted.certificate.certificate()

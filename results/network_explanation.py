@@ -68,7 +68,8 @@ class NetworkExplanation:
 def layers_take(
     result: NetworkResult, *, adds_up: bool = True
 ) -> tuple[str, list[tuple[Fraction, LayerResult]]]:
-    """What is compared, and what all runs of each layer that has a configuration take of it.
+    """The name of an amount, and how much of it all runs of each layer that has a configuration
+    take.
 
     That is the objective; where it does not add up, the latency.
     """
@@ -186,8 +187,8 @@ def network_statements(result: NetworkResult, explained: NetworkExplanation) -> 
 
 
 def kept_statements(result: NetworkResult) -> Iterator[str]:
-    """What stays on chip between layers, what might and does not, and what that saves; nothing if
-    it was not asked for."""
+    """Statements about what stays on chip between layers, what might and does not, and what that
+    saves; none if it was not asked for."""
     if result.fusing is None:
         return
     if not result.fusing.edges:

@@ -107,7 +107,7 @@ class DesignShortfallDocument(ShortfallDocument):
 
 
 def network_fields(network: Network, *, ordered: bool = False) -> dict[str, Any]:
-    """What `NetworkPart` states of a network, with the order of its runs if asked for."""
+    """The fields of `NetworkPart` for a network, with the order of its runs if asked for."""
     order = list(network.order) if ordered else []
     parts = {
         "parameters": dict(network.parameters),
@@ -118,20 +118,20 @@ def network_fields(network: Network, *, ordered: bool = False) -> dict[str, Any]
 
 
 def layer_objective_field(result: NetworkResult) -> str | None:
-    """What is minimised of each run, where that is not the objective."""
+    """The text of the objective of each run, where that is not the network's."""
     own = result.layer_objective.text
     return None if own == result.request.objective.text else own
 
 
 def read_layer_objective(read: Any, metrics: Collection[str]) -> Objective:
-    """What a document states is minimised of each run."""
+    """The objective of each run that a document states."""
     if read.layer_objective is None:
         return read_objective(read.objective, "objective", metrics)
     return read_objective(read.layer_objective, "layer_objective", metrics)
 
 
 def fusing_fields(result: NetworkResult) -> dict[str, Any] | None:
-    """What `FusingDocument` states of a result."""
+    """The fields of `FusingDocument` for a result."""
     if result.fusing is None:
         return None
     without = result.fusing.without

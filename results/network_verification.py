@@ -32,7 +32,7 @@ from ithaca.workloads.networks.network import Network
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What came of checking a part of a result."""
+    """The outcome of checking a part of a result."""
 
     place: str
     """The layer, or the total."""
@@ -48,7 +48,7 @@ class Check:
 
 
 def as_stated(words: str) -> Check:
-    """What a file says of its question that its answer does not depend on."""
+    """A check for words of a file that its answer does not depend on."""
     return Check("as stated", f"{words}: no figure depends on it, it is not checked", True)
 
 
@@ -107,7 +107,7 @@ def verify_network(result: NetworkResult, options: SolveOptions) -> Iterator[Che
 
 
 def _words(network: Network) -> Iterator[str]:
-    """What a file says of where layers come from."""
+    """Words of a file about where layers come from."""
     if network.parameters:
         yield ", ".join(f"{name}={value}" for name, value in network.parameters)
     left_out = [f"{o.operator} × {o.count} ({o.kind.value})" for o in network.unsupported]
@@ -199,7 +199,7 @@ def _search_again(
 def _total(
     result: NetworkResult, request: Any, search: SolveOptions, *, fused: bool
 ) -> Total | None:
-    """What a network takes, by one more search, and where tensors may stay on chip."""
+    """The total of a network by one more search, and where tensors may stay on chip."""
     if fused:
         return _fused(result, request, search).total
     return mode(result.mode, result.family)(

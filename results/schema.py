@@ -125,7 +125,7 @@ def configuration_fields(problem: Problem, configuration: Configuration | None) 
 
 
 def solution_fields(solution: Solution) -> dict[str, Any]:
-    """What came of one design."""
+    """The fields of the solution of one design."""
     proof = {"certificate": solution.certificate, "shortfalls": list(solution.shortfalls)}
     return configuration_fields(solution.problem, solution.configuration) | proof
 

@@ -138,8 +138,7 @@ def study_document(study: Study) -> dict[str, Any]:
 
 
 def study_title(fixed: Mapping[str, str], several: str = "") -> str:
-    """What a study is of, as far as that is fixed; ``several`` says on what it runs where that
-    varies."""
+    """The title of a study by what is fixed; ``several`` says on what it runs where that varies."""
     sentence = f"{fixed['workload']} ({fixed['sizes'].replace(',', ', ')}) {fixed.get('dtype', '')}"
     title = (
         f"{' '.join(sentence.replace('()', '').split())}, "
@@ -194,7 +193,7 @@ def _point(study: Study, index: Index, point: StudyPoint) -> dict[str, Any]:
 
 
 def question_fields(problems: Sequence[Problem], platform: str) -> dict[str, Any]:
-    """What was asked, as results state it, and of which designs."""
+    """The fields of a question, with its designs."""
     family = family_of(problems[0].design)
     head = head_fields(problems, platform, None)
     bases: Any = (family.head, FirstPart)

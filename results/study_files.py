@@ -245,7 +245,7 @@ def raised_by(point: StudyPoint) -> Fraction | None:
 
 
 def _stated(question: Mapping[str, Any]) -> dict[str, Any]:
-    """What a question says of the nest's data type, device and so on, by the names of axes."""
+    """Terms of a question, such as data type and device, by the names of axes."""
     name, target = question["platform"]["name"], question.get("space", {}).get("for")
     dtype = question.get("workload", {}).get("dtype")
     return {

@@ -132,7 +132,7 @@ class Certificate:
 
     @property
     def then_told(self) -> str:
-        """What further objectives come to, in words; empty where there are none."""
+        """The values of further objectives, in words; empty where there are none."""
         if self.then is None:
             return ""
         value, proof = number(self.then.value), self.then.certificate
@@ -179,8 +179,8 @@ OWN = "the result"
 
 
 def as_stated(result: object) -> str:
-    """What to add to words about a proof that was read from a file and not checked; empty for one
-    that was just found."""
+    """Words to add about a proof that was read from a file and not checked; empty for one that was
+    just found."""
     source = getattr(result, "source", OWN)
     return "" if source == OWN else f", as stated in {source}, not proven again"
 

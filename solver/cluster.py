@@ -169,8 +169,7 @@ class Cluster(Executor):
 
 
 def dask_setup(worker: object) -> None:
-    """What a worker process on this machine does first: ignore Ctrl-C, which reaches all processes
-    of a terminal.
+    """Ignore Ctrl-C in a worker process on this machine: it reaches all processes of a terminal.
 
     This process decides, and tells the workers.
     """
@@ -178,7 +177,7 @@ def dask_setup(worker: object) -> None:
 
 
 def work(job: Job[T], options: SolveOptions, unwanted: str) -> T | Exception:
-    """What a worker does: attempt a job, and end the search when it is not wanted any more."""
+    """Attempt a job in a worker, and end the search when it is not wanted any more."""
     return attempt(job, replace(options, stop=_is_set(unwanted)), _untold)
 
 
@@ -203,7 +202,7 @@ def _is_set(event: str) -> Callable[[], bool]:
 
 
 def _outcome(future: Future[Any]) -> Any:
-    """What came of a future; None where the connection was lost."""
+    """The result of a future; None where the connection was lost."""
     from distributed import CancelledError, KilledWorker
 
     try:

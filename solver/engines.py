@@ -41,7 +41,7 @@ PROVERS = (Method.EXACT, Method.CPSAT)
 
 
 class Engine(Protocol):
-    """What all engines look like."""
+    """The signature of all engines."""
 
     def __call__(
         self,

@@ -124,7 +124,7 @@ class Executor(ABC):
 
 
 def attempt(job: Job[T], options: SolveOptions, tell: Report) -> T | Exception:
-    """What comes of a job, whatever goes wrong with it."""
+    """The result of a job, or the exception that it ended with."""
     try:
         return job(options, tell)
     except Exception as error:
@@ -293,7 +293,7 @@ def _begin_worker(
 
 
 def _work(name: tuple[int, int], job: Job[T], options: SolveOptions) -> tuple[T] | None:
-    """What comes of a job; None if it was not to begin any more."""
+    """The result of a job; None if it was not to begin any more."""
     if _given["begins"].value != name[0]:
         return None
     last = 0.0

@@ -116,7 +116,7 @@ class ProofState:
         return self._search is not None
 
     def solution(self, options: SolveOptions) -> Solution:
-        """What is known, as the solution of a search that ended under some options."""
+        """The state as the solution of a search that ended under some options."""
         if self._chosen is not None:
             return self._chosen
         alone = METHOD if self.others else STAGED if self.staged else EXACT

@@ -12,7 +12,7 @@ from ithaca.solver.solution import Solution
 
 @dataclass(frozen=True)
 class Unrestricted:
-    """What the same question is answered where configurations need not be such as a compiler
+    """The answer of the same question where configurations need not be such as a compiler
     builds."""
 
     value: Fraction
@@ -48,7 +48,7 @@ class Result:
 
     @property
     def objective(self) -> Objective:
-        """What was minimised."""
+        """The objective."""
         return self.problem.objective
 
     @property

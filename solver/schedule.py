@@ -207,8 +207,8 @@ class Schedule:
         self._set_rivals()
 
     def _rest(self, numbers: Sequence[int]) -> Iterator[tuple[int, Solution | Exception]]:
-        """What was left open, not begun, or beaten later: in view of the best that was found in the
-        end."""
+        """Go on with problems left open, not begun or beaten later, in view of the best found in
+        the end."""
         for number in numbers:
             if number not in self.failed | self._final:
                 solution = self.solution(number)
@@ -217,7 +217,7 @@ class Schedule:
                 yield number, solution
 
     def solution(self, number: int) -> Solution:
-        """What is known of a problem."""
+        """The solution of a problem as far as it is known."""
         entry = self.entries[number]
         known = entry.course.solution(entry.asked(self._budget.options))
         return replace(known, certificate=replace(known.certificate, trace=entry.trace))

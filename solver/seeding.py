@@ -33,9 +33,8 @@ MOST_ROWS = 2_700_000
 
 @dataclass(frozen=True)
 class Start:
-    """What is known before evolution begins: a proven bound, whether no configuration is within the
-    limits, feasible configurations, and fractional optima (a value per quantity).
-    """
+    """Knowledge that evolution begins with: a proven bound, whether no configuration is within the
+    limits, feasible configurations, and fractional optima (a value per quantity)."""
 
     lower_bound: Fraction | None
     infeasible: bool

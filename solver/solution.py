@@ -89,7 +89,8 @@ class Solution:
         )
 
     def rank(self) -> tuple[tuple[bool, Fraction], ...]:
-        """What compares as solutions of equal value are preferred: further objectives first."""
+        """A key by which solutions of equal value are ordered, the preferred first: further
+        objectives, then preferences."""
         if self.configuration is None:
             return ()
         known = (
@@ -120,8 +121,8 @@ class Solution:
 
     @cached_property
     def detail(self) -> Mapping[str, Mapping[str, Fraction]]:
-        """What the family states beside the metrics, such as words by tensor; empty where no
-        configuration was found."""
+        """Figures that the family states beside the metrics, such as words by tensor; empty where
+        no configuration was found."""
         return (
             {}
             if self.configuration is None

@@ -21,7 +21,7 @@ EXACT_SHARE = 0.5
 
 
 class Step(Enum):
-    """What is done with a problem in a round."""
+    """A step with a problem in a round."""
 
     FIRST = "first"
     OPENING = "opening"

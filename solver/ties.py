@@ -60,7 +60,7 @@ WORTHWHILE = 0.1
 
 @dataclass(frozen=True)
 class Preferred:
-    """What came of a search among ties."""
+    """The outcome of a search among ties."""
 
     configuration: Configuration | None
     """The configuration; None where none is preferred to what was known."""

@@ -27,7 +27,7 @@ SAME = "found again by the same search"
 
 
 class Claim(NamedTuple):
-    """What is said of the least of something; numbers of files are doubles."""
+    """A claim about the least of something; numbers of files are doubles."""
 
     value: Fraction | None
     """Which is possible."""
@@ -38,14 +38,14 @@ class Claim(NamedTuple):
 
     @classmethod
     def of(cls, answer: Any) -> Claim:
-        """What a value and its certificate say."""
+        """The claim that a value and its certificate make."""
         proof = answer.certificate
         return cls(answer.value, proof.lower_bound, proof.status is Status.INFEASIBLE)
 
     @classmethod
     def smallest(cls, shortfall: Shortfall) -> Claim:
-        """What a shortfall says of what a limit would have to be; where that is not proven, it is a
-        bound."""
+        """The claim of a shortfall about the least bound that could be met; where that is not
+        proven, it is a lower bound."""
         return cls(shortfall.smallest if shortfall.proven else None, shortfall.smallest)
 
 
@@ -203,7 +203,7 @@ def verify(recorded: Solution, options: SolveOptions, at: str) -> tuple[str, boo
 
 
 def claimed(answer: Any, nothing: str = "no configuration", evaluated: str = "") -> str:
-    """What an answer claims, in words: its status, its value, and its lower bound where that is not
+    """The claim of an answer in words: its status, its value, and its lower bound where that is not
     the value."""
     value, proof = answer.value, answer.certificate
     words = (

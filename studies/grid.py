@@ -20,7 +20,7 @@ Index = tuple[int, ...]
 
 @dataclass(frozen=True)
 class StudyAxis:
-    """What a study varies."""
+    """An axis of a study."""
 
     name: str
     """Name of the dimension."""
@@ -66,7 +66,7 @@ class StudyAxis:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What came of a point of a grid."""
+    """The outcome of a point of a grid."""
 
     value: Fraction | None
     """The objective."""

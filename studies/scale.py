@@ -231,7 +231,7 @@ class EquivalentObjective:
 
 
 def equivalent_objective(problems: Sequence[Problem], objective: Objective) -> EquivalentObjective:
-    """What to minimise in place of an objective over several designs: often itself."""
+    """An objective that can be minimised in place of another over several designs: often itself."""
     try:
         scales = [find_scale(problem, objective) for problem in problems]
     except InputError:  # it has no scale, and solvers take it as it is

@@ -66,7 +66,7 @@ def fingerprint(problems: Sequence[Problem]) -> str:
 
 
 def _model(problem: Problem) -> Any:
-    """What the cost model says of a problem."""
+    """The cost model of a problem, as a value to tell models apart."""
     names = problem.objective.expression.symbols.union(
         *(limit.expression.symbols for limit in problem.limits)
     )

@@ -61,7 +61,7 @@ class HierarchyAccelerator:
 
     @cached_property
     def trends(self) -> Mapping[str, Trend]:
-        """What more of each figure does in the edition."""
+        """The effect of more of each figure in the edition."""
         return EDITIONS[self.edition].trends(self.architecture)
 
     def architecture_with(self, figures: Mapping[str, Fraction]) -> Architecture:

@@ -76,7 +76,7 @@ class Level:
         return Fraction(self.charged, self.instances * self.block)
 
     def usable(self, words: int) -> int:
-        """What tiles may fill of a capacity (words)."""
+        """The words of a capacity that tiles may fill."""
         return int(words / self.buffering)
 
     def kept(self, tensors: Collection[str]) -> frozenset[str]:
@@ -102,7 +102,7 @@ class Compute:
 
 @dataclass(frozen=True, slots=True)
 class Bursts:
-    """What edition `dmazerunner` reads beside levels: banks, bursts and the network."""
+    """Figures that edition `dmazerunner` reads beside levels: banks, bursts and the network."""
 
     bank_words: int
     """Words of a scratchpad bank; tensors share none."""
@@ -123,8 +123,8 @@ NETWORKS = ("input", "weight", "read", "write")
 
 @dataclass(frozen=True, slots=True)
 class OperandNetworks:
-    """What edition `explainable` reads beside levels: networks between scratchpad and PEs, one an
-    operand, and banks.
+    """Figures that edition `explainable` reads beside levels: networks between scratchpad and PEs,
+    one an operand, and banks.
 
     Outputs have two: ``write`` takes them from the PEs, ``read`` brings partial sums back. Links
     are unicast: each goes to one group of PEs at a time; ``virtual`` is how many groups may take
@@ -162,8 +162,8 @@ class OperandNetworks:
 
 @dataclass(frozen=True, slots=True)
 class Tensorized:
-    """What edition `intrinsic` reads beside levels: the operation that the multipliers run, and
-    what feeds them."""
+    """Figures that edition `intrinsic` reads beside levels: the operation that the multipliers run,
+    and what feeds them."""
 
     intrinsic: str
     """What a call computes: a name, or a statement (`ithaca.formulations.intrinsics`)."""

@@ -79,7 +79,7 @@ def constraints_schema() -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class FactorRange:
-    """What a factor may be."""
+    """The range of a factor."""
 
     low: int
     """At least."""
@@ -89,7 +89,7 @@ class FactorRange:
 
 @dataclass(frozen=True)
 class Constraints:
-    """What mappings are restricted to. An `InputError` names what contradicts itself."""
+    """Restrictions of mappings. An `InputError` names those that contradict each other."""
 
     factors: tuple[tuple[str, str, str, FactorRange], ...] = ()
     """Ranges of factors, by level, ``temporal`` or ``spatial``, and loop."""
@@ -107,7 +107,7 @@ class Constraints:
     """What error lines begin with."""
 
     def factor(self, level: str, kind: str, loop: str) -> FactorRange:
-        """What the factor of a loop may be among a level's temporal or spatial loops."""
+        """The range of the factor of a loop among a level's temporal or spatial loops."""
         ranges = [span for *at, span in self.factors if at == [level, kind, loop]]
         highs = [span.high for span in ranges if span.high is not None]
         return FactorRange(max((span.low for span in ranges), default=1), min(highs, default=None))

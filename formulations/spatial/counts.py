@@ -82,8 +82,7 @@ def check_supported(nest: LoopNest) -> None:
 
 
 class MappingCounts:
-    """What a mapping onto an architecture counts; every count is computed once, when it is asked
-    for.
+    """Counts of a mapping onto an architecture, each computed once, when it is asked for.
 
     Levels are counted from the outermost, 0; the multipliers are the level after the last. Counts
     are per instance.
@@ -111,7 +110,7 @@ class MappingCounts:
     # -- tiles ---------------------------------------------------------------------------
 
     def extent(self, level: int, loop: str) -> Number:
-        """What a level and everything inside it cover of a loop (iterations)."""
+        """The iterations of a loop that a level and everything inside it cover."""
         if level == len(self._levels):
             return self._one
         return self._once(
@@ -120,7 +119,8 @@ class MappingCounts:
         )
 
     def around(self, level: int, loop: str) -> Number:
-        """What all lanes inside a level cover of a loop together in one of its trips."""
+        """The iterations of a loop that all lanes inside a level cover together in one of its
+        trips."""
         inner, lanes = self.extent(level + 1, loop), self._mapping.lanes[level]
         return lanes[loop] * inner if loop in lanes else inner
 
@@ -365,8 +365,8 @@ class MappingCounts:
     # -- validity ------------------------------------------------------------------------
 
     def rules(self, within_parent: bool = False) -> Iterator[CapacityRule]:
-        """What a mapping must meet to fit; ``within_parent`` holds the lanes inside one instance to
-        the instances there, too.
+        """The rules that a mapping must meet to fit; ``within_parent`` holds the lanes inside one
+        instance to the instances there, too.
 
         The tool checks what tiles fill, and the lanes from the outermost level up to the instances
         of each level.

@@ -44,7 +44,7 @@ def loop_lines(
 
 @dataclass(frozen=True, slots=True)
 class LevelWait:
-    """What the words of a level take at a bandwidth."""
+    """Cycles of the words of a level at a bandwidth."""
 
     level: str
     """The level."""
@@ -64,7 +64,7 @@ class LevelWait:
 def waits(
     nest: LoopNest, architecture: Architecture, metrics: Mapping[str, Fraction]
 ) -> Iterator[LevelWait]:
-    """What the words of every level with a bandwidth take."""
+    """Cycles of the words of every level with a bandwidth."""
     for level in architecture.levels:
         limits = (
             ("reads", level.read_bandwidth, ("reads",)),
@@ -95,8 +95,8 @@ def working(architecture: Architecture, mapping: Mapped, level: str) -> int:
 
 
 def costs(design: Design, configuration: Mapping[str, int]) -> Remarks:
-    """What sets the latency, and where the energy goes if the model states any, with the whole
-    trees as a document."""
+    """Remarks on what sets the latency, and where the energy goes if the model states any, with the
+    whole trees as a document."""
     names = [name for name in ("latency", "energy") if name in design.vocabulary]
     trees = {name: bottleneck(design, configuration, Symbol(name), name) for name in names}
     lines = [f"Binding: {binding_words(trees['latency'], 'cycles')}."]

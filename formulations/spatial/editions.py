@@ -45,7 +45,7 @@ TIMELOOP, DMAZERUNNER, EXPLAINABLE, INTRINSIC = (
 
 @dataclass(frozen=True)
 class Setting:
-    """What a result is about."""
+    """The setting that all designs of a result share."""
 
     architecture: Architecture
     nest: LoopNest

@@ -131,7 +131,7 @@ class BurstsFile(Document):
 
 
 def read_bursts(document: Any, where: str) -> Bursts:
-    """What edition dmazerunner reads beside levels."""
+    """Read the figures of edition dmazerunner beside levels."""
     read = validated(BurstsFile, document, where)
     energies = {
         level: tuple((int(n), fraction(energy)) for n, energy in sizes.items())
@@ -161,8 +161,8 @@ class TensorizedFile(Document):
 
 
 def read_tensorized(document: Any, where: str) -> Tensorized:
-    """What edition intrinsic reads beside levels; the first dataflow is built unless another is
-    named."""
+    """Read the figures of edition intrinsic beside levels; the first dataflow is built unless
+    another is named."""
     read = validated(TensorizedFile, document, where)
     names = list(read.dataflows)
     chosen = names[0] if read.dataflow is None else read.dataflow
@@ -192,5 +192,5 @@ NetworksFile: Any = create_model(
 
 
 def read_network(document: Any, where: str) -> OperandNetworks:
-    """What edition explainable reads beside levels."""
+    """Read the figures of edition explainable beside levels."""
     return OperandNetworks(**dict(validated(NetworksFile, document, where)))

@@ -68,13 +68,13 @@ def namesake(architecture: Architecture) -> Architecture | None:
 
 
 def keeps_of(architecture: Architecture | None) -> dict[str, frozenset[str]]:
-    """What levels of an architecture keep, as far as it says."""
+    """The tensors that levels of an architecture keep, as far as it says."""
     levels = () if architecture is None else architecture.levels
     return {level.name: level.keeps for level in levels if level.keeps is not None}
 
 
 def roles(nest: LoopNest) -> dict[str, str]:
-    """What tensors are called in the library's architectures: of a product of two, activations come
+    """The names of tensors in the library's architectures: of a product of two, activations come
     first, then weights."""
     return {
         "Outputs": nest.output.tensor,

@@ -83,7 +83,7 @@ class Mapping:
         return self.factors.get(slot, {}).get(loop, 1)
 
     def padded(self, nest: LoopNest) -> dict[str, int]:
-        """What the factors of every loop multiply to: the extents that run."""
+        """The extents that run: the product of the factors of every loop."""
         return {loop: prod(self.factor(slot, loop) for slot in self.factors) for loop in nest.loops}
 
     def check(self, nest: LoopNest, architecture: Architecture) -> None:

@@ -206,8 +206,8 @@ class _Reader:
         return f"S:{slot.level}.factors", f"S:{slot.level}.X", f"S:{slot.level}.Y"
 
     def keeps(self, row: Mapping[str, str]) -> dict[str, frozenset[str]]:
-        """What levels keep, as far as the row says; where its counts are empty, as the file
-        says."""
+        """The tensors that levels keep, as far as the row says; where its counts are empty, as the
+        file says."""
         kept: dict[str, set[str]] = {}
         counted = [
             (match[1], match[2], row[c].strip()) for c in row if (match := _COUNTED.fullmatch(c))

@@ -73,7 +73,7 @@ class MappingProfile(Profile[M]):
         return f"{nest.name} ({nest.shown_sizes}), {self.design.edition} model edition"
 
     def breakdown(self, metrics: Mapping[str, Fraction]) -> Breakdown | None:
-        """What each level moves of each tensor, and what that takes."""
+        """The words that each level moves of each tensor, with cycles and energy."""
         rows = []
         for level in self.design.architecture.levels:
             first = True
@@ -104,7 +104,7 @@ class TimeloopProfile(MappingProfile[SpatialDesign]):
 
     @property
     def relaxable(self) -> str:
-        """What restricts mappings beside capacities and meshes."""
+        """The restrictions of mappings beside capacities and meshes, in words."""
         return "--constraints, --divisors-only or --fanout"
 
     @property
@@ -146,7 +146,8 @@ class TimeloopProfile(MappingProfile[SpatialDesign]):
         )
 
     def remarks(self, configuration: Mapping[str, int], limits: Sequence[Limit]) -> Remarks:
-        """What binds, where the energy goes, how many multipliers work, and what is padded."""
+        """Remarks on what binds, where the energy goes, how many multipliers work, and what is
+        padded."""
         pes, remarks = (
             self.design.metrics(configuration, FRACTION, ["pes"])["pes"],
             costs(self.design, configuration),

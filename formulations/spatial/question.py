@@ -82,7 +82,7 @@ class HierarchyOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class MappingQuestion(Question):
-    """What is asked of mappings of any nest onto an architecture."""
+    """A question about mappings of any nest onto an architecture."""
 
     architecture: Architecture
     """As it is written: tensors by role, perhaps."""
@@ -167,7 +167,7 @@ class MappingQuestion(Question):
         return {"arch": self.architecture.name, "edition": self.edition}
 
     def remarks(self, nest: LoopNest | None) -> Iterator[str]:
-        """What a file of Timeloop's leaves open and is taken to mean."""
+        """Lines on what a file of Timeloop's leaves open and is taken to mean."""
         if self.of_library or self.edition != TIMELOOP or len(self.architecture.levels) == 1:
             return
         silent = all(level.keeps is None for level in self.architecture.levels)

@@ -15,7 +15,7 @@ from ithaca.formulations.spatial.counts import MappingCounts, Number
 
 
 class TimeloopModel(MappingCounts):
-    """What a mapping costs: cycles and energy."""
+    """Costs of a mapping: cycles and energy."""
 
     def instances(self, level: int) -> Number:
         """Instances of a level that work; of the multipliers, too."""
@@ -121,8 +121,8 @@ class TimeloopModel(MappingCounts):
 
     @property
     def parts(self) -> Mapping[str, Number]:
-        """What latency and energy are made of, by name: cycles and energies of levels, and what
-        they count of tensors."""
+        """The parts of latency and energy, by name: cycles and energies of levels, and what they
+        count of tensors."""
         named = {"computation": self.steps, "latency": self.latency, "energy": self.energy}
         for place, level in enumerate(self._levels):
             named |= {f"{level.name} {what}": wait for what, wait in self.waits(place).items()}

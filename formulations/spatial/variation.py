@@ -100,8 +100,8 @@ WHOLE_NUMBERS = (WORD_BITS.name, "bursts.bank_words", *TENSORIZED, *NETWORK)
 
 
 def figures(architecture: Architecture) -> dict[str, Metric]:
-    """What can be varied: ``GLB.words`` and so on of every level, the mesh of the multipliers,
-    ``word_bits``."""
+    """The figures that can be varied: ``GLB.words`` and so on of every level, the mesh of the
+    multipliers, ``word_bits``."""
     known = {
         f"{level.name}.{name}": figure
         for level in architecture.levels

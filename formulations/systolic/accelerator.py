@@ -79,7 +79,7 @@ class SystolicArrays:
         )
 
     def sizes(self, space: HardwareSpace) -> dict[str, Fraction]:
-        """What a share is of each resource; of the bandwidth what each array may use.
+        """The size of a share of each resource; of the bandwidth what each array may use.
 
         Raises `InputError` if the space is not one of all ways to give shares to arrays.
         """

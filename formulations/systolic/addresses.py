@@ -61,7 +61,7 @@ class AddressNest:
 
     @property
     def steps(self) -> tuple[int, ...]:
-        """What is added to the address where each loop goes on, and those inside begin again."""
+        """The steps of the address where each loop goes on, and those inside begin again."""
         inner, jumps = 0, []
         for turns, stride in reversed(self.axes):
             jumps.append(stride - inner)

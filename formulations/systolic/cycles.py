@@ -45,7 +45,7 @@ class Cycles:
 
 @dataclass(frozen=True, slots=True)
 class _Reads:
-    """What a read group adds; all in cycles."""
+    """The cycles that a read group adds."""
 
     fill: Any
     """B: until its first words come to the PEs."""

@@ -178,7 +178,7 @@ def hanging_text(arrays: Sequence[SystolicArray]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Context:
-    """What the rules share: the nest, the dataflow, the loop order, the edition."""
+    """The context of all rules: the nest, the dataflow, the loop order, the edition."""
 
     nest: LoopNest
     dataflow: tuple[str, ...]

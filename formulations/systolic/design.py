@@ -176,7 +176,8 @@ class SystolicDesign(Design):
 
     @property
     def rank(self) -> int:
-        """What can be built, and of that arrays of more dimensions: they reach more PEs."""
+        """A key that puts first what can be built, and of that arrays of more dimensions: they
+        reach more PEs."""
         return -len(self.array.dataflow) if self.array.buildable else 1
 
     @property

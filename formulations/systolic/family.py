@@ -124,7 +124,7 @@ class HeadDocument(Document):
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What all designs of a result share."""
+    """The setting that all designs of a result share."""
 
     nest: LoopNest
     """The loop nest, with extents."""

@@ -128,7 +128,7 @@ def bandwidth(costs: Costs) -> Any:
 
 
 def most_bandwidth(array: SystolicArray, data: DataType, technology: Technology) -> Fraction:
-    """What no configuration's `bandwidth` exceeds (GB/s): every DRAM module moves at most a port's
+    """The bandwidth that no configuration exceeds (GB/s): every DRAM module moves at most a port's
     width per cycle.
 
     A module is at work for `ModuleCost.total` ≤ main ≤ latency cycles, and its transfers take at

@@ -129,7 +129,7 @@ class ArrayOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class ArrayQuestion(Question):
-    """What is asked of systolic arrays."""
+    """A question about systolic arrays."""
 
     data: DataType
     """The type of all tensors."""
@@ -387,7 +387,7 @@ def machine_changes(
     fifo_depth: int | None = None,
     sums: str | None = None,
 ) -> dict[str, Any]:
-    """What options change of a machine, by its fields."""
+    """The fields of a machine that options change."""
     changes: dict[str, Any] = {}
     if regime is not None:
         waits = REGIMES[parse_choice("--regime", regime, list(REGIMES))]

@@ -30,7 +30,7 @@ class Edition(Enum):
 
 
 class GroupRole(Enum):
-    """What an I/O group moves."""
+    """The role of an I/O group."""
 
     READ = "read"
     """A read-only tensor, into the PEs."""
@@ -50,7 +50,7 @@ class Direction(Enum):
 
 
 class Epilogue(Enum):
-    """What a module contributes to the epilogue."""
+    """A module's part of the epilogue."""
 
     NONE = "none"
     """Nothing: it is not active after the last tile."""
@@ -209,7 +209,8 @@ class SystolicArray:
 
     @property
     def helpers(self) -> Mapping[str, Expression]:
-        """What AutoSA adds at the ends of chains, and how many of each: they cost nothing here.
+        """The modules that AutoSA adds at the ends of chains, and how many of each: they cost
+        nothing here.
 
         A serialized DRAM module has a ``_serialize`` module between itself and DRAM. *Dummy*
         modules take what the last PE of a chain hands on, or give zeros to the first where sums are
@@ -297,5 +298,5 @@ class SystolicArray:
 
     @property
     def reservation(self) -> str:
-        """What to say of a design that HLS cannot build; nothing of others."""
+        """A reservation about a design that HLS cannot build; nothing of others."""
         return "" if self.obstacle is None else f"not buildable: {self.obstacle}"

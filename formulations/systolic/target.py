@@ -59,7 +59,7 @@ def design_obstacles(nest: LoopNest, array: SystolicArray) -> Iterator[str]:
 
 
 def requirements(nest: LoopNest, array: SystolicArray) -> Iterator[Requirement]:
-    """What configurations of a design must meet for AutoSA, beside packs that divide."""
+    """The requirements of AutoSA on configurations of a design, beside packs that divide."""
     for loop in array.dataflow:
         yield (
             Link(TWO, Relation.AT_MOST, lanes(loop)),

@@ -137,7 +137,7 @@ def read_expression(node: Any) -> Expression:
 
 
 def _operation(node: Any, operands: Sequence[Expression]) -> Expression:
-    """What a node of Pyomo makes of its operands."""
+    """The expression that a node of Pyomo makes of its operands."""
     from pyomo.core.expr import numeric_expr
 
     if node.is_named_expression_type():

@@ -40,7 +40,7 @@ class IntegerModel:
 
     @property
     def model(self) -> cp_model.CpModel:
-        """What CP-SAT solves."""
+        """The model that CP-SAT solves."""
         return self.encoder.model
 
     def aim(self, ratio: Fraction, *, at_most: bool) -> Aim:

@@ -60,7 +60,7 @@ class RatioObjective:
         return self.over.value(values) / self.under.value(values)
 
     def floor(self) -> Fraction:
-        """What the ranges of both parts say: no value is smaller."""
+        """A lower bound of all values, by the ranges of both parts."""
         return self.over.low / (self.under.high if self.over.low >= 0 else self.under.low)
 
     def least(self, ratio: Fraction, excess: Fraction) -> Fraction:
@@ -89,7 +89,7 @@ class RatioObjective:
 
 @dataclass(frozen=True, slots=True)
 class Aim:
-    """What one run of CP-SAT minimises: the integer ``floor((excess − constant) / step)``."""
+    """The objective of one run of CP-SAT: the integer ``floor((excess − constant) / step)``."""
 
     objective: RatioObjective
     """The objective."""
@@ -127,7 +127,7 @@ def encode_ratio(
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What is known of the least value of an objective."""
+    """Bounds of the least value of an objective, and a solution."""
 
     value: Fraction | None
     """The least value found; None without a solution."""

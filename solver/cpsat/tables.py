@@ -60,7 +60,7 @@ def candidate_tables(
 def dominance_columns(
     space: Space, symbolic: SymbolicProblem, checkpoint: Callable[[], None]
 ) -> dict[str, list[Column]]:
-    """What dominance compares, by axis."""
+    """The columns that dominance compares, by axis."""
     relaxation = relax(space, checkpoint)
     for expression in (symbolic.objective, *(e for e, _ in symbolic.constraints)):
         relaxation.check_divisors(expression)

@@ -66,7 +66,7 @@ def _best_descent(
     draw: np.random.Generator,
     value: Fraction | None,
 ) -> Configuration | None:
-    """What is best of some descents over samples of the rows, and better than a value."""
+    """The best end of some descents over samples of the rows, if it is better than a value."""
     samples = [
         table.only(np.arange(table.count) % ceil(table.count / SAMPLE) == 0) for table in tables
     ]

@@ -45,7 +45,7 @@ DIVING_BATCHES = 4
 
 @dataclass
 class SearchState:
-    """What a search knows; it changes as the search goes on."""
+    """The state of a search, which changes as it goes on."""
 
     incumbent: Configuration | None = None
     value: Fraction | None = None
@@ -85,8 +85,8 @@ def check_bound(
 
 
 class ProvingSearch:
-    """What searches that prove have in common: what they know, bounds proven elsewhere, and when
-    they look up."""
+    """The base of searches that prove: their state, bounds proven elsewhere, and when they look
+    up."""
 
     def __init__(
         self, problem: Problem, options: SolveOptions, report: Report | None = None

@@ -38,7 +38,7 @@ class Optimum:
 
 
 class Callbacks:
-    """What Ipopt asks of a program: values and exact sparse derivatives."""
+    """The functions of a program that Ipopt calls: values and exact sparse derivatives."""
 
     def __init__(self, program: GeometricProgram, patience: int | None = None) -> None:
         self.program = program

@@ -151,7 +151,7 @@ class Propagator:
         return not exceeds(low, high).any()
 
     def _specials(self, low: Vector, high: Vector) -> bool:
-        """What no posynomial says: rules with ceilings, maxima and sums, and curves."""
+        """Apply rules that are no posynomials: with ceilings, maxima and sums, and curves."""
         ends = {
             name: (_whole(low[place], up=True), _whole(high[place], up=False))
             for name, place in self._places

@@ -83,8 +83,8 @@ class Columns:
         return values
 
     def costs(self, rows: Rows, values: Floats) -> list[Floats] | None:
-        """What compares exactly as the columns do, smaller being better; those used both ways count
-        in both directions.
+        """Numbers that compare exactly as the columns do, smaller being better; those used both
+        ways count in both directions.
 
         None where that takes too long to find out.
         """

@@ -170,7 +170,7 @@ def lower_problem(problem: Problem, checkpoint: Callable[[], None] = never) -> L
 
 @lru_cache(KEPT_PROBLEMS)
 def _lowered(*problem: Hashable) -> list[tuple[Mapping[Any, float], LoweredProblem]]:
-    """What is kept for problems that are the same in symbols: filled by who asks."""
+    """The memo of problems that are the same in symbols, filled by who asks."""
     return []
 
 

@@ -15,8 +15,8 @@ from ithaca.studies.codesign.question import Question
 
 @dataclass(frozen=True)
 class Floors:
-    """What the first objective is at least over boxes, as designs know at once; only of objectives
-    of runs."""
+    """Lower bounds of the first objective over boxes, as designs know them at once; only of
+    objectives of runs."""
 
     question: Question
     bank: LayerCache

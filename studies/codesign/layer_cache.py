@@ -58,7 +58,7 @@ class Ask:
 
 @dataclass(frozen=True)
 class LayerAnswer:
-    """What is known of a layer on some figures."""
+    """Bound and best mapping known of a layer on some figures."""
 
     bound: Bound
     """No mapping is below it; infinite if there is none."""
@@ -243,7 +243,7 @@ class LayerCache:
     def given(
         self, work: Work, figures: Mapping[str, Fraction], objective: Objective
     ) -> LayerAnswer:
-        """What was answered before."""
+        """The answer that is kept of a layer."""
         ask, factor = self.ask(work, figures, objective)
         return (
             self._known.get(ask, UNKNOWN) if ask in self.asked or ask in self._given else UNKNOWN
@@ -329,7 +329,7 @@ class LayerCache:
             self.store.save(problems, solution, SolveOptions(), self.method, self._name(ask))
 
     def _lookup(self, ask: Ask) -> LayerAnswer:
-        """What is known, here or in the store."""
+        """The answer that is known, here or in the store."""
         if ask not in self._known:
             self._known[ask] = UNKNOWN
             stored = (
@@ -342,8 +342,8 @@ class LayerCache:
         return self._known[ask]
 
     def _name(self, ask: Ask) -> str:
-        """What answers are kept under: the model of the layer on figures of its own, and the
-        figures asked for."""
+        """The name that answers are kept under: of the model of the layer on figures of its own,
+        and of the figures asked for."""
         base = replace(ask, figures=())
         if base not in self._names:
             self._names[base] = fingerprint(problems_of(self.accelerator, base))

@@ -44,7 +44,7 @@ class Amount:
     """Of which two sums it is the product; None: it is a sum itself."""
 
     def of_layer(self, costs: Mapping[str, Fraction]) -> Objective:
-        """What is taken of a run, on hardware that costs so much."""
+        """The objective of a run, on hardware that costs so much."""
         expression = self.expression.substitute(
             {name: costs[name] for name in self.expression.symbols & costs.keys()}
         )
@@ -54,7 +54,7 @@ class Amount:
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked: the accelerators and layers, what is minimised, and what is limited.
+    """A question about a hardware space: accelerators and layers, objectives and limits.
 
     Objectives are expressions over metrics of layers and of the hardware; several ask for the
     front. Limits are on metrics of the hardware, or on totals of metrics of layers, of each
@@ -99,8 +99,8 @@ class Question:
         return Amount(objective.words, expression, shares, bound, factors=factors)
 
     def among_optima(self, value: Fraction) -> Question | None:
-        """What is minimised next, among accelerators and mappings of an optimum; None if nothing
-        is."""
+        """The question of the next objective, among accelerators and mappings of an optimum; None
+        if there is none."""
         (first,) = self.objectives
         if first.then is None:
             return None

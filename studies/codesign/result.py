@@ -69,7 +69,7 @@ class OpenBox:
 
 @dataclass(frozen=True)
 class Counts:
-    """What a search did. The same for any number of workers, and for resumed runs."""
+    """Counts of a search: the same for any number of workers, and for resumed runs."""
 
     points: int = 0
     """Accelerators of the space, whatever rules exclude."""

@@ -159,7 +159,7 @@ class BoxSearch:
         )
 
     def _goal(self, point: HardwarePoint) -> tuple[Fraction, ...]:
-        """What accelerators have to be below to be of interest beside one that was found."""
+        """Values that accelerators have to be below to be of interest beside one that was found."""
         if self._several:
             return point.values
         return (point.values[0] - Fraction(self._budget.options.gap) * abs(point.values[0]),)

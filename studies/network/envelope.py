@@ -21,7 +21,7 @@ Weights = tuple[Fraction, Fraction]
 
 @dataclass
 class Envelope:
-    """What is known of problems, by their places, for some weights."""
+    """Solutions known for some weights, by the places of problems."""
 
     weights: Weights
     """Of the searches that are under way."""
@@ -54,8 +54,8 @@ class Envelope:
         return answer
 
     def answer(self, place: str, problem: Problem) -> Solution | None:
-        """What other weights say of a problem, and its best configuration known; None if that is
-        nothing."""
+        """The answer for a problem that other weights imply, with its best configuration known;
+        None if they imply nothing."""
         known = [answers[place] for answers in self.answers.values() if place in answers]
         empty = next((answer for answer in known if answer.certificate.empty), None)
         if empty is not None:

@@ -117,7 +117,7 @@ class Chain:
         return {self.runs[n].source for n in tight}
 
     def edges(self, kept: Sequence[bool]) -> tuple[Edge, ...]:
-        """What may stay on chip, and what does."""
+        """The edges that may stay on chip, each with whether it does."""
         pairs = zip(self.runs, self.runs[1:], self.may_keep[1:], kept[1:], strict=False)
         return tuple(
             Edge(one.source, other.source, one.written, on) for one, other, may, on in pairs if may

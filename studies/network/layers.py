@@ -44,7 +44,7 @@ class SolvedLayer:
 
     @property
     def answers(self) -> dict[str, Solution]:
-        """What is known of every design, by its name."""
+        """The solution of every design as far as it is known, by its name."""
         pairs = zip(self.problems, self.outcomes, strict=True)
         return {p.design.name: o if isinstance(o, Solution) else not_solved(p) for p, o in pairs}
 

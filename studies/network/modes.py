@@ -34,7 +34,7 @@ SEVERAL_ARRAYS = frozenset({MULTI_ARRAY})
 
 
 def mode(name: str, family: str = UNNAMED) -> SolveNetwork:
-    """What solves a network in a mode; what layers share on one array, the family says.
+    """The function that solves a network in a mode; of layers that share one array, the family's.
 
     Raises `InputError` if there is no such mode.
     """

@@ -16,8 +16,8 @@ PER_LAYER = "per-layer"
 
 
 def layer_result(result: NetworkResult, layer: LayerResult) -> Result:
-    """What a solve of the layer alone would have answered; where layers share something, only the
-    configuration on that.
+    """The result that a solve of the layer alone would have had; where layers share something, only
+    the configuration on that.
 
     Of the other designs a file of a network states value and proof, not the configuration.
     """

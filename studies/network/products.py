@@ -224,7 +224,8 @@ def multiplies(
 
 
 def with_products(solve: Callable[..., NetworkResult]) -> Callable[..., NetworkResult]:
-    """What solves networks for sums over layers, and so for products of two such sums."""
+    """Let a function that solves networks for sums over layers solve for products of two such sums,
+    too."""
 
     @wraps(solve)
     def solve_product(network: Any, request: Any, options: Any) -> NetworkResult:
@@ -257,7 +258,7 @@ def with_products(solve: Callable[..., NetworkResult]) -> Callable[..., NetworkR
 
 @dataclass(frozen=True)
 class _Line:
-    """What is known for some weights: no network's weighted sum is below the bound."""
+    """A bound for some weights: no network's weighted sum is below it."""
 
     weights: Weights
     bound: Fraction = Fraction(0)

@@ -137,7 +137,7 @@ class Edge:
 
 @dataclass(frozen=True)
 class Fusing:
-    """What stays on chip between layers."""
+    """The edges that stay on chip between layers."""
 
     edges: tuple[Edge, ...]
     """All that might stay, in the order of the network."""
@@ -174,8 +174,8 @@ class NetworkResult:
 
     @property
     def layer_objective(self) -> Objective:
-        """What is minimised of a run of each layer: the objective, or the weighted sum that stands
-        for a product of sums over layers."""
+        """The objective of a run of each layer: that of the network, or the weighted sum that
+        stands for a product of sums over layers."""
         return self.layers[0].answer.problem.objective
 
     @property

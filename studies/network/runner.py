@@ -181,7 +181,7 @@ def run_problems(jobs: Sequence[Job], options: RunOptions) -> tuple[Solution | F
 
 
 def failure(place: str, error: Exception) -> Failure:
-    """What went wrong with a problem, so that others can go on."""
+    """A record of the error of a problem, so that others can go on."""
     if isinstance(error, InputError | KilledError | LostError):
         reason = str(error)
     elif isinstance(error, MemoryError):

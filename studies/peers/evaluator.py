@@ -42,7 +42,7 @@ class SettledError(Exception):
 
 @dataclass(frozen=True)
 class Scores:
-    """What configurations cost, in floats.
+    """Scores of configurations, in floats.
 
     ``objective`` is that of the problem, whether or not limits are met; ``excess`` by how much they
     exceed limits, relative to them, in all, 0 where they are feasible. ``cost`` is one number to

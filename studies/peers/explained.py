@@ -34,7 +34,7 @@ LAYERS, SHARE = 5, Fraction(1, 2)
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """What a layer asks for."""
+    """A value of a quantity that a layer asks for."""
 
     layer: str
     """Its name."""

@@ -91,8 +91,8 @@ class HardwareEvaluator:
         self._proofs, self._waited, self._began = 0.0, 0.0, time.perf_counter()
 
     def evaluate(self, point: Configuration, *, screen: bool = False) -> HardwareEvaluation:
-        """What an accelerator is; one looked at before costs nothing. Raises `BudgetUsedError` when
-        no trials are left.
+        """Evaluate an accelerator; one looked at before costs nothing. Raises `BudgetUsedError`
+        when no trials are left.
 
         To ``screen`` is to run no layer on an accelerator that by itself exceeds limits; it is a
         trial all the same.

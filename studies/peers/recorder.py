@@ -145,7 +145,7 @@ class Recorder:
 
     @property
     def seconds_left(self) -> float | None:
-        """What is left of the budget in seconds; None if it has no end."""
+        """The seconds left of the budget; None if it has no end."""
         return None if self.budget.seconds is None else max(self.budget.seconds - self.seconds, 0.0)
 
     @property

@@ -200,8 +200,8 @@ class Tables(ABC):
     def costs(
         self, tile: Mapping[str, Floats], whole: Mapping[str, Floats], trips: ChoiceColumns
     ) -> list[tuple[Any, ...]]:
-        """What transfers of tiles cost, for each tensor that may be reused, by DRAM's ``trips``,
-        all and of ``own`` loops."""
+        """Costs of transfers of tiles, for each tensor that may be reused, by DRAM's ``trips``, all
+        and of ``own`` loops."""
 
     def product(self, tables: Sequence[ChoiceColumns], places: NDArray[Any]) -> ChoiceColumns:
         """The columns of choices, one of each group."""

@@ -21,7 +21,7 @@ MOST_TIED = 4096
 
 
 class BoundedObjective:
-    """What is minimised and limited.
+    """The objective and the limits, over vectors of counts.
 
     Rows of its vectors: cycles of the multipliers, computes, lanes, and the counts. Where leaks
     count, further ones: steps if no lanes are added, and of each metric with leaks, what instances

@@ -139,7 +139,7 @@ class Bounds:
         moving: Vector,
         free: Vector,
     ) -> Vector | float:
-        """What open tensors will have cost, less what is written for the first time."""
+        """The cost of open tensors in the end, less what is written for the first time."""
         layout, output = labels.layout, self.hierarchy.output
         if number not in layout.counts:
             return 0.0
@@ -169,8 +169,8 @@ class Bounds:
     def _share(
         self, labels: PartialMappings, item: Item, group: OpenTensors, left: Matrix
     ) -> Vector | float:
-        """What filling an open tensor anew in each trip costs at least, relative to tiles that
-        share nothing."""
+        """The least cost of filling an open tensor anew in each trip, relative to tiles that share
+        nothing."""
         tensor, extents = self.hierarchy.tensors[item[0]], labels.rows("extent")
         least: Vector | float = 1.0
         for d in (
@@ -231,7 +231,7 @@ class Bounds:
     def _read(
         self, count: Count, v: int, parent: int | None, words: Vector, first: Vector | float
     ) -> Vector | float:
-        """What words count that the next level around gives, or takes."""
+        """The count of words that the next level around gives, or takes."""
         if parent is None:
             return 0.0
         read = count.reads.get((parent, v), 0)

@@ -154,7 +154,7 @@ class Hierarchy:
         )
 
     def room(self, level: int) -> tuple[tuple[tuple[int, ...], int], ...]:
-        """What tiles of a level may fill: tensors with the words that they may fill together."""
+        """The room for tiles of a level: tensors with the words that they may fill together."""
         rooms = []
         part, names = self.levels[level], [tensor.name for tensor in self.tensors]
         resident = {names.index(tensor): words for tensor, words in part.resident}

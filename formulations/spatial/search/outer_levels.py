@@ -79,7 +79,7 @@ def trips_left(hierarchy: Hierarchy, extents: Matrix) -> Matrix:
 
 
 class OuterLevels:
-    """What levels take at least that labels have not entered, by what labels cover: the least over
+    """Lower bounds for levels that labels have not entered, by what labels cover: the least over
     all tiles that fit.
 
     Where there would be more than so many tiles, one stands for all whose extents lie between its
@@ -173,8 +173,8 @@ class OuterLevels:
         return np.stack(rows, axis=loop)
 
     def _table(self, number: int, level: int) -> Matrix | None:
-        """What a level takes at least, by its tile, of every tensor that it keeps; None if nothing
-        of it counts."""
+        """The least of a level, by its tile, over every tensor that it keeps; None if nothing of it
+        counts."""
         for _ in self.made([(number, level)]):
             pass
         return self._tables[number, level]

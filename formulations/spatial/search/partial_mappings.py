@@ -121,7 +121,7 @@ class PartialMappings:
         return int(self.data.shape[1])
 
     def rows(self, name: object) -> Matrix:
-        """What they know of something."""
+        """The rows of a name."""
         return self.data[self.layout.rows(name)]
 
     def row(self, name: object, place: int = 0) -> Vector:
@@ -253,8 +253,8 @@ def repeat(labels: PartialMappings, loop: int, which: Places, trips: Vector) -> 
 
 
 def _sliding(words: Matrix, trips: Vector, width: Vector, step: Vector) -> Matrix:
-    """What so many trips take where one takes ``words``: of w elements that move by δ < w, w + (n −
-    1)·δ.
+    """The words of so many trips where one takes ``words``: of w elements that move by δ < w, w +
+    (n − 1)·δ.
 
     Words of open tensors are of whole tiles, so divided first, by their width, they stay whole.
     """

@@ -89,7 +89,7 @@ class Pauses:
 
 @dataclass(frozen=True)
 class LabelTrace:
-    """What labels at a boundary were extended from, and what they cover."""
+    """The origin of labels at a boundary, and what they cover."""
 
     origin: Integers
     extents: NDArray[np.int32]

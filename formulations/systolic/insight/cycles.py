@@ -32,7 +32,7 @@ class Contender:
 
 @dataclass(frozen=True, slots=True)
 class ArrayBottleneck:
-    """What sets how long an array takes."""
+    """The processes that set how long an array takes."""
 
     first: Contender
     """What takes longest."""

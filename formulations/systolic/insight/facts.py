@@ -28,7 +28,7 @@ from ithaca.workloads.nest import LoopNest
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What is known of a configuration."""
+    """Facts of a configuration."""
 
     binding: ArrayBottleneck
     """What the main phase lasts for."""

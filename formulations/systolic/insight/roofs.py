@@ -123,7 +123,8 @@ def least_metrics(
     ranges: Mapping[str, tuple[int, int]],
     limits: Sequence[Limit],
 ) -> dict[str, Fraction]:
-    """What no configuration of an array is below within limits: the roofs of every one of them.
+    """Values that no configuration of an array is below within limits: the roofs of every one of
+    them.
 
     Words off chip are those of every tensor once, but of those kept there. DRAM modules move no
     more than a port's width per cycle; in the cycle edition results are held to that where

@@ -239,7 +239,7 @@ def accelerator(space: HardwareSpace, point: Configuration, text: str) -> Archit
 def request(
     accelerator: HierarchyAccelerator, architecture: Architecture, problems: tuple[Problem, ...]
 ) -> MappingQuestion:
-    """What layers on an accelerator were mapped for."""
+    """The question that layers on an accelerator were mapped for."""
     own = _question(architecture, accelerator.edition, accelerator.options, problems)
     return replace(own, bounds={})
 
@@ -247,7 +247,7 @@ def request(
 def _question(
     architecture: Architecture, edition: str, space: MappingOptions, layers: tuple[Problem, ...]
 ) -> MappingQuestion:
-    """What layers were mapped for, whose problems are known."""
+    """The question that layers were mapped for, whose problems are known."""
     return MappingQuestion(
         architecture=architecture,
         edition=edition,

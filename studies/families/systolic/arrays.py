@@ -157,8 +157,8 @@ def _result(
 
 
 def _compared(network: Network, designs: Designs, outcome: Outcome) -> tuple[SharedDesign, ...]:
-    """What is proven of every design, the best first; only the chosen one has a value, that of the
-    array."""
+    """Every design with what is proven of it, the best first; only the chosen one has a value, that
+    of the array."""
     names = tuple(layer.name for layer in network.layers)
     best = [stage.design for stage in outcome.stages]
     compared = []

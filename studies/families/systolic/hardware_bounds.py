@@ -179,7 +179,7 @@ SHARED_LIMITS = frozenset({"dsp", "bram18k", "comp", "bandwidth"})
 
 @dataclass(frozen=True)
 class Optimum:
-    """What a layer does at best on some hardware."""
+    """The optimum of a layer on some hardware."""
 
     value: Fraction
     """Its objective."""
@@ -233,8 +233,8 @@ class HardwareBounds:
 
     @cached_property
     def bram18k(self) -> Floats:
-        """What every layer takes of block RAM on ``nodes`` at least; 0 if that is not limited;
-        shape (layers, combinations)."""
+        """The least block RAM of every layer on ``nodes``; 0 if that is not limited; shape (layers,
+        combinations)."""
         return np.stack([group.least("bram18k", self.nodes) for group in self.coarse.groups])
 
     @cached_property
@@ -257,7 +257,7 @@ class HardwareBounds:
         ports: bool = True,
         room: Room = FREE,
     ) -> Optimum | None:
-        """What a layer does at best on hardware, proven; without ``ports`` on coarse hardware, its
+        """The proven optimum of a layer on hardware; without ``ports`` on coarse hardware, its
         ports as it likes.
 
         Raises `StoppedError` if the options say to stop.

@@ -44,7 +44,7 @@ class Stage:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What is known about the best arrays for a sequence of layers."""
+    """The best arrays known for a sequence of layers, and bounds."""
 
     value: Fraction | None
     """The objective of the best ones found."""

@@ -176,8 +176,8 @@ class Groups:
         return all_below(bound), self._within_limits(nodes, used)
 
     def least(self, metric: str, nodes: Integers) -> Floats:
-        """What configurations on such hardware take at least of a limited metric that is an
-        integer; 0 if it is not limited."""
+        """The least use, on such hardware, of a limited metric that is an integer; 0 if it is not
+        limited."""
         place = place_of_limit(self.layer.problem, metric)
         if place is None:
             return np.zeros(nodes.shape[1])

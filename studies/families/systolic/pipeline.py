@@ -42,8 +42,8 @@ DIVES, FOLLOWED = 8, 4
 
 @dataclass(frozen=True)
 class _Step:
-    """What a stage does on some lanes and SIMD factor, within some block RAM; the step before says
-    so of less."""
+    """The best of a stage on some lanes and SIMD factor, within some block RAM; the step before
+    says so of less."""
 
     bram18k: int
     """The most it may take."""
@@ -97,8 +97,8 @@ class PipelineSearch(Stages):
         self._tell()
 
     def _alone_bound(self) -> Fraction | None:
-        """What all layers take at least if each has the whole budget and the design it likes best;
-        shared out over the arrays.
+        """A lower bound by all layers alone, each with the whole budget and the design it likes
+        best; shared out over the arrays.
 
         That no array serves a layer better holds for each of several, too (`LayersAlone`). The
         slowest of some arrays takes no less than they take on average.
@@ -156,7 +156,7 @@ class PipelineSearch(Stages):
 
     @property
     def _target(self) -> float:
-        """What improves is below: by one step, up to rounding."""
+        """The value that improvements are below: one step less, up to rounding."""
         return inf if self.value is None else cutoff(self.value - self._step)
 
     def _best_plan(self, options: Mapping[tuple[int, int], Options]) -> Plan | None:
@@ -186,7 +186,7 @@ class PipelineSearch(Stages):
     # -- bounds ------------------------------------------------------------------------
 
     def _options_of(self, first: int, end: int, open_: Any = True) -> Options:
-        """What a stage may be, as far as plans that improve may have it; only what is open, and
+        """The options of a stage, as far as plans that improve may have it; only what is open, and
         what has been solved."""
         layers, counts = self._members(first, end)
         times = sum_below(counts[:, None] * self._bounds[layers])
@@ -259,7 +259,7 @@ class PipelineSearch(Stages):
         return [part.bram18k + spare for part in plan.parts]
 
     def _known(self, part: Part, bram18k: int) -> _Step | None:
-        """What is known of a stage within some block RAM; None if it has not been solved within as
+        """The step known of a stage within some block RAM; None if it has not been solved within as
         much."""
         known = self._steps.get((part.first, part.end, part.choice), ())
         return next((step for step in known if step.bram18k >= bram18k), None)
@@ -339,7 +339,7 @@ class PipelineSearch(Stages):
         )
 
     def _most(self, stage: Stage, metric: str) -> Fraction:
-        """What the layers of a stage have at most of a metric; of block RAM all have their
+        """The most of a metric that the layers of a stage have; of block RAM all have their
         array's."""
         problems = [
             self.designs[stage.design][n][0] for n in self._members(stage.first, stage.end)[0]

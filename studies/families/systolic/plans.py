@@ -19,7 +19,7 @@ BLOCK, CHUNK = 256, 1 << 20
 
 @dataclass(frozen=True)
 class Options:
-    """What a stage, or several, may be; lower bounds of what each takes. All of shape
+    """Options of a stage, or of several, with lower bounds of what each takes; all of shape
     (options,)."""
 
     dsp: Floats
@@ -93,7 +93,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Budget:
-    """What all arrays may take together; doubles that are not above the limits."""
+    """Limits of all arrays together, as doubles that are not above them."""
 
     dsp: float
     bram18k: float

@@ -70,7 +70,7 @@ class Proof(Stages):
         return True
 
     def _options(self, first: int, end: int) -> Options:
-        """What a stage may be in plans that do better."""
+        """The options of a stage in plans that do better."""
         layers, counts = self._members(first, end)
         known = self._corners.get((first, end), {})
         times = sum_below(counts[:, None] * self._bounds[layers])

@@ -140,7 +140,7 @@ class SharedSearch:
         return min(filter(len, self._open)).pop()[1]
 
     def _outcome(self, design: int, seconds: float) -> Outcome:
-        """What is known about one design."""
+        """Value and bound of one design."""
         open_ = [item.bound for queue in self._open for item in queue if item.design == design]
         lowest = min([*open_, self._left[design], self._beaten[design]])
         value = self._values[design]

@@ -27,7 +27,7 @@ ENDLESS = 1 << 40
 
 
 class AtBest(NamedTuple):
-    """What layers do at best on an array, each alone."""
+    """The best of layers on an array, each alone."""
 
     value: Fraction
     """What they take together."""
@@ -123,8 +123,8 @@ class Stages:
         *,
         ports: bool = True,
     ) -> AtBest | None:
-        """What the layers of a stage, each alone on the array within some shares of block RAM, take
-        with the best port widths.
+        """The best of the layers of a stage, each alone on the array within some shares of block
+        RAM, with the best port widths.
 
         Without ``ports`` these are each layer's own. None if that is not below ``top``.
         """
