@@ -36,8 +36,22 @@ def bound_and_seed(
 ) -> Start:
     """Give a search the bound and the rounded optima of geometric programs.
 
-    Returns what they found. Without a bound, the time was over, or the objective has no geometric
-    program: then these are of the least latency.
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    search : Search
+        Exact search of it.
+    options : SolveOptions
+        Time limit and interruption.
+    stages : Sequence of int, optional
+        Programs solved before each rounding.
+
+    Returns
+    -------
+    Start
+        What they found. Without a bound, the time was over, or the objective has no geometric
+        program: then these are of the least latency.
     """
     known = solver_start(problem, options, options.checkpoint(), stages=stages, model=search.model)
     if known.infeasible:
@@ -52,8 +66,24 @@ def bound_and_seed(
 def better_incumbent(
     problem: Problem, options: SolveOptions, incumbent: Configuration | None, known: Start
 ) -> Configuration | None:
-    """The best configuration that a short evolution finds from what is known; never worse than the
-    incumbent."""
+    """The best configuration that a short evolution finds from what is known.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    options : SolveOptions
+        Time limit and interruption.
+    incumbent : Configuration or None
+        The best known.
+    known : Start
+        Other configurations and fractional optima to begin with.
+
+    Returns
+    -------
+    Configuration or None
+        Never worse than the incumbent.
+    """
     evolve: Any = engine(Method.EVOLVE)  # which takes more than all engines do
     better: Solution = evolve(
         problem, replace(options, any_tie=True), start=incumbent, samples=SAMPLES, known=known
@@ -64,9 +94,26 @@ def better_incumbent(
 def close_coarse_boxes(problem: Problem, search: Search, options: SolveOptions) -> tuple[int, int]:
     """Drop the open boxes of coarse cells in which geometric programs prove that nothing better is.
 
-    A depth at which the most crowded cells stay open is given up at once. Returns how many cells
-    were bounded and boxes dropped; raises `NotPosynomialError` if the objective has no geometric
-    program.
+    A depth at which the most crowded cells stay open is given up at once.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    search : Search
+        Exact search of it.
+    options : SolveOptions
+        Time limit and interruption.
+
+    Returns
+    -------
+    tuple of int
+        How many cells were bounded, and boxes dropped.
+
+    Raises
+    ------
+    NotPosynomialError
+        If the objective has no geometric program.
     """
     should_stop = deadline(options.time_limit, options.stop)
     cells_tried = dropped = 0

@@ -19,11 +19,31 @@ def conclude(
     nodes: int = 0,
     seconds: float = 0.0,
 ) -> Certificate:
-    """The certificate of a search that has ended, with its best exact objective and a proven bound.
+    """Make the certificate of a search that has ended.
 
-    It was ``complete`` if nothing better, or nothing at all, is proven to be left, and
-    ``exhausted`` if the method had nothing more to try. Without the options, what the search was
-    told, nothing is said of why it ended unproven.
+    Parameters
+    ----------
+    value : Fraction or None
+        Its best objective, exactly; None: nothing was found.
+    lower_bound : Fraction or None
+        What no configuration is proven to be below; None: nothing is proven.
+    options : SolveOptions, optional
+        What the search was told; without them nothing is said of why it ended unproven.
+    method : str
+        The engine.
+    complete : bool, optional
+        Whether nothing better, or nothing at all, is proven to be left.
+    exhausted : bool, optional
+        Whether the method had nothing more to try.
+    nodes : int, optional
+        Boxes examined.
+    seconds : float, optional
+        Its time (s).
+
+    Returns
+    -------
+    Certificate
+        ``optimal`` only where bound and value are equal, exactly.
     """
     if complete:
         lower_bound = value

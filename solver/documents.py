@@ -117,8 +117,29 @@ class CertificateDocument(ProofDocument):
 def read_further(
     problem: Problem, configuration: Configuration, certificate: Certificate, at: str
 ) -> Certificate:
-    """A certificate whose further objectives were evaluated; refused where these are not those of
-    the problem, or contradict what is proven of them."""
+    """Evaluate the further objectives that a certificate states.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    configuration : Configuration
+        The answer.
+    certificate : Certificate
+        The certificate as it was read.
+    at : str
+        Place in the document.
+
+    Returns
+    -------
+    Certificate
+        The same with exact values.
+
+    Raises
+    ------
+    InputError
+        If they are not those of the problem, or contradict what is proven of them.
+    """
     then, value = certificate.then, problem.value(configuration)
     further = problem.among_optima(value)
     if then is None:
@@ -150,7 +171,22 @@ class ShortfallDocument(Document):
 
 
 def check_certificate(certificate: Certificate, value: Fraction | None, at: str) -> None:
-    """Refuse a certificate that contradicts the value it is about, or itself."""
+    """Refuse a certificate that contradicts the value it is about, or itself.
+
+    Parameters
+    ----------
+    certificate : Certificate
+        The certificate.
+    value : Fraction or None
+        The value.
+    at : str
+        Place in the document.
+
+    Raises
+    ------
+    InputError
+        Naming the field.
+    """
     status, bound = certificate.status, certificate.lower_bound
     if status.found != (value is not None):
         allowed = "a tiling and its metrics" if status.found else "null for tiling and metrics"

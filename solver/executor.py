@@ -72,15 +72,27 @@ class Executor(ABC):
         """How many jobs it runs at a time."""
 
     def run(self, jobs: Sequence[Job[T]], share: Share, tell: Tell | None = None) -> Outcomes[T]:
-        """Run jobs in their order; yields the number of each and what came of it, as they finish.
-        Those not begun are missing.
-
-        ``share`` gives the options of each job when it is handed over, or says that no more are to
-        be begun; when the ``stop`` of the options says so, none are either, and those under way end
-        with what they have. ``tell`` hears of progress, where that is known.
+        """Run jobs in their order.
 
         A process that dies may take others with it. The jobs that were under way are then suspect:
         they are run one by one when all others are done, so that only the one to blame fails.
+
+        Parameters
+        ----------
+        jobs : Sequence of Job
+            The jobs.
+        share : Share
+            Gives the options of each job when it is handed over, or None: no more are to be begun.
+            When the ``stop`` of the options says so, none are either, and those under way end with
+            what they have.
+        tell : Tell, optional
+            Told of progress, where that is known.
+
+        Yields
+        ------
+        tuple of int and object
+            The number of each job and its result, or the exception that it ended with, as they
+            finish; those not begun are missing.
         """
         heard = tell or _ignore
         suspects: list[int] = []

@@ -35,15 +35,40 @@ def solve_designs(
     report: Tell | None = None,
     finished: Finished | None = None,
 ) -> tuple[Solution, ...]:
-    """Solve problems, one per design; those not reached before a stop have status *unknown*.
+    """Solve problems, one per design.
 
-    The time limit is for all of them. The best of all comes first: designs that cannot beat it are
-    proven only in the time that is left (`ithaca.solver.schedule`). Engines that cannot be
-    interrupted get equal shares of it. So many ``threads`` are solved at a time, beyond 1 in
-    processes of their own; the exact engine's answers do not depend on that unless time is up.
-    ``starts`` are known configurations, or None, of each; ``report`` and ``finished`` hear of
-    progress and solutions as they are found. Raises `MemoryError` if the system killed a process
-    each time that it solved a problem.
+    The best of all comes first: designs that cannot beat it are proven only in the time that is
+    left (`ithaca.solver.schedule`). Engines that cannot be interrupted get equal shares of it. The
+    exact engine's answers do not depend on the number of threads unless time is up.
+
+    Parameters
+    ----------
+    problems : Sequence of Problem
+        The problems.
+    options : SolveOptions, optional
+        The time limit is for all of them.
+    method : Method, optional
+        The engine.
+    threads : int, optional
+        Problems solved at a time; beyond 1 in processes of their own.
+    starts : Sequence of Configuration or None, optional
+        A known configuration of each, or None.
+    rivals : Sequence of Hashable, optional
+        A key of each; problems of the same key are rivals. By default all are.
+    report : Tell, optional
+        Told of progress.
+    finished : Finished, optional
+        Told of solutions as they are found.
+
+    Returns
+    -------
+    tuple of Solution
+        One per problem; those not reached before a stop have status *unknown*.
+
+    Raises
+    ------
+    MemoryError
+        If the system killed a process each time that it solved a problem.
     """
     budget, initial = Budget(options or SolveOptions()), starts or [None] * len(problems)
     solutions: dict[int, Solution] = {}
@@ -78,12 +103,31 @@ def solve_together(
     rivals: Sequence[Hashable] | None = None,
     best_only: bool = False,
 ) -> Iterator[tuple[int, Solution | Exception]]:
-    """Solve problems within one budget, in rounds where the method can go on from where it was
-    (`ithaca.solver.schedule`).
+    """Solve problems within one budget, in rounds where the method can go on from where it was.
 
-    Yields the number of a problem with what came of it, perhaps several times: the last counts.
-    Problems of the same key in ``rivals`` (all, unless given) are rivals; ``best_only`` asks for no
-    more than the best of all.
+    Parameters
+    ----------
+    problems : Sequence of Problem
+        The problems.
+    budget : Budget
+        The time for all.
+    executor : Executor
+        What runs them.
+    method : Method
+        The engine.
+    starts : Sequence of Configuration or None
+        A known configuration of each, or None.
+    tell : Tell, optional
+        Told of progress.
+    rivals : Sequence of Hashable, optional
+        A key of each; problems of the same key are rivals. By default all are.
+    best_only : bool, optional
+        Whether no more than the best of all is asked for.
+
+    Yields
+    ------
+    tuple of int and Solution or Exception
+        The number of a problem with what came of it, perhaps several times: the last counts.
     """
     if method in (Method.AUTO, Method.EXACT):
         from ithaca.solver.schedule import Schedule
@@ -130,8 +174,26 @@ def solve_design(
     start: Configuration | None = None,
     method: Method = Method.EXACT,
 ) -> Solution:
-    """Solve one problem, with the course of the search in its certificate; if it is infeasible,
-    find out why."""
+    """Solve one problem; if it is infeasible, find out why.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    options : SolveOptions, optional
+        Time limit, gap and interruption.
+    report : Report, optional
+        Told the progress.
+    start : Configuration, optional
+        A configuration to begin with.
+    method : Method, optional
+        The engine.
+
+    Returns
+    -------
+    Solution
+        The answer, with the course of the search in its certificate.
+    """
     options = options or SolveOptions()
     tell = TraceRecorder(report=report)
     solution = _bounded(engine(method)(problem, options, tell, start), options)

@@ -55,12 +55,30 @@ def solver_start(
     model: BoundModel | None = None,
     rounding: bool = True,
 ) -> Start:
-    """Bound and seeds of a problem by geometric programs, so many (``stages``) before each
-    rounding.
+    """Bound and seeds of a problem by geometric programs.
 
     Where the objective is not posynomial there is no bound, and the seeds are those of the family's
-    first metric: they meet the same limits. When ``checkpoint`` raises `StoppedError` there are no
-    rounded configurations; rounding builds the exact engine's model unless it is given.
+    first metric: they meet the same limits.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    options : SolveOptions
+        Time limit and interruption.
+    checkpoint : Callable
+        Called now and then; when it raises `StoppedError` there are no rounded configurations.
+    stages : Sequence of int, optional
+        Programs solved before each rounding.
+    model : BoundModel, optional
+        The exact engine's model, by which is rounded; built unless it is given.
+    rounding : bool, optional
+        Whether to round.
+
+    Returns
+    -------
+    Start
+        What they found.
     """
     should_stop = deadline(options.time_limit, options.stop)
     bounded, search = problem, _search(problem)

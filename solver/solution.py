@@ -136,7 +136,24 @@ def make_solution(
     certificate: Certificate,
     shortfalls: tuple[Shortfall, ...] = (),
 ) -> Solution:
-    """Build a solution; its value comes from the Fraction reference, never from a solver."""
+    """Build a solution; its value comes from the Fraction reference, never from a solver.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    configuration : Configuration or None
+        The best one; None: none was found.
+    certificate : Certificate
+        What is proven.
+    shortfalls : tuple of Shortfall, optional
+        Limits that cannot be met.
+
+    Returns
+    -------
+    Solution
+        The solution.
+    """
     value = None if configuration is None else problem.value(configuration)
     return Solution(problem, configuration, value, certificate, shortfalls)
 

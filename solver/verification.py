@@ -50,9 +50,26 @@ class Claim(NamedTuple):
 
 
 def agree(claim: Claim, again: Claim, at: str) -> bool:
-    """Whether all that is claimed is proven again; False where time was too short for that.
+    """Whether all that is claimed is proven again.
 
-    Raises `InputError`, with its place ``at`` in the file, if what is claimed is false.
+    Parameters
+    ----------
+    claim : Claim
+        What a file claims.
+    again : Claim
+        What another search came to.
+    at : str
+        Place in the file.
+
+    Returns
+    -------
+    bool
+        False where time was too short for that.
+
+    Raises
+    ------
+    InputError
+        If what is claimed is false.
     """
     (value, bound, none), (other, proven, nothing) = claim, again
     if other is not None and (none or (bound is not None and float(other) < float(bound))):
@@ -100,10 +117,26 @@ def check_agreement(one: Solution, other: Solution) -> bool:
 
 
 def prove_again(solution: Solution, method: Method, options: SolveOptions) -> Solution:
-    """Ask a second engine for the proof of a solution: if both prove it, both are in its
-    certificate.
+    """Ask a second engine for the proof of a solution.
 
-    Raises `DisagreementError` if they contradict each other.
+    Parameters
+    ----------
+    solution : Solution
+        The solution.
+    method : Method
+        The second engine.
+    options : SolveOptions
+        Time limit and interruption.
+
+    Returns
+    -------
+    Solution
+        The same; if both prove it, both are in its certificate.
+
+    Raises
+    ------
+    DisagreementError
+        If they contradict each other.
     """
     again = engine(method)(
         solution.problem, replace(options, any_tie=True), start=solution.configuration
@@ -129,12 +162,28 @@ def _disagreement(one: Solution, other: Solution, what: str) -> str:
 
 
 def verify(recorded: Solution, options: SolveOptions, at: str) -> tuple[str, bool]:
-    """Prove again what a solution of a file claims; its value is taken to have been evaluated
-    again.
+    """Prove again what a solution of a file claims; its value was evaluated again when it was read.
 
-    Returned is what was found, in one line, and whether all that is claimed was confirmed. Raises
-    `InputError`, with its place ``at`` in the file, if a claim is false and its own engine does not
-    repeat it: the record was changed; `DisagreementError` if engines contradict each other.
+    Parameters
+    ----------
+    recorded : Solution
+        The solution.
+    options : SolveOptions
+        Time limit and interruption.
+    at : str
+        Place in the file.
+
+    Returns
+    -------
+    tuple of str and bool
+        What was found, in one line, and whether all that is claimed was confirmed.
+
+    Raises
+    ------
+    InputError
+        If a claim is false and its own engine does not repeat it: the record was changed.
+    DisagreementError
+        If engines contradict each other.
     """
     status, proof = recorded.certificate.status, recorded.certificate
     words = claimed(recorded, "no value", " re-evaluated")
@@ -203,8 +252,22 @@ def verify(recorded: Solution, options: SolveOptions, at: str) -> tuple[str, boo
 
 
 def claimed(answer: Any, nothing: str = "no configuration", evaluated: str = "") -> str:
-    """The claim of an answer in words: its status, its value, and its lower bound where that is not
-    the value."""
+    """The claim of an answer in words: its status, its value, and its lower bound.
+
+    Parameters
+    ----------
+    answer : object
+        Whatever has a value and a certificate.
+    nothing : str, optional
+        What is said where there is no value.
+    evaluated : str, optional
+        What is said behind a value.
+
+    Returns
+    -------
+    str
+        The words; the bound is left out where it is the value.
+    """
     value, proof = answer.value, answer.certificate
     words = (
         f"{proof.status.value}: {nothing if value is None else f'value {number(value)}{evaluated}'}"

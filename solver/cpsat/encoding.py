@@ -380,8 +380,22 @@ def _brief(node: Expression) -> str:
 def column_values(
     expression: Expression, quantities: Mapping[str, Rationals], count: int
 ) -> tuple[tuple[int, ...], Fraction]:
-    """Values of an expression over a table's quantities on all its (``count``) rows, as integers
-    and the step they count."""
+    """Values of an expression on all rows of a table, as integers.
+
+    Parameters
+    ----------
+    expression : Expression
+        The expression.
+    quantities : Mapping of str to Rationals
+        Columns of the quantities that it is over.
+    count : int
+        Rows of the table.
+
+    Returns
+    -------
+    tuple of tuple of int and Fraction
+        The integers, and the step that they count.
+    """
     try:
         exact: Rationals = expression.evaluate(quantities, RATIONAL_ARRAYS)
     except ZeroDivisionError:
@@ -395,8 +409,22 @@ def column_values(
 
 
 def divides_finely(product: Expression, quantities: Mapping[str, Rationals], most: int) -> bool:
-    """Whether a product of powers is, on every row of a table, a multiple of ``1/n`` for one n up
-    to ``most``."""
+    """Whether a product of powers is a multiple of one ``1/n`` on every row of a table.
+
+    Parameters
+    ----------
+    product : Expression
+        The product.
+    quantities : Mapping of str to Rationals
+        Columns of the quantities that it is over.
+    most : int
+        The largest n.
+
+    Returns
+    -------
+    bool
+        Whether it is.
+    """
     factors = product.factors if isinstance(product, Product) else ()
     over, under = (
         multiply(

@@ -256,14 +256,34 @@ def solve_cpsat(
     lower_bound: Fraction | None = None,
     threads: int = 1,
 ) -> Solution:
-    """Find the best configuration of a design by integer programming, with a proof, as all engines
-    do (`Engine`).
+    """Find the best configuration of a design by integer programming, with a proof.
 
-    No configuration has a smaller objective than ``lower_bound``, if one is given: the proof rests
-    on it. CP-SAT has so many ``threads``; with one, a search that runs to its end is repeatable.
-    The certificate's nodes are CP-SAT's branches, over all its runs. Raises `NotExpressibleError`
-    if CP-SAT cannot express the problem exactly; `RuntimeError` if CP-SAT and the Fraction
-    reference contradict each other: then one of them is wrong.
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    options : SolveOptions
+        Time limit, gap and interruption.
+    report : Report, optional
+        Told the progress.
+    start : Configuration, optional
+        A configuration to begin with.
+    lower_bound : Fraction, optional
+        What no configuration has a smaller objective than: the proof rests on it.
+    threads : int, optional
+        Threads of CP-SAT; with one, a search that runs to its end is repeatable.
+
+    Returns
+    -------
+    Solution
+        The best; the nodes of its certificate are CP-SAT's branches, over all its runs.
+
+    Raises
+    ------
+    NotExpressibleError
+        If CP-SAT cannot express the problem exactly.
+    RuntimeError
+        If CP-SAT and the Fraction reference contradict each other: then one of them is wrong.
     """
     began = time.perf_counter()
     state = unsearched(problem, start)

@@ -88,11 +88,28 @@ def build_integer_model(
     cutoff: Fraction | None = None,
     checkpoint: Callable[[], None] = never,
 ) -> IntegerModel | None:
-    """State a problem to CP-SAT; None if an axis has no candidate rows.
+    """State a problem to CP-SAT.
 
-    No configuration may have an objective below ``lower_bound``, and those above ``cutoff``, one
-    that is known, are of no interest. Raises `NotExpressibleError` where CP-SAT cannot express the
-    problem exactly. What ``checkpoint``, called now and then, raises ends the preparation.
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    lower_bound : Fraction, optional
+        What no configuration has an objective below.
+    cutoff : Fraction, optional
+        An objective that is known: those above are of no interest.
+    checkpoint : Callable, optional
+        Called now and then; what it raises ends the preparation.
+
+    Returns
+    -------
+    IntegerModel or None
+        The model; None if an axis has no candidate rows.
+
+    Raises
+    ------
+    NotExpressibleError
+        Where CP-SAT cannot express the problem exactly.
     """
     symbolic = problem.symbolic()
     tables = candidate_tables(problem, symbolic, checkpoint)

@@ -108,8 +108,22 @@ class Aim:
 def encode_ratio(
     encoder: Encoder, objective: Expression, cutoff: Fraction | None = None
 ) -> RatioObjective:
-    """Encode an objective, quotient or not; values above the cutoff are of no interest, and may be
-    excluded."""
+    """Encode an objective, quotient or not.
+
+    Parameters
+    ----------
+    encoder : Encoder
+        The model.
+    objective : Expression
+        The objective.
+    cutoff : Fraction, optional
+        Values above it are of no interest, and may be excluded.
+
+    Returns
+    -------
+    RatioObjective
+        The objective in the model.
+    """
     quotient = encoder.quotient(objective)
     with quotient.explained():
         under = encoder.encode(quotient.under)
@@ -143,7 +157,24 @@ class Outcome:
 def minimize_ratio(
     encoder: Encoder, objective: RatioObjective, seconds: float | None = None, threads: int = 1
 ) -> Outcome:
-    """Minimise an objective encoded in a finished model, for so many seconds at most."""
+    """Minimise an objective encoded in a finished model.
+
+    Parameters
+    ----------
+    encoder : Encoder
+        The model.
+    objective : RatioObjective
+        The objective.
+    seconds : float, optional
+        Time limit (s).
+    threads : int, optional
+        Threads of CP-SAT.
+
+    Returns
+    -------
+    Outcome
+        Bounds of the least value, and a solution.
+    """
     began = time.perf_counter()
     value: Fraction | None = None
     quantities: Mapping[str, int] = {}

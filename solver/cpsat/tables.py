@@ -35,11 +35,26 @@ WORTHWHILE = 0.01
 def candidate_tables(
     problem: Problem, symbolic: SymbolicProblem, checkpoint: Callable[[], None] = never
 ) -> tuple[Table, ...]:
-    """The rows of every axis that an optimum may need. What ``checkpoint``, called now and then,
-    raises ends the preparation.
+    """The rows of every axis that an optimum may need.
 
-    Refused are objectives and limits that divide by what may be 0, and axes with too many rows for
-    CP-SAT.
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    symbolic : SymbolicProblem
+        The same as expressions.
+    checkpoint : Callable, optional
+        Called now and then; what it raises ends the preparation.
+
+    Returns
+    -------
+    tuple of Table
+        One per axis.
+
+    Raises
+    ------
+    NotExpressibleError
+        For objectives and limits that divide by what may be 0, and axes with too many rows.
     """
     space = problem.space
     columns = dominance_columns(space, symbolic, checkpoint)

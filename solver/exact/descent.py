@@ -15,11 +15,22 @@ ROUNDS = 8
 def descend(
     configurations: Configurations, counts: Sequence[int], start: Sequence[int]
 ) -> tuple[list[int], float] | None:
-    """Improve a configuration axis by axis from a row of each, each time choosing the best of all
-    rows.
+    """Improve a configuration axis by axis, each time by the best of all rows.
 
-    Found are the rows of a feasible configuration that no change of one axis improves, and its
-    objective, up to rounding; None if none was met.
+    Parameters
+    ----------
+    configurations : Configurations
+        What values configurations.
+    counts : Sequence of int
+        Rows of each axis.
+    start : Sequence of int
+        A row of each axis.
+
+    Returns
+    -------
+    tuple of list of int and float, or None
+        The rows of a feasible configuration that no change of one axis improves, and its objective,
+        up to rounding; None if none was met.
     """
     rows = [int(row) for row in start]
     best, settled = (np.inf, np.inf), 0

@@ -18,6 +18,22 @@ def solve_exact(
     report: Report | None = None,
     start: Configuration | None = None,
 ) -> Solution:
-    """Find the best configuration of a design, with a proof; the arguments are those of all engines
-    (`Engine`)."""
+    """Find the best configuration of a design, with a proof.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    options : SolveOptions
+        Time limit, gap and interruption.
+    report : Report, optional
+        Told the progress.
+    start : Configuration, optional
+        A configuration to begin with.
+
+    Returns
+    -------
+    Solution
+        The best configuration with its certificate.
+    """
     return ProofState(problem, start, others=False).solve(options, report)

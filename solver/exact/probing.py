@@ -38,10 +38,27 @@ def probe(
     offer: Callable[[Configuration], Fraction | None],
     checkpoint: Callable[[], None],
 ) -> list[Table]:
-    """The tables without rows that are in no configuration better than the incumbent.
+    """Drop rows that are in no configuration better than the incumbent.
 
-    ``value`` is its objective; ``offer`` takes a configuration that may be better, and returns the
-    best objective. See `build_model` for ``checkpoint``.
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    lowered : LoweredProblem
+        Its compiled bounds.
+    tables : Sequence of Table
+        The rows of every axis.
+    value : Fraction or None
+        The objective of the incumbent.
+    offer : Callable
+        Takes a configuration that may be better, and returns the best objective.
+    checkpoint : Callable
+        Called now and then; what it raises ends the preparation.
+
+    Returns
+    -------
+    list of Table
+        The tables without them.
     """
     left, before = list(tables), 0
     draw = np.random.default_rng(0)

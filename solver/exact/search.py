@@ -70,8 +70,24 @@ def check_bound(
     *,
     infeasible: bool = False,
 ) -> None:
-    """Refuse loudly what was proven elsewhere if the value of a configuration contradicts it: it
-    would pass for a proof."""
+    """Refuse loudly what was proven elsewhere if the value of a configuration contradicts it.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    value : Fraction or None
+        The value of a configuration.
+    lower_bound : Fraction or None
+        The bound.
+    infeasible : bool, optional
+        Whether it was proven that there is no configuration.
+
+    Raises
+    ------
+    DisagreementError
+        If they contradict each other: the bound would pass for a proof.
+    """
     if value is not None and (infeasible or (lower_bound is not None and lower_bound > value)):
         proven = (
             "infeasibility"

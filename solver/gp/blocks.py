@@ -53,7 +53,22 @@ class Blocks:
 def compile_posynomials(
     posynomials: Sequence[Posynomial], column: Mapping[str, int], columns: int
 ) -> Blocks:
-    """Write posynomials as blocks. Those without terms are left out, for 0 ≤ 1."""
+    """Write posynomials as blocks; those without terms are left out, for 0 ≤ 1.
+
+    Parameters
+    ----------
+    posynomials : Sequence of Posynomial
+        The posynomials.
+    column : Mapping of str to int
+        The column of each quantity.
+    columns : int
+        How many columns there are.
+
+    Returns
+    -------
+    Blocks
+        The blocks.
+    """
     posynomials = [p for p in posynomials if p.terms]
     terms = [(exponents, c) for p in posynomials for exponents, c in p.terms.items()]
     matrix = np.zeros((len(terms), columns))

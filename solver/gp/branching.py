@@ -40,10 +40,21 @@ class Split:
 
 
 def choose_split(model: GeometricModel, ranges: Ranges, point: Vector) -> Split | None:
-    """The split of a sharpened region that should raise the bound most; None for a region of a
-    single configuration.
+    """The split of a sharpened region that should raise the bound most.
 
-    ``point`` are the logarithms of the base columns at the fractional optimum.
+    Parameters
+    ----------
+    model : GeometricModel
+        The model.
+    ranges : Ranges
+        The region.
+    point : ndarray
+        Logarithms of the base columns at the fractional optimum.
+
+    Returns
+    -------
+    Split or None
+        The split; None for a region of a single configuration.
     """
     full = np.concatenate([point, model.derivation @ point])
     for candidates in (_first_choices, _second_choices, _halves):

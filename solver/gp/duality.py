@@ -17,11 +17,24 @@ from ithaca.solver.gp.program import GeometricProgram
 
 
 def certified_bound(program: GeometricProgram, point: Vector, multipliers: Vector) -> float:
-    """A number that the program's cost variable is proven not to be below; −inf if nothing is
-    proven.
+    """A number that the program's cost variable is proven not to be below.
 
-    Any point (where the weights are taken) and any multipliers that are not negative give a valid
-    bound; the rounding of this computation is subtracted.
+    Any point and any multipliers that are not negative give a valid bound; the rounding of this
+    computation is subtracted.
+
+    Parameters
+    ----------
+    program : GeometricProgram
+        The program.
+    point : ndarray
+        Logarithms of the variables, where the weights are taken.
+    multipliers : ndarray
+        One per constraint.
+
+    Returns
+    -------
+    float
+        The bound (a logarithm); −inf if nothing is proven.
     """
     if not (np.isfinite(point).all() and np.isfinite(multipliers).all()):
         return -np.inf
@@ -45,6 +58,20 @@ def certified_bound(program: GeometricProgram, point: Vector, multipliers: Vecto
 
 
 def proves_infeasible(program: GeometricProgram, point: Vector, multipliers: Vector) -> bool:
-    """Whether multipliers of an elastic program (`GeometricProgram.elastic`) prove that no point
-    meets all constraints."""
+    """Whether multipliers of an elastic program prove that no point meets all constraints.
+
+    Parameters
+    ----------
+    program : GeometricProgram
+        The elastic program (`GeometricProgram.elastic`).
+    point : ndarray
+        Logarithms of the variables.
+    multipliers : ndarray
+        One per constraint.
+
+    Returns
+    -------
+    bool
+        Whether they prove it.
+    """
     return certified_bound(program, point, multipliers) > 0

@@ -93,8 +93,24 @@ class Callbacks:
 def minimize(
     callbacks: object, start: Vector, bounds: Sequence[Vector], options: Mapping[str, Any]
 ) -> Optimum:
-    """Let Ipopt minimise what `cyipopt` callbacks state, within lower and upper bounds of
-    variables, then of constraints."""
+    """Let Ipopt minimise what `cyipopt` callbacks state.
+
+    Parameters
+    ----------
+    callbacks : object
+        Values and derivatives.
+    start : ndarray
+        The first point.
+    bounds : Sequence of ndarray
+        Lower and upper bounds of variables, then of constraints.
+    options : Mapping of str to object
+        Options of Ipopt.
+
+    Returns
+    -------
+    Optimum
+        The last point and its multipliers.
+    """
     import cyipopt  # costs half a second: only who solves pays
 
     low, high, least, most = bounds
@@ -119,10 +135,24 @@ def solve_program(
     patience: int | None = None,
     options: Mapping[str, Any] | None = None,
 ) -> Optimum:
-    """Minimise a program, from the middle of its box unless told otherwise.
+    """Minimise a geometric program.
 
-    After ``patience`` iterations Ipopt gives up; then, giving up includes wherever it must restore
-    feasibility, which takes long and mostly means that there is none.
+    Parameters
+    ----------
+    program : GeometricProgram
+        The program.
+    start : ndarray, optional
+        The first point; by default the middle of its box.
+    patience : int, optional
+        Iterations after which Ipopt gives up; then, giving up includes wherever it must restore
+        feasibility, which takes long and mostly means that there is none.
+    options : Mapping of str to object, optional
+        Further options of Ipopt.
+
+    Returns
+    -------
+    Optimum
+        The last point and its multipliers.
     """
     low, high, count = program.low, program.high, program.blocks.sizes.size
     first = 0.5 * (low + high) if start is None else np.clip(start, low, high)

@@ -47,10 +47,25 @@ def round_points(
     model: BoundModel | None = None,
     optima: int = OPTIMA,
 ) -> tuple[Configuration, ...]:
-    """Feasible configurations near the first fractional optima (a value per quantity each), the
-    best ``count`` of them first.
+    """Feasible configurations near fractional optima.
 
-    The exact engine's model of the problem is built unless it is given.
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    points : Sequence of Mapping of str to float
+        The optima: a value per quantity each.
+    count : int
+        How many are wanted.
+    model : BoundModel, optional
+        The exact engine's model of the problem; built unless it is given.
+    optima : int, optional
+        How many of the points are rounded.
+
+    Returns
+    -------
+    tuple of Configuration
+        The best first.
     """
     model = model or build_model(problem)
     if not all(tree.table.count for tree in model.trees):

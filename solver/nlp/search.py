@@ -142,10 +142,21 @@ def _is_new(optimum: LocalOptimum, known: list[LocalOptimum]) -> bool:
 def starting_points(
     ranges: Mapping[str, tuple[float, float]], seed: int, known: Mapping[str, float] | None = None
 ) -> Iterator[Mapping[str, float]]:
-    """Starting points without end: what is known, the middle of all ranges, then random points in
-    them (of logarithms).
+    """Starting points without end: what is known, the middle of all ranges, then random ones.
 
-    The same seed gives the same points.
+    Parameters
+    ----------
+    ranges : Mapping of str to tuple of float
+        Ends of every quantity; random points are uniform in their logarithms.
+    seed : int
+        The same seed gives the same points.
+    known : Mapping of str to float, optional
+        The first point.
+
+    Yields
+    ------
+    Mapping of str to float
+        A value per quantity.
     """
     if known is not None:
         yield known

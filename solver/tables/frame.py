@@ -49,8 +49,19 @@ def build_model(
 ) -> BoundModel:
     """Relax a problem, build its tables and trees, and compile its bounds.
 
-    What ``checkpoint``, called now and then, raises ends the preparation. ``narrow`` may leave rows
-    out before trees are built.
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    checkpoint : Callable, optional
+        Called now and then; what it raises ends the preparation.
+    narrow : Callable, optional
+        Leaves rows out before trees are built.
+
+    Returns
+    -------
+    BoundModel
+        The model.
     """
     lowered = lower_problem(problem, checkpoint)
     built = build_tables(problem.space, lowered.columns, checkpoint)

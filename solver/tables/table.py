@@ -68,11 +68,25 @@ def build_table(
     prune: bool = True,
     alike: Sequence[str] = (),
 ) -> Table:
-    """Enumerate the rows of an axis, evaluate the columns, and drop dominated rows where ``prune``
-    says so.
+    """Enumerate the rows of an axis, and evaluate columns.
 
-    Where quantities are named that must be ``alike``, only rows that agree in them dominate each
-    other. What ``checkpoint``, called now and then, raises ends the preparation.
+    Parameters
+    ----------
+    axis : Axis
+        The axis.
+    columns : Sequence of Column
+        The columns.
+    checkpoint : Callable, optional
+        Called now and then; what it raises ends the preparation.
+    prune : bool, optional
+        Whether dominated rows are dropped.
+    alike : Sequence of str, optional
+        Quantities in which rows must agree for one to dominate another.
+
+    Returns
+    -------
+    Table
+        The rows with their columns.
     """
     if alike:
         axis = replace(
