@@ -69,7 +69,24 @@ class Binding:
 def bottleneck(
     design: Design, configuration: Mapping[str, int], expression: Expression, name: str
 ) -> Part:
-    """The tree of the parts of an expression over a design's metrics."""
+    """The tree of the parts of an expression over a design's metrics.
+
+    Parameters
+    ----------
+    design : Design
+        The design.
+    configuration : Mapping of str to int
+        The configuration.
+    expression : Expression
+        Over metrics.
+    name : str
+        The name of the whole.
+
+    Returns
+    -------
+    Part
+        The whole with its parts, each with its value.
+    """
     metrics, named = design.parts(given(configuration), TRACED)
     whole = traced(expression.evaluate(metrics, TRACED))
     names: dict[int, str] = {}

@@ -65,8 +65,22 @@ class Design(ABC):
     def metrics(
         self, values: NumbersByName, numbers: NumberSystem, names: Collection[str] | None = None
     ) -> dict[str, Any]:
-        """The metrics asked for (by default all) at values of its quantities, in any number
-        system."""
+        """The metrics of a configuration, or of many, in any number system.
+
+        Parameters
+        ----------
+        values : Mapping of str to number
+            Values of the quantities.
+        numbers : NumberSystem
+            The number system.
+        names : Collection of str, optional
+            The metrics that are wanted; by default all.
+
+        Returns
+        -------
+        dict
+            Values by metric.
+        """
 
     def most(self, metric: str) -> Fraction | None:
         """A proven upper bound of a metric over all configurations; None where none is known."""

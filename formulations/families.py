@@ -44,8 +44,22 @@ def profile_of(design: Design) -> Profile[Any]:
 
 @cache
 def module_of(place: str, family: str, part: str = "") -> ModuleType | None:
-    """The module of a family in a package of a later layer, or a part of it, which draws or prints
-    what is its own; None where it has none."""
+    """The module of a family in a package of a later layer, for what is its own there.
+
+    Parameters
+    ----------
+    place : str
+        The package, such as ``ithaca.studies.families``.
+    family : str
+        The family.
+    part : str, optional
+        A module within that of the family.
+
+    Returns
+    -------
+    module or None
+        None where the family has none.
+    """
     name = f"{place}.{family}"
     if find_spec(name) is None or (part and find_spec(f"{name}.{part}") is None):
         return None

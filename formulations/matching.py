@@ -111,8 +111,20 @@ class MatchingRule(Enum):
     ratio."""
 
     def allows(self, first: Leaf, second: Leaf, one: Leaf, other: Leaf) -> bool:
-        """Whether two leaves of an intrinsic may be two of a computation: ``one`` the first of
-        them, ``other`` the second."""
+        """Whether two leaves of an intrinsic may be two of a computation.
+
+        Parameters
+        ----------
+        first, second : Leaf
+            Those of the intrinsic.
+        one, other : Leaf
+            Those of the computation: ``first`` would be ``one``, ``second`` ``other``.
+
+        Returns
+        -------
+        bool
+            Whether they may.
+        """
         ours, theirs = meeting(first, second), meeting(one, other)
         if (ours is Operation.TIMES) != (theirs is Operation.TIMES):
             return False

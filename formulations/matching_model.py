@@ -24,15 +24,33 @@ def matches(
     *,
     partial: bool = False,
 ) -> tuple[Match, ...]:
-    """Every legal match of a computation, or of its stages if it multiplies more factors than the
-    intrinsic; none is missing.
+    """Every legal match of a computation, or of its stages if it multiplies more factors.
 
     Of matches that differ only by an exchange of names in the intrinsic, such as operands of a
     matrix product of equal sizes, one is given. They stand stage by stage: fewest calls, longest
-    runs of words, inner loops first. Partial ones are given where a stage has no other: those that
-    leave the fewest loops of the intrinsic idle.
+    runs of words, inner loops first.
 
-    Raises `InputError` if there are more than `MOST`.
+    Parameters
+    ----------
+    whole : Computation
+        The computation.
+    intrinsic : Computation
+        The intrinsic.
+    rule : MatchingRule, optional
+        When a match is legal.
+    partial : bool, optional
+        Whether, where a stage has no other, those are given that leave the fewest loops of the
+        intrinsic idle.
+
+    Returns
+    -------
+    tuple of Match
+        All of them; none is missing.
+
+    Raises
+    ------
+    InputError
+        If there are more than `MOST`.
     """
     own = _matches(intrinsic, intrinsic, MatchingRule.CONSISTENT)
     exchanges = [match.loops for match in own if match.spans == intrinsic.sizes]

@@ -99,8 +99,24 @@ class Objective:
 def read_objective(text: str, where: str, allowed: Collection[str] | None) -> Objective:
     """Read an objective such as ``latency + 100*dsp``, or several in order: ``latency,energy``.
 
-    Raises `InputError`, whose line begins with ``where``, if one is no expression over the names
-    that are allowed.
+    Parameters
+    ----------
+    text : str
+        The objective.
+    where : str
+        What error lines begin with.
+    allowed : Collection of str or None
+        Names of metrics; None: any.
+
+    Returns
+    -------
+    Objective
+        The objective.
+
+    Raises
+    ------
+    InputError
+        If one is no expression over these names.
     """
     objective: Objective | None = None
     parts = split_values(text)

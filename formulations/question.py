@@ -306,7 +306,27 @@ def parse_limits(words: Mapping[str, object] | Sequence[str]) -> dict[str, Bound
 
 
 def parse_upper(name: str, value: object, where: str = "") -> Bound:
-    """The upper limit of a metric, or of an expression over metrics: a number, a share, or none."""
+    """Read the upper limit of a metric, or of an expression over metrics.
+
+    Parameters
+    ----------
+    name : str
+        The metric or expression.
+    value : object
+        A number, a share such as ``50%``, or ``none``.
+    where : str, optional
+        What error lines begin with.
+
+    Returns
+    -------
+    Fraction or Share or None
+        The limit; None: there is none.
+
+    Raises
+    ------
+    InputError
+        If the value is none of these.
+    """
     if value is None or value == "none":
         return None
     if isinstance(value, str) and value.endswith("%"):

@@ -208,12 +208,25 @@ def _magnitude(
 def without_cancellation(
     bound: Expression, signed: Collection[str] = (), *, upper: bool = False
 ) -> Expression:
-    """A bound moved outwards by the rounding of what it subtracts, so that its error is relative to
-    itself.
+    """A bound moved outwards by the rounding of what it subtracts, so that its error is relative.
 
     The error of an extremum is that of an argument; sums and products of what is not negative are
     no smaller than their terms, and their errors relative to themselves where those of terms and
     factors are: only these are moved.
+
+    Parameters
+    ----------
+    bound : Expression
+        The bound.
+    signed : Collection of str, optional
+        Symbols that may be negative.
+    upper : bool, optional
+        Whether it is an upper bound.
+
+    Returns
+    -------
+    Expression
+        The bound, moved.
     """
     known: dict[Expression, Expression] = {}  # bounds share most of their parts
 
@@ -257,11 +270,24 @@ def _not_negative(node: Expression, signed: Collection[str]) -> bool:
 
 
 def bound_of_divisor(bound: Expression, signed: Collection[str], *, upper: bool) -> Expression:
-    """A bound of what is positive, moved by the rounding of what it subtracts, for expressions that
-    divide by it.
+    """A bound of what is positive, moved by the rounding of what it subtracts, to divide by.
 
     Differences within extrema are moved by themselves: they may be much larger than the extremum.
     Ceilings are whole, and moved already.
+
+    Parameters
+    ----------
+    bound : Expression
+        The bound.
+    signed : Collection of str
+        Symbols that may be negative.
+    upper : bool
+        Whether it is an upper bound.
+
+    Returns
+    -------
+    Expression
+        The bound, moved.
     """
     if not subtracts(bound, signed) or isinstance(bound, CeilingDivision):
         return bound
@@ -286,6 +312,22 @@ def ceiling_of_bound(
     negative and towards it for such a lower one. For negative numbers the directions change places;
     where the sign is not known, the further of both is taken. What the bound subtracts may cancel:
     it is moved before by the rounding of its largest intermediate result (`without_cancellation`).
+
+    Parameters
+    ----------
+    bound : Expression
+        The bound.
+    signed : Collection of str
+        Symbols that may be negative.
+    upper : bool
+        Whether it is an upper bound.
+    nonnegative : bool
+        Whether the bound is known not to be negative.
+
+    Returns
+    -------
+    Expression
+        Its ceiling.
     """
     bound = without_cancellation(bound, signed, upper=upper)
     towards_zero = 1 - Fraction(1, 2**40)
