@@ -294,8 +294,7 @@ class ProofState:
     # -- engines -----------------------------------------------------------------------
 
     def _prepare(self, budget: Budget) -> bool:
-        """Build the tables of exact search; false if enough is known without them, or time is
-        up."""
+        """Build the tables of exact search; false if they are not needed, or time is up."""
         if self._stage is not None:
             self._begin(StagedSearch(self.problem, self._stage, budget.options), STAGED)
             return True
@@ -325,8 +324,7 @@ class ProofState:
         return True
 
     def _explore_narrower(self, budget: Budget, report: Report | None) -> None:
-        """Search narrower spaces first, until each is proven or has had an equal part of the first
-        time limit."""
+        """Search narrower spaces first, each until it is proven or has had its part of the time."""
 
         def tell(progress: Progress) -> None:
             if report is not None:
@@ -400,8 +398,7 @@ class ProofState:
     def _look_ahead(
         self, options: SolveOptions, stages: Sequence[int], *, rounding: bool = False
     ) -> None:
-        """A lower bound, and near what to look for an incumbent, without exact search or its
-        tables."""
+        """Bound, and look where an incumbent may be, without exact search or its tables."""
         from ithaca.solver.seeding import solver_start
 
         self._looked_ahead, state = True, self.state

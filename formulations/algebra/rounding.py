@@ -93,8 +93,7 @@ def cutoff(target: Fraction) -> float:
 
 
 def may_be_tied(bounds: Floats, target: Fraction) -> Mask:
-    """Which bounds floats cannot tell from the target: the others are below it in truth, or above
-    `cutoff`."""
+    """Which bounds floats cannot tell from the target; others are below it, or above `cutoff`."""
     nearest = float(target)
     tied: Mask = bounds >= nearest - 2 * ROUNDING * abs(nearest)
     return tied

@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
-from math import prod
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -20,9 +18,9 @@ from pydantic import AfterValidator, Field
 from ithaca.files.documents import Document, load_document, validated
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted, refuse
-from ithaca.files.numbers import fraction
 from ithaca.formulations.schema import Count
 from ithaca.formulations.spatial.architecture import Architecture, Compute, Level
+from ithaca.formulations.spatial.architecture_elements import Element
 from ithaca.formulations.spatial.energy_files import (
     BurstsFile,
     EnergyTables,
@@ -46,36 +44,6 @@ TAGS = ("!Container", "!Component")
 
 #: Names of files in a folder that has an architecture.
 ARCHITECTURE_FILES, ENERGY_FILES = ("arch.yaml", "architecture.yaml"), ("ert.yaml", "ERT.yaml")
-
-#: Attributes that nothing counted here depends on: they describe a component to Accelergy, whose
-#: energies are given.
-DESCRIPTIVE = frozenset(
-    """technology cell_technology voltage temperature latency cycle_time global_cycle_seconds
-    n_banks num_banks num-banks n_ports num_ports num-ports n_rd_ports n_wr_ports n_rdwr_ports type
-    area cluster-area cluster_area size_unit has_power_gating data_storage_width version exponent
-    mantissa""".split()  # noqa: SIM905
-)
-
-#: Attributes that may be given only with the value by which they change nothing.
-NEUTRAL: Mapping[str, tuple[Any, ...]] = {
-    **dict.fromkeys(
-        ("min-utilization", "min_utilization", "metadata_datawidth", "metadata-word-bits"), (0,)
-    ),
-    **dict.fromkeys(("addr-gen-energy", "addr_gen_energy"), (0,)),
-    **dict.fromkeys(
-        ("allow_overbooking", "allow-overbooking", "power_gating", "reduction_supported"), (False,)
-    ),
-    **dict.fromkeys(
-        (
-            "concordant_compressed_tile_traversal",
-            "tile_partition_supported",
-            "decompression_supported",
-        ),
-        (False,),
-    ),
-    "is_sparse": (False,),
-    "multicast_supported": (True,),
-}
 
 
 def load(path: Path) -> Any:
@@ -219,100 +187,7 @@ class ArchitectureFile(Document):
     network: NetworksFile | None = None
 
 
-@dataclass
-class _Part:
-    """A component of an architecture file; attributes are taken out as they are read."""
-
-    name: str
-    kind: str
-    attributes: dict[str, Any]
-    mesh: tuple[int, int] | int
-    """Instances along X and Y, or in all, that containers say there are."""
-    width_is_block: bool
-    """Whether a width says how many words a block has (``nodes``), else how many blocks a
-    cluster."""
-    where: str
-    keeps: frozenset[str] | None = None
-
-    @property
-    def is_compute(self) -> bool:
-        kind, sized = (
-            self.kind.lower(),
-            self.attributes.keys() & {"entries", "bytes", "depth", "memory_depth", "sizeKB"},
-        )
-        return not sized and any(
-            word in kind for word in ("mac", "multiplier", "compute", "arithmetic")
-        )
-
-    def take(self, *names: str) -> Any:
-        """The value of an attribute under any of its names; None where it has none."""
-        present = [name for name in names if name in self.attributes]
-        if len(present) > 1:
-            raise refuse(
-                self.where, f"{self.name} has {present[0]} and {present[1]}; allowed: one of them"
-            )
-        return self.attributes.pop(present[0]) if present else None
-
-    def number(self, *names: str, least: int = 0) -> Fraction | None:
-        value = self.take(*names)
-        if value is None:
-            return None
-        if isinstance(value, bool) or not isinstance(value, int | float) or value < least:
-            raise refuse(
-                self.where,
-                f"{self.name}.{names[0]} is {quoted(value)}; allowed: a number of at least {least}",
-            )
-        return fraction(value)
-
-    def integer(self, *names: str) -> int | None:
-        value = self.number(*names, least=1)
-        if value is not None and value.denominator != 1:
-            raise refuse(
-                self.where,
-                f"{self.name}.{names[0]} is {quoted(float(value))}; allowed: a positive integer",
-            )
-        return None if value is None else int(value)
-
-    def instances(self) -> dict[str, Any]:
-        """Instances and mesh: the attributes' own, else what the containers around it say."""
-        stated, x, y = (
-            self.integer("instances"),
-            self.integer("meshX", "mesh_x"),
-            self.integer("meshY", "mesh_y"),
-        )
-        if isinstance(self.mesh, tuple) and (stated, x, y) == (None, None, None):
-            return {"instances": prod(self.mesh), "mesh_x": self.mesh[0], "mesh_y": self.mesh[1]}
-        around = self.mesh if isinstance(self.mesh, int) else prod(self.mesh)
-        count = stated or (x * y if x and y else around)
-        x = x if x is not None else count // y if y else count
-        y = y if y is not None else count // x
-        if x * y != count:
-            raise refuse(
-                self.where,
-                f"{self.name} has {count} instances on a mesh of "
-                f"{x}·{y}; allowed: a mesh of as many",
-            )
-        return {"instances": count, "mesh_x": x, "mesh_y": y}
-
-    def finish(self) -> None:
-        """Refuse attributes that nobody has read."""
-        for name, value in self.attributes.items():
-            if name in DESCRIPTIVE or (name in NEUTRAL and value in NEUTRAL[name]):
-                continue
-            if name.startswith("network") and value == 0:  # an energy, for one
-                continue
-            allowed = (
-                f"{name}: {str(NEUTRAL[name][0]).lower()}"
-                if name in NEUTRAL
-                else "attributes that the model counts"
-            )
-            raise refuse(
-                self.where,
-                f"attribute {quoted(name)} of {self.name} is not supported; allowed: {allowed}",
-            )
-
-
-def _parts(tree: _Tree, where: str) -> Iterator[_Part]:
+def _parts(tree: _Tree, where: str) -> Iterator[Element]:
     if str(tree.version) not in ("0.2", "0.3", "0.4"):
         raise refuse(where, f"version is {quoted(tree.version)}; allowed: 0.4")
     if bool(tree.subtree) == bool(tree.nodes):
@@ -327,25 +202,27 @@ def _parts(tree: _Tree, where: str) -> Iterator[_Part]:
         yield from _of_branch(tree.subtree[0], f"{where}.subtree[0]", 1)
 
 
-def _of_branch(branch: _Branch, where: str, around: int) -> Iterator[_Part]:
+def _of_branch(branch: _Branch, where: str, around: int) -> Iterator[Element]:
     name, times = _named(branch.name)
-    _Part(name, "", dict(branch.attributes or {}), 1, False, where).finish()
+    Element(name, "", dict(branch.attributes or {}), 1, False, where).finish()
     for place, entry in enumerate(branch.local):
         own, more = _named(entry.name)
         at = f"{where}.local[{place}]"
-        yield _Part(own, entry.kind, dict(entry.attributes or {}), around * times * more, False, at)
+        yield Element(
+            own, entry.kind, dict(entry.attributes or {}), around * times * more, False, at
+        )
     for inner in branch.subtree:
         yield from _of_branch(inner, f"{where}.subtree[0]", around * times)
 
 
-def _of_nodes(nodes: list[_Node], where: str) -> Iterator[_Part]:
+def _of_nodes(nodes: list[_Node], where: str) -> Iterator[Element]:
     """Nodes are inside those before them; what is spatial in one multiplies all that follow."""
     x = y = 1
     for place, node in enumerate(nodes):
         name, times = _named(node.name)
         x, y = x * node.spatial.meshX * times, y * node.spatial.meshY
         kept = node.constraints.dataspace
-        part = _Part(
+        part = Element(
             name, node.kind, dict(node.attributes or {}), (x, y), True, f"{where}[{place}]"
         )
         if node.tag == "Component":
@@ -367,7 +244,7 @@ def _named(text: str) -> tuple[str, int]:
     return match[1], int(match[3]) - int(match[2]) + 1 if match[2] else 1
 
 
-def _level(part: _Part, table: Mapping[str, Mapping[str, Fraction]]) -> Level:
+def _level(part: Element, table: Mapping[str, Mapping[str, Fraction]]) -> Level:
     bits = part.integer("word_bits", "word-bits", "word_width", "datawidth") or 16
     block, cluster = (
         part.integer("block_size", "block-size", "n_words"),
@@ -409,7 +286,7 @@ def _level(part: _Part, table: Mapping[str, Mapping[str, Fraction]]) -> Level:
     return level
 
 
-def _capacity(part: _Part, bits: int, row: int) -> tuple[int | None, tuple[tuple[str, int], ...]]:
+def _capacity(part: Element, bits: int, row: int) -> tuple[int | None, tuple[tuple[str, int], ...]]:
     """Words of an instance, and of its parts for one tensor each, where sizes name tensors; a row
     has ``row`` words."""
     names = (("entries",), ("bytes",), ("depth", "memory_depth"), ("sizeKB", "size_kb"))
@@ -433,7 +310,7 @@ def _capacity(part: _Part, bits: int, row: int) -> tuple[int | None, tuple[tuple
     return (words[""], ()) if "" in words else (None, tuple(words.items()))
 
 
-def _costs(part: _Part, table: Mapping[str, Mapping[str, Fraction]]) -> dict[str, Any]:
+def _costs(part: Element, table: Mapping[str, Mapping[str, Fraction]]) -> dict[str, Any]:
     """Energies of accesses: the table's, else the attributes'."""
     access = part.number("vector-access-energy", "vector_access_energy")
     own = {
@@ -459,7 +336,7 @@ def _costs(part: _Part, table: Mapping[str, Mapping[str, Fraction]]) -> dict[str
     }
 
 
-def _compute(part: _Part, table: Mapping[str, Mapping[str, Fraction]]) -> Compute:
+def _compute(part: Element, table: Mapping[str, Mapping[str, Fraction]]) -> Compute:
     part.integer("word_bits", "word-bits", "word_width", "datawidth")
     energy = part.number("energy", "compute_energy", "energy_per_op")
     part.number("leak_energy", "energy_leak")  # the tool counts none
