@@ -81,8 +81,29 @@ def read_architecture(path: str | Path) -> Architecture:
 
 
 def architecture_of(document: Any, energies: Any, name: str, where: object) -> Architecture:
-    """The architecture of a document, with energies of its own or of a table; error lines start
-    with ``where``."""
+    """Read the architecture of a document.
+
+    Parameters
+    ----------
+    document : object
+        The document.
+    energies : object
+        A table of energies; None: its own.
+    name : str
+        The name of the architecture.
+    where : object
+        What error lines begin with.
+
+    Returns
+    -------
+    Architecture
+        The architecture.
+
+    Raises
+    ------
+    InputError
+        If the document says what is not known here, or contradicts itself.
+    """
     read = validated(ArchitectureFile, document, where)
     table = energy_tables(read.ERT if energies is None else energies, where)
     parts = list(_parts(read.architecture, f"{where}: architecture"))

@@ -14,14 +14,26 @@ from ithaca.workloads.nest import LoopNest
 def dataflows(
     nest: LoopNest, architecture: Architecture, rows: int = 0
 ) -> Mapping[str, Constraints]:
-    """Dataflows by name; none where there is no mesh. All that they leave open is free, so that
-    their losses are lower bounds.
+    """Dataflows by name; all that they leave open is free, so that their losses are lower bounds.
 
     Output-stationary: rows and columns of the output are spread (of products without windows all
     loops of the output), and reductions run innermost outside each mesh. Weight-stationary: filters
     and channels are spread, and the loops that do not index the weights run innermost.
-    Row-stationary: rows of the output and of the filter are spread, in any order; ``rows`` says
-    which of the windows' dimensions these are.
+    Row-stationary: rows of the output and of the filter are spread, in any order.
+
+    Parameters
+    ----------
+    nest : LoopNest
+        The nest.
+    architecture : Architecture
+        The architecture.
+    rows : int, optional
+        Which of the windows' dimensions the rows are.
+
+    Returns
+    -------
+    Mapping of str to Constraints
+        None where there is no mesh.
     """
     meshes = [
         level.name

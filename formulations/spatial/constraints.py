@@ -198,10 +198,27 @@ NONE = Constraints()
 
 
 def read_constraints(path: str | Path, architecture: Architecture, nest: LoopNest) -> Constraints:
-    """The constraints of a file on mappings of a nest onto an architecture.
+    """Read the constraints of a file on mappings.
 
-    Raises `InputError`, one line that names the path, if it cannot be read, says what is not
-    supported or contradicts itself.
+    Parameters
+    ----------
+    path : str or Path
+        The file, in Timeloop's format.
+    architecture : Architecture
+        The architecture that it is about.
+    nest : LoopNest
+        The nest that is mapped.
+
+    Returns
+    -------
+    Constraints
+        The constraints.
+
+    Raises
+    ------
+    InputError
+        One line that names the path, if it cannot be read, says what is not supported or
+        contradicts itself.
     """
     file = Path(path)
     document = load(file)

@@ -64,11 +64,26 @@ class SpatialPoint:
 def load_points(
     path: str | Path | Rows, architecture: Architecture, nests: Path | LoopNest
 ) -> tuple[SpatialPoint, ...]:
-    """Read mappings from a CSV file, from a mapping file of Timeloop's, or of rows in Python;
-    ``nests`` is a nest, or the folder with the problem file of every row's workload.
+    """Read mappings from a CSV file, from a mapping file of Timeloop's, or of rows in Python.
 
-    Raises `InputError` if the file or a row is malformed, or states no mapping onto the
-    architecture.
+    Parameters
+    ----------
+    path : str or Path or Rows
+        The file or rows.
+    architecture : Architecture
+        The architecture.
+    nests : Path or LoopNest
+        The nest, or the folder with the problem file of every row's workload.
+
+    Returns
+    -------
+    tuple of SpatialPoint
+        One per row.
+
+    Raises
+    ------
+    InputError
+        If the file or a row is malformed, or states no mapping onto the architecture.
     """
     if isinstance(path, str | Path) and Path(path).suffix.lower() in (".yaml", ".yml"):
         file = Path(path)

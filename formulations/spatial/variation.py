@@ -140,9 +140,26 @@ def with_figures(architecture: Architecture, values: Mapping[str, Fraction]) -> 
 
 
 def with_figure(architecture: Architecture, name: str, value: Fraction | None) -> Architecture:
-    """The architecture with another figure (see `figures`); None lifts a capacity or bandwidth.
+    """The architecture with another figure.
 
-    Raises `InputError` if the figure cannot have that value.
+    Parameters
+    ----------
+    architecture : Architecture
+        The architecture.
+    name : str
+        One of `figures`.
+    value : Fraction or None
+        Its value; None lifts a capacity or bandwidth.
+
+    Returns
+    -------
+    Architecture
+        The architecture.
+
+    Raises
+    ------
+    InputError
+        If the figure cannot have that value.
     """
     part, _, field = name.rpartition(".")
     if name not in figures(architecture):

@@ -64,11 +64,28 @@ def designs(nest: LoopNest, edition: Edition = Edition.EXACT) -> tuple[SystolicA
 def derive(
     nest: LoopNest, dataflow: tuple[str, ...], permutation: str, edition: Edition = Edition.EXACT
 ) -> SystolicArray:
-    """Derive the array of one dataflow and permutation, as an edition of the cost model states it.
+    """Derive the array of one dataflow and permutation; the nest's extents stay symbols.
 
-    The dataflow is one or two of the nest's space loops, the permutation the tensor whose reuse
-    loops are innermost; the nest's extents stay symbols. Raises `InputError` if there is no such
-    permutation, or both space loops are reductions.
+    Parameters
+    ----------
+    nest : LoopNest
+        The nest.
+    dataflow : tuple of str
+        One or two of its space loops.
+    permutation : str
+        The tensor whose reuse loops are innermost.
+    edition : Edition, optional
+        The edition of the cost model.
+
+    Returns
+    -------
+    SystolicArray
+        The array.
+
+    Raises
+    ------
+    InputError
+        If there is no such permutation, or both space loops are reductions.
     """
     # nests that differ in nothing but extents share their arrays, and all that is known of these; a
     # window of one iteration is none, and leaves gaps between the elements that a stride reaches
@@ -128,12 +145,37 @@ def choose_designs(
     target: Target | None = None,
     sums: Sums = Sums.FIRST,
 ) -> tuple[SystolicArray, ...]:
-    """The designs of a nest with a dataflow, a permutation and a target that builds them, where
-    these are asked for.
+    """Derive the designs of a nest that are wanted and can be built.
 
-    Raises `InputError` if there is no such dataflow or permutation, or HLS can build none of them
-    (and they are not to be included), or the target can build none. The cycle edition says nothing
-    of what cannot be built, nor of arrays that may hang: they are never among its designs.
+    The cycle edition says nothing of what cannot be built, nor of arrays that may hang: they are
+    never among its designs.
+
+    Parameters
+    ----------
+    nest : LoopNest
+        The nest.
+    edition : Edition, optional
+        The edition of the cost model.
+    dataflow : tuple of str, optional
+        Its space loops; by default all.
+    permutation : str, optional
+        The tensor whose reuse loops are innermost; by default all.
+    include_unbuildable : bool, optional
+        Whether those that HLS cannot build are among them.
+    target : Target, optional
+        What builds them.
+    sums : Sums, optional
+        Where partial sums stand in the order of loops.
+
+    Returns
+    -------
+    tuple of SystolicArray
+        The designs.
+
+    Raises
+    ------
+    InputError
+        If there is no such dataflow or permutation, or none can be built.
     """
     chosen = dataflows(nest) if dataflow is None else (find_dataflow(nest, dataflow),)
     orders = permutations(nest) if permutation is None else (permutation,)

@@ -128,13 +128,26 @@ def bandwidth(costs: Costs) -> Any:
 
 
 def most_bandwidth(array: SystolicArray, data: DataType, technology: Technology) -> Fraction:
-    """The bandwidth that no configuration exceeds (GB/s): every DRAM module moves at most a port's
-    width per cycle.
+    """The bandwidth that no configuration exceeds: DRAM modules move at most a port per cycle.
 
     A module is at work for `ModuleCost.total` ≤ main ≤ latency cycles, and its transfers take at
     least words / port of them, packed or in bursts. The words that the odyssey edition adds are at
     most one per cycle. For the cycle edition see
     `ithaca.formulations.systolic.cycles.holds_transfers`.
+
+    Parameters
+    ----------
+    array : SystolicArray
+        The array.
+    data : DataType
+        The data type.
+    technology : Technology
+        Its clock counts.
+
+    Returns
+    -------
+    Fraction
+        GB/s.
     """
     ports = [
         data.port_words + (module.extra_words != ZERO) for _, module in array.modules if module.dram

@@ -65,17 +65,38 @@ def load_points(
     machine: Machine = RTL,
     stated: Collection[str] = (),
 ) -> tuple[Point, ...]:
-    """Read points of a workload from a CSV file, or of rows in Python, one per row, with the
-    extents of each row.
-
-    They are of the edition given, or else of what the column ``edition`` says, and on the machine
-    given, but for what the columns ``swap``, ``entry``, ``hop``, ``mac``, ``fifo_depth`` and
-    ``sums`` say; those ``stated`` of the machine may be no columns.
+    """Read points of a workload from a CSV file, or of rows in Python, one per row.
 
     The columns ``sizes``, ``array_part``, ``latency_hiding`` and ``pack`` (per buffer module) hold
     JSON objects of integers; ``sizes`` may set the workload's parameters, too. Values are taken as
-    given: only what the model has no meaning for is refused. Raises `InputError` if the file or a
-    row is malformed. Rows are counted as lines of the file are.
+    given: only what the model has no meaning for is refused. Rows are counted as lines of the file
+    are.
+
+    Parameters
+    ----------
+    path : Path or Rows
+        The file or rows.
+    nest : LoopNest
+        The workload; each row has extents of its own.
+    data : DataType
+        The data type.
+    edition : Edition, optional
+        The edition; by default what the column ``edition`` says.
+    machine : Machine, optional
+        The machine, but for what the columns ``swap``, ``entry``, ``hop``, ``mac``, ``fifo_depth``
+        and ``sums`` say.
+    stated : Collection of str, optional
+        Names of the machine that may be no columns, as options state them.
+
+    Returns
+    -------
+    tuple of Point
+        One per row.
+
+    Raises
+    ------
+    InputError
+        If the file or a row is malformed.
     """
     if isinstance(path, Path):
         text = read_text(path, MAX_BYTES)

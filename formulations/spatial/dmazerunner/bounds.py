@@ -32,10 +32,27 @@ def inner_parts(
     whole: Any,
     own: NumbersByName,
 ) -> list[tuple[Any, Any]]:
-    """Energy (pJ, less half a pJ for rounding) and cycles, for each tensor a that may be reused.
+    """Energy and cycles, for each tensor that may be reused.
 
-    ``trips`` is the product of the trips outside the PEs, ``own`` that of the loops of each tensor,
-    ``whole`` the number of multiply-accumulates.
+    Parameters
+    ----------
+    layer : StoredLayer
+        The layer.
+    machine : Machine
+        The accelerator.
+    one_pass : ArrayPass
+        A pass over a tile of the PEs.
+    trips : number
+        The product of the trips outside the PEs.
+    whole : number
+        Multiply-accumulates.
+    own : Mapping of str to number
+        The product of the trips of the loops of each tensor.
+
+    Returns
+    -------
+    list of tuple
+        Energy (pJ, less half a pJ for rounding) and cycles.
     """
     output = layer.nest.output.tensor
     fixed = whole * int((machine.mac + RF_ACCESSES * machine.rf) * machine.grain)
@@ -63,8 +80,26 @@ def inner_parts(
 def outer_parts(
     layer: StoredLayer, machine: Machine, moved: Transfers, trips: Any, own: NumbersByName
 ) -> list[tuple[Any, Any, Any]]:
-    """Energy (pJ), cycles and words of transfers, for each tensor b that may be reused; ``trips``,
-    ``own`` of DRAM's loops."""
+    """Energy, cycles and words of transfers, for each tensor that may be reused.
+
+    Parameters
+    ----------
+    layer : StoredLayer
+        The layer.
+    machine : Machine
+        The accelerator.
+    moved : Transfers
+        Transfers of tiles.
+    trips : number
+        The product of DRAM's trips.
+    own : Mapping of str to number
+        The product of DRAM's trips of the loops of each tensor.
+
+    Returns
+    -------
+    list of tuple
+        Energy (pJ), cycles and words.
+    """
     output = layer.nest.output.tensor
     parts = []
     for b in own:

@@ -55,11 +55,25 @@ def quotients(number: int, *, exact: bool) -> tuple[Integers, Integers]:
 def inner_choices(
     extent: int, most_r: int, most_s: int, *, exact: bool
 ) -> tuple[Integers, Integers]:
-    """Factors (r, s) of a loop in register files and over PEs.
+    """Factors of a loop in register files and over PEs.
 
     With padding, those of which neither can be lowered without more trips q = ceil(extent / (r·s))
     outside (DMAZERUNNER's lemma: then nothing gets worse, for the tiles are no larger, and no trip
     is added).
+
+    Parameters
+    ----------
+    extent : int
+        Iterations of the loop.
+    most_r, most_s : int
+        The largest factors in register files, and over PEs.
+    exact : bool
+        Whether factors must divide the extent.
+
+    Returns
+    -------
+    tuple of ndarray
+        The factors r and s.
     """
     if exact:
         r, s = np.meshgrid(divisors(extent), divisors(extent), indexing="ij")
@@ -145,7 +159,26 @@ def make_group(
     *,
     exact: bool,
 ) -> InnerChoices:
-    """The inner choices of a group."""
+    """The inner choices of a group of loops.
+
+    Parameters
+    ----------
+    layer : StoredLayer
+        The layer.
+    machine : Capacities
+        The capacities, which leave out what does not fit alone.
+    loops : tuple of str
+        The group.
+    constraints : Constraints
+        Restrictions of factors.
+    exact : bool
+        Whether factors must divide extents.
+
+    Returns
+    -------
+    InnerChoices
+        The choices, sorted by their tile.
+    """
     extents = np.array([layer.nest.sizes[loop] for loop in loops], dtype=np.int64)
     choices = []
     for loop, extent in zip(loops, extents, strict=True):

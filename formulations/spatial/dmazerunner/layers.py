@@ -29,13 +29,30 @@ FACTORS = {"DRAM": DRAM, "SPM": SPM, "RF": RF, "spatial": SPATIAL}
 def evaluate_points(
     path: str | Path, architecture: Architecture, kind: type[TilingDesign] = DmazerunnerDesign
 ) -> dict[str, Any]:
-    """Costs of a file's mappings: ``{"points": [{"valid", "reason", "metrics"}]}``, for JSON.
-
-    ``kind`` is that of the edition.
+    """Costs of a file's mappings.
 
     Columns beside those of `read_layers`: factors of each loop in DRAM, SPM, RF, spatial, as JSON,
     and the orders ``DRAM_order_outer_first``, ``SPM_order_outer_first``. Mappings that do not fit
     are priced all the same, with the reason.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    architecture : Architecture
+        The accelerator.
+    kind : type, optional
+        The design of the edition.
+
+    Returns
+    -------
+    dict
+        ``{"points": [{"valid", "reason", "metrics"}]}``, for JSON.
+
+    Raises
+    ------
+    InputError
+        If the file or a row is malformed.
     """
     return {
         "points": [

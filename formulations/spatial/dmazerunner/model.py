@@ -53,7 +53,24 @@ class Reuse:
 def reuse(
     layer: StoredLayer, trips: NumbersByName, order: Sequence[str], numbers: NumberSystem
 ) -> Reuse:
-    """Reuse by an order, outermost first: loops inside the innermost that indexes a tensor."""
+    """Reuse by an order of loops: those inside the innermost that indexes a tensor.
+
+    Parameters
+    ----------
+    layer : StoredLayer
+        The layer.
+    trips : Mapping of str to number
+        Trips of the level's loops.
+    order : Sequence of str
+        The loops, outermost first.
+    numbers : NumberSystem
+        The number system.
+
+    Returns
+    -------
+    Reuse
+        By tensor.
+    """
     one = constant(1, numbers)
     reused, times = {}, {}
     for access in layer.nest.accesses:
@@ -126,9 +143,27 @@ def array_pass(
 ) -> ArrayPass:
     """Costs of a pass over a tile of the PEs.
 
-    ``trips`` is the product of the register files' factors; ``pes`` of those over PEs, ``sums`` of
-    those of the output's loops; ``held`` and ``sending`` are words of every tensor, of a PE and of
-    the tile.
+    Parameters
+    ----------
+    layer : StoredLayer
+        The layer.
+    machine : Machine
+        The accelerator.
+    trips : number
+        The product of the register files' factors.
+    pes : number
+        The product of the factors over PEs.
+    sums : number
+        The product of those of the output's loops.
+    held : Mapping of str to number
+        Words of every tensor of a PE.
+    sending : Mapping of str to number
+        Words of every tensor of the tile.
+
+    Returns
+    -------
+    ArrayPass
+        Cycles, and energies in units of 1 / grain pJ.
     """
     output, grain = layer.nest.output.tensor, machine.grain
     reduction = reducing(held[output], pes, sums)
@@ -158,8 +193,28 @@ def transfers(
     whole: NumbersByName,
     numbers: NumberSystem,
 ) -> Transfers:
-    """Bursts of tiles: a burst goes on as long as all inner dimensions are complete, compared with
-    the tensor in memory."""
+    """Bursts of tiles between DRAM and scratchpad.
+
+    A burst goes on as long as all inner dimensions are complete, compared with those in memory.
+
+    Parameters
+    ----------
+    layer : StoredLayer
+        The layer.
+    machine : Machine
+        The accelerator.
+    tile : Mapping of str to number
+        Extents of the scratchpad's tile.
+    whole : Mapping of str to number
+        Padded extents of all loops.
+    numbers : NumberSystem
+        The number system.
+
+    Returns
+    -------
+    Transfers
+        Words and cycles, by tensor.
+    """
     one = constant(1, numbers)
     divisor = lcm(machine.dma_setup.denominator, machine.dma_word.denominator)
     setup, word = int(machine.dma_setup * divisor), int(machine.dma_word * divisor)
@@ -204,11 +259,33 @@ def run(
     sums: Any,
     numbers: NumberSystem,
 ) -> RunCosts:
-    """The run of a mapping; ``sums`` is the product of the DRAM factors of the output's loops.
+    """The run of a mapping.
 
     A tensor that stays for all trips of the scratchpad's loops and for several of DRAM's is
     *skipped*: it moves on only with DRAM's loops. What is not reused moves in every trip, and
     computing waits for it (quirk 1).
+
+    Parameters
+    ----------
+    layer : StoredLayer
+        The layer.
+    machine : Machine
+        The accelerator.
+    one_pass : ArrayPass
+        A pass over a tile of the PEs.
+    moved : Transfers
+        Transfers of tiles.
+    spm, dram : Reuse
+        Reuse by the orders of the scratchpad and of DRAM.
+    sums : number
+        The product of the DRAM factors of the output's loops.
+    numbers : NumberSystem
+        The number system.
+
+    Returns
+    -------
+    RunCosts
+        Cycles, energy and words of the whole run.
     """
     zero, one = constant(0, numbers), constant(1, numbers)
     output = layer.nest.output.tensor
@@ -270,10 +347,23 @@ def run(
 
 
 def words_moved(layer: StoredLayer, words: NumbersByName, dram: Reuse, sums: Any) -> dict[str, Any]:
-    """Words between DRAM and scratchpad, by tensor: outputs leave when they change, and come back
-    but for the first time.
+    """Words between DRAM and scratchpad; outputs leave when they change, and come back later.
 
-    ``words`` are those of tiles; ``sums`` is the product of the DRAM factors of the output's loops.
+    Parameters
+    ----------
+    layer : StoredLayer
+        The layer.
+    words : Mapping of str to number
+        Words of tiles, by tensor.
+    dram : Reuse
+        Reuse by DRAM's order.
+    sums : number
+        The product of the DRAM factors of the output's loops.
+
+    Returns
+    -------
+    dict
+        Words by tensor.
     """
     output = layer.nest.output.tensor
     return {
@@ -283,13 +373,42 @@ def words_moved(layer: StoredLayer, words: NumbersByName, dram: Reuse, sums: Any
 
 
 def computing_energy(layer: StoredLayer, machine: Machine, whole: NumbersByName) -> Any:
-    """Energy of the multiply-accumulates and of their register file accesses, of the padded problem
-    (1 / grain pJ)."""
+    """Energy of multiply-accumulates and of their register file accesses, of the padded problem.
+
+    Parameters
+    ----------
+    layer : StoredLayer
+        The layer.
+    machine : Machine
+        The accelerator.
+    whole : Mapping of str to number
+        Padded extents of all loops.
+
+    Returns
+    -------
+    number
+        In units of 1 / grain pJ.
+    """
     return layer.product(whole) * int((machine.mac + RF_ACCESSES * machine.rf) * machine.grain)
 
 
 def whole_energy(machine: Machine, computing: Any, moving: Any, numbers: NumberSystem) -> Any:
-    """Energy of computing and moving, in whole pJ, as the release rounds it."""
+    """Energy of computing and moving, as the release rounds it.
+
+    Parameters
+    ----------
+    machine : Machine
+        The accelerator.
+    computing, moving : number
+        Energies in units of 1 / grain pJ.
+    numbers : NumberSystem
+        The number system.
+
+    Returns
+    -------
+    number
+        Whole pJ.
+    """
     return numbers.ceil_div(
         2 * (computing + moving) - machine.grain, constant(2 * machine.grain, numbers)
     )
@@ -302,7 +421,26 @@ def reuses(
     numbers: NumberSystem,
     orders: Mapping[str, Sequence[Sequence[str]]],
 ) -> dict[str, Reuse]:
-    """Reuse at every level; of several ``orders``, a quantity says which a level has."""
+    """Reuse at every level.
+
+    Parameters
+    ----------
+    layer : StoredLayer
+        The layer.
+    at : Mapping of str to Mapping
+        Factors of loops, by slot.
+    values : Mapping of str to number
+        Quantities, of which some say which of several orders a level has.
+    numbers : NumberSystem
+        The number system.
+    orders : Mapping of str to Sequence
+        The orders that each level offers.
+
+    Returns
+    -------
+    dict
+        Reuse by level.
+    """
     by_level = {}
     for level in ORDERED:
         choice = 1 if len(orders[level]) == 1 else values[f"order.{level}"]
@@ -317,7 +455,24 @@ def reuses(
 def used(
     layer: StoredLayer, machine: Capacities, at: Mapping[str, NumbersByName], numbers: NumberSystem
 ) -> dict[str, Any]:
-    """Use of capacities by a mapping, by metric; it is given by factors by slot."""
+    """Use of capacities by a mapping.
+
+    Parameters
+    ----------
+    layer : StoredLayer
+        The layer.
+    machine : Capacities
+        The capacities.
+    at : Mapping of str to Mapping
+        Factors of loops, by slot.
+    numbers : NumberSystem
+        The number system.
+
+    Returns
+    -------
+    dict
+        Use by metric.
+    """
     tile = {loop: at[SPM][loop] * at[RF][loop] * at[SPATIAL][loop] for loop in layer.nest.loops}
     bank = constant(machine.bank_words, numbers)
     return {
@@ -337,7 +492,24 @@ Pricing = Callable[[Reuse, Reuse], MetricsAndParts]
 def pricing(
     layer: StoredLayer, machine: Machine, at: Mapping[str, NumbersByName], numbers: NumberSystem
 ) -> Pricing:
-    """Costs of mappings with given factors, by slot."""
+    """Prepare the costs of mappings with given factors.
+
+    Parameters
+    ----------
+    layer : StoredLayer
+        The layer.
+    machine : Machine
+        The accelerator.
+    at : Mapping of str to Mapping
+        Factors of loops, by slot.
+    numbers : NumberSystem
+        The number system.
+
+    Returns
+    -------
+    Pricing
+        The metrics, and their parts by name, for reuse at both levels.
+    """
     tile = {loop: at[SPM][loop] * at[RF][loop] * at[SPATIAL][loop] for loop in layer.nest.loops}
     whole = {loop: at[DRAM][loop] * tile[loop] for loop in layer.nest.loops}
     array = {loop: at[RF][loop] * at[SPATIAL][loop] for loop in layer.nest.loops}

@@ -127,9 +127,27 @@ def array_tile(
 ) -> ArrayTile:
     """Costs of a tile of the PEs.
 
-    ``trips`` is the product of the register files' factors, ``pes`` of those over PEs; ``groups``
-    is that of the loops of each tensor (PEs with tiles of their own), ``held`` words of a PE's
-    tile.
+    Parameters
+    ----------
+    layer : StoredLayer
+        The layer.
+    machine : Machine
+        The accelerator.
+    trips : number
+        The product of the register files' factors.
+    pes : number
+        The product of the factors over PEs.
+    groups : Mapping of str to number
+        The same of the loops of each tensor: PEs with tiles of their own.
+    held : Mapping of str to number
+        Words of a PE's tile, by tensor.
+    numbers : NumberSystem
+        The number system.
+
+    Returns
+    -------
+    ArrayTile
+        Cycles of computing and of every network.
     """
     bits, output = {}, layer.nest.output.tensor
     for name, tensor in networks(layer).items():
@@ -157,11 +175,31 @@ def cycles(
     words: Any,
     numbers: NumberSystem,
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Cycles of the whole run, rounded up: of the PEs, the slowest network, the DMA, and the
-    largest of these; and by part.
+    """Cycles of the whole run, rounded up.
 
-    The PEs have ``trips`` tiles. ``changed`` is how often those of each tensor change; ``distinct``
-    ones of the output come for the first time, and need not be read. The DMA moves ``words``.
+    Parameters
+    ----------
+    layer : StoredLayer
+        The layer.
+    machine : Machine
+        The accelerator.
+    tile : ArrayTile
+        A tile of the PEs.
+    trips : number
+        How many tiles the PEs have.
+    changed : Mapping of str to number
+        How often those of each tensor change.
+    distinct : number
+        Tiles of the output that come for the first time, and need not be read.
+    words : number
+        Words that the DMA moves.
+    numbers : NumberSystem
+        The number system.
+
+    Returns
+    -------
+    tuple of dict
+        Cycles of the PEs, the slowest network, the DMA, and the largest of these; and by part.
     """
     output, width = layer.nest.output.tensor, numbers.number(Fraction(machine.network.width))
     counts = {

@@ -92,6 +92,20 @@ def roofs(nest: LoopNest, costs: Costs, limits: Sequence[Limit]) -> Roofs:
     In the model a DRAM module moves at most a port's width per cycle, and one module moves each
     tensor's elements at least once; so ``footprint / port`` of the largest tensor bounds the main
     phase. Likewise the PEs do at least the nest's operations, at most one per unit and cycle.
+
+    Parameters
+    ----------
+    nest : LoopNest
+        The nest.
+    costs : Costs
+        Exact costs of a configuration.
+    limits : Sequence of Limit
+        The limits.
+
+    Returns
+    -------
+    Roofs
+        What each resource allows at best.
     """
     operations, allowed = (
         nest.operations,
@@ -123,13 +137,34 @@ def least_metrics(
     ranges: Mapping[str, tuple[int, int]],
     limits: Sequence[Limit],
 ) -> dict[str, Fraction]:
-    """Values that no configuration of an array is below within limits: the roofs of every one of
-    them.
+    """Values that no configuration of an array is below within limits: the roofs of all of them.
 
     Words off chip are those of every tensor once, but of those kept there. DRAM modules move no
     more than a port's width per cycle; in the cycle edition results are held to that where
     `holds_transfers`, and all words to the memory's bandwidth. What a limit allows off chip per
     second holds for the run. Energy is that of all operations and of these words.
+
+    Parameters
+    ----------
+    nest : LoopNest
+        The nest.
+    array : SystolicArray
+        The array.
+    data : DataType
+        The data type.
+    technology : Technology
+        Clock, energies and machine.
+    kept : Mapping of str to int
+        Tensors that stay on chip, with their copies.
+    ranges : Mapping of str to tuple of int
+        Ends of hardware quantities.
+    limits : Sequence of Limit
+        The limits.
+
+    Returns
+    -------
+    dict
+        Values by metric.
     """
     words, cycle = footprints(nest), array.edition is Edition.CYCLE
     units: Fraction | int | None = _allowed_units(data, array.factors, limits)
