@@ -52,7 +52,7 @@ def least(statuses: Iterable[Status]) -> Status:
 
 
 class Wrote(str):
-    """What was written, in one line."""
+    """What was written, in a line or two."""
 
     parts: tuple[str, str]
     """Where, and what."""

@@ -17,7 +17,7 @@ from ithaca.commands.api.options import WRITTEN, LayerName, ResultFile
 from ithaca.exports.autosa.folder import AUTOSA
 from ithaca.exports.configuration import Tool
 from ithaca.exports.layers import TABLE, ExportedLayer, export_layers
-from ithaca.exports.rtl.folder import RTL, rtl_tool
+from ithaca.exports.rtl.folder import RTL, remark, rtl_tool
 from ithaca.exports.rtl.hardware import ACCUMULATORS
 from ithaca.exports.scalesim.folder import SCALESIM
 from ithaca.exports.timeloop.folder import TIMELOOP
@@ -57,7 +57,8 @@ def export(
     """Export the best configuration of a result for another tool, or those of a network's layers,
     each to a folder in it; or as hardware that `ithaca build` runs.
 
-    Returns one line on what was written. Raises `InputError` if the target cannot take a
+    Returns one line on what was written, and one more if simulated hardware does not take the
+    cycles of the closed form. Raises `InputError` if the target cannot take a
     configuration (and ``nearest`` is not asked for).
     """
     name, found = parse_choice("--to", to, TARGETS), opened(result, layer)
@@ -93,8 +94,9 @@ def export(
             f"{tool.cannot} the best configuration of {found.source}: {'; '.join(reasons)}{hint}"
         )
     chosen, said = _choice(tool, found, nearest=bool(reasons))
-    write_folder(output, tool.export(chosen))
-    return Wrote(output, said)
+    files = tool.export(chosen)
+    write_folder(output, files)
+    return Wrote(output, said + (remark(files, found.platform_name) if name == "rtl" else ""))
 
 
 def _tool(to: str, design: Design, *, nearest: bool) -> Tool:

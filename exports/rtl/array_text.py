@@ -61,17 +61,22 @@ def _count(loop: str | None) -> str:
 
 
 def _tensor_port(hardware: Hardware, group: IOGroup) -> str:
-    reads, name = group.role is GroupRole.READ, group.tensor
-    there, back = ("input  wire", "output wire") if reads else ("output wire", "input  wire")
+    name, reads = group.tensor, group.role is GroupRole.READ
     what = f"{hardware.value(group.pack)} elements of {hardware.bits(group)} bits"
-    bits = f"[{hardware.width(group) - 1}:0]"
-    pad = " " * len(bits)
-    return (
-        f"    // {name}: {what}\n"
-        f"    {there} {pad} {name}_tvalid,\n"
-        f"    {back} {pad} {name}_tready,\n"
-        f"    {there} {bits} {name}_tdata"
-    )
+    ports = ",\n".join(channel_ports(f"{name}_t", hardware.width(group), reads=reads))
+    return f"    // {name}: {what}\n{ports}"
+
+
+def channel_ports(name: str, bits: int, *, reads: bool) -> list[str]:
+    """Ports of a channel into a module, or out of it."""
+    there, back = ("input  wire", "output wire") if reads else ("output wire", "input  wire")
+    width = f"[{bits - 1}:0]"
+    pad = " " * len(width)
+    return [
+        f"    {there} {pad} {name}valid",
+        f"    {back} {pad} {name}ready",
+        f"    {there} {width} {name}data",
+    ]
 
 
 def _channel(name: str, places: Iterable[str], bits: int) -> list[str]:
@@ -164,6 +169,7 @@ def _group(hardware: Hardware, group: IOGroup) -> list[str]:
     near, far = (first, last) if inwards else (last, first)
     body = _end(fed, far, inwards=inwards) if group.direction is not None else []
     timing = "" if group.role is GroupRole.DRAIN else f".AGAIN({hardware.again(group)}), "
+    timing += f".EXPONENT({hardware.sum_exponent}), " if group.role is GroupRole.FLOW else ""
     direct = "" if inwards or outer else ", .DIRECT(1)"
     body += instance(
         buffer,

@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 
 from ithaca.exports.configuration import template
 from ithaca.exports.rtl.array_text import nest_parameters
+from ithaca.exports.rtl.float_sums import float_patterns
 from ithaca.exports.rtl.hardware import Hardware
+from ithaca.formulations.systolic.addresses import span
 from ithaca.formulations.systolic.simulation.values import random_tensors, reference
 from ithaca.formulations.systolic.systolic_array import IOGroup
 
@@ -61,25 +63,23 @@ def _memory(hardware: Hardware, group: IOGroup) -> dict[str, Any]:
 
 
 def vectors(hardware: Hardware) -> Mapping[str, str]:
-    """Tensors as hexadecimal numbers, an element a line: random ones, and the result."""
-    chosen, places = hardware.configuration, hardware.places
-    tensors = random_tensors(chosen.nest, chosen.data)
-    found, _ = reference(chosen.nest, tensors)
-    files = {
-        f"vectors/{access.tensor}.hex": _hexadecimal(
-            places.pad(access, tensors[access.tensor]).ravel(), chosen.data.bits
-        )
-        for access in chosen.nest.inputs
-    }
-    output = chosen.nest.output
-    counts = places.pad(output, np.ones(found.shape, np.int64)).ravel()
-    result = places.pad(output, found).ravel() % (1 << hardware.sum_bits)
-    files[f"vectors/{output.tensor}.hex"] = _hexadecimal(
-        result + (counts << hardware.sum_bits), hardware.sum_bits + 4
-    )
-    return files
+    """Tensors as hexadecimal numbers, an element a line: random ones, and the result, bit for
+    bit."""
+    chosen, places, bits = hardware.configuration, hardware.places, hardware.sum_bits
+    nest, output = chosen.nest, chosen.nest.output
+    tensors = random_tensors(nest, chosen.data)
+    padded = {access.tensor: places.pad(access, tensors[access.tensor]) for access in nest.inputs}
+    if hardware.exponent:
+        padded = float_patterns(hardware, padded)
+    else:
+        padded[output.tensor] = places.pad(output, reference(nest, tensors)[0])
+    files = {name: _hexadecimal(tensor, chosen.data.bits) for name, tensor in padded.items()}
+    counts = places.pad(output, np.ones([span(s, nest.sizes) for s in output], np.int64))
+    result = padded[output.tensor] % (1 << bits) + (counts << bits)
+    files[output.tensor] = _hexadecimal(result, bits + 4)
+    return {f"vectors/{name}.hex": text for name, text in files.items()}
 
 
 def _hexadecimal(numbers: NDArray[Any], bits: int) -> str:
     digits, modulus = bits // 4, 1 << bits
-    return "".join(f"{number % modulus:0{digits}x}\n" for number in numbers.tolist())
+    return "".join(f"{number % modulus:0{digits}x}\n" for number in numbers.ravel().tolist())

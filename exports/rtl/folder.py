@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from functools import partial
@@ -89,7 +90,7 @@ def limit(stated: Mapping[str, Any]) -> int:
     return 2 * int(stated["simulated"] or 4 * stated["exact"]) + 1000
 
 
-def _written(configuration: ArrayConfiguration, sum_bits: int = 32) -> Mapping[str, str]:
+def _written(configuration: ArrayConfiguration, sum_bits: int) -> Mapping[str, str]:
     exact = in_exact_edition(configuration)
     assert exact is not None
     hardware = Hardware(exact, sum_bits)
@@ -144,9 +145,22 @@ def _order(hardware: Hardware, group: IOGroup) -> str:
 
 def rtl_tool(sum_bits: int = 32) -> Tool:
     """The exporter for sums of so many bits."""
-    return replace(RTL, written=partial(_written, sum_bits=sum_bits))
+    return Tool(
+        "RTL cannot be generated of",
+        lambda nest: (),
+        lambda chosen: tuple(obstacles(chosen, sum_bits)),
+        partial(_written, sum_bits=sum_bits),
+    )
 
 
-RTL = Tool(
-    "RTL cannot be generated of", lambda nest: (), lambda chosen: tuple(obstacles(chosen)), _written
-)
+def remark(files: Mapping[str, str], platform: str) -> str:
+    """A line on hardware whose simulation is not what the closed form proves; empty if it is."""
+    stated = json.loads(files["expected.json"])["rtl"]
+    if not stated["hangs"] and stated["simulated"] in (None, stated["cycle"]):
+        return ""
+    simulated = "it hangs" if stated["hangs"] else f"{number(stated['simulated'])} cycles"
+    proven = "" if platform == "rtl-open" else "; to prove this hardware: --platform rtl-open"
+    return f"\nas simulated {simulated}, by the closed form {number(stated['cycle'])}{proven}"
+
+
+RTL = rtl_tool()

@@ -8,14 +8,16 @@ from functools import cached_property
 
 from ithaca.exports.configuration import ArrayConfiguration
 from ithaca.formulations.algebra.expression import Expression
-from ithaca.formulations.machine import Machine
+from ithaca.formulations.machine import Machine, Sums
 from ithaca.formulations.systolic.addresses import AddressNest, ArrayAddresses
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.systolic_array import Edition, GroupRole, IOGroup
 
-#: Types of words that can be built, and bits of a sum.
-WORDS = ("int8", "int16")
+#: Bits of a sum.
 ACCUMULATORS = ("16", "32")
+
+#: Bits of the exponent of floating-point numbers.
+EXPONENTS = {"fp32": 8, "fp16": 5, "bf16": 8}
 
 
 @dataclass(frozen=True)
@@ -25,7 +27,22 @@ class Hardware:
     configuration: ArrayConfiguration
     """The configuration, in the exact edition of the model."""
     sum_bits: int = 32
-    """Bits of a sum."""
+    """Bits of a sum: of floating point 32 are fp32, fewer are the type of words."""
+
+    @property
+    def exponent(self) -> int:
+        """Bits of the exponent of a word; 0: words are integers."""
+        return EXPONENTS.get(self.configuration.data.name, 0)
+
+    @property
+    def sum_exponent(self) -> int:
+        """Bits of the exponent of a sum."""
+        return EXPONENTS["fp32"] if self.exponent and self.sum_bits == 32 else self.exponent
+
+    @property
+    def later(self) -> bool:
+        """Whether the sum of a neighbour is added to a finished one."""
+        return self.out.direction is not None and self.machine.sums is Sums.LAST
 
     @property
     def machine(self) -> Machine:
@@ -110,11 +127,11 @@ class Hardware:
         return 1 if tiles * visits == 1 else blocks * hidden if stride else hidden
 
 
-def obstacles(configuration: ArrayConfiguration) -> Iterator[str]:
-    """Every reason why a configuration cannot be built."""
+def obstacles(configuration: ArrayConfiguration, sum_bits: int = 32) -> Iterator[str]:
+    """Every reason why a configuration cannot be built with sums of so many bits."""
     design, machine = configuration.design, configuration.technology.machine
-    if configuration.data.name not in WORDS:
-        yield f"words are {configuration.data.name}; allowed: {' or '.join(WORDS)}"
+    if configuration.data.bits > sum_bits:
+        yield f"sums of {configuration.data.name} have 32 bits; allowed: --accumulator 32"
     if design.obstacle is not None:
         yield design.obstacle
     for name, allowed, fits in (

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from ithaca.exports.configuration import template
-from ithaca.exports.rtl.array_text import nest_parameters
+from ithaca.exports.rtl.array_text import channel_ports, nest_parameters
 from ithaca.exports.rtl.hardware import Hardware
-from ithaca.formulations.machine import Sums
 
 
 def pe_text(hardware: Hardware) -> str:
@@ -15,13 +14,13 @@ def pe_text(hardware: Hardware) -> str:
     channel = f".DEPTH({machine.fifo_depth}), .STAGES({machine.hop - 1})"
     for group in hardware.reads:
         name, bits = group.name, hardware.word(group) * hardware.bits(group)
-        ports += _ports(name, bits, reads=True)
+        ports += channel_ports(f"{name}_", bits, reads=True)
         needs.append(f"{name}_valid")
         copies = hardware.simd // hardware.word(group)
         factors.append(f"{{{copies}{{{name}_data}}}}" if copies > 1 else f"{name}_data")
         if group.direction is not None:
             parameters.append(f"parameter integer {name}_LAST = 0")
-            ports += _ports(f"{name}_next", bits, reads=False)
+            ports += channel_ports(f"{name}_next_", bits, reads=False)
             needs.append(f"{name}_room")
             fifos.append(
                 template("rtl/hand_on.sv.txt").format(name=name, bits=bits, channel=channel)
@@ -30,13 +29,12 @@ def pe_text(hardware: Hardware) -> str:
     takes, more, taken = "1'b0", f"{bits}'d0", "    wire unused = takes;"
     if out.direction is not None:
         parameters.append(f"parameter integer {name}_FIRST = 0")
-        ports += _ports(f"{name}_before", bits, reads=True)
-        visit = "first" if machine.sums is Sums.FIRST else "last"
-        takes = f"{name}_FIRST == 0 && {visit}[VISIT]"
+        ports += channel_ports(f"{name}_before_", bits, reads=True)
+        takes = f"{name}_FIRST == 0 && {machine.sums.value}[VISIT]"
         more = f"takes ? {name}_before_data : {bits}'d0"
         taken = f"    assign {name}_before_ready = turn && takes;"
         needs.append(f"(!takes || {name}_before_valid)")
-    ports += _ports(name, bits, reads=False)
+    ports += channel_ports(f"{name}_", bits, reads=False)
     needs.append(f"(!gives || {name}_room)")
     held = hardware.held
     return template("rtl/array_pe.sv.txt").format(
@@ -59,6 +57,9 @@ def pe_text(hardware: Hardware) -> str:
         simd=hardware.simd,
         outputs=hardware.outputs,
         bits=chosen.data.bits,
+        exponent=hardware.exponent,
+        apart=hardware.trips.axes[-1][0],
+        later=int(hardware.later),
         sum_bits=hardware.sum_bits,
         held=held,
         stages=machine.mac,
@@ -68,14 +69,3 @@ def pe_text(hardware: Hardware) -> str:
         more_stages=machine.hop - 2,
         depth=machine.fifo_depth,
     )
-
-
-def _ports(name: str, bits: int, *, reads: bool) -> list[str]:
-    there, back = ("input  wire", "output wire") if reads else ("output wire", "input  wire")
-    width = f"[{bits - 1}:0]"
-    pad = " " * len(width)
-    return [
-        f"    {there} {pad} {name}_valid",
-        f"    {back} {pad} {name}_ready",
-        f"    {there} {width} {name}_data",
-    ]

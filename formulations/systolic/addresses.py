@@ -161,7 +161,7 @@ class ArrayAddresses:
         """From the element of one SIMD lane to that of the next, in a tile; 0: all have one."""
         return self._stride(self._stored(access), self.tile_shape(access), self.nest.simd)
 
-    def _trips(self) -> tuple[list[tuple[str, int, int]], list[tuple[str, int, int]]]:
+    def trips(self) -> tuple[list[tuple[str, int, int]], list[tuple[str, int, int]]]:
         """Loop, turns and iterations per turn of what a PE runs: blocks of outputs and in each all
         reductions; inside of them the loops that hide latency."""
         untiled = self.nest.untiled
@@ -178,18 +178,18 @@ class ArrayAddresses:
 
     def feed(self, access: Access) -> AddressNest:
         """A PE's words of a tensor in its tile, one in every trip."""
-        axes, hiding = self._trips()
+        axes, hiding = self.trips()
         return self._in_tile(access, [*axes, *hiding])
 
     def sums(self) -> AddressNest:
         """The sums of a PE in their tile, one for each accumulator."""
-        axes, hiding = self._trips()
+        axes, hiding = self.trips()
         kept = [axis for axis in axes if axis[0] not in self.nest.reduction_loops]
         return self._in_tile(self.nest.output, [*kept, *hiding])
 
     def accumulators(self) -> AddressNest:
         """The accumulator of every trip: blocks of sums, their visits, and what hides latency."""
-        hidden = prod(turns for _, turns, _ in self._trips()[1])
+        hidden = prod(turns for _, turns, _ in self.trips()[1])
         visits = self.value(self.array.pe.trips) // self.sums().count
         return AddressNest(((self.sums().count // hidden, hidden), (visits, 0), (hidden, 1)))
 

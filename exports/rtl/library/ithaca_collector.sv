@@ -6,6 +6,7 @@
 // that one stands at the port in every cycle of sending.
 module ithaca_collector #(
     parameter integer BITS = 32,             // of a sum
+    parameter integer EXPONENT = 0,          // bits of it; 0: integers
     parameter integer PACK = 1,              // sums that leave at a time
     parameter integer WORD = 1,              // sums that PEs give at a time
     parameter integer PACKS = 2,             // of a tile
@@ -121,8 +122,10 @@ module ithaca_collector #(
     genvar n, b;
     generate
         for (n = 0; n < WORD; n = n + 1) begin : adders
-            assign sum[n*BITS+:BITS] =
-                word[n*BITS+:BITS] + (fresh ? {BITS{1'b0}} : earlier[n*BITS+:BITS]);
+            ithaca_add #(.BITS(BITS), .EXPONENT(EXPONENT)) add (
+                .clk(clk), .a(word[n*BITS+:BITS]), .b(fresh ? {BITS{1'b0}} : earlier[n*BITS+:BITS]),
+                .sum(sum[n*BITS+:BITS])
+            );
         end
         for (b = 0; b < 2; b = b + 1) begin : banks
             ithaca_ram #(.STYLE(RAM), .BITS(WORD * BITS), .PARTS(PARTS), .WORDS(PACKS), .FORWARD(1)) ram (

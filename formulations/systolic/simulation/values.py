@@ -8,7 +8,7 @@ up in another product.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
@@ -147,7 +147,7 @@ def _random(nest: LoopNest, access: Access, name: str, seed: int) -> NDArray[Any
         return numbers.integers(
             -(2 ** (int(name[3:]) - 1)), 2 ** (int(name[3:]) - 1), shape
         )  # sums are modulo 2⁶⁴
-    return numbers.standard_normal(shape).astype(np.float64 if name == "fp64" else np.float32)
+    return numbers.standard_normal(shape).astype(np.float32)
 
 
 def reference(nest: LoopNest, tensors: Tensors) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -160,17 +160,9 @@ def reference(nest: LoopNest, tensors: Tensors) -> tuple[NDArray[Any], NDArray[A
         factors: list[Any] = []
         for access in nest.inputs:
             tensor = words(tensors[access.tensor].astype(np.int64 if exact else np.float64))
-            first = [reach_below(s, nest.sizes) for s in access]
             loops = [loop for loop in nest.loops if access.indexed_by(loop)]
-            strides = [
-                sum(s.coefficient(loop) * n for s, n in zip(access, tensor.strides, strict=True))
-                for loop in loops
-            ]
-            view = as_strided(
-                tensor[tuple(slice(n, None) for n in first)],
-                [nest.sizes[loop] for loop in loops],
-                strides,
-            )
+            axes = [(loop, nest.sizes[loop], 1) for loop in loops]
+            view = loop_view(tensor, access, nest.sizes, axes)
             factors += [view, [number[loop] for loop in loops]]
         kept = [number[loop] for subscript in nest.output for loop in subscript.loops]
         result: NDArray[Any] = np.einsum(*factors, kept)
@@ -182,6 +174,23 @@ def reference(nest: LoopNest, tensors: Tensors) -> tuple[NDArray[Any], NDArray[A
     roundings = prod(nest.sizes[loop] for loop in nest.reduction_loops) + len(nest.inputs)
     unit = np.finfo(next(iter(tensors.values())).dtype).eps / 2
     return result, 2 * roundings * unit * summed(np.abs)
+
+
+def loop_view(
+    tensor: NDArray[Any],
+    access: Access,
+    extents: Mapping[str, int],
+    axes: Iterable[tuple[str, int, int]],
+) -> NDArray[Any]:
+    """A tensor of loops of such extents, with an axis for each of some: loop, turns, and iterations
+    per turn."""
+    first = tuple(slice(reach_below(subscript, extents), None) for subscript in access)
+    shape, strides = [], []
+    for loop, turns, each in axes:
+        steps = zip(access, tensor.strides, strict=True)
+        shape.append(turns)
+        strides.append(each * sum(s.coefficient(loop) * step for s, step in steps))
+    return as_strided(tensor[first], shape, strides)
 
 
 class _Array:

@@ -13,12 +13,13 @@ from ithaca.exports.configuration import ArrayConfiguration
 from ithaca.exports.rtl.folder import rtl_tool
 from ithaca.files.writing import write_folder
 from ithaca.formulations.algebra.number_systems import FRACTION
-from ithaca.formulations.data_types import data_type
+from ithaca.formulations.data_types import DATA_TYPES, data_type
 from ithaca.formulations.machine import Machine, Sums
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.systolic.derivation import derive, designs
 from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.formulations.systolic.quantities import extent
+from ithaca.formulations.systolic.systolic_array import SystolicArray
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.formulations.technology import Technology
 from ithaca.workloads.library import workload, workload_names
@@ -43,9 +44,16 @@ def random_nest(name: str, draw: random.Random) -> LoopNest:
     return nest.with_sizes(sizes | strides)
 
 
-def random_case(seed: int, name: str | None = None) -> tuple[ArrayConfiguration, int]:
-    """A configuration of any buildable design of a kernel on any machine that can be built, and
-    bits of its sums."""
+def buildable(nest: LoopNest) -> list[SystolicArray]:
+    """The designs of a kernel that can be built."""
+    return [array for array in designs(nest) if array.buildable]
+
+
+def random_case(
+    seed: int, name: str | None = None, number: int | None = None, most_turns: int = MOST_TURNS
+) -> tuple[ArrayConfiguration, int]:
+    """A configuration of any buildable design of a kernel, or that of a number, on any machine that
+    can be built, and bits of its sums."""
     draw = random.Random(seed)
     machine = Machine(
         hop=draw.choice([2, 2, 3]),
@@ -56,18 +64,18 @@ def random_case(seed: int, name: str | None = None) -> tuple[ArrayConfiguration,
     name = name or draw.choice(workload_names())
     while True:
         nest = random_nest(name, draw)
-        array = draw.choice([array for array in designs(nest) if array.buildable])
+        array = draw.choice(buildable(nest)) if number is None else buildable(nest)[number]
         technology = Technology(machine=machine)
-        data = data_type(draw.choice(["int8", "int16"]))
+        data = data_type(draw.choice(list(DATA_TYPES)))
         design = SystolicDesign(nest, array, data, technology=technology)
         (values,) = configurations(design, 1, draw.randrange(10**6))
         quantities = {n: Fraction(v) for n, v in {**design.extents, **values}.items()}
         pe = array.pe
         turns = (pe.count * pe.trips * pe.tiles).evaluate(quantities, FRACTION)
-        if turns <= MOST_TURNS:
+        if turns <= most_turns:
             break
     chosen = ArrayConfiguration(nest, array, data, design.tiling(values), technology)
-    return chosen, draw.choice([16, 32])
+    return chosen, 32 if data.bits == 32 else draw.choice([16, 32])
 
 
 def configuration(

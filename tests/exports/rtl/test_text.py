@@ -6,6 +6,7 @@ is refused.
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import re
@@ -15,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from ithaca.exports.configuration import ArrayConfiguration
-from ithaca.exports.rtl.folder import RTL, library, rtl_tool
+from ithaca.exports.rtl.folder import RTL, library, remark, rtl_tool
 from ithaca.exports.rtl.hardware import obstacles
 from ithaca.formulations.data_types import data_type
 from ithaca.formulations.machine import Machine
@@ -134,7 +135,6 @@ def test_every_buildable_design_of_the_library_can_be_written() -> None:
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"data": data_type("fp32")}, "words are fp32; allowed: int8 or int16"),
         (
             {"technology": Technology(machine=Machine(swap=2))},
             r"the machine's swap is 2; allowed: 1 \(as of --platform rtl-open\)",
@@ -161,6 +161,13 @@ def test_what_cannot_be_written_is_refused_with_the_reason(
     assert re.match(reason, said)
 
 
+def test_sums_are_as_wide_as_words() -> None:
+    chosen, _ = configuration("mm", "ij", 1, "fp32")
+    assert list(obstacles(chosen, 16)) == ["sums of fp32 have 32 bits; allowed: --accumulator 32"]
+    assert not list(obstacles(chosen, 32))
+    assert not list(obstacles(replace(chosen, data=data_type("bf16")), 16))
+
+
 def test_simd_words_that_straddle_packs_are_refused() -> None:
     output, inputs = parse_statement("C[i][j] += A[i][j+k] * B[j][k]")
     nest = LoopNest("window", (("i", 12), ("j", 15), ("k", 16)), output, inputs, "k")
@@ -176,3 +183,33 @@ def test_designs_that_cannot_be_built_are_refused() -> None:
     array = derive(chosen.nest, ("i", "j"), "A")
     (said,) = obstacles(replace(chosen, design=array))
     assert said.startswith("partial sums of C are copied in")
+
+
+@pytest.mark.parametrize(
+    ("stated", "platform", "line"),
+    [
+        ({"simulated": 7, "cycle": 7, "hangs": False}, "u250", ""),
+        ({"simulated": None, "cycle": 7, "hangs": None}, "u250", ""),
+        (
+            {"simulated": 1678, "cycle": 1615, "hangs": False},
+            "u250",
+            "\nas simulated 1,678 cycles, by the closed form 1,615; to prove this hardware: "
+            "--platform rtl-open",
+        ),
+        (
+            {"simulated": 8, "cycle": 7, "hangs": False},
+            "rtl-open",
+            "\nas simulated 8 cycles, by the closed form 7",
+        ),
+        (
+            {"simulated": 9, "cycle": 9, "hangs": True},
+            "u250",
+            "\nas simulated it hangs, by the closed form 9; to prove this hardware: "
+            "--platform rtl-open",
+        ),
+    ],
+)
+def test_what_the_closed_form_does_not_say_is_said(
+    stated: dict[str, object], platform: str, line: str
+) -> None:
+    assert remark({"expected.json": json.dumps({"rtl": stated})}, platform) == line

@@ -81,8 +81,9 @@ module array_pe #(
 
     wire [31:0] sums;
     ithaca_mac #(
-        .BITS(8), .SUM(32), .FACTORS(2), .LANES(4), .SUMS(1),
-        .HELD(4), .STAGES(4), .RAM(RAM_STYLE)
+        .BITS(8), .EXPONENT(0), .SUM(32), .FACTORS(2), .LANES(4),
+        .SUMS(1), .HELD(4), .STAGES(4), .APART(4), .LATER(0),
+        .RAM(RAM_STYLE)
     ) mac (
         .clk(clk), .valid(turn), .first(first[TILE] && first[VISIT]), .place(place),
         .factors({B_data, A_data}), .more(32'd0), .sums(sums)

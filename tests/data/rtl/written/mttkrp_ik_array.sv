@@ -160,7 +160,7 @@ module array #(
         ithaca_collector #(
             .BITS(32), .PACK(4), .WORD(1), .PACKS(2),
             .AXES(3), .COUNTS({32'd2, 32'd2, 32'd2}), .STEPS({-32'd3, 32'd3, 32'd1}), .FIRST(0),
-            .BEHIND(LANES_i - 1 - lane_i), .AGAIN(15), .HOP(2), .DEPTH(2), .RAM(RAM_STYLE)
+            .BEHIND(LANES_i - 1 - lane_i), .AGAIN(15), .EXPONENT(0), .HOP(2), .DEPTH(2), .RAM(RAM_STYLE)
         ) D_1_IO_L2_out (
             .clk(clk), .rst(rst),
             .in_valid(D_1_PE_valid[lane_i][LANES_k]), .in_ready(D_1_PE_ready[lane_i][LANES_k]),

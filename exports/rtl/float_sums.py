@@ -1,0 +1,84 @@
+"""Tensors of floating-point numbers, and their result with sums in the order in which the hardware
+adds them, bit for bit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import reduce
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ithaca.exports.rtl.hardware import Hardware
+from ithaca.formulations.algebra.array_types import Integers
+from ithaca.formulations.systolic.quantities import lanes, t1, t2, tiles
+from ithaca.formulations.systolic.simulation.values import loop_view
+
+Floats = NDArray[np.float32]
+
+
+def rounded(numbers: Floats, name: str) -> Floats:
+    """Numbers as a type has them, in single precision; subnormal ones are zero."""
+    least = 2.0**-126
+    if name == "fp16":
+        numbers, least = numbers.astype(np.float16).astype(np.float32), 2.0**-14
+    elif name == "bf16":
+        bits = numbers.view(np.uint32)
+        numbers = ((bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000).view(np.float32)
+    return np.where(np.abs(numbers) < least, np.copysign(np.float32(0), numbers), numbers)
+
+
+def bit_patterns(numbers: Floats, name: str) -> Integers:
+    """The bits of numbers of a type."""
+    if name == "fp16":
+        return numbers.astype(np.float16).view(np.uint16).astype(np.int64)
+    return numbers.view(np.uint32).astype(np.int64) >> (16 if name == "bf16" else 0)
+
+
+def float_patterns(hardware: Hardware, tensors: Mapping[str, Floats]) -> dict[str, Integers]:
+    """The bits of padded tensors, and of the padded output.
+
+    Lanes are added up in pairs, then visit by visit in an accumulator, PE by PE along the chain
+    where sums are handed on, and tile by tile.
+    """
+    places, nest, value = hardware.places, hardware.configuration.nest, hardware.value
+    words, chain, output = hardware.configuration.data.name, hardware.out.direction, nest.output
+    sums = "fp32" if hardware.sum_bits == 32 else words
+    reductions = nest.reduction_loops
+    tile_axes = [(x, value(tiles(x)), value(t1(x))) for x in places.array.order if x in reductions]
+    pe_axes = [(x, value(lanes(x)), value(t2(x))) for x in reductions if x == chain]
+    visit_axes = [axis for axis in places.trips()[0] if axis[0] in reductions]
+    output_axes = [(x, n, 1) for x, n in places.padded.items() if x not in reductions]
+    together = hardware.simd // hardware.outputs
+    axes = [*tile_axes, *pe_axes, *visit_axes, *output_axes, (nest.simd, together, 1)]
+    numbers = {tensor: rounded(padded, words) for tensor, padded in tensors.items()}
+    factors = [
+        loop_view(numbers[group.tensor], places.access(group.tensor), places.padded, axes)
+        for group in hardware.reads
+    ]
+
+    def add(one: Floats, other: Floats) -> Floats:
+        return rounded(one + other, sums)
+
+    def products(turn: tuple[int, ...]) -> Floats:
+        found = reduce(lambda a, b: rounded(a * b, sums), (view[turn] for view in factors))
+        while (width := found.shape[-1]) > 1:
+            found = np.append(found, np.zeros((*found.shape[:-1], width % 2), np.float32), -1)
+            found = add(found[..., ::2], found[..., 1::2])
+        whole: Floats = found[..., 0]
+        return whole
+
+    tile_turns, pes, visits = (
+        [*np.ndindex(*(turns for _, turns, _ in each))] for each in (tile_axes, pe_axes, visit_axes)
+    )
+    written = np.zeros(places.tensor_shape(output), np.float32)
+    total = loop_view(written, output, places.padded, output_axes)
+    for tile in tile_turns:
+        handed = np.zeros_like(total) if chain else total
+        for pe in pes:
+            begin = np.zeros_like(total) if hardware.later else handed
+            own = reduce(add, (products(tile + pe + visit) for visit in visits), begin)
+            handed = add(own, handed) if hardware.later else own
+        total[...] = add(handed, total) if chain else handed
+    patterns = {tensor: bit_patterns(each, words) for tensor, each in numbers.items()}
+    return {**patterns, output.tensor: bit_patterns(written, sums)}
