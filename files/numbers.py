@@ -28,7 +28,8 @@ def written(text: str, units: Mapping[str, int | Fraction] = SCALES) -> Fraction
 
 
 def json_number(value: Fraction) -> int | float:
-    """An exact rational as a JSON number: an integer where it is one, else the nearest double."""
+    """An exact rational as a JSON number: an integer where it is one or beyond 2**53, else
+    the nearest double."""
     return json_ratio(value.numerator, value.denominator)
 
 
@@ -37,9 +38,9 @@ def json_ratio(over: int, under: int) -> int | float:
     whole, rest = divmod(over, under)
     if not rest:
         return whole
-    # beyond the doubles the nearest integer is closer than any double could be; int / int is
-    # rounded to nearest
-    return over / under if abs(over) < under << 1000 else round(Fraction(over, under))
+    # where doubles are whole numbers the nearest integer is closer, and is read as it is written;
+    # int / int is rounded to nearest
+    return over / under if abs(over) < under << 53 else round(Fraction(over, under))
 
 
 def fraction(number: int | float) -> Fraction:

@@ -376,6 +376,12 @@ def check_same(recorded: Any, model: Any, at: str) -> None:
             )
         for index, (one, other) in enumerate(zip(recorded, model, strict=True)):
             check_same(one, other, f"{at}[{index}]")
+    elif (
+        isinstance(recorded, float)
+        and isinstance(model, int)
+        and recorded == float(min(model, 1e300))
+    ):
+        return  # earlier versions wrote large numbers as the nearest doubles
     elif recorded != model or isinstance(recorded, bool) != isinstance(model, bool):
         raise InputError(
             f"{at}: recorded {quoted(recorded)} is not the model's {quoted(model)}: {EDITED}"

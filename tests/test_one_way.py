@@ -15,7 +15,7 @@ from ithaca import cli
 from ithaca.commands.api.parsing import parse_search
 from ithaca.files.errors import InputError
 from ithaca.files.messages import meant
-from ithaca.files.numbers import written
+from ithaca.files.numbers import fraction, json_number, written
 from ithaca.files.words import TIMES, parse_integer, parse_number
 from ithaca.formulations.platform import Share
 from ithaca.formulations.question import parse_limits
@@ -226,6 +226,20 @@ def test_mappings_start_from_known_ones(tmp_path: Path) -> None:
         assert ithaca.load(tmp_path / "s.json").value == best
     done = command(*words, "--start", "no.csv", cwd=tmp_path)
     assert done.stderr == "ithaca: no.csv: no such file; allowed: a file that exists\n"
+
+
+def test_numbers_beyond_the_doubles_are_read_as_they_are_written(tmp_path: Path) -> None:
+    value = Fraction(15647770750394301234 * 7 + 3, 70)
+    number = json_number(value)
+    assert isinstance(number, int)
+    assert abs(number - value) <= Fraction(1, 2)
+    assert json_number(fraction(number)) == number
+    sizes = {"i": 4096, "j": 4096, "k": 4096}
+    answer = ithaca.map("mm", arch="simple", **sizes, time_limit=5, objective="edp*1.1")
+    assert answer.value is not None
+    assert answer.value > 2**53
+    answer.save(tmp_path / "m.json")
+    assert ithaca.load(tmp_path / "m.json").document == answer.document
 
 
 def test_simulations_and_mapped_layers_are_read_back(tmp_path: Path) -> None:

@@ -24,11 +24,16 @@ from ithaca.exports.report.landscape import AROUND, FARTHEST
 from ithaca.exports.report.network import network_page
 from ithaca.exports.report.page import report_page
 from ithaca.exports.report.study import study_page
+from ithaca.files import signals
 from ithaca.files.errors import InputError
 from ithaca.files.numbers import counted
 from ithaca.files.words import parse_integer
 from ithaca.files.writing import check_writable, write_text_atomically
 from ithaca.results.network_explanation import explain_network, network_statements
+from ithaca.solver.options import Budget, SolveOptions
+
+#: Share of the time limit for finding what to change first; the rest is for the run.
+SEARCHING = 0.75
 
 
 @public
@@ -47,7 +52,8 @@ def report(
     ] = AROUND,
     quick: Quick = False,
     time_limit: Annotated[
-        float, Option("--time-limit", metavar="S", help="Seconds for finding what to change first.")
+        float,
+        Option("--time-limit", metavar="S", help="Seconds for what to change first, and the run."),
     ] = 60,
     given: Given,
 ) -> Wrote:
@@ -80,9 +86,21 @@ def report(
             found.headline,
         )
     else:
-        explanation = explain_result(found, None, search)
+        whole = Budget(search or SolveOptions())
+
+        def checkpoint() -> None:
+            signals.check()
+            if whole.up:
+                raise InputError(f"the time limit is over; allowed: more than {time_limit} s")
+
+        changes = None if search is None else whole.part(SEARCHING)
+        explanation = explain_result(found, None, changes)
         page = report_page(
-            found, explanation, statements(found, explanation), distance, simulated=not quick
+            found,
+            explanation,
+            statements(found, explanation),
+            distance,
+            None if quick else checkpoint,
         )
         what = (
             explanation.failure or f"design {explanation.solution and explanation.solution.design}"

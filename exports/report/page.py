@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.resources import files
 
 from ithaca import __version__
@@ -33,18 +33,17 @@ def report_page(
     explanation: Explanation,
     statements: Sequence[str],
     around: int = AROUND,
-    *,
-    simulated: bool = False,
+    checkpoint: Callable[[], None] | None = None,
 ) -> str:
     """A self-contained HTML page about a result: it loads nothing and runs nothing; the same
     arguments give the same page.
 
     ``statements`` are the explanation in words, each ``term: statement``; ``around`` is the largest
-    distance of a factor from the answer's in the landscape; ``simulated``, whether the answer is
-    run, too.
+    distance of a factor from the answer's in the landscape; ``checkpoint`` is called now and
+    then while the answer is run, and may end that by an `InputError`; without it, it is not run.
     """
     best = best_configuration(result, explanation)
-    own = FamilySections() if best is None else family_sections(best, simulated=simulated)
+    own = FamilySections() if best is None else family_sections(best, checkpoint)
     if best is None:
         sections, found = _nothing(result, explanation), _failed(result)
     else:
@@ -85,11 +84,13 @@ def rendered(
     )
 
 
-def family_sections(best: BestConfiguration, *, simulated: bool = False) -> FamilySections:
-    """What is shown of a configuration beside what is shown of any; with a run of it, if it is to
-    be simulated."""
+def family_sections(
+    best: BestConfiguration, checkpoint: Callable[[], None] | None = None
+) -> FamilySections:
+    """What is shown of a configuration beside what is shown of any; with a run of it, if there is a
+    checkpoint."""
     own = module_of("ithaca.exports.report.families", best.problem.design.family)
-    return FamilySections() if own is None else own.sections(best, simulated=simulated)
+    return FamilySections() if own is None else own.sections(best, checkpoint)
 
 
 def _found(

@@ -53,7 +53,7 @@ def charts(best: BestConfiguration, monkeypatch: pytest.MonkeyPatch) -> dict[str
 
     monkeypatch.setattr(spatial, "chart_figure", kept)
     monkeypatch.setattr("ithaca.exports.report.blocks.chart_figure", kept)
-    spatial.sections(best, simulated=False)
+    spatial.sections(best)
     return made
 
 

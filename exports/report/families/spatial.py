@@ -34,7 +34,7 @@ from ithaca.formulations.spatial.mapping_design import MappingDesign, mapping_de
 BROAD, NARROW, LINE, MARGIN = 720, 330, 19, 12
 
 
-def sections(best: BestConfiguration, *, simulated: bool) -> FamilySections:
+def sections(best: BestConfiguration, checkpoint: object = None) -> FamilySections:
     """Figures, tables, charts and the drawing of a mapping; editions that count no levels show
     less."""
     design, metrics = mapping_design(best.problem.design), best.solution.metrics

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -248,10 +249,12 @@ def _modules(view: ArrayView) -> tuple[Paragraph, ChartFigure, Table]:
     )
 
 
-def sections(best: BestConfiguration, *, simulated: bool) -> FamilySections:
-    """Everything a report shows of a systolic array; with a run of it, if it is to be simulated."""
+def sections(
+    best: BestConfiguration, checkpoint: Callable[[], None] | None = None
+) -> FamilySections:
+    """Everything a report shows of a systolic array; with a run of it, if there is a checkpoint."""
     view = _view(best)
-    run = timeline_sections(best) if simulated else ()
+    run = () if checkpoint is None else timeline_sections(best, checkpoint)
     costs = (_latency(view), *run, roofline(best, view.facts.roofs), energy(view.costs))
     return FamilySections(_cards(view), tuple(_factors(view)), costs, (array_drawing(view.costs),))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,21 +25,24 @@ STRETCHES = 60
 MOST_TURNS = 200_000_000
 
 
-def timeline_sections(best: BestConfiguration) -> tuple[Section, ...]:
-    """The run in pictures and figures, or the reason why it cannot be run."""
+def timeline_sections(
+    best: BestConfiguration, checkpoint: Callable[[], None]
+) -> tuple[Section, ...]:
+    """The run in pictures and figures, or the reason why it cannot be run, perhaps one that
+    ``checkpoint`` raises."""
     title = "The run, word by word"
     try:
-        return (Section("run", title, _run(best)),)
+        return (Section("run", title, _run(best, checkpoint)),)
     except InputError as error:
         return (Section("run", title, (Paragraph(f"Not simulated: {error}."),)),)
 
 
-def _run(best: BestConfiguration) -> tuple[Block, ...]:
+def _run(best: BestConfiguration, checkpoint: Callable[[], None]) -> tuple[Block, ...]:
     from ithaca.formulations.systolic.simulation.compared import simulate_configuration
 
     design = systolic(best.problem)
     found = simulate_configuration(
-        design, best.configuration, design.technology.machine, checkpoint=signals.check
+        design, best.configuration, design.technology.machine, checkpoint=checkpoint
     )
     run = found.run
     if found.cycles is None:
@@ -70,14 +74,14 @@ def _run(best: BestConfiguration) -> tuple[Block, ...]:
         folded=True,
     )
     try:
-        chart = run_chart(run)
+        chart = run_chart(run, checkpoint)
     except InputError:
         return Paragraph(f"{text} It is too long to be drawn."), table
     text += " Dark is at work, light waits; modules that begin first are at the top."
     return Paragraph(text), chart_figure("run-chart", chart), table
 
 
-def run_chart(run: SimulatedRun) -> HeatMap:
+def run_chart(run: SimulatedRun, checkpoint: Callable[[], None] = signals.check) -> HeatMap:
     """When each module works, those that begin first at the top.
 
     Raises `InputError` if the run hangs or is too long to be drawn.
@@ -88,7 +92,7 @@ def run_chart(run: SimulatedRun) -> HeatMap:
     if run.hanging or turns > MOST_TURNS:
         why = "hangs" if run.hanging else f"has {turns:,} turns"
         raise InputError(f"the run {why}; allowed: one that ends, of {MOST_TURNS:,} turns at most")
-    lines = timeline(run, STRETCHES, signals.check)
+    lines = timeline(run, STRETCHES, checkpoint)
     rows = np.arange(len(lines.modules), 0, -1)
     return HeatMap(
         "When modules work",

@@ -50,3 +50,13 @@ def test_reports_show_the_run_unless_they_are_to_be_quick(tmp_path: Path) -> Non
     cycles = ithaca("simulate", tmp_path / "r.json").stdout.splitlines()[1]
     assert f"the array takes {cycles}" in page
     assert "The run, word by word" not in (tmp_path / "quick.html").read_text()
+
+
+def test_the_run_ends_with_the_time_limit_of_the_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ithaca.formulations.systolic.simulation.engine.SLICE", 100)
+    result = solve("mm", i=8, j=8, k=8, dataflow="i,j")
+    result.report(tmp_path / "r.html", time_limit=1e-9)
+    page = (tmp_path / "r.html").read_text()
+    assert "Not simulated: the time limit is over; allowed: more than 1e-09 s." in page
