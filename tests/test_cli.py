@@ -404,6 +404,7 @@ def test_bad_files_are_refused_by_name(case: str, tmp_path: Path) -> None:
     assert [p.name for p in tmp_path.iterdir()] == [name]
 
 
+@pytest.mark.ci
 def test_a_full_disk_is_reported_and_leaves_no_file() -> None:
     with Path("/dev/full").open("w") as full, begin("list", "workloads", stdout=full) as process:
         errors = process.communicate(timeout=60)[1]
@@ -411,6 +412,7 @@ def test_a_full_disk_is_reported_and_leaves_no_file() -> None:
     assert errors.count("\n") == 1
 
 
+@pytest.mark.ci
 def test_a_closed_pipe_is_no_traceback() -> None:
     read, write = os.pipe()
     os.close(read)

@@ -28,6 +28,7 @@ MM = ("mm", "-s", "i=8,j=8,k=8", "--dataflow", "i,j")
         ("--version",),
     ],
 )
+@pytest.mark.ci
 def test_a_call_says_what_a_process_says(words: tuple[str, ...], tmp_path: Path) -> None:
     succeed("solve", *MM, "-o", "result.json", cwd=tmp_path)
     called = ithaca(*words, cwd=tmp_path)

@@ -39,6 +39,7 @@ def sources() -> list[Path]:
     return [p for p in places if not OUTSIDE & {*p.parts} and not p.parts[0].startswith(".")]
 
 
+@pytest.mark.ci
 def test_what_is_imported_is_installed() -> None:
     needed = {re.split(r"[>=<\[]", each)[0] for each in PROJECT["dependencies"]}
     imported = set()

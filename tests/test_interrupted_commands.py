@@ -279,6 +279,7 @@ def test_files_are_whole_or_as_before_at_many_moments(
         check(name, folder, rough, moment, number, again=again)
 
 
+@pytest.mark.ci
 def test_signals_a_shell_asks_to_ignore_are_ignored(tmp_path: Path, rough: bytes) -> None:
     (tmp_path / "rough.json").write_bytes(rough)
     with begin(

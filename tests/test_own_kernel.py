@@ -61,6 +61,7 @@ def test_the_result_states_the_kernel(solved: Path) -> None:
     }
 
 
+@pytest.mark.ci
 def test_the_result_is_read_back_without_the_file(solved: Path, tmp_path: Path) -> None:
     result = tmp_path / "result.json"
     result.write_text((solved / "result.json").read_text())

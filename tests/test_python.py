@@ -206,9 +206,7 @@ def test_results_answer_like_functions(solved: ithaca.Result, tmp_path: Path) ->
     free = [name for name in grid.window.free if name.startswith(("t2.", "lanes."))]
     grid.plot(tmp_path / "around.svg", *free[:2])
     assert (tmp_path / "around.svg").stat().st_size > 1000
-    with pytest.raises(
-        ithaca.InputError, match="x is 'nothing'; allowed: a free factor of the grid"
-    ):
+    with pytest.raises(ithaca.InputError, match=r"x is .nothing.; allowed: .* free in the grid"):
         grid.plot(tmp_path / "around.svg", "nothing", free[0])
     assert solved.export("timeloop", tmp_path / "t", nearest=True) == ithaca.export(
         path, "timeloop", tmp_path / "t", nearest=True
@@ -318,12 +316,13 @@ print(found.status)
 """
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("script", "said"),
     [
-        pytest.param(PLAIN, "begins\noptimal 55\noptimal\n", marks=pytest.mark.ci),
+        (PLAIN, "begins\noptimal 55\noptimal\n"),
         (KEPT, "feasible True interrupted\n"),
-        pytest.param(LOCAL, "begins\noptimal\n", marks=pytest.mark.ci),
+        (LOCAL, "begins\noptimal\n"),
     ],
     ids=["threads", "interrupted", "cluster"],
 )
@@ -349,6 +348,7 @@ def test_the_names_of_ithaca_are_those_that_are_public() -> None:
         assert f"::: ithaca.{name}\n" in page
 
 
+@pytest.mark.ci
 def test_lists_of_answers_are_short() -> None:
     small = {"i": 4, "j": 4, "k": 4, "dataflow": "i,j", "divisors_only": True}
     solved = ithaca.solve("mm", **small)  # type: ignore[arg-type]

@@ -42,6 +42,7 @@ def result(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ],
     ids=lambda words: words[0],
 )
+@pytest.mark.ci(every=3)
 def test_a_platform_of_a_file_drives_no_terminal(
     words: tuple[str, ...], result: Path, tmp_path: Path
 ) -> None:

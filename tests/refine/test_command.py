@@ -136,7 +136,7 @@ def test_it_is_told_what_holding_the_packs_leaves(folder: Path) -> None:
         ),
         (
             ("result.json", "--plot", "map.png", "--x", "t2.q", "--y", "t2.i"),
-            "--x is 't2.q'; allowed: a free factor",
+            "--x is 't2.q'; allowed: lanes.i, t2.i",
         ),
         (
             ("result.json", "--around", "1", *PLOT, "--metric", "speed"),

@@ -384,6 +384,7 @@ def _objective(design: Any) -> Any:
     return design["certificate"]["lower_bound"]
 
 
+@pytest.mark.ci
 def test_no_design_of_a_layer_is_left_out(folder: Path) -> None:
     path = folder / "layer.json"
     _network(folder).save(path)
@@ -398,6 +399,7 @@ def test_no_design_of_a_layer_is_left_out(folder: Path) -> None:
         ithaca.verify(path)
 
 
+@pytest.mark.ci
 def test_no_design_of_a_front_is_left_out(folder: Path) -> None:
     path = folder / "front_designs.json"
     ithaca.pareto(

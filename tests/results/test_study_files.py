@@ -238,6 +238,7 @@ def test_what_has_no_meaning_for_fronts_says_so(words: str, line: str, tmp_path:
     assert line in refused(*words.split(), cwd=tmp_path)
 
 
+@pytest.mark.ci
 def test_commands_write_what_commands_read(tmp_path: Path) -> None:
     words = ["mm", "-s", "i=4,j=4,k=4", "--arch", "simple", "--divisors-only"]
     succeed("pareto", *words, "--objectives", "latency,energy", "-o", "front.json", cwd=tmp_path)

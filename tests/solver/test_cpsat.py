@@ -403,6 +403,7 @@ def test_an_empty_design_space_is_infeasible() -> None:
 # -- symmetry --------------------------------------------------------------------------------
 
 
+@pytest.mark.ci
 def test_a_convolution_exchanges_rows_and_columns_outside_space(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

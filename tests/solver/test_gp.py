@@ -170,6 +170,7 @@ def test_limits_of_any_form_leave_a_relaxation() -> None:
     assert bound.lower_bound <= solution.value
 
 
+@pytest.mark.ci
 def test_other_nests_with_halos_and_more_loops() -> None:
     nest = workload("conv2d", {"o": 16, "r": 14, "c": 14, "i": 8, "p": 3, "q": 3})
     template = mm_problem((4, 4, 4), dsp="500", bram18k="400")
@@ -425,6 +426,7 @@ def test_a_solution_is_optimal_only_if_bound_and_value_meet() -> None:
             assert certificate.lower_bound <= expected.value <= (solution.value or 0)
 
 
+@pytest.mark.ci
 def test_a_proof_by_geometric_programs_alone() -> None:
     solution = solve_gp(mm_problem((1024, 1024, 1024), ("j",)))
     assert (solution.certificate.status, solution.value) == (Status.OPTIMAL, Fraction(819046))

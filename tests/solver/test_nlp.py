@@ -268,6 +268,7 @@ def test_infeasible_where_ranges_are_empty() -> None:
     assert (solution.certificate.status, solution.configuration) == (Status.INFEASIBLE, None)
 
 
+@pytest.mark.ci
 def test_a_stop_or_no_time_ends_with_what_is_known() -> None:
     problem = SEVERAL
     for options in (SolveOptions(time_limit=1e-9), SolveOptions(stop=lambda: True)):

@@ -92,6 +92,7 @@ def test_the_best_plan_is_the_best_of_all(
         check_plan(plan, fronts, layers, budget, minimise)
 
 
+@pytest.mark.ci
 @settings(max_examples=300)
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4), st.integers(0, 4)), max_size=40))
 def test_a_front_has_all_that_nothing_is_as_good_as(rows: list[tuple[int, int, int]]) -> None:

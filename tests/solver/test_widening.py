@@ -95,6 +95,7 @@ def test_the_best_of_each_part_is_as_good_in_the_whole(extents: str) -> None:
     assert course.state.value == found.value  # the same where nothing is searched before
 
 
+@pytest.mark.ci
 @pytest.mark.usefixtures("counted_time")
 def test_every_layer_of_a_network_has_a_mapping_before_any_is_proven() -> None:
     found = ithaca.network(
@@ -118,6 +119,7 @@ def test_every_layer_of_a_network_has_a_mapping_before_any_is_proven() -> None:
     ]
 
 
+@pytest.mark.ci
 @pytest.mark.usefixtures("counted_time")
 def test_every_layer_of_a_file_has_a_mapping_before_any_is_proven(tmp_path: Path) -> None:
     rows = []

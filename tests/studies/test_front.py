@@ -180,6 +180,7 @@ def check_points(front: Front) -> None:
             assert (bound.value, bound.strict) == (before.value, False)
 
 
+@pytest.mark.ci
 def test_quotients_have_fronts_too() -> None:
     space = SpaceOptions(divisors_only=True)
     problems = [mm_problem((5, 4, 4), d, dsp="40", bram18k="60", space=space) for d in DATAFLOWS]
@@ -383,6 +384,7 @@ def test_an_infeasible_front_is_complete_and_names_the_limit() -> None:
     assert {s.metric for s in front.shortfalls} == {"dsp"}
 
 
+@pytest.mark.ci
 def test_limits_on_an_objective_hold() -> None:
     problem = mm_problem(
         (6, 5, 4),

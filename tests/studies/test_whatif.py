@@ -118,6 +118,7 @@ def _raised(limit: Limit, metric: str) -> Limit:
     return Limit(metric, limit.bound * Fraction(105, 100)) if limit.metric == metric else limit
 
 
+@pytest.mark.ci
 def test_marginal_values_of_repeated_limits_raise_the_tightest() -> None:
     problems = [
         mm_problem((32, 24, 16), d, dsp="100", more_limits=(Limit("dsp", Fraction(102)),))

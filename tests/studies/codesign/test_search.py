@@ -77,6 +77,7 @@ def test_in_limited_time_an_accelerator_is_known_before_others_are_compared(
     assert [p.values for p in limited.front] == [p.values for p in codesign(question).front]
 
 
+@pytest.mark.ci
 def test_any_number_of_workers_and_a_results_folder_give_the_same(tmp_path: Path) -> None:
     question = random_question(14)
     alone = codesign(question)

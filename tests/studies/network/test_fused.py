@@ -312,7 +312,7 @@ def test_a_run_without_time_says_what_it_knows() -> None:
     assert not result.complete
 
 
-@pytest.mark.ci(every=2)
+@pytest.mark.ci
 @pytest.mark.usefixtures("counted_time")
 @pytest.mark.parametrize(("method", "part"), [(Method.EXACT, 1.0), (Method.AUTO, 0.5)])
 def test_without_much_time_fusing_loses_nothing(method: Method, part: float) -> None:

@@ -437,6 +437,7 @@ def test_every_layer_is_exported(solved: Written, tmp_path: Path, tool: str) -> 
         assert files == {each.name: each.read_text() for each in (folder / row["folder"]).iterdir()}
 
 
+@pytest.mark.ci
 def test_a_start_gives_the_data_type_unless_one_is_given(tmp_path: Path) -> None:
     mm, path = (
         ("solve", "mm", "-s", "i=8,j=8,k=8", "--dataflow", "i,j", "--json"),
