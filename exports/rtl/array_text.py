@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from textwrap import wrap
 
 from ithaca.exports.configuration import template
-from ithaca.exports.rtl.hardware import Hardware
+from ithaca.exports.rtl.hardware import EXPONENTS, Hardware
 from ithaca.formulations.systolic.addresses import AddressNest
 from ithaca.formulations.systolic.quantities import lanes
 from ithaca.formulations.systolic.systolic_array import GroupRole, IOGroup
@@ -169,7 +169,11 @@ def _group(hardware: Hardware, group: IOGroup) -> list[str]:
     near, far = (first, last) if inwards else (last, first)
     body = _end(fed, far, inwards=inwards) if group.direction is not None else []
     timing = "" if group.role is GroupRole.DRAIN else f".AGAIN({hardware.again(group)}), "
-    timing += f".EXPONENT({hardware.sum_exponent}), " if group.role is GroupRole.FLOW else ""
+    timing += (
+        f".EXPONENT({EXPONENTS.get(hardware.sum_type, 0)}), "
+        if group.role is GroupRole.FLOW
+        else ""
+    )
     direct = "" if inwards or outer else ", .DIRECT(1)"
     body += instance(
         buffer,

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import reduce
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,10 @@ from ithaca.formulations.algebra.array_types import Integers
 from ithaca.formulations.systolic.quantities import lanes, t1, t2, tiles
 from ithaca.formulations.systolic.simulation.values import loop_view
 
-Floats = NDArray[np.float32]
+Floats: TypeAlias = NDArray[np.float32]
+
+#: A loop, its turns, and iterations per turn.
+Axis: TypeAlias = tuple[str, int, int]
 
 
 def rounded(numbers: Floats, name: str) -> Floats:
@@ -42,43 +46,38 @@ def float_patterns(hardware: Hardware, tensors: Mapping[str, Floats]) -> dict[st
     where sums are handed on, and tile by tile.
     """
     places, nest, value = hardware.places, hardware.configuration.nest, hardware.value
-    words, chain, output = hardware.configuration.data.name, hardware.out.direction, nest.output
-    sums = "fp32" if hardware.sum_bits == 32 else words
-    reductions = nest.reduction_loops
-    tile_axes = [(x, value(tiles(x)), value(t1(x))) for x in places.array.order if x in reductions]
-    pe_axes = [(x, value(lanes(x)), value(t2(x))) for x in reductions if x == chain]
-    visit_axes = [axis for axis in places.trips()[0] if axis[0] in reductions]
-    output_axes = [(x, n, 1) for x, n in places.padded.items() if x not in reductions]
-    together = hardware.simd // hardware.outputs
-    axes = [*tile_axes, *pe_axes, *visit_axes, *output_axes, (nest.simd, together, 1)]
+    words, sums = hardware.configuration.data.name, hardware.sum_type
+    output, reductions = nest.output, nest.reduction_loops
+    tile = [(x, value(tiles(x)), value(t1(x))) for x in places.array.order if x in reductions]
+    chain = [(x, value(lanes(x)), value(t2(x))) for x in reductions if x == hardware.out.direction]
+    visit = [axis for axis in places.trips()[0] if axis[0] in reductions]
+    levels = [tile, chain, visit] if hardware.later else [tile, chain + visit]
+    if not chain:  # accumulators are kept from tile to tile
+        levels = [tile + visit]
+    outputs = [(x, n, 1) for x, n in places.padded.items() if x not in reductions]
+    axes = [*tile, *chain, *visit, *outputs, (nest.simd, hardware.simd // hardware.outputs, 1)]
     numbers = {tensor: rounded(padded, words) for tensor, padded in tensors.items()}
     factors = [
         loop_view(numbers[group.tensor], places.access(group.tensor), places.padded, axes)
         for group in hardware.reads
     ]
 
+    zero = np.zeros((), np.float32)
+
     def add(one: Floats, other: Floats) -> Floats:
         return rounded(one + other, sums)
 
-    def products(turn: tuple[int, ...]) -> Floats:
-        found = reduce(lambda a, b: rounded(a * b, sums), (view[turn] for view in factors))
+    def added(levels: list[list[Axis]], turn: tuple[int, ...]) -> Floats:
+        if levels:
+            turns = np.ndindex(*(count for _, count, _ in levels[0]))
+            return reduce(add, (added(levels[1:], turn + each) for each in turns), zero)
+        found: Floats = reduce(lambda a, b: rounded(a * b, sums), (view[turn] for view in factors))
         while (width := found.shape[-1]) > 1:
             found = np.append(found, np.zeros((*found.shape[:-1], width % 2), np.float32), -1)
             found = add(found[..., ::2], found[..., 1::2])
-        whole: Floats = found[..., 0]
-        return whole
+        return found.squeeze(-1)
 
-    tile_turns, pes, visits = (
-        [*np.ndindex(*(turns for _, turns, _ in each))] for each in (tile_axes, pe_axes, visit_axes)
-    )
     written = np.zeros(places.tensor_shape(output), np.float32)
-    total = loop_view(written, output, places.padded, output_axes)
-    for tile in tile_turns:
-        handed = np.zeros_like(total) if chain else total
-        for pe in pes:
-            begin = np.zeros_like(total) if hardware.later else handed
-            own = reduce(add, (products(tile + pe + visit) for visit in visits), begin)
-            handed = add(own, handed) if hardware.later else own
-        total[...] = add(handed, total) if chain else handed
+    loop_view(written, output, places.padded, outputs)[...] = added(levels, ())
     patterns = {tensor: bit_patterns(each, words) for tensor, each in numbers.items()}
     return {**patterns, output.tensor: bit_patterns(written, sums)}

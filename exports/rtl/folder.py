@@ -26,7 +26,8 @@ from ithaca.formulations.systolic.simulation.activity import simulate_network
 from ithaca.formulations.systolic.simulation.arrays import array_network
 from ithaca.formulations.systolic.systolic_array import Edition, IOGroup
 
-#: Operations of a nest up to which the result of random tensors is computed: some seconds.
+#: Operations of a nest up to which the result of random tensors is computed: some seconds, of
+#: floating point half a minute.
 MOST_OPERATIONS = 2**31
 
 
@@ -121,7 +122,7 @@ def _readme(hardware: Hardware, stated: Mapping[str, Any]) -> str:
         statement=chosen.nest,
         design=chosen.design.name,
         data=chosen.data.name,
-        sum_bits=hardware.sum_bits,
+        sums=hardware.sum_type,
         machine=machine,
         cycles="it hangs" if stated["hangs"] else number(cycles),
         closed=number(stated["cycle"]),

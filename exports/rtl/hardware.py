@@ -35,9 +35,11 @@ class Hardware:
         return EXPONENTS.get(self.configuration.data.name, 0)
 
     @property
-    def sum_exponent(self) -> int:
-        """Bits of the exponent of a sum."""
-        return EXPONENTS["fp32"] if self.exponent and self.sum_bits == 32 else self.exponent
+    def sum_type(self) -> str:
+        """Type of a sum; integers wrap."""
+        if not self.exponent:
+            return f"int{self.sum_bits}"
+        return "fp32" if self.sum_bits == 32 else self.configuration.data.name
 
     @property
     def later(self) -> bool:
