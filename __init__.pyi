@@ -108,6 +108,7 @@ def build(
     *,
     stalls: int | None = None,
     vcd: str | Path | None = None,
+    memory: Mapping[str, int] | Sequence[str] | None = None,
     synthesize: bool = False,
     block_ram: bool = False,
 ) -> Build:
@@ -179,6 +180,7 @@ def export(
     nearest: bool = False,
     layer: str | None = None,
     accumulator: int | None = None,
+    memory: str | None = None,
 ) -> Wrote:
     """Export the best configuration of a result for another tool, or those of a network's layers,
     each to a folder in it; or as hardware that `ithaca build` runs."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -19,8 +20,9 @@ from ithaca.files.documents import validated
 from ithaca.files.errors import InputError
 from ithaca.files.numbers import number
 from ithaca.files.reading import parse_json, read_text
-from ithaca.files.words import parse_integer
+from ithaca.files.words import REPEATED, parse_choice, parse_counts, parse_integer
 from ithaca.files.writing import SCHEMA, check_writable
+from ithaca.formulations.machine import MemoryTiming
 from ithaca.formulations.schema import Document
 
 #: Largest ``expected.json`` (bytes).
@@ -44,6 +46,7 @@ class HardwareDocument(Document):
     vectors: bool
     dsp: int | float
     bram18k: int | float
+    memory: dict[str, int] | None = None
 
 
 class ExpectedDocument(Document):
@@ -72,21 +75,26 @@ class Build:
         """Whether everything that was run is as stated."""
         stated = self.expected
         return all(
-            run.right == stated.elements and not run.hangs for run in self.runs
-        ) and stated.simulated in (None, self.runs[0].cycles)
+            run.right == stated.elements and not run.hangs and not run.rules for run in self.runs
+        ) and (stated.memory is not None or stated.simulated in (None, self.runs[0].cycles))
 
     @property
     def lines(self) -> tuple[str, ...]:
         """What happened, for people."""
         plain, *stalled = self.runs
         lines = [f"{self._cycles(plain)}; {self._elements(plain)}"]
-        closed = self.expected.cycle
-        if not plain.hangs and not self.expected.hangs and closed != plain.cycles:
-            error = closed / plain.cycles - 1
-            lines.append(f"cycle model edition: {number(closed)} cycles ({error:+.2%})")
+        model: str = "cycle model edition"
+        cycles: float | None = self.expected.cycle
+        if self.expected.memory is not None:
+            words = ",".join(f"{name}={n}" for name, n in self.expected.memory.items())
+            model, cycles = f"ithaca simulate --memory {words}", self.expected.simulated
+        if not plain.hangs and not self.expected.hangs and cycles not in (None, plain.cycles):
+            error = cycles / plain.cycles - 1
+            lines.append(f"{model}: {number(cycles)} cycles ({error:+.2%})")
         for run in stalled:
             took = "hangs" if run.hangs else f"{number(run.cycles)} cycles"
             lines.append(f"with random stalls: {took}; {self._elements(run)}")
+        lines += [f"a rule is broken: {rule}" for run in self.runs for rule in run.rules]
         return tuple(lines)
 
     def _cycles(self, run: Run) -> str:
@@ -96,6 +104,9 @@ class Build:
                 return "hangs, as ithaca simulate says"
             return f"hangs: given up after {number(run.cycles)} cycles"
         took = f"{number(run.cycles)} cycles"
+        if stated.memory is not None:
+            each = ", ".join(f"{name} {number(n)}" for name, n in stated.memory.items())
+            return f"{took} from start to done, twice (memory: {each})"
         if stated.hangs or stated.simulated not in (None, run.cycles):
             simulated = "that it hangs" if stated.hangs else number(stated.simulated)
             return f"{took}, but ithaca simulate says {simulated}"
@@ -143,6 +154,15 @@ def build(
         Option("--vcd", help="Write a waveform (value change dump; short runs)."),
         WRITTEN_FILE,
     ] = None,
+    memory: Annotated[
+        Mapping[str, int] | Sequence[str] | None,
+        Option(
+            "--memory",
+            help="Of AXI4 masters: latency (cycles), bandwidth (bytes per cycle, shared; 0: no "
+            "limit); default: the platform's.",
+        ),
+        REPEATED,
+    ] = None,
     synthesize: Annotated[
         bool, Option("--synthesize", help="Synthesize it for UltraScale+, too, by Yosys.")
     ] = False,
@@ -164,6 +184,17 @@ def build(
         raise InputError(
             f"{folder}: the workload is too large to compute its result; allowed: a smaller one"
         )
+    words = parse_counts("--memory", memory, "latency=100,bandwidth=64")
+    for name in words:
+        parse_choice("--memory", name, ("latency", "bandwidth"))
+    if words and stated.memory is None:
+        raise InputError(
+            f"--memory does not go with {folder}, whose tensors are streams; allowed: what "
+            "ithaca export --memory axi4 wrote"
+        )
+    MemoryTiming(**words)
+    if stated.memory is not None and (chosen := {**stated.memory, **words}) != stated.memory:
+        stated = stated.model_copy(update={"memory": chosen, "simulated": None})
     seed = None if stalls is None else parse_integer("--stalls", stalls, least=1) % 2**31
     if vcd is not None:
         check_writable(vcd)
@@ -171,9 +202,9 @@ def build(
     work = int(stated.simulated or stated.cycle) * stated.macs
     with compiled(place, traced=vcd is not None, work=work) as bench:
         _note(f"simulating by {bench.simulator}")
-        runs = [bench.run(vcd=None if vcd is None else Path(vcd))]
+        runs = [bench.run(vcd=None if vcd is None else Path(vcd), memory=words)]
         if seed is not None:
-            runs.append(bench.run(stalls=seed))
+            runs.append(bench.run(stalls=seed, memory=words))
     resources = None
     if synthesize or block_ram:
         _note("synthesizing by Yosys")

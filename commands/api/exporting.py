@@ -17,7 +17,7 @@ from ithaca.commands.api.options import WRITTEN, LayerName, ResultFile
 from ithaca.exports.autosa.folder import AUTOSA
 from ithaca.exports.configuration import Tool
 from ithaca.exports.layers import TABLE, ExportedLayer, export_layers
-from ithaca.exports.rtl.folder import RTL, remark, rtl_tool
+from ithaca.exports.rtl.folder import MEMORIES, RTL, STREAM, remark, rtl_tool
 from ithaca.exports.rtl.hardware import ACCUMULATORS
 from ithaca.exports.scalesim.folder import SCALESIM
 from ithaca.exports.timeloop.folder import TIMELOOP
@@ -53,6 +53,14 @@ def export(
         int | None,
         Option("--accumulator", help="Bits of a sum, with --to rtl: 16 or 32; default: 32."),
     ] = None,
+    memory: Annotated[
+        str | None,
+        Option(
+            "--memory",
+            help="Tensors come, with --to rtl, as stream (AXI4-Stream, default) or "
+            "from memory: axi4 (AXI4 masters).",
+        ),
+    ] = None,
 ) -> Wrote:
     """Export the best configuration of a result for another tool, or those of a network's layers,
     each to a folder in it; or as hardware that `ithaca build` runs.
@@ -62,8 +70,9 @@ def export(
     configuration (and ``nearest`` is not asked for).
     """
     name, found = parse_choice("--to", to, TARGETS), opened(result, layer)
-    if accumulator is not None and name != "rtl":
-        raise InputError(f"--accumulator does not go with --to {name}; allowed: --to rtl")
+    for option, value in (("--accumulator", accumulator), ("--memory", memory)):
+        if value is not None and name != "rtl":
+            raise InputError(f"{option} does not go with --to {name}; allowed: --to rtl")
     if isinstance(found, CodesignResult):
         return _export_accelerator(name, found, output, nearest=nearest)
     if isinstance(found, NetworkResult) and name == "rtl":
@@ -76,9 +85,10 @@ def export(
         how = "the nearest that can be taken" if nearest else "the result's configurations"
         return Wrote(output, f"{counted(len(found.layers), 'layer')} in {folders} ({TABLE}), {how}")
     tool = _tool(name, found.problem.design, nearest=nearest)
-    if accumulator is not None:
-        bits = parse_choice("--accumulator", accumulator, list(ACCUMULATORS))
-        tool = rtl_tool(int(bits))
+    if name == "rtl":
+        bits = 32 if accumulator is None else accumulator
+        bits = int(parse_choice("--accumulator", bits, list(ACCUMULATORS)))
+        tool = rtl_tool(bits, parse_choice("--memory", memory or STREAM, MEMORIES))
     if never := tool.nest_obstacles(_nest(found)):  # another configuration could not help
         raise InputError(f"{tool.cannot} this workload: {'; '.join(never)}")
     reasons = _reasons(tool, found)

@@ -22,14 +22,17 @@ BUFFERS = {
 RAM = ".RAM(RAM_STYLE)"
 
 
-def nest_parameters(nest: AddressNest) -> str:
-    """A nest as parameters of `ithaca_walk`."""
+def nest_parameters(nest: AddressNest, bits: int = 32) -> str:
+    """A nest as parameters of `ithaca_walk`, whose places have so many bits."""
     axes = nest.axes or ((1, 0),)
     counts = ", ".join(f"32'd{turns}" for turns, _ in axes)
-    steps = ", ".join(
-        f"-32'd{-step}" if step < 0 else f"32'd{step}" for step in AddressNest(axes).steps
-    )
-    return f".AXES({len(axes)}), .COUNTS({{{counts}}}), .STEPS({{{steps}}}), .FIRST({nest.base})"
+    steps = ", ".join(_sized(step, bits) for step in AddressNest(axes).steps)
+    first = nest.base if bits == 32 else _sized(nest.base, bits)
+    return f".AXES({len(axes)}), .COUNTS({{{counts}}}), .STEPS({{{steps}}}), .FIRST({first})"
+
+
+def _sized(value: int, bits: int) -> str:
+    return f"{'-' * (value < 0)}{bits}'d{abs(value)}"
 
 
 def array_text(hardware: Hardware) -> str:

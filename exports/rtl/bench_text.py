@@ -62,9 +62,9 @@ def _memory(hardware: Hardware, group: IOGroup) -> dict[str, Any]:
     }
 
 
-def vectors(hardware: Hardware) -> Mapping[str, str]:
+def vectors(hardware: Hardware, *, padding: bool = True) -> Mapping[str, str]:
     """Tensors as hexadecimal numbers, an element a line: random ones, and the result, bit for
-    bit."""
+    bit; padded to whole tiles, or as they are."""
     chosen, places, bits = hardware.configuration, hardware.places, hardware.sum_bits
     nest, output = chosen.nest, chosen.nest.output
     tensors = random_tensors(nest, chosen.data)
@@ -73,11 +73,12 @@ def vectors(hardware: Hardware) -> Mapping[str, str]:
         padded = float_patterns(hardware, padded)
     else:
         padded[output.tensor] = places.pad(output, reference(nest, tensors)[0])
-    files = {name: _hexadecimal(tensor, chosen.data.bits) for name, tensor in padded.items()}
     counts = places.pad(output, np.ones([span(s, nest.sizes) for s in output], np.int64))
-    result = padded[output.tensor] % (1 << bits) + (counts << bits)
-    files[output.tensor] = _hexadecimal(result, bits + 4)
-    return {f"vectors/{name}.hex": text for name, text in files.items()}
+    padded[output.tensor] = padded[output.tensor] % (1 << bits) + (counts << bits)
+    if not padding:
+        padded = {n: t[places.tensor_place(places.access(n))] for n, t in padded.items()}
+    digits = dict.fromkeys(padded, chosen.data.bits) | {output.tensor: bits + 4}
+    return {f"vectors/{name}.hex": _hexadecimal(t, digits[name]) for name, t in padded.items()}
 
 
 def _hexadecimal(numbers: NDArray[Any], bits: int) -> str:

@@ -7,18 +7,20 @@ from collections.abc import Mapping
 from dataclasses import asdict, replace
 from functools import partial
 from importlib.resources import files
-from math import prod
+from math import floor, prod
 from typing import Any
 
 from ithaca.exports.configuration import ArrayConfiguration, Tool, template
 from ithaca.exports.rtl.array_text import array_text
 from ithaca.exports.rtl.bench_text import bench_text, vectors
 from ithaca.exports.rtl.hardware import Hardware, in_exact_edition, obstacles
+from ithaca.exports.rtl.memory_text import kernel_text, memory_bench_text, memory_text, registers
 from ithaca.exports.rtl.pe_text import pe_text
 from ithaca.files import signals
 from ithaca.files.errors import InputError
 from ithaca.files.numbers import json_number, number
 from ithaca.files.writing import SCHEMA, document_text
+from ithaca.formulations.machine import IDEAL, MemoryTiming
 from ithaca.formulations.systolic.addresses import span
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.design import SystolicDesign
@@ -26,24 +28,37 @@ from ithaca.formulations.systolic.simulation.activity import simulate_network
 from ithaca.formulations.systolic.simulation.arrays import array_network
 from ithaca.formulations.systolic.systolic_array import Edition, IOGroup
 
+#: What memory is reached by: a stream per tensor, or an AXI4 master.
+STREAM = "stream"
+MEMORIES = (STREAM, "axi4")
+
 #: Operations of a nest up to which the result of random tensors is computed: some seconds, of
 #: floating point half a minute.
 MOST_OPERATIONS = 2**31
 
 
-def library() -> dict[str, str]:
+def library(memory: str = STREAM) -> dict[str, str]:
     """The fixed modules, by their paths in the folder."""
     return {
         f"{folder}/{path.name}": path.read_text(encoding="utf-8")
-        for folder in ("library", "bench")
+        for folder in ("library", "bench", *((memory, "dram", "board") if memory != STREAM else ()))
         for path in sorted(
             files("ithaca.exports.rtl").joinpath(folder).iterdir(), key=lambda each: each.name
         )
-        if path.name.endswith(".sv")
+        if path.name.endswith((".sv", ".tcl"))
     }
 
 
-def expected(hardware: Hardware, *, proven: bool = False) -> dict[str, Any]:
+def memory_timing(chosen: ArrayConfiguration) -> MemoryTiming:
+    """The memory of a configuration's platform: its latency, and the bandwidth that all share."""
+    stated = chosen.technology.memory
+    shared = (chosen.bandwidth or 0) * 1000 / chosen.technology.clock_mhz  # GB/s over MHz
+    return MemoryTiming(stated.latency, bandwidth=stated.bandwidth or floor(shared))
+
+
+def expected(
+    hardware: Hardware, memory: MemoryTiming = IDEAL, *, proven: bool = False
+) -> dict[str, Any]:
     """Content of ``expected.json``: what the hardware must do, and what it costs by the model."""
     chosen = hardware.configuration
     closed = derive(chosen.nest, chosen.design.dataflow, chosen.design.permutation, Edition.CYCLE)
@@ -59,7 +74,7 @@ def expected(hardware: Hardware, *, proven: bool = False) -> dict[str, Any]:
             "design": chosen.design.name,
             "machine": asdict(hardware.machine) | {"sums": hardware.machine.sums.value},
             **{name: json_number(metrics[of]) for name, of in names.items()},
-            **simulated(hardware),
+            **simulated(hardware, memory),
             "elements": elements(hardware),
             "macs": hardware.simd * hardware.value(chosen.design.pe.count),
             "proven": proven,
@@ -74,13 +89,15 @@ def elements(hardware: Hardware) -> int:
     return prod(span(subscript, sizes) for subscript in hardware.configuration.nest.output)
 
 
-def simulated(hardware: Hardware) -> dict[str, Any]:
+def simulated(hardware: Hardware, memory: MemoryTiming = IDEAL) -> dict[str, Any]:
     """Cycles by `ithaca simulate`, and whether the array hangs; None where that cannot be said."""
     chosen = hardware.configuration
     design = SystolicDesign(chosen.nest, chosen.design, chosen.data, technology=chosen.technology)
     point = chosen.tiling.configuration(chosen.design, chosen.nest.sizes)
     try:
-        run = simulate_network(array_network(design, point, hardware.machine), signals.check)
+        run = simulate_network(
+            array_network(design, point, hardware.machine, memory), signals.check
+        )
     except InputError:  # numba is not installed, or there are too many PEs
         return {"simulated": None, "hangs": None}
     return {"simulated": run.cycles, "hangs": not run.finished}
@@ -91,24 +108,40 @@ def limit(stated: Mapping[str, Any]) -> int:
     return 2 * int(stated["simulated"] or 4 * stated["exact"]) + 1000
 
 
-def _written(configuration: ArrayConfiguration, sum_bits: int) -> Mapping[str, str]:
+def _written(configuration: ArrayConfiguration, sum_bits: int, memory: str) -> Mapping[str, str]:
     exact = in_exact_edition(configuration)
     assert exact is not None
     hardware = Hardware(exact, sum_bits)
+    streams, timing = memory == STREAM, memory_timing(configuration)
     document = expected(
-        hardware, proven=configuration.proven and configuration.edition == Edition.CYCLE.value
+        hardware,
+        IDEAL if streams else timing,
+        proven=configuration.proven and configuration.edition == Edition.CYCLE.value,
     )
-    stated, fixed = document["rtl"], library()
+    stated, fixed = document["rtl"], library(memory)
+    bench = bench_text(hardware, limit(stated))
+    more = {}
+    if not streams:
+        stated["memory"] = {"latency": timing.latency, "bandwidth": timing.bandwidth}
+        bench = memory_bench_text(hardware, limit(stated), **stated["memory"])
+        stated |= registers(hardware)
+        more = {
+            "array_axi4.sv": memory_text(hardware),
+            "board/kernel.xml": kernel_text(hardware),
+            "board/host.py": files("ithaca.exports.rtl").joinpath("host.py").read_text("utf-8"),
+        }
     return {
         "array.sv": array_text(hardware),
         "array_pe.sv": pe_text(hardware),
+        **more,
         **fixed,
-        "bench.sv": bench_text(hardware, limit(stated)),
-        **(vectors(hardware) if stated["vectors"] else {}),
+        "bench.sv": bench,
+        **(vectors(hardware, padding=streams) if stated["vectors"] else {}),
         "simulate.sh": template("rtl/simulate.sh.txt"),
         "synthesize.ys": template("rtl/synthesize.ys.txt").format(
             library=" ".join(path for path in fixed if path.startswith("library/"))
         ),
+        "synthesize.tcl": template("rtl/synthesize.tcl.txt"),
         "expected.json": document_text(document),
         "README.md": _readme(hardware, stated),
     }
@@ -144,13 +177,13 @@ def _order(hardware: Hardware, group: IOGroup) -> str:
     return f"from {nest.base}: {loops}" if loops else f"{nest.base}"
 
 
-def rtl_tool(sum_bits: int = 32) -> Tool:
-    """The exporter for sums of so many bits."""
+def rtl_tool(sum_bits: int = 32, memory: str = STREAM) -> Tool:
+    """The exporter for sums of so many bits, and one of `MEMORIES`."""
     return Tool(
         "RTL cannot be generated of",
         lambda nest: (),
         lambda chosen: tuple(obstacles(chosen, sum_bits)),
-        partial(_written, sum_bits=sum_bits),
+        partial(_written, sum_bits=sum_bits, memory=memory),
     )
 
 

@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from ithaca.files.errors import InputError
@@ -49,6 +50,8 @@ class Run:
     """Elements that are as NumPy says."""
     wrong: int
     """Elements that are not."""
+    rules: tuple[str, ...] = ()
+    """Rules of AXI that are broken, and how."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +86,14 @@ class Bench:
     folder: Path
     """Where its vectors are."""
 
-    def run(self, *, stalls: int = 0, runs: int = 1, vcd: Path | None = None) -> Run:
+    def run(
+        self,
+        *,
+        stalls: int = 0,
+        runs: int = 0,
+        vcd: Path | None = None,
+        memory: Mapping[str, int] = MappingProxyType({}),
+    ) -> Run:
         """Run it.
 
         Parameters
@@ -91,23 +101,27 @@ class Bench:
         stalls : int, optional
             Seed of random stalls at every port; 0: none.
         runs : int, optional
-            Runs that follow each other without a reset.
+            Runs that follow each other without a reset; 0: as the bench does.
         vcd : Path, optional
             Waveform to write, if it was compiled for that.
+        memory : mapping of str to int, optional
+            Latency and bandwidth of the memory behind AXI4 masters; default: the platform's.
 
         Returns
         -------
         Run
             Cycles, and elements that are right.
         """
-        options = [f"+stalls={stalls}", f"+runs={runs}"] if stalls or runs > 1 else []
+        words = {**memory, "stalls": stalls, **({"runs": runs} if runs else {})}
+        options = [f"+{name}={value}" for name, value in words.items()]
         options += [f"+vcd={vcd.resolve()}"] if vcd is not None else []
         text = _run([*self.command, *options], self.folder)
         found = _SAID.search(text)
         if found is None:
             raise InputError(f"{self.folder}: its bench says nothing of cycles ({_first(text)})")
         cycles, right, wrong = (int(group) for group in found.groups()[1:])
-        return Run(self.simulator, cycles, found[1] != "cycles", right, wrong)
+        rules = tuple(re.findall(r"ithaca: rule: (.+)", text))
+        return Run(self.simulator, cycles, found[1] != "cycles", right, wrong, rules)
 
 
 @contextmanager
@@ -140,10 +154,7 @@ def compiled(folder: Path, *, traced: bool = False, work: int = 0) -> Iterator[B
 
 def _compiled(folder: Path, place: Path, *, traced: bool, fast: bool) -> tuple[str, list[str]]:
     """The name of a simulator, and the command that runs what it compiled."""
-    sources = [
-        "bench.sv", "array.sv", "array_pe.sv",
-        *sorted(str(path.relative_to(folder)) for path in folder.glob("*/*.sv")),
-    ]  # fmt: skip
+    sources = sorted(str(path.relative_to(folder)) for path in folder.glob("**/*.sv"))
     if (verilator := find_verilator()) and (compiler := find_compiler()):
         root, binary = verilator
         options = ["--trace"] if traced else []

@@ -7,7 +7,7 @@ what hardware has.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -122,13 +122,14 @@ class ArrayAddresses:
 
     # -- inside a tile -------------------------------------------------------------------
 
-    def _dimensions(self, access: Access) -> list[tuple[Affine, int]]:
+    def _dimensions(self, access: Access, weights: Sequence[int]) -> list[tuple[Affine, int]]:
         """Subscripts that number the elements which tiles hold, and from one element to the next in
-        the padded tensor: row by row, but the SIMD loop's dimension last where packs divide it."""
-        shape, simd = self.tensor_shape(access), self.nest.simd
+        a tensor of these weights: row by row, but the SIMD loop's dimension last where packs divide
+        it."""
+        simd = self.nest.simd
         dimensions = [
-            (s.without_gaps(self.nest.once), _gap(s, self.nest) * prod(shape[at + 1 :]))
-            for at, s in enumerate(access)
+            (s.without_gaps(self.nest.once), _gap(s, self.nest) * weight)
+            for s, weight in zip(access, weights, strict=True)
         ]
         along = sorted(dimensions, key=lambda dimension: dimension[0].coefficient(simd) != 0)
         return dimensions if self._split(access, along) is None else along
@@ -151,7 +152,7 @@ class ArrayAddresses:
         return packs[::-1], elements[::-1]
 
     def _stored(self, access: Access) -> list[Affine]:
-        return [subscript for subscript, _ in self._dimensions(access)]
+        return [subscript for subscript, _ in self._dimensions(access, self._rows(access))]
 
     def tile_shape(self, access: Access) -> list[int]:
         """The dimensions of a buffer's tile (elements)."""
@@ -159,7 +160,8 @@ class ArrayAddresses:
 
     def lane_stride(self, access: Access) -> int:
         """From the element of one SIMD lane to that of the next, in a tile; 0: all have one."""
-        return self._stride(self._stored(access), self.tile_shape(access), self.nest.simd)
+        weights = row_weights(self.tile_shape(access))
+        return _stride(self._stored(access), weights, self.nest.simd)
 
     def trips(self) -> tuple[list[tuple[str, int, int]], list[tuple[str, int, int]]]:
         """Loop, turns and iterations per turn of what a PE runs: blocks of outputs and in each all
@@ -194,14 +196,11 @@ class ArrayAddresses:
         return AddressNest(((self.sums().count // hidden, hidden), (visits, 0), (hidden, 1)))
 
     def _in_tile(self, access: Access, axes: Iterable[tuple[str, int, int]]) -> AddressNest:
-        stored, shape = self._stored(access), self.tile_shape(access)
+        stored, weights = self._stored(access), row_weights(self.tile_shape(access))
         return AddressNest(
-            tuple((turns, each * self._stride(stored, shape, x)) for x, turns, each in axes),
-            _flat([reach_below(subscript, self.inner) for subscript in stored], shape),
+            tuple((turns, each * _stride(stored, weights, x)) for x, turns, each in axes),
+            _address([reach_below(subscript, self.inner) for subscript in stored], weights),
         )
-
-    def _stride(self, subscripts: Iterable[Affine], shape: Iterable[int], loop: str) -> int:
-        return _flat([subscript.coefficient(loop) for subscript in subscripts], shape)
 
     # -- in memory -----------------------------------------------------------------------
 
@@ -223,33 +222,53 @@ class ArrayAddresses:
         padded[self.tensor_place(access)] = tensor
         return padded
 
+    def _rows(self, access: Access) -> list[int]:
+        return row_weights(self.tensor_shape(access))
+
     def in_pack(self, group: IOGroup) -> AddressNest:
         """The elements of a pack in the padded tensor, from its first on."""
-        access = self.access(group.tensor)
-        split = self._split(access, self._dimensions(access))
-        assert split is not None
-        return AddressNest(tuple(split[1])).merged
+        return self._moved(group)[1].merged
 
     def stream(self, group: IOGroup) -> AddressNest:
         """The first elements of all packs that a group moves from or to the padded tensor: tile by
         tile, in each the buffers along their chains, in each the pack after pack."""
+        return self._moved(group)[0]
+
+    def elements(self, group: IOGroup, weights: Sequence[int]) -> AddressNest:
+        """All elements that a group moves, in order, where dimensions of the padded tensor have
+        these weights in an address."""
+        packs, inside = self._moved(group, weights)
+        return AddressNest(packs.axes + inside.axes, packs.base)
+
+    def _moved(
+        self, group: IOGroup, weights: Sequence[int] = ()
+    ) -> tuple[AddressNest, AddressNest]:
+        """The packs that a group moves, and the elements of each."""
         access, space = self.access(group.tensor), self.array.dataflow
-        shape, staying = self.tensor_shape(access), self.array.staying(group.tensor)
+        staying, weights = self.array.staying(group.tensor), weights or self._rows(access)
         axes = [
-            (self.value(tiles(x)), self.value(t1(x)) * self._stride(access, shape, x))
+            (self.value(tiles(x)), self.value(t1(x)) * _stride(access, weights, x))
             for x in self.array.order
             if x not in staying
         ]
         axes += [
-            (self.value(lanes(x)), self.value(t2(x)) * self._stride(access, shape, x))
+            (self.value(lanes(x)), self.value(t2(x)) * _stride(access, weights, x))
             for x in reversed(space)
             if x != group.direction
         ]
-        split = self._split(access, self._dimensions(access))
+        split = self._split(access, self._dimensions(access, weights))
         assert split is not None
-        axes += split[0]
         below = [reach_below(s, self.padded) - reach_below(s, self.inner) for s in access]
-        return AddressNest(tuple(axes), _flat(below, shape))
+        packs, elements = split
+        return (
+            AddressNest((*axes, *packs), _address(below, weights)),
+            AddressNest(tuple(elements)),
+        )
+
+
+def row_weights(shape: Sequence[int]) -> list[int]:
+    """What a step along each dimension adds to an address, row by row."""
+    return [prod(shape[at + 1 :]) for at in range(len(shape))]
 
 
 def _gap(subscript: Affine, nest: LoopNest) -> int:
@@ -257,9 +276,10 @@ def _gap(subscript: Affine, nest: LoopNest) -> int:
     return gcd(*(c for loop, c in subscript.terms if loop not in nest.once)) or 1
 
 
-def _flat(places: Iterable[int], shape: Iterable[int]) -> int:
-    """An address from a place in every dimension, row by row."""
-    address = 0
-    for place, size in zip(places, shape, strict=True):
-        address = address * size + place
-    return address
+def _address(places: Iterable[int], weights: Sequence[int]) -> int:
+    """An address from a place in every dimension."""
+    return sum(place * weight for place, weight in zip(places, weights, strict=True))
+
+
+def _stride(subscripts: Iterable[Affine], weights: Sequence[int], loop: str) -> int:
+    return _address((subscript.coefficient(loop) for subscript in subscripts), weights)

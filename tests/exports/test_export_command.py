@@ -45,6 +45,7 @@ FILES = {
         "expected.json",
         "library",
         "simulate.sh",
+        "synthesize.tcl",
         "synthesize.ys",
         "vectors",
     },

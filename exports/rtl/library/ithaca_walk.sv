@@ -5,8 +5,9 @@
 module ithaca_walk #(
     parameter integer AXES = 1,              // loops
     parameter [32*AXES-1:0] COUNTS = 1,      // turns of each; the innermost in the lowest 32 bits
-    parameter [32*AXES-1:0] STEPS = 1,       // added to the place where that loop goes on
-    parameter integer FIRST = 0,             // place of the first turn
+    parameter integer STEP = 32,             // bits of a step
+    parameter [STEP*AXES-1:0] STEPS = 1,     // added to the place where that loop goes on
+    parameter [STEP-1:0] FIRST = 0,          // place of the first turn
     parameter integer BITS = 1               // of a place
 ) (
     input  wire            clk,
@@ -44,7 +45,7 @@ module ithaca_walk #(
     always @* begin
         delta = {BITS{1'b0}};
         for (a = AXES - 1; a >= 0; a = a - 1)
-            if (!last[a]) delta = STEPS[32*a+:BITS];
+            if (!last[a]) delta = STEPS[STEP*a+:BITS];
     end
     always @(posedge clk)
         if (rst || (step && &last)) place <= BITS'(FIRST);

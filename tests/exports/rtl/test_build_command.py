@@ -113,6 +113,36 @@ def test_a_closed_form_that_is_off_is_named(
     )
 
 
+def test_what_is_said_of_masters(hardware: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    state(hardware, memory={"latency": 3, "bandwidth": 256}, simulated=8)
+    answer(monkeypatch, Run("Verilator", 16, False, 195, 0))
+    found = ithaca.build(hardware)
+    assert found.right
+    assert found.lines == (
+        "16 cycles from start to done, twice (memory: latency 3, bandwidth 256); 195 elements right",
+        "ithaca simulate --memory latency=3,bandwidth=256: 8 cycles (-50.00%)",
+    )
+    found = ithaca.build(hardware, memory="bandwidth=8")
+    assert found.right
+    assert found.lines == (
+        "16 cycles from start to done, twice (memory: latency 3, bandwidth 8); 195 elements right",
+    )
+    answer(monkeypatch, Run("Verilator", 16, False, 195, 0, ("m_axi_A breaks the last beat",)))
+    found = ithaca.build(hardware)
+    assert not found.right
+    assert found.lines[-1] == "a rule is broken: m_axi_A breaks the last beat"
+
+
+def test_memory_goes_with_masters_alone(hardware: Path) -> None:
+    with pytest.raises(InputError, match=r"memory does not go with .*, whose tensors are streams"):
+        ithaca.build(hardware, memory="latency=3")
+    state(hardware, memory={"latency": 3, "bandwidth": 256})
+    with pytest.raises(InputError, match=r"memory is .delay.; allowed: latency, bandwidth"):
+        ithaca.build(hardware, memory={"delay": 3})
+    with pytest.raises(InputError, match="latency is 10000000000; allowed: 0 to"):
+        ithaca.build(hardware, memory={"latency": 10**10})
+
+
 def test_resources_are_shown_beside_the_model(
     hardware: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -212,6 +242,8 @@ def test_other_targets_and_widths_are_refused(tmp_path: Path) -> None:
     assert not command("solve", "mm", *words, "-o", result).returncode
     for options, said in (
         (("autosa", "--accumulator", "16"), "--accumulator does not go with --to autosa"),
+        (("autosa", "--memory", "axi4"), "--memory does not go with --to autosa"),
+        (("rtl", "--memory", "axi"), "--memory is 'axi'; allowed: stream, axi4"),
         (("rtl", "--accumulator", "8"), "--accumulator is '8'; allowed: 16, 32"),
     ):
         done = command("export", result, "-o", tmp_path / "out", "--to", *options)

@@ -1,0 +1,57 @@
+"""Runs the array with AXI4 masters on a board, by PYNQ: ``python host.py array_axi4.xclbin``.
+
+Not tested on a board: Ithaca is tested without one. Written by Ithaca; licence 0BSD, use it in any
+product. It reads ``expected.json`` and ``vectors/`` of the folder above, whose result is NumPy's.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+CONTROL, START, DONE = 0x00, 1, 2
+
+
+def vector(folder: Path, tensor: Mapping[str, Any]) -> NDArray[Any]:
+    """The values of a tensor, as bits in whole numbers."""
+    lines = folder.joinpath("vectors", f"{tensor['name']}.hex").read_text().split()
+    words = [int(line, 16) % (1 << tensor["bits"]) for line in lines]
+    return np.array(words, f"uint{tensor['bits']}").reshape(tensor["shape"])
+
+
+def run(kernel: Any, allocate: Callable[..., Any], folder: Path, seconds: float = 60) -> int:
+    """Run a kernel once; how many elements of its result are not NumPy's."""
+    stated = json.loads((folder / "expected.json").read_text())["rtl"]
+    for tensor in stated["tensors"]:  # the last one is the result
+        values = vector(folder, tensor)
+        buffer = allocate(values.shape, values.dtype)
+        buffer[:] = values if tensor["read"] else 0
+        buffer.sync_to_device()
+        kernel.write(tensor["register"], buffer.device_address & 0xFFFFFFFF)
+        kernel.write(tensor["register"] + 4, buffer.device_address >> 32)
+    end = time.monotonic() + seconds
+    kernel.write(CONTROL, START)
+    while not kernel.read(CONTROL) & DONE:
+        if time.monotonic() > end:
+            raise SystemExit(f"the array is not done after {seconds:g} s")
+    if failed := kernel.read(stated["errors"]):
+        raise SystemExit(f"memory answered with an error: tensors {failed:b}")
+    buffer.sync_from_device()
+    return int((buffer != values).sum())
+
+
+if __name__ == "__main__":
+    import pynq
+
+    overlay = pynq.Overlay(sys.argv[1])
+    array = getattr(overlay, next(name for name in overlay.ip_dict if "array_axi4" in name))
+    wrong = run(array, pynq.allocate, Path(__file__).resolve().parents[1])
+    print(f"{wrong} elements are wrong")
+    sys.exit(bool(wrong))
