@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import ceil
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import among
+from ithaca.files.words import parse_choice
 from ithaca.formulations.platform import Platform
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
 
 #: Width of a DRAM port, and of the widest SIMD vector (bytes).
 DRAM_PORT_BYTES = 64
 MAX_SIMD_BYTES = 32
+
+#: Bits that a sum of hardware may have, unless words are wider: the most where nothing is said.
+ACCUMULATORS = (16, 32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +41,28 @@ class DataType:
     accumulator_factor: int
     """A PE that accumulates in place needs Π t2 ≥ factor · SIMD (the adder's latency); 0 where
     additions take one cycle and need no hiding."""
+    accumulator_bits: int = max(ACCUMULATORS)
+    """Bits of a sum of hardware."""
+    as_built: bool = False
+    """Whether the output and products are counted as hardware has them: sums of their own width,
+    and products that share no DSP block; else as published."""
+
+    @property
+    def built(self) -> DataType:
+        """The type as hardware has it."""
+        return replace(self, as_built=True)
+
+    @property
+    def published(self) -> DataType:
+        """The type as published estimators count it."""
+        return replace(self, as_built=False)
+
+    def accumulating(self, bits: object) -> DataType:
+        """The type with sums of so many bits; `InputError` if there are none."""
+        allowed = [str(n) for n in ACCUMULATORS if n >= self.bits]
+        chosen = int(parse_choice(f"--accumulator of {self.words}", bits, allowed))
+        name = self.words if chosen == max(ACCUMULATORS) else f"{self.words}/{chosen}"
+        return replace(self, name=name, accumulator_bits=chosen)
 
     def on(self, platform: Platform) -> Technology:
         """The platform's technology; where it states no energies of its own, with those published
@@ -61,8 +88,31 @@ class DataType:
         return self.add_pj + self.multiply_pj
 
     def dsp(self, factors: int) -> Fraction:
-        """DSP blocks that multiply so many words and accumulate the product, once per cycle."""
-        return self.dsp_per_mac + (factors - 2) * self.dsp_per_factor
+        """DSP blocks that multiply so many words and accumulate the product, once per cycle.
+
+        As built, products that are cut to sums no wider than a word take a block each.
+        """
+        per_mac, per_factor = self.dsp_per_mac, self.dsp_per_factor
+        if self.as_built:
+            per_mac = Fraction(ceil(per_mac))
+            if self.integer and self.accumulator_bits <= self.bits:
+                per_factor = Fraction(1)
+        return per_mac + (factors - 2) * per_factor
+
+    @property
+    def words(self) -> str:
+        """Name of the type of words, whatever their sums."""
+        return self.name.partition("/")[0]
+
+    @property
+    def integer(self) -> bool:
+        """Whether words are integers."""
+        return self.name.startswith("int")
+
+    @property
+    def sum_bytes(self) -> int:
+        """Bytes per word of the output."""
+        return self.accumulator_bits // 8 if self.as_built else self.bytes
 
     @property
     def bits(self) -> int:
@@ -71,7 +121,8 @@ class DataType:
 
     @property
     def port_words(self) -> int:
-        """Words a DRAM port moves at once (W in `docs/cost-model.md`)."""
+        """Words of tensors that are read that a DRAM port moves at once (W in
+        `docs/cost-model.md`)."""
         return DRAM_PORT_BYTES // self.bytes
 
     @property
@@ -136,7 +187,11 @@ DTYPES = " or ".join(", ".join(DATA_TYPES).rsplit(", ", 1))
 
 
 def data_type(name: str) -> DataType:
-    """Look up a data type; raises `InputError` for an unknown name."""
-    if name not in DATA_TYPES:
-        raise InputError(f"unknown data type '{name}'{among(name, DATA_TYPES)}")
-    return DATA_TYPES[name]
+    """Look up a data type; raises `InputError` for an unknown name.
+
+    It may state the bits of a sum: ``int8/16``.
+    """
+    words, _, bits = name.partition("/")
+    if words not in DATA_TYPES:
+        raise InputError(f"unknown data type '{name}'{among(words, DATA_TYPES)}")
+    return DATA_TYPES[words].accumulating(bits) if bits else DATA_TYPES[words]

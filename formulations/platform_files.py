@@ -59,6 +59,8 @@ class ResourcesDocument(Document):
     dsp: ResourceDocument | None = None
     bram18k: ResourceDocument | None = None
     uram: ResourceDocument | None = None
+    lut: ResourceDocument | None = None
+    ff: ResourceDocument | None = None
     area: ResourceDocument | None = None
     power: ResourceDocument | None = None
 

@@ -18,7 +18,6 @@ from ithaca.exports.autosa.folder import AUTOSA
 from ithaca.exports.configuration import Tool
 from ithaca.exports.layers import TABLE, ExportedLayer, export_layers
 from ithaca.exports.rtl.folder import MEMORIES, RTL, STREAM, remark, rtl_tool
-from ithaca.exports.rtl.hardware import ACCUMULATORS
 from ithaca.exports.scalesim.folder import SCALESIM
 from ithaca.exports.timeloop.folder import TIMELOOP
 from ithaca.exports.timeloop.hierarchy import MAPPINGS, architecture_text
@@ -51,7 +50,9 @@ def export(
     layer: LayerName = None,
     accumulator: Annotated[
         int | None,
-        Option("--accumulator", help="Bits of a sum, with --to rtl: 16 or 32; default: 32."),
+        Option(
+            "--accumulator", help="Bits of a sum, with --to rtl: 16 or 32; default: the result's."
+        ),
     ] = None,
     memory: Annotated[
         str | None,
@@ -75,20 +76,17 @@ def export(
             raise InputError(f"{option} does not go with --to {name}; allowed: --to rtl")
     if isinstance(found, CodesignResult):
         return _export_accelerator(name, found, output, nearest=nearest)
-    if isinstance(found, NetworkResult) and name == "rtl":
-        layers = ", ".join(part.layer.name for part in found.layers[:3])
-        raise InputError(f"--to rtl builds one array; allowed: --layer with one of {layers}, …")
+    target = TARGETS[name]
+    if name == "rtl":
+        target = rtl_tool(accumulator, parse_choice("--memory", memory or STREAM, MEMORIES))
     if isinstance(found, NetworkResult):
-        files = _layer_files(name, found, nearest=nearest)
+        design = found.layers[0].answer.problem.design
+        files = _layer_files(_tool(name, target, design, nearest=nearest), found, nearest)
         write_folder(output, files)
         folders = counted(len({path.split("/")[0] for path in files if "/" in path}), "folder")
         how = "the nearest that can be taken" if nearest else "the result's configurations"
         return Wrote(output, f"{counted(len(found.layers), 'layer')} in {folders} ({TABLE}), {how}")
-    tool = _tool(name, found.problem.design, nearest=nearest)
-    if name == "rtl":
-        bits = 32 if accumulator is None else accumulator
-        bits = int(parse_choice("--accumulator", bits, list(ACCUMULATORS)))
-        tool = rtl_tool(bits, parse_choice("--memory", memory or STREAM, MEMORIES))
+    tool = _tool(name, target, found.problem.design, nearest=nearest)
     if never := tool.nest_obstacles(_nest(found)):  # another configuration could not help
         raise InputError(f"{tool.cannot} this workload: {'; '.join(never)}")
     reasons = _reasons(tool, found)
@@ -109,14 +107,14 @@ def export(
     return Wrote(output, said + (remark(files, found.platform_name) if name == "rtl" else ""))
 
 
-def _tool(to: str, design: Design, *, nearest: bool) -> Tool:
+def _tool(to: str, target: Tool, design: Design, *, nearest: bool) -> Tool:
     """The tool of a name, for a design. Raises `InputError` if it has no such ones."""
-    if design.family == TARGETS[to].family:
-        return TARGETS[to]
+    if design.family == target.family:
+        return target
     if design.family != MAPPINGS.family:
         raise InputError(
             f"the result is of family {design.family}, which no tool takes; allowed: "
-            f"{MAPPINGS.family}, or {TARGETS[to].family}"
+            f"{MAPPINGS.family}, or {target.family}"
         )
     edition = _edition(design)
     if to != "timeloop" or edition != "timeloop":
@@ -162,17 +160,16 @@ def _export_accelerator(
             folder = "" if len(found.networks) == 1 else f"{network.network.name}/"
             files |= {
                 f"{folder}{name}": text
-                for name, text in _layer_files(to, network, nearest=nearest).items()
+                for name, text in _layer_files(MAPPINGS, network, nearest).items()
             }
         said += f", and {counted(len(found.question.works), 'layer')} ({TABLE})"
     write_folder(output, files)
     return Wrote(output, said)
 
 
-def _layer_files(to: str, found: NetworkResult, *, nearest: bool) -> Mapping[str, str]:
+def _layer_files(tool: Tool, found: NetworkResult, nearest: bool) -> Mapping[str, str]:
     """Every layer of a network's result as files in folders, with what says and builds all of
     them."""
-    tool = _tool(to, found.layers[0].answer.problem.design, nearest=nearest)
     if nearest and found.arrays:
         raise InputError(
             f"--nearest does not go with --mode {found.mode}, whose layers "

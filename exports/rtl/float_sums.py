@@ -46,7 +46,7 @@ def float_patterns(hardware: Hardware, tensors: Mapping[str, Floats]) -> dict[st
     where sums are handed on, and tile by tile.
     """
     places, nest, value = hardware.places, hardware.configuration.nest, hardware.value
-    words, sums = hardware.configuration.data.name, hardware.sum_type
+    words, sums = hardware.configuration.data.words, hardware.sum_type
     output, reductions = nest.output, nest.reduction_loops
     tile = [(x, value(tiles(x)), value(t1(x))) for x in places.array.order if x in reductions]
     chain = [(x, value(lanes(x)), value(t2(x))) for x in reductions if x == hardware.out.direction]

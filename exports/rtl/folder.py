@@ -62,14 +62,19 @@ def expected(
     """Content of ``expected.json``: what the hardware must do, and what it costs by the model."""
     chosen = hardware.configuration
     closed = derive(chosen.nest, chosen.design.dataflow, chosen.design.permutation, Edition.CYCLE)
-    metrics = {**chosen.metrics, "cycle": replace(chosen, design=closed).metrics["latency"]}
+    published = replace(chosen, data=chosen.data.published).metrics["latency"]
+    metrics = {
+        **chosen.metrics,
+        "latency": published,
+        "cycle": replace(chosen, design=closed).metrics["latency"],
+    }
     names = {"exact": "latency", "cycle": "cycle", "dsp": "dsp", "bram18k": "bram18k"}
     return {
         "schema": SCHEMA,
         "rtl": {
             "statement": str(chosen.nest),
             "sizes": chosen.nest.settings,
-            "dtype": chosen.data.name,
+            "dtype": chosen.data.words,
             "accumulator": hardware.sum_bits,
             "design": chosen.design.name,
             "machine": asdict(hardware.machine) | {"sums": hardware.machine.sums.value},
@@ -108,10 +113,15 @@ def limit(stated: Mapping[str, Any]) -> int:
     return 2 * int(stated["simulated"] or 4 * stated["exact"]) + 1000
 
 
-def _written(configuration: ArrayConfiguration, sum_bits: int, memory: str) -> Mapping[str, str]:
+def _written(
+    configuration: ArrayConfiguration, sum_bits: int | None, memory: str
+) -> Mapping[str, str]:
+    if sum_bits is not None:
+        data = configuration.data.accumulating(sum_bits)
+        configuration = replace(configuration, data=data)
     exact = in_exact_edition(configuration)
     assert exact is not None
-    hardware = Hardware(exact, sum_bits)
+    hardware = Hardware(exact)
     streams, timing = memory == STREAM, memory_timing(configuration)
     document = expected(
         hardware,
@@ -154,7 +164,7 @@ def _readme(hardware: Hardware, stated: Mapping[str, Any]) -> str:
     return template("rtl/readme.md.txt").format(
         statement=chosen.nest,
         design=chosen.design.name,
-        data=chosen.data.name,
+        data=chosen.data.words,
         sums=hardware.sum_type,
         machine=machine,
         cycles="it hangs" if stated["hangs"] else number(cycles),
@@ -177,13 +187,15 @@ def _order(hardware: Hardware, group: IOGroup) -> str:
     return f"from {nest.base}: {loops}" if loops else f"{nest.base}"
 
 
-def rtl_tool(sum_bits: int = 32, memory: str = STREAM) -> Tool:
-    """The exporter for sums of so many bits, and one of `MEMORIES`."""
+def rtl_tool(sum_bits: int | None = None, memory: str = STREAM) -> Tool:
+    """The exporter for sums of so many bits (default: the result's), and one of `MEMORIES`."""
     return Tool(
         "RTL cannot be generated of",
         lambda nest: (),
-        lambda chosen: tuple(obstacles(chosen, sum_bits)),
+        lambda chosen: tuple(obstacles(chosen)),
         partial(_written, sum_bits=sum_bits, memory=memory),
+        "`ithaca build` on every folder",
+        'ithaca build "$here/$folder" "$@"',
     )
 
 

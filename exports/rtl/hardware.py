@@ -13,9 +13,6 @@ from ithaca.formulations.systolic.addresses import AddressNest, ArrayAddresses
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.systolic_array import Edition, GroupRole, IOGroup
 
-#: Bits of a sum.
-ACCUMULATORS = ("16", "32")
-
 #: Bits of the exponent of floating-point numbers.
 EXPONENTS = {"fp32": 8, "fp16": 5, "bf16": 8}
 
@@ -25,21 +22,24 @@ class Hardware:
     """A configuration to be built."""
 
     configuration: ArrayConfiguration
-    """The configuration, in the exact edition of the model."""
-    sum_bits: int = 32
-    """Bits of a sum: of floating point 32 are fp32, fewer are the type of words."""
+    """The configuration, as `in_exact_edition` states it."""
+
+    @property
+    def sum_bits(self) -> int:
+        """Bits of a sum: of floating point 32 are fp32, fewer are the type of words."""
+        return self.configuration.data.accumulator_bits
 
     @property
     def exponent(self) -> int:
         """Bits of the exponent of a word; 0: words are integers."""
-        return EXPONENTS.get(self.configuration.data.name, 0)
+        return EXPONENTS.get(self.configuration.data.words, 0)
 
     @property
     def sum_type(self) -> str:
         """Type of a sum; integers wrap."""
         if not self.exponent:
             return f"int{self.sum_bits}"
-        return "fp32" if self.sum_bits == 32 else self.configuration.data.name
+        return "fp32" if self.sum_bits == 32 else self.configuration.data.words
 
     @property
     def later(self) -> bool:
@@ -129,11 +129,9 @@ class Hardware:
         return 1 if tiles * visits == 1 else blocks * hidden if stride else hidden
 
 
-def obstacles(configuration: ArrayConfiguration, sum_bits: int = 32) -> Iterator[str]:
-    """Every reason why a configuration cannot be built with sums of so many bits."""
+def obstacles(configuration: ArrayConfiguration) -> Iterator[str]:
+    """Every reason why a configuration cannot be built."""
     design, machine = configuration.design, configuration.technology.machine
-    if configuration.data.bits > sum_bits:
-        yield f"sums of {configuration.data.name} have 32 bits; allowed: --accumulator 32"
     if design.obstacle is not None:
         yield design.obstacle
     for name, allowed, fits in (
@@ -173,12 +171,17 @@ def _of_words(hardware: Hardware) -> Iterator[str]:
 
 
 def in_exact_edition(configuration: ArrayConfiguration) -> ArrayConfiguration | None:
-    """A configuration in the edition that says what modules there are; None where it states no
-    packs for all of them."""
+    """A configuration in the edition that says what modules there are, with words as they are
+    built; None where it states no packs for all of them."""
     design, tiling = configuration.design, configuration.tiling
     exact = derive(configuration.nest, design.dataflow, design.permutation, Edition.EXACT)
     names = [group.name for group in exact.packed_groups]
     if not set(names) <= set(tiling.pack):
         return None
     packs = {name: tiling.pack[name] for name in names}
-    return replace(configuration, design=exact, tiling=replace(tiling, pack=packs))
+    return replace(
+        configuration,
+        design=exact,
+        data=configuration.data.built,
+        tiling=replace(tiling, pack=packs),
+    )

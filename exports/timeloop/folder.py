@@ -114,7 +114,7 @@ def _node(level: TimeloopLevel, data: DataType) -> YamlNode:
         ((_, lanes),) = level.loops
         return YamlNode("!Container", {"name": level.name, "spatial": {"meshX": lanes}})
     if level.kind is LevelKind.COMPUTE:
-        kind = "fpmac" if not data.name.startswith("int") else "intmac"
+        kind = "intmac" if data.integer else "fpmac"
         return YamlNode(
             "!Component",
             {"name": level.name, "class": kind, "attributes": {"datawidth": data.bits}},

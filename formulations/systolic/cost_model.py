@@ -68,6 +68,8 @@ class Costs:
     bram18k: Any
     words: NumbersByName
     """Off-chip words per tensor."""
+    off_chip_bytes: Any
+    """Bytes moved between the array and DRAM."""
     kept_words: tuple[Any, ...]
     """Words moved to and from tensors that stay on chip."""
     accumulation: Any
@@ -119,7 +121,7 @@ def evaluate(
     one = constant(1)
 
     def dram_cycles(group: IOGroup, module: Module) -> Any:
-        size, port = value(group.size), constant(data.port_words)
+        size, port = value(group.size), constant(group.port_words(data))
         if module.serialized:
             return value(group.count) * (size / numbers.minimum(value(group.pack), port))
         return (
@@ -147,9 +149,16 @@ def evaluate(
         transfer = modules[module.name].transfer
         return transfer + one if module.buffer and group.double_buffered else transfer
 
-    def brams(words: Any, pack: Any) -> Any:
-        """b(n, p) of `docs/cost-model.md`: blocks of a buffer of ``words`` words, ``pack`` wide."""
-        blocks_wide = numbers.ceil_div(data.bits * pack, constant(BRAM_WIDTH))
+    def brams(words: Any, pack: Any, size: int) -> Any:
+        """b(n, p) of `docs/cost-model.md`: blocks of a buffer of ``words`` words of ``size`` bytes,
+        ``pack`` wide.
+
+        As built, a block is deeper where packs are narrower: it holds as many words.
+        """
+        across = BRAM_WIDTH // (8 * size)
+        if data.as_built and across > 1:
+            pack = numbers.maximum(pack, constant(across))
+        blocks_wide = numbers.ceil_div(8 * size * pack, constant(BRAM_WIDTH))
         return blocks_wide * numbers.ceil_div(words, BRAM_DEPTH * pack)
 
     modules = {module.name: module_cost(group, module) for group, module in array.modules}
@@ -165,18 +174,18 @@ def evaluate(
     for group in array.packed_groups:
         copies = len(group.buffers) * (2 if group.double_buffered else 1)
         bram18k = bram18k + copies * value(group.count) * brams(
-            held(group.name, group.size), value(group.pack)
+            held(group.name, group.size), value(group.pack), group.word_bytes(data)
         )
     if array.pe.accumulators is not None:
         bram18k = bram18k + value(array.pe.count) * brams(
-            held(ACCUMULATORS, array.pe.accumulators), value(array.pe.outputs)
+            held(ACCUMULATORS, array.pe.accumulators), value(array.pe.outputs), data.sum_bytes
         )
 
     for held_words in point.kept.values():
-        bram18k = bram18k + brams(constant(held_words), constant(data.port_words))
+        bram18k = bram18k + brams(constant(held_words), constant(data.port_words), data.bytes)
 
     words: dict[str, Any] = {}
-    kept_words = []
+    kept_words, off_chip_bytes = [], constant(0)
     for group, module in array.modules:
         if module.dram:
             moved = value(module.tiles) * (
@@ -188,14 +197,14 @@ def evaluate(
                 words[group.tensor] = (
                     words[group.tensor] + moved if group.tensor in words else moved
                 )
+                off_chip_bytes = off_chip_bytes + moved * constant(group.word_bytes(data))
 
     macs = value(array.pe.count) * value(array.pe.simd)
     if array.edition is Edition.CYCLE:
         parts = cycles(point, technology.machine)
         if technology.memory.bandwidth:  # all DRAM modules share it
-            moved = data.bytes * sum(list(words.values())[1:], start=next(iter(words.values())))
             parts = parts.at_least(
-                numbers.ceil_div(moved, constant(technology.memory.bandwidth)), numbers
+                numbers.ceil_div(off_chip_bytes, constant(technology.memory.bandwidth)), numbers
             )
     else:
         main = numbers.maximum(pe, *(cost.total for cost in modules.values()))
@@ -212,6 +221,7 @@ def evaluate(
         dsp=macs * constant(data.dsp(array.factors)),
         bram18k=bram18k,
         words=words,
+        off_chip_bytes=off_chip_bytes,
         kept_words=tuple(kept_words),
         accumulation=accumulation(array, values, data, numbers),
         point=point,

@@ -103,6 +103,10 @@ class SystolicDesign(Design):
     def __repr__(self) -> str:
         return f"<SystolicDesign {self.nest.name} {self.name}>"
 
+    def __post_init__(self) -> None:
+        if self.array.edition is Edition.CYCLE:  # which counts what is built
+            object.__setattr__(self, "data", self.data.built)
+
     @property
     def name(self) -> str:
         return self.array.name
@@ -121,7 +125,11 @@ class SystolicDesign(Design):
 
     @cached_property
     def vocabulary(self) -> Mapping[str, Metric]:
-        return {name: metric for name, metric in METRICS.items() if metric.known(self.technology)}
+        return {
+            name: metric
+            for name, metric in METRICS.items()
+            if metric.where(self.technology, self.data)
+        }
 
     @cached_property
     def buffers(self) -> Mapping[str, Expression]:
@@ -416,7 +424,7 @@ def _loop_axis(design: SystolicDesign, loop: str, quantities_of_axis: tuple[Quan
 
 def _pack_quantity(design: SystolicDesign, group: IOGroup) -> Quantity:
     """The data packing factor of a group: any power of two that is legal for some tile."""
-    widest = max(group.packing.max_bytes // design.data.bytes, design.data.max_simd)
+    widest = max(group.packing.max_bytes // group.word_bytes(design.data), design.data.max_simd)
     return Quantity(
         quantities.pack(group.name).name, 1, widest, QuantityKind.POWER_OF_TWO, Role.PORT
     )
@@ -433,7 +441,7 @@ def pack_links(design: SystolicDesign, group: IOGroup) -> list[Link]:
         links = [Link(pack, Relation.EQUAL, inferred), Link(multiple, Relation.DIVIDES, pack)]
         divides = design.options.dividing_packs or design.options.target is not None
         return [*links, Link(pack, Relation.DIVIDES, last)] if divides else links
-    cap = Constant(Fraction(packing.max_bytes // design.data.bytes))
+    cap = Constant(Fraction(packing.max_bytes // group.word_bytes(design.data)))
     return [
         Link(multiple, Relation.DIVIDES, pack),
         Link(pack, Relation.DIVIDES, last),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from operator import attrgetter
 from typing import Any
 
@@ -16,6 +17,7 @@ from ithaca.formulations.design import Metric
 from ithaca.formulations.problem import Limit, Objective, read_objective
 from ithaca.formulations.systolic import quantities
 from ithaca.formulations.systolic.cost_model import Costs
+from ithaca.formulations.systolic.logic import known, logic
 from ithaca.formulations.systolic.silicon import silicon
 from ithaca.formulations.systolic.systolic_array import SystolicArray
 from ithaca.formulations.technology import Technology
@@ -27,12 +29,8 @@ class CostMetric(Metric):
 
     compute: Callable[[Costs], Any]
     """Its value, in the number system of the costs."""
-    silicon_only: bool = False
-    """Whether it is known only where area and power regressions hold."""
-
-    def known(self, technology: Technology) -> bool:
-        """Whether a technology says enough to compute the metric."""
-        return technology.cost_tables is not None or not self.silicon_only
+    where: Callable[[Technology, DataType], bool] = lambda technology, data: True
+    """Whether a technology says enough to compute it for a data type."""
 
 
 def activity(costs: Costs) -> dict[str, Any]:
@@ -123,12 +121,13 @@ def time(costs: Costs) -> Any:
 def bandwidth(costs: Costs) -> Any:
     """Bytes moved off chip over the time that it takes (GB/s, 10⁹ bytes per second)."""
     # bytes per cycle times MHz is MB/s
-    per_word = costs.point.data.bytes * costs.point.technology.clock_mhz / 1000
-    return costs.off_chip_words * costs.point.numbers.number(per_word) / costs.latency
+    per_byte = costs.point.numbers.number(costs.point.technology.clock_mhz / 1000)
+    return costs.off_chip_bytes * per_byte / costs.latency
 
 
 def most_bandwidth(array: SystolicArray, data: DataType, technology: Technology) -> Fraction:
-    """The bandwidth that no configuration exceeds: DRAM modules move at most a port per cycle.
+    """The bandwidth that no configuration exceeds: DRAM modules move at most a port per cycle, or
+    as many sums as there are SIMD lanes.
 
     A module is at work for `ModuleCost.total` ≤ main ≤ latency cycles, and its transfers take at
     least words / port of them, packed or in bursts. The words that the odyssey edition adds are at
@@ -150,9 +149,11 @@ def most_bandwidth(array: SystolicArray, data: DataType, technology: Technology)
         GB/s.
     """
     ports = [
-        data.port_words + (module.extra_words != ZERO) for _, module in array.modules if module.dram
+        (group.port_words(data) + (module.extra_words != ZERO)) * group.word_bytes(data)
+        for group, module in array.modules
+        if module.dram
     ]
-    return sum(ports) * data.bytes * technology.clock_mhz / 1000
+    return sum(ports) * technology.clock_mhz / 1000
 
 
 def throughput(costs: Costs) -> Any:
@@ -210,7 +211,27 @@ METRICS: Mapping[str, CostMetric] = {
         CostMetric("energy", "pJ", "activity counts times energies of the platform", energy),
         CostMetric("edp", "pJ·cycles", "energy times latency", edp),
         CostMetric("power", "mW", "energy over time, or the platform's regression", power),
-        CostMetric("area", "µm²", "the platform's regression", area, silicon_only=True),
+        CostMetric(
+            "area",
+            "µm²",
+            "the platform's regression",
+            area,
+            where=lambda technology, data: technology.cost_tables is not None,
+        ),
+        *(
+            CostMetric(
+                name,
+                unit,
+                f"{what} of generated hardware, estimated",
+                partial(logic, resource=name),
+                where=known,
+            )
+            for name, unit, what in (
+                ("lut", "LUTs", "look-up tables"),
+                ("lutram", "LUTs", "look-up tables that are memory"),
+                ("ff", "FFs", "flip-flops"),
+            )
+        ),
     )
 }
 
@@ -223,7 +244,9 @@ def metric_values(costs: Costs, names: Collection[str] | None = None) -> dict[st
     """
     technology = costs.point.technology
     wanted = [
-        m for m in METRICS.values() if (m.known(technology) if names is None else m.name in names)
+        m
+        for m in METRICS.values()
+        if (m.where(technology, costs.point.data) if names is None else m.name in names)
     ]
     return {metric.name: metric.compute(costs) for metric in wanted}
 

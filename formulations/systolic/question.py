@@ -50,6 +50,10 @@ class ArrayOptions:
         Option("--platform", help="Name of a platform, or a path to a file of your own."),
     ] = "u250"
     dtype: Annotated[str | DataType, Option("--dtype", help=f"{DTYPES}.")] = "fp32"
+    accumulator: Annotated[
+        int | None,
+        Option("--accumulator", help="Bits of a sum of hardware: 16 or 32; default: 32."),
+    ] = None
     limit: Annotated[
         Limits,
         Option(
@@ -165,9 +169,10 @@ class ArrayQuestion(Question):
                 raise InputError(
                     f"{option} does not go with --edition {edition.value}; allowed: --edition cycle"
                 )
+        data = read_data_type(options.dtype)
         return cls(
             edition=edition,
-            data=read_data_type(options.dtype),
+            data=data if options.accumulator is None else data.accumulating(options.accumulator),
             platform=read_platform(options.platform),
             machine=machine_changes(options.regime, sums=options.sums),
             bounds=parse_limits(options.limit or []),
@@ -272,10 +277,12 @@ class ArrayQuestion(Question):
                     f"limits on {', '.join(METRICS)}"
                 )
         bounds = self.platform.bounds(self.bounds).items()
+        data = self.data.built if self.edition is Edition.CYCLE else self.data
         return tuple(
             parse_limit(name, bound)
             for name, bound in bounds
-            if name in METRICS or name in self.bounds
+            if name in self.bounds
+            or (name in METRICS and METRICS[name].where(self.technology, data))
         )
 
     @property
@@ -356,7 +363,7 @@ def read_platform(platform: str | PathLike[str] | platforms.Platform) -> platfor
 
 def read_data_type(data: str | DataType) -> DataType:
     """A data type, or the name of one."""
-    return data if isinstance(data, DataType) else data_type(data)
+    return data.published if isinstance(data, DataType) else data_type(data)
 
 
 def read_edition(name: object) -> Edition:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from ithaca.formulations.algebra.expression import ONE, ZERO, Expression
+from ithaca.formulations.data_types import DRAM_PORT_BYTES, DataType
 from ithaca.formulations.systolic.quantities import pack, tiles
 
 
@@ -135,6 +136,16 @@ class IOGroup:
     def exterior(self) -> bool:
         """Whether PEs hand the data to their neighbours."""
         return self.direction is not None
+
+    def word_bytes(self, data: DataType) -> int:
+        """Bytes of a word: one of the output is a sum."""
+        return data.bytes if self.role is GroupRole.READ else data.sum_bytes
+
+    def port_words(self, data: DataType) -> int:
+        """Most words that its DRAM port moves at once: as many as are as wide as a port, or a sum
+        for each SIMD lane."""
+        lanes = 1 if self.packing.multiple_of == ONE else data.max_simd
+        return max(DRAM_PORT_BYTES // self.word_bytes(data), lanes)
 
     @property
     def pack(self) -> Expression:

@@ -90,7 +90,7 @@ def nest_obstacles(nest: LoopNest) -> tuple[str, ...]:
 
 def data_obstacles(data: DataType) -> tuple[str, ...]:
     """Why AutoSA cannot build any configuration of a data type."""
-    if data.name not in ("fp16", "bf16"):
+    if data.words not in ("fp16", "bf16"):
         return ()
     return (
         f"{data.name} is no type of the C programs that AutoSA "

@@ -58,7 +58,7 @@ def presets(technology: Technology) -> list[str]:
     names = [
         name
         for name, m in METRICS.items()
-        if m.known(technology) and name not in ("time", "bandwidth")
+        if m.where(technology, DATA_TYPES["fp32"]) and name not in ("time", "bandwidth")
     ]
     return [f"-{name}" if name in ("comp", "throughput") else name for name in names]
 

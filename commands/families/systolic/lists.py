@@ -118,7 +118,10 @@ def designs_document(nest: LoopNest, edition: Edition, data: DataType) -> dict[s
         "schema": SCHEMA,
         "workload": {"name": nest.name, "sizes": sizes, "dtype": data.name},
         "edition": edition.value,
-        "designs": [_design_document(array, data) for array in designs(nest, edition)],
+        "designs": [
+            _design_document(array, data.built if edition is Edition.CYCLE else data)
+            for array in designs(nest, edition)
+        ],
     }
 
 

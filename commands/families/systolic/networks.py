@@ -185,11 +185,13 @@ def _print_totals(out: Console, result: NetworkResult) -> None:
 def _units(result: NetworkResult) -> str:
     """Time, traffic and energy of all layers one after the other, and the share of the memory that
     the neediest takes."""
-    most = max(
-        solution.metrics["bandwidth"]
+    runs = [
+        (layer.layer.count, found.metrics)
         for layer in result.layers
-        if (solution := layer.answer.found) is not None
-    )
+        if (found := layer.answer.found) is not None
+    ]
+    most = max(metrics["bandwidth"] for _, metrics in runs)
+    moved = sum(n * metrics["bandwidth"] * metrics["time"] for n, metrics in runs)  # GB/s · ms
     request = result.request
     assert isinstance(request, ArrayQuestion)
     memory = request.platform.memory
@@ -198,10 +200,7 @@ def _units(result: NetworkResult) -> str:
         if memory is None
         else f" of {rounded(memory.bandwidth.limit)} ({float(most / memory.bandwidth.limit):.1%})"
     )
-    moved = (result.sum_of("off_chip_words") or 0) * systolic(
-        result.layers[0].answer.problem
-    ).data.bytes
-    traffic = f"{rounded(moved / 10**6)} MB off chip, a layer at most at {rounded(most)} GB/s{has}"
+    traffic = f"{rounded(moved)} MB off chip, a layer at most at {rounded(most)} GB/s{has}"
     return (
         f"{rounded(result.sum_of('time'))} ms; {traffic}; energy "
         f"{microjoules(result.sum_of('energy'))} µJ"

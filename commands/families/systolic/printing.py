@@ -126,7 +126,7 @@ def _print_best(out: Console, result: Result, best: Solution) -> None:
     out.print(f"           {rounded(best.metrics['time'])} ms; {_throughput_text(best)}")
     words = " + ".join(f"{name} {number(n)}" for name, n in best.detail["words"].items())
     out.print(f"off-chip   {number(best.metrics['off_chip_words'])} words = {words}")
-    moved = best.metrics["off_chip_words"] * systolic(best.problem).data.bytes / 10**6
+    moved = best.metrics["bandwidth"] * best.metrics["time"]  # GB/s times ms is MB
     out.print(f"           {rounded(moved)} MB at {rounded(best.metrics['bandwidth'])} GB/s")
     out.print(
         f"energy     {microjoules(best.metrics['energy'])} µJ, "

@@ -49,10 +49,10 @@ def roofline_chart(best: BestConfiguration, roofs: Roofs) -> LineChart:
     design, (bandwidth, whose) = systolic(best.problem), _bandwidth(best.problem)
     units = (roofs.budget or roofs.array).units
     peak, own = _gops(design, units), _gops(design, roofs.array.units)
-    ridge, most = peak / bandwidth, _per_byte(design, roofs.traffic.least_words)
+    ridge, most = peak / bandwidth, _per_byte(design, roofs.traffic.least_bytes)
     points = {
         found.design: (
-            _per_byte(design, found.metrics["off_chip_words"]),
+            _per_byte(design, found.metrics["bandwidth"] * found.metrics["time"] * 10**6),
             float(found.metrics["throughput"]),
         )
         for found in best.result.solutions
@@ -129,11 +129,9 @@ def _bandwidth(problem: Problem) -> tuple[float, str]:
     return ports, f"{rounded(ports)} GB/s of the DRAM ports"
 
 
-def _per_byte(design: SystolicDesign, words: Fraction | int) -> float:
+def _per_byte(design: SystolicDesign, moved: Fraction | int) -> float:
     """Operations of the nest over bytes."""
-    return float(
-        Fraction(design.nest.operations * design.array.factors) / (words * design.data.bytes)
-    )
+    return float(Fraction(design.nest.operations * design.array.factors) / moved)
 
 
 def energy(costs: Costs) -> Section:

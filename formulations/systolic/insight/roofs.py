@@ -42,6 +42,8 @@ class TrafficRoof:
     """Its elements over the width of a port (cycles); no latency is below."""
     least: Mapping[str, int]
     """Elements the nest touches, by tensor (words)."""
+    least_bytes: int
+    """Their bytes."""
     moved: Mapping[str, Fraction]
     """Off-chip words of the configuration, by tensor (words)."""
 
@@ -111,8 +113,10 @@ def roofs(nest: LoopNest, costs: Costs, limits: Sequence[Limit]) -> Roofs:
         nest.operations,
         _allowed_units(costs.point.data, costs.point.array.factors, limits),
     )
-    least, port = footprints(nest), costs.point.data.port_words
-    largest = max(least, key=lambda tensor: least[tensor])
+    least, data = footprints(nest), costs.point.data
+    groups = {group.tensor: group for group in costs.point.array.groups}
+    cycles = {name: Fraction(n, groups[name].port_words(data)) for name, n in least.items()}
+    largest = max(cycles, key=lambda name: cycles[name])
     return Roofs(
         costs.latency,
         operations,
@@ -120,9 +124,10 @@ def roofs(nest: LoopNest, costs: Costs, limits: Sequence[Limit]) -> Roofs:
         None if allowed is None else ComputeRoof(allowed, Fraction(operations, allowed)),
         TrafficRoof(
             largest,
-            port,
-            Fraction(least[largest], port),
+            groups[largest].port_words(data),
+            cycles[largest],
             least,
+            sum(n * groups[name].word_bytes(data) for name, n in least.items()),
             tensor_words(costs.point.array, costs),
         ),
     )
@@ -167,6 +172,7 @@ def least_metrics(
         Values by metric.
     """
     words, cycle = footprints(nest), array.edition is Edition.CYCLE
+    groups = {group.tensor: group for group in array.groups}
     units: Fraction | int | None = _allowed_units(data, array.factors, limits)
     if units is None:
         spans = {
@@ -175,20 +181,20 @@ def least_metrics(
         units = as_interval((array.pe.count * array.pe.simd).evaluate(spans, INTERVAL)).high
     off_chip = Fraction(sum(n for tensor, n in words.items() if tensor not in kept))
     moved, per_second = (
-        off_chip * data.bytes,
+        sum(n * groups[x].word_bytes(data) for x, n in words.items() if x not in kept),
         [limit.bound for limit in limits if limit.metric == "bandwidth" and limit.bound > 0],
     )
     rates = [bound * 1000 / technology.clock_mhz for bound in per_second]
     if cycle and technology.memory.bandwidth:
         rates.append(Fraction(technology.memory.bandwidth))
     held = [
-        n
+        Fraction(n, groups[tensor].port_words(data))
         for tensor, n in words.items()
         if not cycle or tensor != nest.output.tensor or holds_transfers(array)
     ]
     latency = max(
         Fraction(nest.operations, max(units, 1)),
-        Fraction(max(held), data.port_words),
+        max(held),
         *(moved / rate for rate in rates),
     )
     per_operation = technology.mac * (array.factors - 1) + technology.register * len(words)

@@ -134,6 +134,7 @@ def simulate_configuration(
         stated = replace(
             design,
             array=array,
+            data=design.data.published,
             technology=replace(design.technology, machine=machine, memory=memory),
         )
         names = {group.name for group in array.packed_groups}

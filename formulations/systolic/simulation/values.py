@@ -135,18 +135,15 @@ def check_values(
 
 def random_tensors(nest: LoopNest, data: DataType) -> dict[str, NDArray[Any]]:
     """Random tensors that a nest reads, the same at every call; integers of the whole range."""
-    return {
-        access.tensor: _random(nest, access, data.name, n) for n, access in enumerate(nest.inputs)
-    }
+    return {access.tensor: _random(nest, access, data, n) for n, access in enumerate(nest.inputs)}
 
 
-def _random(nest: LoopNest, access: Access, name: str, seed: int) -> NDArray[Any]:
+def _random(nest: LoopNest, access: Access, data: DataType, seed: int) -> NDArray[Any]:
     numbers = np.random.default_rng(seed)
     shape = [span(subscript, nest.sizes) for subscript in access]
-    if name.startswith("int"):
-        return numbers.integers(
-            -(2 ** (int(name[3:]) - 1)), 2 ** (int(name[3:]) - 1), shape
-        )  # sums are modulo 2⁶⁴
+    if data.integer:
+        most = 2 ** (data.bits - 1)
+        return numbers.integers(-most, most, shape)  # sums are modulo 2⁶⁴
     return numbers.standard_normal(shape).astype(np.float32)
 
 

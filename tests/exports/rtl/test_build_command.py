@@ -154,7 +154,7 @@ def test_resources_are_shown_beside_the_model(
     text = capsys.readouterr().out
     assert "with random stalls: 7 cycles; 195 elements right" in text
     assert [line.split() for line in text.splitlines() if "DSP48E2" in line] == [
-        ["│", "DSP48E2", "│", "32", "│", "64", "│"]
+        ["│", "DSP48E2", "│", "64", "│", "64", "│"]
     ]
     assert found.document["build"]["resources"]["ff"] == 2000
 
@@ -244,7 +244,7 @@ def test_other_targets_and_widths_are_refused(tmp_path: Path) -> None:
         (("autosa", "--accumulator", "16"), "--accumulator does not go with --to autosa"),
         (("autosa", "--memory", "axi4"), "--memory does not go with --to autosa"),
         (("rtl", "--memory", "axi"), "--memory is 'axi'; allowed: stream, axi4"),
-        (("rtl", "--accumulator", "8"), "--accumulator is '8'; allowed: 16, 32"),
+        (("rtl", "--accumulator", "8"), "--accumulator of int8 is '8'; allowed: 16, 32"),
     ):
         done = command("export", result, "-o", tmp_path / "out", "--to", *options)
         assert done.returncode == 2
