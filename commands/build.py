@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import typer
 
-from ithaca.commands.api.building import Build
+from ithaca.commands.api.building import Build, NetworkBuild
 from ithaca.commands.api.building import build as build_hardware
 from ithaca.commands.api.options import AsJson
 from ithaca.commands.display import console
@@ -17,7 +17,7 @@ from ithaca.files.numbers import number
 
 
 @calls(build_hardware)
-def build(ask: Callable[..., Build], *, as_json: AsJson = False) -> None:
+def build(ask: Callable[..., Build | NetworkBuild], *, as_json: AsJson = False) -> None:
     """``ithaca build``."""
     found = ask()
     if as_json:
@@ -28,8 +28,13 @@ def build(ask: Callable[..., Build], *, as_json: AsJson = False) -> None:
         raise typer.Exit(NOTHING_FOUND)
 
 
-def print_build(found: Build) -> None:
+def print_build(found: Build | NetworkBuild) -> None:
     """Print what happened."""
+    if isinstance(found, NetworkBuild):
+        for name, each in found.builds.items():
+            say(f"== {name}")
+            print_build(each)
+        return
     for line in found.lines:
         say(line)
     made = found.resources

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,6 +16,7 @@ from typer import Argument, Option
 from ithaca.commands.api.keywords import public
 from ithaca.commands.api.live_line import tell
 from ithaca.commands.api.options import WRITTEN_FILE
+from ithaca.exports.layers import TABLE
 from ithaca.exports.rtl.tools import Resources, Run, compiled
 from ithaca.exports.rtl.tools import synthesize as run_synthesis
 from ithaca.files.documents import validated
@@ -141,6 +144,28 @@ class Build:
         return f"<Build: {self.lines[0]}>"
 
 
+@dataclass(frozen=True)
+class NetworkBuild:
+    """The answer of `ithaca.build` where every layer of a network has hardware."""
+
+    builds: Mapping[str, Build | NetworkBuild]
+    """What each did, by folder."""
+
+    @property
+    def right(self) -> bool:
+        """Whether everything that was run is as stated."""
+        return all(each.right for each in self.builds.values())
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        each = {name: own.document["build"] for name, own in self.builds.items()}
+        return {"schema": SCHEMA, "builds": each}
+
+    def __repr__(self) -> str:
+        return f"<NetworkBuild: {', '.join(self.builds)}>"
+
+
 @public
 def build(
     folder: Annotated[str | Path, Argument(help="Folder that ithaca export --to rtl wrote.")],
@@ -170,13 +195,23 @@ def build(
         bool,
         Option("--block-ram", help="Synthesize it with every buffer in block RAM, as modelled."),
     ] = False,
-) -> Build:
-    """Simulate exported hardware by Verilator or Icarus Verilog, and synthesize it by Yosys.
+) -> Build | NetworkBuild:
+    """Simulate exported hardware by Verilator or Icarus Verilog, and synthesize it by Yosys; of a
+    network that of every layer, one after the other.
 
     Raises `InputError` if the folder holds no hardware, a tool is missing or fails, or the hardware
     has no vectors.
     """
     place = Path(folder)
+    if (place / TABLE).exists():
+        if vcd is not None:
+            raise InputError(f"--vcd does not go with a network's folder; allowed: one in {folder}")
+        rows = csv.DictReader(read_text(place / TABLE, MAX_BYTES).splitlines())
+        names = dict.fromkeys(row.get("folder") or "" for row in rows)
+        if not all(names):
+            raise InputError(f"{place / TABLE}: column folder is missing; allowed: a folder a row")
+        each = partial(build, stalls=stalls, synthesize=synthesize, block_ram=block_ram)
+        return NetworkBuild({name: each(place / name) for name in names})
     where = place / "expected.json"
     document = parse_json(read_text(where, MAX_BYTES), where)
     stated = validated(ExpectedDocument, document, where).rtl
