@@ -10,6 +10,7 @@ from ithaca.commands.api.answers import Answer, Wrote
 from ithaca.commands.api.answers import NetworkResult as NetworkResult
 from ithaca.commands.api.answers import Result as Result
 from ithaca.commands.api.building import Build as Build
+from ithaca.commands.api.building import NetworkBuild
 from ithaca.commands.api.codesign_result import CodesignResult as CodesignResult
 from ithaca.commands.api.codesign_study import CodesignStudy as CodesignStudy
 from ithaca.commands.api.explaining import Words as Words
@@ -111,8 +112,9 @@ def build(
     memory: Mapping[str, int] | Sequence[str] | None = None,
     synthesize: bool = False,
     block_ram: bool = False,
-) -> Build:
-    """Simulate exported hardware by Verilator or Icarus Verilog, and synthesize it by Yosys."""
+) -> Build | NetworkBuild:
+    """Simulate exported hardware by Verilator or Icarus Verilog, and synthesize it by Yosys; of a
+    network that of every layer, one after the other."""
 
 def codesign(
     space: str | PathLike[str] | HardwareSpace,
@@ -275,6 +277,7 @@ def network(
     fuse: bool = False,
     platform: str | PathLike[str] | Platform = "u250",
     dtype: str | DataType = "fp32",
+    accumulator: int | None = None,
     limit: Mapping[str, float | str | None] | Sequence[str] | None = None,
     dataflow: str | Sequence[str] | None = None,
     permutation: str | None = None,
@@ -311,6 +314,7 @@ def pareto(
     sizes: Mapping[str, int] | Sequence[str] | None = None,
     platform: str | PathLike[str] | Platform = "u250",
     dtype: str | DataType = "fp32",
+    accumulator: int | None = None,
     limit: Mapping[str, float | str | None] | Sequence[str] | None = None,
     dataflow: str | Sequence[str] | None = None,
     permutation: str | None = None,
@@ -361,6 +365,7 @@ def seed(
     sizes: Mapping[str, int] | Sequence[str] | None = None,
     platform: str | PathLike[str] | Platform = "u250",
     dtype: str | DataType = "fp32",
+    accumulator: int | None = None,
     limit: Mapping[str, float | str | None] | Sequence[str] | None = None,
     dataflow: str | Sequence[str] | None = None,
     permutation: str | None = None,
@@ -405,6 +410,7 @@ def solve(
     sizes: Mapping[str, int] | Sequence[str] | None = None,
     platform: str | PathLike[str] | Platform = "u250",
     dtype: str | DataType = "fp32",
+    accumulator: int | None = None,
     limit: Mapping[str, float | str | None] | Sequence[str] | None = None,
     dataflow: str | Sequence[str] | None = None,
     permutation: str | None = None,
@@ -453,6 +459,7 @@ def whatif(
     marginal: float | None = None,
     platform: str | PathLike[str] | Platform = "u250",
     dtype: str | DataType = "fp32",
+    accumulator: int | None = None,
     limit: Mapping[str, float | str | None] | Sequence[str] | None = None,
     dataflow: str | Sequence[str] | None = None,
     permutation: str | None = None,

@@ -18,6 +18,7 @@ import pytest
 from ithaca.exports.configuration import ArrayConfiguration
 from ithaca.exports.rtl.folder import RTL, library, remark, rtl_tool
 from ithaca.exports.rtl.hardware import obstacles
+from ithaca.files.errors import InputError
 from ithaca.formulations.data_types import data_type
 from ithaca.formulations.machine import Machine
 from ithaca.formulations.systolic.addresses import AddressNest, ArrayAddresses
