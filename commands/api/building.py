@@ -210,7 +210,9 @@ def build(
         names = dict.fromkeys(row.get("folder") or "" for row in rows)
         if not all(names):
             raise InputError(f"{place / TABLE}: column folder is missing; allowed: a folder a row")
-        each = partial(build, stalls=stalls, synthesize=synthesize, block_ram=block_ram)
+        each = partial(
+            build, stalls=stalls, memory=memory, synthesize=synthesize, block_ram=block_ram
+        )
         return NetworkBuild({name: each(place / name) for name in names})
     where = place / "expected.json"
     document = parse_json(read_text(where, MAX_BYTES), where)
