@@ -19,10 +19,12 @@ from ithaca.files.documents import validated
 from ithaca.files.errors import InputError
 from ithaca.files.messages import refuse
 from ithaca.files.reading import parse_json, read_text
+from ithaca.files.writing import SCHEMA
 from ithaca.formulations.families import FAMILIES, UNNAMED, module_of
 from ithaca.results.consistency import check_consistent
 from ithaca.results.files import check_same
-from ithaca.studies.network.result import NetworkResult
+from ithaca.results.schema import configuration_fields, tightest
+from ithaca.studies.network.result import LayerResult, NetworkResult
 
 #: Largest result file (bytes); one with 50 layers of 10 designs has about 300 kB.
 MAX_BYTES = 32 * 2**20
@@ -37,8 +39,62 @@ def documents(family: str) -> ModuleType:
 
 def network_document(result: NetworkResult) -> dict[str, Any]:
     """The document of ``ithaca network``."""
-    fields: dict[str, Any] = documents(result.family).document(result)
-    return fields
+    own, request, total = documents(result.family), result.request, result.total
+    network, fusing, minimised = result.network, result.fusing, result.layer_objective.text
+    fields = {
+        "schema": SCHEMA,
+        "study": "network",
+        "family": result.family,
+        "mode": result.mode,
+        "network": {
+            "name": network.name,
+            "parameters": dict(network.parameters),
+            "omissions": list(network.unsupported),
+            "order": [] if fusing is None else list(network.order),
+        },
+        "platform": {"name": request.place, "limits": tightest(request.limits)},
+        "objective": request.objective.text,
+        "layer_objective": None if minimised == request.objective.text else minimised,
+        "method": result.method,
+        "complete": result.complete,
+        "total": {
+            "value": None if total is None else total.value,
+            "certificate": None if total is None else total.certificate,
+            "operations": sum(layer.layer.operations for layer in result.layers),
+            "latency": result.sum_of("latency"),
+            **own.total_fields(result),
+        },
+        "layers": [_layer(layer, own) for layer in result.layers],
+        "failures": list(result.failures),
+        "fusing": None
+        if fusing is None
+        else {
+            "edges": list(fusing.edges),
+            "value": fusing.without.value,
+            "certificate": fusing.without.certificate,
+        },
+        **own.fields(result),
+    }
+    written: dict[str, Any] = own.MODEL.model_validate(fields, from_attributes=True).written()
+    return written
+
+
+def _layer(result: LayerResult, own: ModuleType) -> dict[str, Any]:
+    layer, answer = result.layer, result.answer
+    best = None
+    if answer.configuration is not None:
+        best = configuration_fields(answer.problem, answer.configuration) | own.best_fields(answer)
+    return {
+        "name": layer.name,
+        "count": layer.count,
+        "sources": layer.sources,
+        "kept": dict(answer.problem.design.kept),
+        "value": answer.value,
+        "certificate": answer.certificate,
+        "best": best,
+        "shortfalls": list(answer.shortfalls),
+        **own.layer_fields(result),
+    }
 
 
 def load_network_result(path: Path) -> NetworkResult:

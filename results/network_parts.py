@@ -4,17 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from fractions import Fraction
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
-from ithaca.formulations.problem import Objective, read_objective
+from ithaca.formulations.problem import Objective, Problem, read_objective
 from ithaca.formulations.schema import Document, Number, Text
+from ithaca.results.files import check_shortfalls, read_solution
+from ithaca.results.schema import FirstPart
 from ithaca.solver.certificate import Certificate
 from ithaca.solver.documents import ProofDocument, ShortfallDocument, check_certificate
-from ithaca.studies.network.result import Edge, Fusing, LayerResult, NetworkResult, Total
+from ithaca.solver.shortfall import Shortfall
+from ithaca.solver.solution import Solution
+from ithaca.studies.network.result import (
+    Edge,
+    Failure,
+    Fusing,
+    LayerResult,
+    NetworkResult,
+    Total,
+)
 from ithaca.workloads.networks.network import LayerRun, Network, Omission, OmissionKind
 
 Names = Annotated[tuple[str, ...], Field(strict=False)]
@@ -68,6 +79,23 @@ class NetworkPart(Document):
         return Network(self.name, layers, unsupported=omissions, parameters=parameters, order=order)
 
 
+class NetworkHead(FirstPart):
+    """The first fields of networks' documents."""
+
+    study: Literal["network"]
+    mode: Text
+    network: NetworkPart
+
+
+class TotalPart(Document):
+    """The first fields of what a whole network takes."""
+
+    value: Number | None
+    certificate: ProofDocument | None
+    operations: int
+    latency: Number | None
+
+
 class EdgeDocument(Document):
     """A layer that reads just what the one before wrote."""
 
@@ -106,40 +134,11 @@ class DesignShortfallDocument(ShortfallDocument):
     design: Text
 
 
-def network_fields(network: Network, *, ordered: bool = False) -> dict[str, Any]:
-    """The fields of `NetworkPart` for a network, with the order of its runs if asked for."""
-    order = list(network.order) if ordered else []
-    parts = {
-        "parameters": dict(network.parameters),
-        "omissions": list(network.unsupported),
-        "order": order,
-    }
-    return {"name": network.name, **parts}
-
-
-def layer_objective_field(result: NetworkResult) -> str | None:
-    """The text of the objective of each run, where that is not the network's."""
-    own = result.layer_objective.text
-    return None if own == result.request.objective.text else own
-
-
 def read_layer_objective(read: Any, metrics: Collection[str]) -> Objective:
     """The objective of each run that a document states."""
     if read.layer_objective is None:
         return read_objective(read.objective, "objective", metrics)
     return read_objective(read.layer_objective, "layer_objective", metrics)
-
-
-def fusing_fields(result: NetworkResult) -> dict[str, Any] | None:
-    """The fields of `FusingDocument` for a result."""
-    if result.fusing is None:
-        return None
-    without = result.fusing.without
-    return {
-        "edges": list(result.fusing.edges),
-        "value": without.value,
-        "certificate": without.certificate,
-    }
 
 
 def read_layers(
@@ -155,28 +154,55 @@ def read_layers(
     return tuple(layers)
 
 
-def read_total(value: Fraction | None, certificate: ProofDocument | None, at: str) -> Total | None:
-    """The total that a document states.
+def read_result(
+    read: Any, request: Any, layers: tuple[LayerResult, ...], **more: Any
+) -> NetworkResult:
+    """The result that a document states.
 
     Parameters
     ----------
-    value : Fraction or None
-        Its value.
-    certificate : ProofDocument or None
-        What is proven of it; None: no total is stated.
-    at : str
-        Place in the document.
+    read : Document
+        The document.
+    request : Question
+        What it says was asked.
+    layers : tuple of LayerResult
+        Its layers.
+    **more
+        Further fields of the result.
 
     Returns
     -------
-    Total or None
-        The total, or None.
+    NetworkResult
+        The result.
+
+    Raises
+    ------
+    InputError
+        Naming the place, if its parts contradict each other.
     """
-    return (
-        None
-        if certificate is None
-        else Total(value, read_certificate(certificate, value, f"{at}.certificate"))
+    total, proof = None, read.total.certificate
+    if proof is not None:
+        own = read_certificate(proof, read.total.value, "total.certificate")
+        total = Total(read.total.value, own)
+    return NetworkResult(
+        read.mode,
+        read.network.network(layers),
+        request,
+        read.method,
+        layers,
+        total,
+        read.complete,
+        failures=tuple(Failure(failure.place, failure.reason) for failure in read.failures),
+        fusing=None if read.fusing is None else read.fusing.fusing(),
+        **more,
     )
+
+
+def read_answer(read: Any, problem: Problem, tiling: Any, falls: Sequence[Shortfall]) -> Solution:
+    """The answer that a document states of a layer's problem (see `read_solution`)."""
+    certificate = read_certificate(read.certificate, read.value, "certificate")
+    known = check_shortfalls(falls, problem.limits, "shortfalls")
+    return read_solution(problem, tiling, certificate, "best", known)
 
 
 def read_certificate(read: ProofDocument, value: Fraction | None, at: str) -> Certificate:

@@ -9,7 +9,6 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, create_model
 
 from ithaca.files.errors import InputError
-from ithaca.files.writing import SCHEMA
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.families import family_of
 from ithaca.formulations.hardware.space import HardwareSpace
@@ -28,25 +27,21 @@ from ithaca.formulations.spatial.family import LevelMappingDocument, MappingSpac
 from ithaca.formulations.spatial.library import fitted
 from ithaca.formulations.spatial.mapping_space import MappingOptions
 from ithaca.formulations.spatial.question import MappingQuestion
-from ithaca.results.files import check_shortfalls, read_solution
 from ithaca.results.network_parts import (
     Count,
     FailureDocument,
     FusingDocument,
     Names,
-    NetworkPart,
-    fusing_fields,
-    layer_objective_field,
-    network_fields,
-    read_certificate,
+    NetworkHead,
+    TotalPart,
+    read_answer,
     read_layer_objective,
     read_layers,
-    read_total,
+    read_result,
 )
-from ithaca.results.schema import FirstPart, configuration_fields, tightest
 from ithaca.solver.documents import ProofDocument, ShortfallDocument
-from ithaca.studies.network.parts import PER_LAYER
-from ithaca.studies.network.result import Failure, LayerResult, NetworkResult
+from ithaca.solver.solution import Solution
+from ithaca.studies.network.result import LayerResult, NetworkResult
 from ithaca.workloads.networks.network import Layer
 
 
@@ -74,22 +69,16 @@ class _LayerDocument(Document):
     shortfalls: list[ShortfallDocument] = Field(default_factory=list)
 
 
-class _TotalDocument(Document):
+class _TotalDocument(TotalPart):
     """The whole network."""
 
-    value: Number | None
-    certificate: ProofDocument | None
-    operations: int
-    latency: Number | None
     energy: Number | None
     utilisation: Number | None = None
 
 
-class _Part(FirstPart):
-    study: Literal["network"]
+class _Part(NetworkHead):
     family: Literal["spatial"]
     mode: Literal["per-layer"]
-    network: NetworkPart
     edition: Literal["timeloop", "dmazerunner", "explainable"]
     platform: PlatformDocument
     objective: Text
@@ -109,60 +98,32 @@ MODEL: Any = create_model(
 )
 
 
-def document(result: NetworkResult) -> dict[str, Any]:
-    """The document of ``ithaca network --arch``."""
-    total, request = result.total, result.request
+def fields(result: NetworkResult) -> dict[str, Any]:
+    """The fields of memory hierarchies alone."""
+    request = result.request
     assert isinstance(request, MappingQuestion)
-    fields = {
-        "schema": SCHEMA,
-        "study": "network",
-        "family": "spatial",
-        "mode": result.mode,
-        "network": network_fields(result.network, ordered=result.fusing is not None),
+    return {
         "architecture": architecture_fields(request.architecture),
         "edition": request.edition,
-        "platform": {"name": request.architecture.name, "limits": tightest(request.limits)},
-        "objective": request.objective.text,
-        "layer_objective": layer_objective_field(result),
         "space": request.space,
-        "method": result.method,
-        "complete": result.complete,
-        "total": {
-            "value": None if total is None else total.value,
-            "certificate": None if total is None else total.certificate,
-            "operations": sum(layer.layer.operations for layer in result.layers),
-            "latency": result.sum_of("latency"),
-            "energy": result.sum_of("energy"),
-            "utilisation": result.efficiency,
-        },
-        "layers": [_layer(layer) for layer in result.layers],
-        "failures": list(result.failures),
-        "fusing": fusing_fields(result),
     }
-    written_fields: dict[str, Any] = MODEL.model_validate(fields, from_attributes=True).written()
-    return written_fields
 
 
-def _layer(result: LayerResult) -> dict[str, Any]:
-    answer, head = (
-        result.answer,
-        family_of(result.answer.problem.design).head_fields(result.answer.problem.design),
-    )
-    best = None
-    if answer.configuration is not None:
-        best = configuration_fields(answer.problem, answer.configuration)
-    return {
-        "name": result.layer.name,
-        "count": result.layer.count,
-        "sources": result.layer.sources,
-        **{name: head[name] for name in ("problem", "memory", "constraints") if name in head},
-        "kept": dict(answer.problem.design.kept),
-        "value": answer.value,
-        "certificate": answer.certificate,
-        "utilisation": result.efficiency,
-        "best": best,
-        "shortfalls": list(answer.shortfalls),
-    }
+def total_fields(result: NetworkResult) -> dict[str, Any]:
+    """The energy of all runs, and how much of the multipliers works."""
+    return {"energy": result.sum_of("energy"), "utilisation": result.efficiency}
+
+
+def best_fields(solution: Solution) -> dict[str, Any]:
+    """Nothing beside tiling and metrics."""
+    return {}
+
+
+def layer_fields(result: LayerResult) -> dict[str, Any]:
+    """The fields of a layer on a hierarchy."""
+    head = family_of(result.answer.problem.design).head_fields(result.answer.problem.design)
+    stated = {name: head[name] for name in ("problem", "memory", "constraints") if name in head}
+    return {**stated, "utilisation": result.efficiency}
 
 
 def result(read: Any) -> NetworkResult:
@@ -175,17 +136,7 @@ def result(read: Any) -> NetworkResult:
     problems = tuple(_problem(layer, read, architecture, options) for layer in read.layers)
     objective = read_objective(read.objective, "objective", problems[0].design.vocabulary)
     request = replace(_question(architecture, read.edition, options, problems), objective=objective)
-    failures = tuple(Failure(failure.place, failure.reason) for failure in read.failures)
-    parts = (
-        read.method,
-        layers,
-        read_total(read.total.value, read.total.certificate, "total"),
-        read.complete,
-    )
-    fusing = None if read.fusing is None else read.fusing.fusing()
-    return NetworkResult(
-        PER_LAYER, read.network.network(layers), request, *parts, failures=failures, fusing=fusing
-    )
+    return read_result(read, request, layers)
 
 
 def _problem(
@@ -216,12 +167,9 @@ def _read_layer(
                 "level of one instance may keep"
             )
         problem = replace(problem, design=keeping)
-    certificate = read_certificate(read.certificate, read.value, "certificate")
-    falls = check_shortfalls(
-        [s.shortfall(problem.design.name) for s in read.shortfalls], problem.limits, "shortfalls"
-    )
     tiling = None if read.best is None else read.best.tiling
-    solution = read_solution(problem, tiling, certificate, "best", falls)
+    falls = [s.shortfall(problem.design.name) for s in read.shortfalls]
+    solution = read_answer(read, problem, tiling, falls)
     return LayerResult(Layer(read.name, nest, read.count, read.sources), solution, (solution,))
 
 

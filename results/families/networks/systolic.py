@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+import dataclasses
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
-from ithaca.files.writing import SCHEMA
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.data_types import data_type
 from ithaca.formulations.families import FAMILIES, UNNAMED, choice_of
@@ -40,29 +39,27 @@ from ithaca.formulations.systolic.family import (
 from ithaca.formulations.systolic.metrics import METRICS
 from ithaca.formulations.systolic.question import ArrayQuestion
 from ithaca.formulations.systolic.systolic_array import Edition
-from ithaca.results.files import check_shortfalls, read_solution, read_unrestricted
+from ithaca.results.files import read_unrestricted
 from ithaca.results.network_parts import (
     Count,
     DesignShortfallDocument,
     FailureDocument,
     FusingDocument,
     Names,
-    NetworkPart,
-    fusing_fields,
-    layer_objective_field,
-    network_fields,
+    NetworkHead,
+    TotalPart,
+    read_answer,
     read_certificate,
     read_layer_objective,
     read_layers,
-    read_total,
+    read_result,
 )
-from ithaca.results.schema import FirstPart, UnrestrictedDocument, configuration_fields, tightest
+from ithaca.results.schema import UnrestrictedDocument
 from ithaca.solver.certificate import Status
 from ithaca.solver.documents import ProofDocument
 from ithaca.solver.solution import Solution
 from ithaca.studies.network.result import (
     ArrayResult,
-    Failure,
     LayerResult,
     NetworkResult,
     SharedDesign,
@@ -135,13 +132,9 @@ class LayerDocument(Document):
     designs: list[DesignDocument]
 
 
-class TotalDocument(Document):
+class TotalDocument(TotalPart):
     """The whole network."""
 
-    value: Number | None
-    certificate: ProofDocument | None
-    operations: int
-    latency: Number | None
     throughput: Number | None
     dsp_efficiency: Number | None
 
@@ -179,12 +172,9 @@ class ArrayDocument(Document):
     parameters: dict[str, int]
 
 
-class NetworkResultDocument(FirstPart):
+class NetworkResultDocument(NetworkHead):
     """The whole file."""
 
-    study: Literal["network"]
-    mode: Text
-    network: NetworkPart
     dtype: Text
     platform: PlatformDocument
     edition: Annotated[Edition, Field(strict=False)]
@@ -207,64 +197,34 @@ class NetworkResultDocument(FirstPart):
     fusing: FusingDocument | None = None
 
 
-def document(result: NetworkResult) -> dict[str, Any]:
-    """The document of ``ithaca network``."""
-    network, request = result.network, result.request
+def fields(result: NetworkResult) -> dict[str, Any]:
+    """The fields of arrays alone."""
+    request = result.request
     assert isinstance(request, ArrayQuestion)
-    fields = {
-        "schema": SCHEMA,
-        "study": "network",
-        "mode": result.mode,
-        "network": network_fields(network, ordered=result.fusing is not None),
+    return {
         "dtype": request.data.name,
-        "platform": {"name": request.place, "limits": tightest(request.limits)},
         "edition": request.edition,
-        "objective": request.objective.text,
-        "layer_objective": layer_objective_field(result),
         "partition": request,
         "restriction": request,
         **setting_fields(request.space, request.technology),
-        "method": result.method,
-        "complete": result.complete,
-        "total": _summary(result),
-        "layers": [_layer(layer) for layer in result.layers],
         "choices": [_shared(choice) for choice in result.choices],
         "arrays": [_shared(array) for array in result.arrays],
-        "failures": list(result.failures),
         "unrestricted": result.unrestricted,
-        "fusing": fusing_fields(result),
-    }
-    return NetworkResultDocument.model_validate(fields, from_attributes=True).written()
-
-
-def _summary(result: NetworkResult) -> dict[str, Any]:
-    """The objective over the whole network, and what all of its runs take together."""
-    operations = sum(layer.layer.operations for layer in result.layers)
-    return {
-        "value": None if result.total is None else result.total.value,
-        "certificate": None if result.total is None else result.total.certificate,
-        "operations": operations,
-        "latency": result.sum_of("latency"),
-        "throughput": result.throughput,
-        "dsp_efficiency": result.efficiency,
     }
 
 
-def _layer(result: LayerResult) -> dict[str, Any]:
-    layer, answer = result.layer, result.answer
+def total_fields(result: NetworkResult) -> dict[str, Any]:
+    """The rates of all runs."""
+    return {"throughput": result.throughput, "dsp_efficiency": result.efficiency}
+
+
+def layer_fields(result: LayerResult) -> dict[str, Any]:
+    """The fields of a layer on an array."""
     return {
-        "name": layer.name,
-        "count": layer.count,
-        "sources": layer.sources,
-        "workload": workload_document(layer.nest),
-        "folded": layer.folded,
-        "kept": dict(answer.problem.design.kept),
+        "workload": workload_document(result.layer.nest),
+        "folded": result.layer.folded,
         "array": result.array,
-        "value": answer.value,
-        "certificate": answer.certificate,
         "dsp_efficiency": result.efficiency,
-        "best": None if answer.found is None else _best(answer.found),
-        "shortfalls": list(answer.shortfalls),
         "designs": [
             {
                 **choice_of(design.problem.design),
@@ -276,7 +236,8 @@ def _layer(result: LayerResult) -> dict[str, Any]:
     }
 
 
-def _best(solution: Solution) -> dict[str, Any]:
+def best_fields(solution: Solution) -> dict[str, Any]:
+    """What was fixed of the array, beside tiling and metrics."""
     parts: dict[str, Any] = {"lanes": {}, "simd": None, "packs": {}, "buffers": {}}
     for name, value in systolic(solution.problem).given.items():
         kind, _, owner = name.partition(".")
@@ -285,11 +246,12 @@ def _best(solution: Solution) -> dict[str, Any]:
         else:
             parts[kind] = value
     physical = {**parts, "idle_lanes": max(parts["lanes"].values())} if parts["lanes"] else None
-    return configuration_fields(solution.problem, solution.configuration) | {"physical": physical}
+    return {"physical": physical}
 
 
 def _shared(part: SharedDesign | ArrayResult) -> dict[str, Any]:
-    own = {field.name: getattr(part, field.name) for field in fields(part) if field.name != "total"}
+    own = {field.name: getattr(part, field.name) for field in dataclasses.fields(part)}
+    del own["total"]
     return own | {"value": part.total.value, "certificate": part.total.certificate}
 
 
@@ -313,20 +275,14 @@ def result(read: NetworkResultDocument) -> NetworkResult:
     )
     layered = request.minimising(read_layer_objective(read, METRICS))
     layers = read_layers(read.layers, lambda layer: _read_layer(layer, layered))
-    return NetworkResult(
-        read.mode,
-        read.network.network(layers),
+    return read_result(
+        read,
         request,
-        read.method,
         layers,
-        read_total(read.total.value, read.total.certificate, "total"),
-        read.complete,
-        tuple(
+        choices=tuple(
             _read_shared(choice, f"choices[{index}]") for index, choice in enumerate(read.choices)
         ),
-        tuple(Failure(failure.place, failure.reason) for failure in read.failures),
-        read_unrestricted(read, read.total.value),
-        None if read.fusing is None else read.fusing.fusing(),
+        unrestricted=read_unrestricted(read, read.total.value),
     )
 
 
@@ -339,10 +295,6 @@ def _read_layer(read: LayerDocument, request: ArrayQuestion) -> LayerResult:
     def problem(choice: ChoiceDocument) -> Problem:
         return Problem(FAMILIES[UNNAMED].design(setting, choice), request.limits, request.objective)
 
-    certificate = read_certificate(read.certificate, read.value, "certificate")
-    falls = check_shortfalls(
-        [s.shortfall(s.design) for s in read.shortfalls], request.limits, "shortfalls"
-    )
     designs = tuple(
         Solution(
             problem(d),
@@ -370,9 +322,8 @@ def _read_layer(read: LayerDocument, request: ArrayQuestion) -> LayerResult:
             buildable=True,
         )
         chosen, tiling = designs[0].problem if designs else problem(anything), None
-    return LayerResult(
-        layer, read_solution(chosen, tiling, certificate, "best", falls), designs, read.array
-    )
+    falls = [s.shortfall(s.design) for s in read.shortfalls]
+    return LayerResult(layer, read_answer(read, chosen, tiling, falls), designs, read.array)
 
 
 def _read_shared(read: SharedDesignDocument, at: str) -> SharedDesign:
