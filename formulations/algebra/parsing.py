@@ -55,7 +55,6 @@ def parse_expression(
     *,
     where: str,
     allowed: Collection[str] | None,
-    functions: Collection[str] = FUNCTIONS,
 ) -> Expression:
     """Parse an arithmetic expression.
 
@@ -71,8 +70,6 @@ def parse_expression(
         What the text is, for error lines: an option, or the path inside a document.
     allowed : collection of str, optional
         Names that it may use; None: any.
-    functions : collection of str, optional
-        Those of `FUNCTIONS` that it may use.
 
     Returns
     -------
@@ -84,7 +81,7 @@ def parse_expression(
     InputError
         If the text is none, is unreasonably large or divides by zero.
     """
-    parser = _Parser(text, where, allowed, tuple(f for f in FUNCTIONS if f in functions))
+    parser = _Parser(text, where, allowed)
     if len(text) > MAX_TEXT:
         parser.refuse(f"has {len(text)} characters, more than {MAX_TEXT}")
     parser.tokenize()
@@ -144,13 +141,12 @@ class _Parser:
     text: str
     where: str
     allowed: Collection[str] | None
-    functions: tuple[str, ...]
     tokens: list[tuple[str, str]] = field(default_factory=list)
     position: int = 0
 
     def refuse(self, problem: str, name: str = "") -> NoReturn:
         names = "names" if self.allowed is None else f"the names {', '.join(sorted(self.allowed))}"
-        calls = "".join(f", {f}()" for f in self.functions)
+        calls = "".join(f", {f}()" for f in FUNCTIONS)
         raise InputError(
             f"{self.where}: {quoted(self.text)} {problem}; allowed: numbers, "
             f"{names}, + - * /, parentheses{calls}{meant(name, self.allowed or ())}"
@@ -241,7 +237,7 @@ class _Parser:
         return self.refuse(f"uses the unknown name {quoted(name)}", name)
 
     def call(self, function: str, depth: int) -> _Ratio:
-        if function not in self.functions:
+        if function not in FUNCTIONS:
             self.refuse(f"calls {quoted(function)}")
         arguments = [self.sum(depth + 1)]
         while self.take(","):

@@ -135,11 +135,6 @@ def test_unknown_name_lists_the_allowed_ones():
         parse_expression("latncy * dsp", where="--objective", allowed=["latency", "dsp"])
 
 
-def test_functions_can_be_withheld():
-    with pytest.raises(InputError, match=r"calls 'ceil'.*parentheses, max\(\), min\(\)$"):
-        parse_expression("ceil(a)", where="test", allowed=None, functions=("max", "min"))
-
-
 def test_deep_but_honest():
     text = "(" * MAX_DEPTH + "a" + ")" * MAX_DEPTH
     assert parse_expression(text, where="test", allowed=["a"]) == a

@@ -21,7 +21,7 @@ from typing import Any
 
 from ithaca.formulations.algebra.number_systems import NUMPY, NumbersByName
 from ithaca.formulations.spatial.dmazerunner.machine import Machine, StoredLayer
-from ithaca.formulations.spatial.dmazerunner.model import RF_ACCESSES, ArrayPass, Transfers
+from ithaca.formulations.spatial.dmazerunner.passes import RF_ACCESSES, ArrayPass, Transfers
 
 
 def inner_parts(

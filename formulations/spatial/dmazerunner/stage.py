@@ -14,7 +14,7 @@ from ithaca.formulations.algebra.number_systems import NUMPY, NumbersByName
 from ithaca.formulations.spatial.dmazerunner.bounds import inner_parts, outer_parts
 from ithaca.formulations.spatial.dmazerunner.choices import ChoiceColumns, OuterChoices
 from ithaca.formulations.spatial.dmazerunner.machine import Machine
-from ithaca.formulations.spatial.dmazerunner.model import ArrayPass, array_pass, transfers
+from ithaca.formulations.spatial.dmazerunner.passes import ArrayPass, array_pass, transfers
 from ithaca.formulations.spatial.dmazerunner.search import TilingStage
 from ithaca.formulations.spatial.dmazerunner.tables import Tables
 

@@ -31,8 +31,9 @@ from ithaca.formulations.spatial.dmazerunner.machine import (
     Capacities,
     StoredLayer,
 )
-from ithaca.formulations.spatial.dmazerunner.model import Pricing, Reuse, reducing, words_moved
+from ithaca.formulations.spatial.dmazerunner.model import Pricing, Reuse, words_moved
 from ithaca.formulations.spatial.dmazerunner.model import used as capacities_used
+from ithaca.formulations.spatial.dmazerunner.passes import reducing
 
 #: The metrics of groups, ``input_groups`` and so on, and a network that sends tiles to these.
 GROUPS = {"input": "input", "weight": "weight", "output": "write"}
