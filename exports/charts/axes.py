@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axis import Axis
 
 #: Width of every chart (inches), and of about what its axes have of it.
-WIDTH, ACROSS = 5.0, 4.2
+WIDTH, ACROSS = 3.8, 3.1
 
 #: Sizes of text, of that in legends, and of a line of text (points).
 TEXT, SMALL, LINE = 9.0, 8.5, 11.0
@@ -23,7 +23,7 @@ TEXT, SMALL, LINE = 9.0, 8.5, 11.0
 CHARACTERS, USUAL = 12.0, 14.5
 
 #: Ticks of an axis over the whole width at most.
-ACROSS_TICKS = 5.0
+ACROSS_TICKS = 4.0
 
 #: Metric suffixes of numbers.
 _SUFFIXES = ((1e18, "E"), (1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
@@ -115,12 +115,12 @@ def second_axis(axes: Axes, side: str, unit: Unit | None, logarithmic: bool) -> 
     axis = other.yaxis if upright else other.xaxis
     low, high = axes.get_ylim() if upright else axes.get_xlim()
     axis.set_view_interval(low * factor, high * factor, ignore=True)
-    ticks(axis, logarithmic, 6 if upright else ACROSS_TICKS)
+    ticks(axis, logarithmic, 6 if upright else 3)
 
 
 def legend(axes: Axes, handles: Sequence[Any]) -> None:
     """Name things below the axes, side by side as far as they fit; `placed` puts it there."""
-    names = [fitting(handle.get_label(), WIDTH * 0.85) for handle in handles]
+    names = [fitting(handle.get_label(), (WIDTH - 0.5) * USUAL / CHARACTERS) for handle in handles]
     if names:
         columns = max(1, int(WIDTH * USUAL // (max(map(len, names)) + 6)))
         axes.figure.legend(
@@ -149,6 +149,9 @@ def placed(axes: Axes, height: float, key: Axes | None = None, heading: str = ""
     others = {child._orientation: child for child in axes.child_axes}  # type: ignore[attr-defined]
     left = 0.1 + _tick_inches(axes.yaxis) + (1.7 * line if axes.get_ylabel() else 0)
     right = 0.1 + (_tick_inches(others["y"].yaxis) + 2 * line if "y" in others else 0)
+    if "x" in others:  # what stands at an end reaches beyond it by half
+        half = max(map(inches, _tick_names(others["x"].xaxis))) / 2
+        left, right = max(left, half), max(right, half)
     names = [label for label in _tick_names(axes.xaxis) if label]
     slanted = any(tick.label1.get_rotation() for tick in axes.xaxis.majorTicks[:1])
     longest = max(map(inches, names), default=0.0)

@@ -119,7 +119,7 @@ def _aside(chart: LineChart, at: int) -> float:
     name are seen side by side."""
     if chart.numeric:
         return 0.0
-    step = min(0.8 / max(len(chart.series), 1), 0.1 * len(chart.x_values) / ACROSS)
+    step = min(0.9 / max(len(chart.series), 1), 0.1 * len(chart.x_values) / ACROSS)
     return step * (at - (len(chart.series) - 1) / 2)
 
 

@@ -17,6 +17,14 @@ from tests.studies.test_charts import CELLS, CHARTS, STEPS
 
 LONG = "mm (i=1024, j=1024, k=1024) fp32, exact model edition, u250, design [i,j] C: " * 3
 
+#: The height of the smallest text that is seen (pixels).
+LEAST_TEXT = """
+Math.min(...[...document.querySelectorAll('.chart svg text')]
+  .filter(one => one.getClientRects().length)
+  .map(one => parseFloat(getComputedStyle(one).fontSize) * one.ownerSVGElement.clientWidth
+    / one.ownerSVGElement.viewBox.baseVal.width))
+"""
+
 
 @pytest.mark.ci(every=6)
 @pytest.mark.parametrize("kind", CHARTS)
@@ -32,8 +40,9 @@ def test_fits_the_page_and_loads_nothing(browser: Any, tmp_path: Path, kind: str
         room, drawing = page.evaluate(
             "[document.querySelector('.chart'), ...document.querySelectorAll('.chart svg')].map(one => one.clientWidth)"
         )
-        assert drawing == min(room, 704)
+        assert drawing == min(room, 544)
         assert room > 0.85 * min(width, 1152)
+        assert page.evaluate(LEAST_TEXT) >= 11
     assert wrong == []
 
 

@@ -184,7 +184,7 @@ def test_points_of_one_name_stand_side_by_side() -> None:
     one, other = places
     assert len(one) == len(other) == 60
     for (left, y), (right, same) in zip(one, other, strict=True):
-        assert (right - left) * 704 / 360 > 3  # pixels, as wide as pages show it
+        assert (right - left) * 544 / 273.6 > 3  # pixels, as wide as pages show it
         assert y == same
 
 
