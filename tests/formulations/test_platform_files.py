@@ -235,13 +235,17 @@ FIELDS = [
     ("usable: 0.7", "usable: yes", ["resources.dsp.usable", "'yes'", "a valid number"]),
     ("usable: 0.7", "usable: 70%", ["resources.dsp.usable", "'70%'", "a valid number"]),
     ("usable: 0.7", "used: 0.7", ["resources.dsp.used is unknown", "total, usable"]),
-    ("  bram18k", "  lut", ["resources.lut is unknown", "dsp, bram18k, uram, area, power"]),
+    (
+        "  bram18k",
+        "  slice",
+        ["resources.slice is unknown", "dsp, bram18k, uram, lut, ff, area, power"],
+    ),
     ("{total: 500}", "500", ["resources.bram18k", "500", "a mapping"]),
     ("{total: 500}", "{total: 500}\n  dsp: {total: 1}", ["field 'dsp' occurs twice", "once"]),
     (
         "{total: 500}",
-        "{total: 500}\n  lut: {total: 1}",
-        ["resources.lut is unknown", "dsp, bram18k, uram"],
+        "{total: 500}\n  slice: {total: 1}",
+        ["resources.slice is unknown", "dsp, bram18k, uram"],
     ),
     ("clock_mhz: 250.5", "clock_mhz: -300", ["clock_mhz", "-300", "greater than 0"]),
     (
