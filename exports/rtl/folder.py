@@ -153,7 +153,7 @@ def _written(
         ),
         "synthesize.tcl": template("rtl/synthesize.tcl.txt"),
         "expected.json": document_text(document),
-        "README.md": _readme(hardware, stated),
+        "README.md": _readme(hardware, stated) + ("" if streams else template("rtl/memory.md.txt")),
     }
 
 

@@ -95,28 +95,18 @@ def _words(numbers: Iterable[int]) -> str:
 def memory_text(hardware: Hardware) -> str:
     """``array_axi4.sv``: the array, its masters and registers."""
     chosen, moved = hardware.configuration, tensors(hardware)
-    names = [tensor["name"] for tensor in moved]
-    streams = [
-        f"        .{name}_t{what}({name}_t{what})"
-        for name in names
-        for what in ("valid", "ready", "data")
-    ]
     return template("rtl/axi4_top.sv.txt").format(
         statement=chosen.nest,
         design=chosen.design.name,
-        parameters="".join(
-            f"    parameter integer {t['name']}_DATA = {t['data']},\n" for t in moved
-        ),
+        parameters=_each("axi4_parameter.sv", moved),
         ports=_each("axi4_{role}_ports.sv", moved),
         masters=_each("axi4_{role}.sv", moved),
-        addresses="\n".join(
-            f"    localparam [11:0] {t['name']}_ADDRESS = 12'h{t['register']:03x};" for t in moved
-        ),
-        listed=", ".join(f"32'({name}_ADDRESS)" for name in reversed(names)),
+        addresses=_each("axi4_address.sv", moved),
+        listed=", ".join(f"32'({t['name']}_ADDRESS)" for t in reversed(moved)),
         errors=_errors(moved),
-        tensors=len(names),
-        top=len(names) - 1,
-        streams=",\n".join(streams),
+        tensors=len(moved),
+        top=len(moved) - 1,
+        streams=_each("axi4_stream.sv", moved, ",\n"),
     )
 
 
@@ -144,10 +134,10 @@ def _errors(moved: list[dict[str, Any]]) -> int:
     return int(moved[-1]["register"]) + _REGISTERS
 
 
-def _each(name: str, moved: list[dict[str, Any]], between: str = "") -> str:
+def _each(name: str, moved: list[dict[str, Any]], between: str = "\n") -> str:
     """A template's text for each tensor; there may be one for each role."""
     texts = (template(f"rtl/{name.format(**t)}.txt").format(**t) for t in moved)
-    return between.join(texts)
+    return between.join(text.removesuffix("\n") for text in texts)
 
 
 def memory_bench_text(hardware: Hardware, limit: int, latency: int, bandwidth: int) -> str:
@@ -167,7 +157,7 @@ def memory_bench_text(hardware: Hardware, limit: int, latency: int, bandwidth: i
         reads=len(moved) - 1,
         memory=1 << base.bit_length(),
         widths=_words(t["data"] // 8 for t in moved).strip("{}"),
-        connections=_each("axi4_bench_{role}.sv", moved, ",\n").replace("\n,", ","),
+        connections=_each("axi4_bench_{role}.sv", moved, ",\n"),
         rules=_each("axi4_bench_{role}_rules.sv", moved),
         tensors=_each("axi4_bench_tensor.sv", moved),
         loads=_each("axi4_bench_load.sv", moved),

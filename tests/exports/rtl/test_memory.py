@@ -73,6 +73,7 @@ def test_streams_stay_as_they_are() -> None:
     streams, masters = (rtl_tool(sum_bits, memory).export(chosen) for memory in ("stream", "axi4"))
     changed = {name for name in streams if streams[name] != masters[name]}
     assert changed == {
+        "README.md",
         "bench.sv",
         "expected.json",
         "vectors/A.hex",
@@ -168,18 +169,16 @@ FAULTS = {
 )
 def test_faults_do_not_pass(fault: str, folder: Path) -> None:
     file, there, instead, said = FAULTS[fault]
-    stated = write(folder, configuration("mm", "ij", 1))
+    write(folder, configuration("mm", "ij", 1))
     replaced(folder / "axi4" / file, there, instead)
     with compiled(folder) as bench:
         run = bench.run(memory={"latency": 20}, stalls=3)
-    print(run)
     if said == "wrong":
         assert run.wrong
     elif said == "rule":
         assert run.rules or run.hangs
     else:
         assert any(said in rule for rule in run.rules)
-    assert stated
 
 
 @pytest.mark.ci
@@ -188,7 +187,8 @@ def test_faults_do_not_pass(fault: str, folder: Path) -> None:
 def test_what_is_written_is_clean(seed: int, folder: Path) -> None:
     write(folder, random_case(seed, ["mm", "conv2d", "mttkrp"][seed]))
     root, binary = find_verilator() or ("", "")
-    sources = sorted(str(path.relative_to(folder)) for path in folder.glob("**/*.sv"))
+    sources = ["bench.sv", *sorted(str(path) for path in folder.glob("*/*.sv"))]
+    sources += ["array.sv", "array_pe.sv", "array_axi4.sv"]
     done = subprocess.run(
         [binary, "--lint-only", "--timing", "-Wall", "--top-module", "bench", *sources],
         cwd=folder, env={"VERILATOR_ROOT": root}, capture_output=True, text=True, check=False,

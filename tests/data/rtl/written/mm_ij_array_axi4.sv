@@ -60,7 +60,6 @@ module array_axi4 #(
     input  wire        m_axi_C_bvalid,
     output wire        m_axi_C_bready,
     input  wire [1:0]  m_axi_C_bresp,
-
     input  wire        s_axi_control_awvalid,
     output wire        s_axi_control_awready,
     input  wire [11:0] s_axi_control_awaddr,
