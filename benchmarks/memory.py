@@ -18,15 +18,15 @@ from ithaca.exports.rtl.tools import compiled
 
 #: Name, workload, sizes and other options of `ithaca.solve`.
 ARRAYS = (
-    ("mm 64 × 64 × 64", "mm", {"i": 64, "j": 64, "k": 64}, {"dsp": 256}),
-    ("mm 50 × 60 × 70", "mm", {"i": 50, "j": 60, "k": 70}, {"dsp": 64}),
+    ("mm 64 × 64 × 64", "mm", {"i": 64, "j": 64, "k": 64}, {"dsp": 512}),
+    ("mm 50 × 60 × 70", "mm", {"i": 50, "j": 60, "k": 70}, {"dsp": 128}),
     ("C[i,j] += A[i,k] * B[k,j], 48 × 40 × 56", "C[i,j] += A[i,k] * B[k,j]",
-     {"i": 48, "j": 40, "k": 56}, {"dsp": 64}),
+     {"i": 48, "j": 40, "k": 56}, {"dsp": 128}),
     ("conv2d 16 × 14 × 14 × 16, 3 × 3", "conv2d",
-     {"o": 16, "r": 14, "c": 14, "i": 16, "p": 3, "q": 3}, {"dsp": 64}),
+     {"o": 16, "r": 14, "c": 14, "i": 16, "p": 3, "q": 3}, {"dsp": 128}),
     ("conv2d 12 × 9 × 11 × 10, 3 × 3, stride 2", "conv2d",
-     {"o": 12, "r": 9, "c": 11, "i": 10, "p": 3, "q": 3, "s": 2}, {"dsp": 64}),
-    ("mttkrp 16 × 16 × 12 × 12", "mttkrp", {"i": 16, "j": 16, "k": 12, "l": 12}, {"dsp": 64}),
+     {"o": 12, "r": 9, "c": 11, "i": 10, "p": 3, "q": 3, "s": 2}, {"dsp": 128}),
+    ("mttkrp 16 × 16 × 12 × 12", "mttkrp", {"i": 16, "j": 16, "k": 12, "l": 12}, {"dsp": 128}),
 )  # fmt: skip
 
 #: Latency in cycles and bandwidth in bytes per cycle.
