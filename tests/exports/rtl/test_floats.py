@@ -101,7 +101,7 @@ def test_what_must_come_out_is_the_result(name: str) -> None:
     chosen, _ = random_case(5, name)
     exact = in_exact_edition(replace(chosen, data=data_type("fp32")))
     assert exact is not None
-    hardware, nest = Hardware(exact, 32), chosen.nest
+    hardware, nest = Hardware(exact), chosen.nest
     tensors = random_tensors(nest, exact.data)
     expected, allowed = reference(nest, tensors)
     padded = {
