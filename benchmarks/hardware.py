@@ -31,7 +31,7 @@ DESIGNS = sorted(
 
 
 #: Cycles times MAC units up to which Icarus Verilog is done before Verilator is compiled.
-SMALL = 200_000
+SMALL = 20_000
 
 #: Turns of all PEs of an array: so many are small.
 MOST_TURNS = 2_500
