@@ -42,7 +42,7 @@ class DataType:
     """A PE that accumulates in place needs Π t2 ≥ factor · SIMD (the adder's latency); 0 where
     additions take one cycle and need no hiding."""
     accumulator_bits: int = max(ACCUMULATORS)
-    """Bits of a sum of hardware."""
+    """Bits of a sum of hardware; 0 in files of versions that counted sums as wide as words."""
     as_built: bool = False
     """Whether the output and products are counted as hardware has them: sums of their own width,
     and products that share no DSP block; else as published."""
@@ -50,7 +50,13 @@ class DataType:
     @property
     def built(self) -> DataType:
         """The type as hardware has it."""
-        return replace(self, as_built=True)
+        bits = self.accumulator_bits or max(ACCUMULATORS)
+        return replace(self, as_built=True, accumulator_bits=bits)
+
+    @property
+    def counted(self) -> DataType:
+        """The type as the default edition counts it."""
+        return self.built if self.accumulator_bits else self
 
     @property
     def published(self) -> DataType:
@@ -98,6 +104,14 @@ class DataType:
             if self.integer and self.accumulator_bits <= self.bits:
                 per_factor = Fraction(1)
         return per_mac + (factors - 2) * per_factor
+
+    @property
+    def stated(self) -> str:
+        """Name in files, with the bits of sums where these are counted: words of other widths
+        alone are those of earlier versions (see `stated_data_type`)."""
+        if self.as_built and self.bits < max(ACCUMULATORS):
+            return f"{self.words}/{self.accumulator_bits}"
+        return self.name
 
     @property
     def words(self) -> str:
@@ -195,3 +209,11 @@ def data_type(name: str) -> DataType:
     if words not in DATA_TYPES:
         raise InputError(f"unknown data type '{name}'{among(words, DATA_TYPES)}")
     return DATA_TYPES[words].accumulating(bits) if bits else DATA_TYPES[words]
+
+
+def stated_data_type(name: str, *, summed: bool) -> DataType:
+    """The data type that a file states. Where widths of sums count, but it says nothing of them, it
+    is of an earlier version, in which sums were as wide as words."""
+    data = data_type(name)
+    earlier = summed and "/" not in name and data.bits < max(ACCUMULATORS)
+    return replace(data, accumulator_bits=0) if earlier else data

@@ -18,6 +18,7 @@ from ithaca.files.errors import EDITED, InputError
 from ithaca.files.messages import quoted, refuse
 from ithaca.files.numbers import json_number
 from ithaca.files.writing import SCHEMA
+from ithaca.formulations.data_types import data_type
 from ithaca.formulations.design import Metric
 from ithaca.formulations.families import profile_of
 from ithaca.formulations.platform import Share
@@ -249,7 +250,7 @@ def _stated(question: Mapping[str, Any]) -> dict[str, Any]:
     name, target = question["platform"]["name"], question.get("space", {}).get("for")
     dtype = question.get("workload", {}).get("dtype")
     return {
-        "dtype": dtype,
+        "dtype": None if dtype is None else data_type(dtype).name,
         "platform": name,
         "arch": name,
         "edition": question.get("edition", "exact"),

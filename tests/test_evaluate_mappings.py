@@ -126,7 +126,7 @@ def test_rows_that_state_no_mapping_are_refused(
         (("--arch", "simple"), "--points is missing"),
         (
             ("--arch", "simple", "--points", "p.csv", "--edition", "odyssey"),
-            "allowed with --arch: timeloop or dmazerunner",
+            "allowed: timeloop, dmazerunner, explainable with --arch",
         ),
         (
             ("--arch", "simple", "--points", "p.csv", "--dtype", "fp32"),

@@ -105,7 +105,7 @@ class SystolicDesign(Design):
 
     def __post_init__(self) -> None:
         if self.array.edition is Edition.CYCLE:  # which counts what is built
-            object.__setattr__(self, "data", self.data.built)
+            object.__setattr__(self, "data", self.data.counted)
 
     @property
     def name(self) -> str:

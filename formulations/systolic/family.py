@@ -16,7 +16,7 @@ from ithaca.files.messages import quoted
 from ithaca.formulations.algebra.expression import ONE
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.data_types import DataType, data_type
+from ithaca.formulations.data_types import DataType, stated_data_type
 from ithaca.formulations.design import Metric
 from ithaca.formulations.family import Family
 from ithaca.formulations.schema import (
@@ -159,7 +159,7 @@ class SystolicFamily(Family[SystolicDesign]):
 
     def head_fields(self, design: SystolicDesign) -> Mapping[str, Any]:
         return {
-            "workload": workload_document(design.nest) | {"dtype": design.data.name},
+            "workload": workload_document(design.nest) | {"dtype": design.data.stated},
             "edition": design.array.edition.value,
             "kept": dict(design.kept),
             **setting_fields(design.options, design.technology),
@@ -202,11 +202,12 @@ class SystolicFamily(Family[SystolicDesign]):
             nest = head.workload.nest()
         except InputError as error:
             raise InputError(f"workload: {error}") from None
-        data = data_type(head.workload.dtype)
+        edition = Edition(head.edition)
+        data = stated_data_type(head.workload.dtype, summed=edition is Edition.CYCLE)
         return Setting(
             nest,
             data,
-            Edition(head.edition),
+            edition,
             head.space.options(),
             head.technology.technology(),
             head.kept,

@@ -277,12 +277,11 @@ class ArrayQuestion(Question):
                     f"limits on {', '.join(METRICS)}"
                 )
         bounds = self.platform.bounds(self.bounds).items()
-        data = self.data.built if self.edition is Edition.CYCLE else self.data
         return tuple(
             parse_limit(name, bound)
             for name, bound in bounds
             if name in self.bounds
-            or (name in METRICS and METRICS[name].where(self.technology, data))
+            or (name in METRICS and METRICS[name].where(self.technology, self.counted))
         )
 
     @property
@@ -292,6 +291,11 @@ class ArrayQuestion(Question):
         return replace(self, space=replace(self.space, target=None))
 
     # -- words -------------------------------------------------------------------------
+
+    @property
+    def counted(self) -> DataType:
+        """The data type as the edition counts it."""
+        return self.data.counted if self.edition is Edition.CYCLE else self.data
 
     @property
     def technology(self) -> Technology:

@@ -2,7 +2,7 @@
 were named in them.
 
 `older.tar.xz` has 23 files of every kind that the commands of f58d803 wrote, by which results still
-had to be loaded.
+had to be loaded, and 7 of 787a056, by which sums of narrow words were counted as wide as words.
 """
 
 from __future__ import annotations
@@ -101,13 +101,24 @@ OLDER = [
     *("codesign", "codesign_none", "codesign_gap", "codesign_cut", "codesign_front"),
 ]
 
+#: Files of 787a056.
+NARROW = [
+    "int8",
+    "fp16",
+    "network_int8",
+    "study_int8",
+    "study_types",
+    "front_int8",
+    "simulation_int8",
+]
+
 
 @pytest.fixture(scope="module")
 def older(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("older")
     with tarfile.open(DATA / "older.tar.xz") as files:
         files.extractall(folder, filter="data")
-    assert {path.stem for path in folder.iterdir()} == {*OLDER}
+    assert {path.stem for path in folder.iterdir()} == {*OLDER, *NARROW}
     return folder
 
 
@@ -126,6 +137,26 @@ def test_earlier_files_load(older: Path, name: str) -> None:
 @pytest.mark.parametrize("name", [name for name in OLDER if name != "layers_autosa"])
 def test_earlier_files_are_verified(older: Path, name: str) -> None:
     assert ithaca.verify(older / f"{name}.json").confirmed
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=pytest.mark.ci) for n in NARROW[2:]] + NARROW[:2]
+)
+def test_sums_as_wide_as_words_are_verified_as_such(older: Path, name: str) -> None:
+    assert ithaca.verify(older / f"{name}.json").confirmed
+
+
+def test_files_state_how_wide_sums_are(older: Path, tmp_path: Path) -> None:
+    """What an earlier version calls int8 remains so when it is written again; what is new does
+    not look like it."""
+    ithaca.load(older / "int8.json").save(tmp_path / "again.json")
+    ithaca.solve("mm", i=8, j=8, k=8, dtype="int8", limit={"dsp": 9}).save(tmp_path / "new.json")
+    stated = [
+        json.loads((tmp_path / f"{n}.json").read_text())["workload"]["dtype"]
+        for n in ("again", "new")
+    ]
+    assert stated == ["int8", "int8/32"]
+    assert ithaca.load(tmp_path / "again.json").best.metrics["dsp"] == 32
 
 
 def test_values_of_other_designs_of_a_shared_array_are_no_claims(older: Path) -> None:

@@ -195,7 +195,7 @@ def load_any_points(
                 f"workload.kernel is {quoted(str(known.nest))}; allowed: "
                 f"{nest}, the workload asked for",
             )
-        if data is not None and known.data.published != data:
+        if data is not None and data_type(known.data.name) != data:
             raise refuse(
                 where,
                 f"workload.dtype is {quoted(known.data.name)}; allowed: "

@@ -161,7 +161,7 @@ class _Builder:
             self._value(group.size)
             * self._value(group.count)
             * self._value(group.modules[-1].tiles)
-            * group.word_bytes(self.design.data.built)
+            * group.word_bytes(self.design.data.counted)
         )
 
     def _fifo(self, name: str, latency: int = 0) -> str:
@@ -190,7 +190,7 @@ class _Builder:
             Fraction(1),
             self._share.get(group.name, Fraction(0))
             * self._value(group.pack)
-            * group.word_bytes(self.design.data.built),
+            * group.word_bytes(self.design.data.counted),
         )
         return replace(loop, entry=loop.entry + self.memory.latency, interval=own if own > 1 else 1)
 

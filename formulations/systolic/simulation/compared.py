@@ -58,7 +58,7 @@ class Simulation:
                 "workload": {
                     "name": self.design.nest.name,
                     "sizes": dict(self.design.nest.sizes),
-                    "dtype": self.design.data.name,
+                    "dtype": self.design.data.stated,
                 },
                 "design": self.design.name,
                 "machine": asdict(self.machine) | {"sums": self.machine.sums.value},

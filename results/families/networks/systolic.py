@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
 from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.data_types import data_type
+from ithaca.formulations.data_types import stated_data_type
 from ithaca.formulations.families import FAMILIES, UNNAMED, choice_of
 from ithaca.formulations.hardware.space import HardwareSpace
 from ithaca.formulations.platform import Platform
@@ -202,7 +202,7 @@ def fields(result: NetworkResult) -> dict[str, Any]:
     request = result.request
     assert isinstance(request, ArrayQuestion)
     return {
-        "dtype": request.data.name,
+        "dtype": request.counted.stated,
         "edition": request.edition,
         "partition": request,
         "restriction": request,
@@ -264,7 +264,7 @@ MODEL = NetworkResultDocument
 def result(read: NetworkResultDocument) -> NetworkResult:
     """The result that a document states."""
     request = ArrayQuestion(
-        data=data_type(read.dtype),
+        data=stated_data_type(read.dtype, summed=read.edition is Edition.CYCLE),
         platform=Platform(read.platform.name, "", read.technology.technology(), {}),
         bounds={x.metric: x.bound for x in read.platform.upper_limits(METRICS)},
         objective=read_objective(read.objective, "objective", METRICS),
