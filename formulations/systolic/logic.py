@@ -21,9 +21,9 @@ SYNTHESIZED = Machine(swap=1, entry=0, hop=2, mac=4, fifo_depth=2, sums=Sums.LAS
 
 #: Hundredths of each resource by `features`.
 COEFFICIENTS: Mapping[str, tuple[int, ...]] = {
-    "lut": (4628, 86, 86, 14947, 174, 127),
-    "lutram": (0, 37, 56, 4397, 44, 16),
-    "ff": (3786, 55, 4, 12255, 262, 151),
+    "lut": (6943, 82, 78, 9801, 207, 133),
+    "lutram": (0, 38, 58, 4347, 42, 15),
+    "ff": (5099, 55, 3, 9228, 265, 152),
 }
 
 

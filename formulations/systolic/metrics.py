@@ -23,13 +23,22 @@ from ithaca.formulations.systolic.systolic_array import SystolicArray
 from ithaca.formulations.technology import Technology
 
 
+# functions by name, as metrics go to other processes
+def _anywhere(technology: Technology, data: DataType) -> bool:
+    return True
+
+
+def _with_regressions(technology: Technology, data: DataType) -> bool:
+    return technology.cost_tables is not None
+
+
 @dataclass(frozen=True, slots=True)
 class CostMetric(Metric):
     """A metric of systolic arrays."""
 
     compute: Callable[[Costs], Any]
     """Its value, in the number system of the costs."""
-    where: Callable[[Technology, DataType], bool] = lambda technology, data: True
+    where: Callable[[Technology, DataType], bool] = _anywhere
     """Whether a technology says enough to compute it for a data type."""
 
 
@@ -216,7 +225,7 @@ METRICS: Mapping[str, CostMetric] = {
             "µm²",
             "the platform's regression",
             area,
-            where=lambda technology, data: technology.cost_tables is not None,
+            where=_with_regressions,
         ),
         *(
             CostMetric(
