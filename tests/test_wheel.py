@@ -219,7 +219,8 @@ def test_the_wheel_holds_every_file_of_the_program(wheel: Path) -> None:
         for path in folder.iterdir()
         if path.is_file() and path.suffix in ENDINGS
     }
-    files |= set((ROOT / "exports" / "rtl").glob("*/*.sv"))
+    hardware = ROOT / "exports" / "rtl"
+    files |= {*hardware.glob("*/*.sv"), *hardware.glob("*/*.tcl")}
     # of the root itself only what belongs to the package
     files = {
         f
