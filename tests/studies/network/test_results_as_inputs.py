@@ -444,7 +444,7 @@ def test_a_start_gives_the_data_type_unless_one_is_given(tmp_path: Path) -> None
         tmp_path / "r.json",
     )
     succeed(*mm, "--dtype", "int8", "-o", path)
-    for words, dtype in (((), "int8"), (("--dtype", "fp32"), "fp32")):
+    for words, dtype in (((), "int8/32"), (("--dtype", "fp32"), "fp32")):
         done = succeed(*mm, "--start", path, *words)
         assert json.loads(done.stdout)["workload"]["dtype"] == dtype
 
