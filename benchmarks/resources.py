@@ -18,6 +18,7 @@ import random
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -183,12 +184,19 @@ def synthesize_until(count: int, seed: int = 1) -> None:
 def fitted(
     rows: Sequence[Row], resource: str
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Coefficients of `features` that are least wrong, relatively; features and figures of the rows."""
-    from scipy.optimize import nnls
-
+    """Coefficients of `features`, none below 0, that are least wrong, relatively; features and
+    figures of the rows."""
     known = np.array([[float(n) for n in features(costs_of(row))] for row in rows])
     counts = np.array([float(row[resource]) for row in rows])
-    return nnls(known / counts[:, None], np.ones(len(rows)))[0], known, counts
+    shares, best, least = known / counts[:, None], np.zeros(known.shape[1]), np.inf
+    # what is 0 is not known: there are few features, so all choices are tried
+    for kept in product((False, True), repeat=len(best)):
+        trial = np.zeros(len(best))
+        trial[[*kept]] = np.linalg.lstsq(shares[:, [*kept]], np.ones(len(rows)), rcond=None)[0]
+        error = float(np.linalg.norm(shares @ trial - 1))
+        if (trial >= 0).all() and error < least:
+            best, least = trial, error
+    return best, known, counts
 
 
 def errors(rows: Sequence[Row], resource: str, folds: int = 8) -> list[float]:
