@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from xml.etree import ElementTree as ET
 
 from markupsafe import Markup
 
 from ithaca.exports.report.blocks import ChartFigure, Paragraph, Section, Table
+from ithaca.exports.report.drawing import LINE, Box, Drawing
 from ithaca.exports.report.families.systolic_layout import (
     Layout,
     Placed,
@@ -62,93 +62,11 @@ SIZES = (
 #: ones (pixels).
 ROW_GAP, STRIP, BAR = 34, 50, 28
 
-LINE = 15
-
 #: Least width of a box with the full name of a module (pixels).
 NAMED = 190
 
-#: Left, top, width and height.
-Box = tuple[float, float, float, float]
-
 #: Index and position of the rows or columns drawn; no index for those left out.
 Places = Sequence[tuple[int | None, float]]
-
-
-class Drawing:
-    """An SVG drawing under construction (pixels): a tree of elements that describes itself for
-    those who do not see it.
-
-    Title and description are named after its name, which is unique on the page.
-    """
-
-    def __init__(
-        self, name: str, kind: str, width: float, height: float, title: str, description: str
-    ) -> None:
-        self._root = ET.Element(
-            "svg", {"class": kind, "viewBox": f"0 0 {_plain(width)} {_plain(height)}"}
-        )
-        for key, value in {"width": width, "height": height, "role": "img"}.items():
-            self._root.set(key, _plain(value))
-        self._root.set("aria-labelledby", f"{name}-title {name}-desc")
-        self.add("title", title, id=f"{name}-title")
-        self.add("desc", description, id=f"{name}-desc")
-
-    def add(
-        self, tag: str, text: str = "", inside: ET.Element | None = None, /, **attributes: object
-    ) -> ET.Element:
-        """Add an element; ``_`` in names of attributes stands for ``-``, and ``classes`` for
-        ``class``."""
-        element = ET.SubElement(self._root if inside is None else inside, tag)
-        for name, value in attributes.items():
-            element.set("class" if name == "classes" else name.replace("_", "-"), _plain(value))
-        element.text = text or None
-        return element
-
-    def rect(self, box: Box, classes: str, title: str = "", **more: object) -> None:
-        """Add a rectangle, with a tooltip."""
-        x, y, width, height = box
-        made = self.add(
-            "rect", x=x, y=y, width=max(width, 0), height=max(height, 0), classes=classes, **more
-        )
-        if title:
-            self.add("title", title, made)
-
-    def text(self, x: float, y: float, text: str, classes: str, anchor: str = "middle") -> None:
-        """Add a line of text."""
-        self.add("text", text, x=x, y=y, text_anchor=anchor, classes=classes)
-
-    def upright(self, x: float, y: float, text: str) -> None:
-        """Add a line of text that runs upwards, around a point."""
-        turn = f"rotate(-90 {_plain(x)} {_plain(y)})"
-        self.add(
-            "text", text, x=x, y=y + 4, text_anchor="middle", classes="t box strong", transform=turn
-        )
-
-    def lines(self, x: float, top: float, lines: Sequence[str]) -> None:
-        """Add lines of text, the first one strong."""
-        for place, line in enumerate(lines):
-            self.text(x, top + LINE * place, line, "t box" if place else "t box strong")
-
-    def arrow(self, start: tuple[float, float], end: tuple[float, float], classes: str) -> None:
-        """Add a horizontal or vertical line with a head at its end."""
-        (x1, y1), (x2, y2), length, half = start, end, 6, 3.5
-        self.add("line", x1=x1, y1=y1, x2=x2, y2=y2, classes=classes)
-        if y1 == y2:
-            back = x2 - length if x2 > x1 else x2 + length
-            sides = (back, y2 - half), (back, y2 + half)
-        else:
-            back = y2 - length if y2 > y1 else y2 + length
-            sides = (x2 - half, back), (x2 + half, back)
-        points = " ".join(f"{_plain(x)},{_plain(y)}" for x, y in (end, *sides))
-        self.add("polygon", points=points, classes=f"{classes} head")
-
-    def markup(self) -> Markup:
-        """The drawing; ElementTree escapes every text in it."""
-        return Markup(ET.tostring(self._root, encoding="unicode"))
-
-
-def _plain(value: object) -> str:
-    return f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
 
 
 def _shortened(text: str, most: int) -> str:
@@ -165,8 +83,8 @@ class _Grid:
     right: float
     bottom: float
     pe_height: float
-    width: float = 0.0
-    height: float = 0.0
+    width: float
+    height: float
 
     def places(self, side: Side) -> tuple[Places, float, float]:
         """Rows or columns that modules on a side stand beside, the extent of each, and that of what
@@ -208,7 +126,7 @@ def array_drawing(costs: Costs, name: str = "array") -> Section:
     )
     if max(plan.rows, plan.columns) > 2:
         text += " Rows and columns that are not drawn are counted where they would be."
-    drawings = Markup("").join(draw(plan, shape, sizes, name) for sizes in SIZES)
+    drawings = Markup("").join(_draw(plan, shape, sizes, name) for sizes in SIZES)
     caption = f"The array of design {costs.point.array.name}, schematically"
     return Section(
         name, "The array", (Paragraph(text), ChartFigure(drawings, caption), _table(plan))
@@ -244,7 +162,7 @@ def _table(plan: Layout) -> Table:
     return Table("PEs, I/O modules and buffers", columns, tuple(rows), frozenset({0, 1, 5}))
 
 
-def draw(plan: Layout, shape: str, sizes: Sizes = SIZES[0], name: str = "array") -> Markup:
+def _draw(plan: Layout, shape: str, sizes: Sizes, name: str) -> Markup:
     """The drawing for pages of a kind."""
     depth = {
         side: sum(_thickness(sizes, side, placed) + sizes.apart for _, placed in _bands(plan, side))
@@ -272,7 +190,7 @@ def draw(plan: Layout, shape: str, sizes: Sizes = SIZES[0], name: str = "array")
     grid = _Grid(
         sizes, across, down, right, bottom, pe_height, width, bottom + depth[Side.BOTTOM] + edge
     )
-    said = (
+    modules = (
         f"{number(p.instances)} {p.module.name}{p.words}, {s.side.value}"
         for s in plan.streams
         for p in s.modules
@@ -283,7 +201,7 @@ def draw(plan: Layout, shape: str, sizes: Sizes = SIZES[0], name: str = "array")
         width,
         grid.height,
         f"The array: {shape}",
-        "; ".join(said),
+        "; ".join(modules),
     )
     drawing.rect((1, 1, width - 2, grid.height - 2), "dram", rx=10)
     frame = sizes.dram
@@ -297,32 +215,33 @@ def draw(plan: Layout, shape: str, sizes: Sizes = SIZES[0], name: str = "array")
     return drawing.markup()
 
 
-def _left_out(total: int, shown: Sequence[int | None]) -> int:
-    return total - sum(index is not None for index in shown)
+def _left_out(total: int, places: Places) -> str:
+    """How many of all rows or columns are not drawn."""
+    return f"+{number(total - sum(index is not None for index, _ in places))}"
 
 
 def _placed(
     indices: Sequence[int | None], start: float, size: float, gap: float, between: float
 ) -> tuple[Places, float]:
     """Where each index is drawn, and where the last one ends."""
-    found, at = [], start
+    places, at = [], start
     for index in indices:
-        found.append((index, at))
+        places.append((index, at))
         at += (gap if index is None else size) + between
-    return tuple(found), at - between
+    return places, at - between
 
 
 def _bands(plan: Layout, side: Side) -> list[tuple[Stream, Placed]]:
     """The modules on a side, from the PEs outward: those of every row or column, then the single
     ones."""
-    found = [
+    bands = [
         (s, p)
         for s in plan.streams
         if s.side is side
         for p in s.modules
         if p.spread is not Spread.PE
     ]
-    return sorted(found, key=lambda band: (band[1].spread is Spread.ONE, band[1].module.level))
+    return sorted(bands, key=lambda band: (band[1].spread is Spread.ONE, band[1].module.level))
 
 
 def _thickness(sizes: Sizes, side: Side, placed: Placed) -> float:
@@ -337,13 +256,13 @@ Parts = dict[tuple[str, Direction], float]
 
 def _parts(plan: Layout) -> Parts:
     """So that the arrows of no two streams cover each other."""
-    found: Parts = {}
+    parts: Parts = {}
     for horizontal in (True, False):
         streams = [s for s in plan.streams if s.side.horizontal is horizontal]
-        found |= {
+        parts |= {
             (s.group.name, s.direction): (n + 1) / (len(streams) + 1) for n, s in enumerate(streams)
         }
-    return found
+    return parts
 
 
 def _draw_side(drawing: Drawing, grid: _Grid, plan: Layout, side: Side, parts: Parts) -> None:
@@ -483,10 +402,8 @@ def _draw_left_out(
     column: tuple[int | None, float],
 ) -> None:
     """Dots where PEs are left out, with how many rows or columns once."""
-    wide, high = (
-        (grid.sizes.gap if column[0] is None else grid.sizes.pe),
-        (ROW_GAP if row[0] is None else grid.pe_height),
-    )
+    wide = grid.sizes.gap if column[0] is None else grid.sizes.pe
+    high = ROW_GAP if row[0] is None else grid.pe_height
     x, y = column[1] + wide / 2, row[1] + high / 2 + 5
     drawing.text(
         x,
@@ -498,14 +415,14 @@ def _draw_left_out(
         drawing.text(
             x,
             y + 16,
-            f"+{number(_left_out(plan.columns, [i for i, _ in grid.columns]))}",
+            _left_out(plan.columns, grid.columns),
             "t small",
         )
     if row[0] is None and column == grid.columns[0]:
         drawing.text(
             x + 10,
             y,
-            f"+{number(_left_out(plan.rows, [i for i, _ in grid.rows]))} rows",
+            f"{_left_out(plan.rows, grid.rows)} rows",
             "t small",
             "start",
         )

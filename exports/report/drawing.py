@@ -1,0 +1,91 @@
+"""A drawing of boxes, lines of text and arrows, as SVG inside a page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from xml.etree import ElementTree as ET
+
+from markupsafe import Markup
+
+#: The height of a line of text (pixels).
+LINE = 15
+
+#: Left, top, width and height.
+Box = tuple[float, float, float, float]
+
+
+class Drawing:
+    """An SVG drawing under construction (pixels): a tree of elements that describes itself for
+    those who do not see it.
+
+    Title and description are named after its name, which is unique on the page.
+    """
+
+    def __init__(
+        self, name: str, kind: str, width: float, height: float, title: str, description: str
+    ) -> None:
+        self._root = ET.Element(
+            "svg", {"class": kind, "viewBox": f"0 0 {_plain(width)} {_plain(height)}"}
+        )
+        for key, value in {"width": width, "height": height, "role": "img"}.items():
+            self._root.set(key, _plain(value))
+        self._root.set("aria-labelledby", f"{name}-title {name}-desc")
+        self.add("title", title, id=f"{name}-title")
+        self.add("desc", description, id=f"{name}-desc")
+
+    def add(
+        self, tag: str, text: str = "", inside: ET.Element | None = None, /, **attributes: object
+    ) -> ET.Element:
+        """Add an element; ``_`` in names of attributes stands for ``-``, and ``classes`` for
+        ``class``."""
+        element = ET.SubElement(self._root if inside is None else inside, tag)
+        for name, value in attributes.items():
+            element.set("class" if name == "classes" else name.replace("_", "-"), _plain(value))
+        element.text = text or None
+        return element
+
+    def rect(self, box: Box, classes: str, title: str = "", **more: object) -> None:
+        """Add a rectangle, with a tooltip."""
+        x, y, width, height = box
+        made = self.add(
+            "rect", x=x, y=y, width=max(width, 0), height=max(height, 0), classes=classes, **more
+        )
+        if title:
+            self.add("title", title, made)
+
+    def text(self, x: float, y: float, text: str, classes: str, anchor: str = "middle") -> None:
+        """Add a line of text."""
+        self.add("text", text, x=x, y=y, text_anchor=anchor, classes=classes)
+
+    def upright(self, x: float, y: float, text: str) -> None:
+        """Add a line of text that runs upwards, around a point."""
+        turn = f"rotate(-90 {_plain(x)} {_plain(y)})"
+        self.add(
+            "text", text, x=x, y=y + 4, text_anchor="middle", classes="t box strong", transform=turn
+        )
+
+    def lines(self, x: float, top: float, lines: Sequence[str]) -> None:
+        """Add lines of text, the first one strong."""
+        for place, line in enumerate(lines):
+            self.text(x, top + LINE * place, line, "t box" if place else "t box strong")
+
+    def arrow(self, start: tuple[float, float], end: tuple[float, float], classes: str) -> None:
+        """Add a horizontal or vertical line with a head at its end."""
+        (x1, y1), (x2, y2), length, half = start, end, 6, 3.5
+        self.add("line", x1=x1, y1=y1, x2=x2, y2=y2, classes=classes)
+        if y1 == y2:
+            back = x2 - length if x2 > x1 else x2 + length
+            sides = (back, y2 - half), (back, y2 + half)
+        else:
+            back = y2 - length if y2 > y1 else y2 + length
+            sides = (x2 - half, back), (x2 + half, back)
+        points = " ".join(f"{_plain(x)},{_plain(y)}" for x, y in (end, *sides))
+        self.add("polygon", points=points, classes=f"{classes} head")
+
+    def markup(self) -> Markup:
+        """The drawing; ElementTree escapes every text in it."""
+        return Markup(ET.tostring(self._root, encoding="unicode"))
+
+
+def _plain(value: object) -> str:
+    return f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
