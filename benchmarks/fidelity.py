@@ -18,8 +18,9 @@ from ithaca.formulations.algebra.number_systems import FRACTION, NUMPY
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.data_types import data_type
 from ithaca.formulations.machine import Machine
+from ithaca.formulations.systolic.choice import choose_designs
 from ithaca.formulations.systolic.cost_model import evaluate
-from ithaca.formulations.systolic.derivation import choose_designs, derive
+from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.design import SpaceOptions, SystolicDesign
 from ithaca.formulations.systolic.quantities import pack
 from ithaca.formulations.systolic.simulation.compared import Simulation, simulate_configuration

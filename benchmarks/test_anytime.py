@@ -20,7 +20,7 @@ from ithaca.formulations.algebra.posynomial import NotPosynomialError
 from ithaca.formulations.data_types import data_type
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Limit, Problem
-from ithaca.formulations.systolic.derivation import choose_designs
+from ithaca.formulations.systolic.choice import choose_designs
 from ithaca.formulations.systolic.design import systolic_problem
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition

@@ -23,7 +23,7 @@ from ithaca.exports.autosa.scop import (
 from ithaca.exports.configuration import ArrayConfiguration, Tool, template
 from ithaca.files.numbers import number
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.systolic.derivation import choose_designs
+from ithaca.formulations.systolic.choice import choose_designs
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.metrics import METRICS
 from ithaca.formulations.systolic.target import nest_obstacles, visible

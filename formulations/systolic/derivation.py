@@ -17,19 +17,12 @@ have none or several:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.expression import ONE, ZERO, Expression, add, multiply
-from ithaca.formulations.machine import Sums
-from ithaca.formulations.systolic.dataflows import (
-    dataflows,
-    find_dataflow,
-    loop_order,
-    permutations,
-)
+from ithaca.formulations.systolic.dataflows import dataflows, loop_order, permutations
 from ithaca.formulations.systolic.quantities import extent, lanes, t1, t2, tiles
 from ithaca.formulations.systolic.systolic_array import (
     Direction,
@@ -42,8 +35,6 @@ from ithaca.formulations.systolic.systolic_array import (
     ProcessingElement,
     SystolicArray,
 )
-from ithaca.formulations.systolic.target import design_obstacles
-from ithaca.formulations.target import Target
 from ithaca.workloads.affine import Access, Affine
 from ithaca.workloads.nest import LoopNest
 
@@ -114,7 +105,7 @@ def _derive(
     groups = [context.read_group(access) for access in nest.inputs]
     groups += context.output_groups()
     if context.odyssey:
-        groups = merge_drain(groups)
+        groups = _merge_drain(groups)
     if all(
         sum(m.dram for g in groups if g.tensor == a.tensor for m in g.modules) <= 1
         for a in nest.accesses
@@ -132,89 +123,6 @@ def _derive(
         groups=tuple(groups),
         pe=context.processing_element(groups),
         sequential=nest.sequential_loops,
-    )
-
-
-def choose_designs(
-    nest: LoopNest,
-    edition: Edition = Edition.EXACT,
-    dataflow: tuple[str, ...] | None = None,
-    permutation: str | None = None,
-    *,
-    include_unbuildable: bool = False,
-    target: Target | None = None,
-    sums: Sums = Sums.FIRST,
-) -> tuple[SystolicArray, ...]:
-    """Derive the designs of a nest that are wanted and can be built.
-
-    The cycle edition says nothing of what cannot be built, nor of arrays that may hang: they are
-    never among its designs.
-
-    Parameters
-    ----------
-    nest : LoopNest
-        The nest.
-    edition : Edition, optional
-        The edition of the cost model.
-    dataflow : tuple of str, optional
-        Its space loops; by default all.
-    permutation : str, optional
-        The tensor whose reuse loops are innermost; by default all.
-    include_unbuildable : bool, optional
-        Whether those that HLS cannot build are among them.
-    target : Target, optional
-        What builds them.
-    sums : Sums, optional
-        Where partial sums stand in the order of loops.
-
-    Returns
-    -------
-    tuple of SystolicArray
-        The designs.
-
-    Raises
-    ------
-    InputError
-        If there is no such dataflow or permutation, or none can be built.
-    """
-    chosen = dataflows(nest) if dataflow is None else (find_dataflow(nest, dataflow),)
-    orders = permutations(nest) if permutation is None else (permutation,)
-    arrays = tuple(derive(nest, loops, order, edition) for loops in chosen for order in orders)
-    if target is not None:
-        refused = {a.name: "; ".join(design_obstacles(nest, a)) for a in arrays}
-        if all(refused.values()):
-            reason = f"{arrays[0].name}: {refused[arrays[0].name]}"
-            raise InputError(
-                f"--for {target.value}: {target.title} builds no design of these ({reason})"
-            )
-        arrays = tuple(a for a in arrays if not refused[a.name])
-    if edition is Edition.CYCLE and include_unbuildable:
-        what = (
-            "no design is left of those that cannot be built: the "
-            "cycle edition says nothing of them"
-        )
-        raise InputError(f"--include-unbuildable: {what}; allowed: --edition exact or odyssey")
-    kept = tuple(a for a in arrays if a.buildable or include_unbuildable)
-    if not kept:
-        names = "; ".join(f"{a.name}: {a.obstacle}" for a in arrays[:1])
-        raise InputError(f"no buildable design is left ({names}); allowed: --include-unbuildable")
-    running = tuple(
-        a for a in kept if edition is not Edition.CYCLE or sums is Sums.LAST or a.hanging is None
-    )
-    if not running:
-        raise InputError(f"--edition cycle: no design is left ({hanging_text(kept)})")
-    return running
-
-
-def hanging_text(arrays: Sequence[SystolicArray]) -> str:
-    """Why designs may hang, and what helps."""
-    names, tensor = (
-        ", ".join(array.name for array in arrays),
-        next(a.hanging.tensor for a in arrays if a.hanging is not None),
-    )
-    return (
-        f"{names}: may hang: {tensor} is handed on along the reduction; "
-        "allowed: --sums last, or --edition exact"
     )
 
 
@@ -507,17 +415,7 @@ def _serialize(group: IOGroup) -> IOGroup:
     return replace(group, modules=tuple(replace(m, serialized=m.dram) for m in group.modules))
 
 
-def merge_drain(groups: list[IOGroup]) -> list[IOGroup]:
+def _merge_drain(groups: list[IOGroup]) -> list[IOGroup]:
     """Drop the drain where a copy-out of the same size and count exists (odyssey model edition)."""
-    drains = [g for g in groups if g.role is GroupRole.DRAIN]
-    for drain in drains:
-        twins = [
-            g
-            for g in groups
-            if g.role is GroupRole.FLOW
-            and g.modules
-            and (g.size, g.count) == (drain.size, drain.count)
-        ]
-        if twins:
-            return [g for g in groups if g is not drain]
-    return groups
+    flows = {(g.size, g.count) for g in groups if g.role is GroupRole.FLOW and g.modules}
+    return [g for g in groups if g.role is not GroupRole.DRAIN or (g.size, g.count) not in flows]

@@ -30,8 +30,9 @@ from ithaca.formulations.schema import (
     Text,
     WaitsDocument,
 )
+from ithaca.formulations.systolic.choice import choose_designs
 from ithaca.formulations.systolic.dataflows import find_dataflow
-from ithaca.formulations.systolic.derivation import choose_designs, derive
+from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.design import SpaceOptions, SystolicDesign
 from ithaca.formulations.systolic.metrics import METRICS
 from ithaca.formulations.systolic.profile import SystolicProfile

@@ -20,8 +20,8 @@ from ithaca.formulations.machine import LETTERS, REGIMES, Machine, Sums
 from ithaca.formulations.platform_files import load_platform, platform_names
 from ithaca.formulations.problem import Limit, Objective, Problem
 from ithaca.formulations.question import LayerProblems, Limits, Question, Variable, parse_limits
+from ithaca.formulations.systolic.choice import choose_designs, hanging_text
 from ithaca.formulations.systolic.dataflows import dataflows, find_dataflow, loop_order
-from ithaca.formulations.systolic.derivation import choose_designs, hanging_text
 from ithaca.formulations.systolic.design import SpaceOptions, SystolicDesign
 from ithaca.formulations.systolic.metrics import METRICS, parse_limit, parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition, SystolicArray

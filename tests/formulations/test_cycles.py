@@ -18,8 +18,9 @@ from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.data_types import data_type
 from ithaca.formulations.machine import REGIMES, Machine, Sums
+from ithaca.formulations.systolic.choice import choose_designs
 from ithaca.formulations.systolic.cost_model import evaluate
-from ithaca.formulations.systolic.derivation import choose_designs, derive
+from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.formulations.systolic.points import load_points
 from ithaca.formulations.systolic.simulation.activity import simulate_network

@@ -19,7 +19,8 @@ from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.data_types import data_type
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.repair import Repair
-from ithaca.formulations.systolic.derivation import choose_designs, derive
+from ithaca.formulations.systolic.choice import choose_designs
+from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.design import SpaceOptions, systolic, systolic_problem
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.systolic_array import SystolicArray

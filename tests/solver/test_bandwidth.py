@@ -16,7 +16,8 @@ from ithaca.formulations.data_types import DATA_TYPES
 from ithaca.formulations.machine import REGIMES
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Limit, Problem
-from ithaca.formulations.systolic.derivation import choose_designs, designs
+from ithaca.formulations.systolic.choice import choose_designs
+from ithaca.formulations.systolic.derivation import designs
 from ithaca.formulations.systolic.design import SystolicDesign, systolic
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition

@@ -13,7 +13,8 @@ import pytest
 from ithaca.files.writing import document_text
 from ithaca.formulations.data_types import data_type
 from ithaca.formulations.problem import Limit, Problem
-from ithaca.formulations.systolic.derivation import choose_designs, designs
+from ithaca.formulations.systolic.choice import choose_designs
+from ithaca.formulations.systolic.derivation import designs
 from ithaca.formulations.systolic.design import systolic_problem
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition

@@ -15,7 +15,7 @@ from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.data_types import data_type
 from ithaca.formulations.machine import REGIMES
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.systolic.derivation import choose_designs
+from ithaca.formulations.systolic.choice import choose_designs
 from ithaca.formulations.systolic.design import systolic_problem
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition

@@ -17,7 +17,8 @@ from ithaca import simulate, solve
 from ithaca.files.errors import InputError
 from ithaca.formulations.data_types import data_type
 from ithaca.formulations.machine import Machine, Sums
-from ithaca.formulations.systolic.derivation import choose_designs, derive
+from ithaca.formulations.systolic.choice import choose_designs
+from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.formulations.systolic.simulation.arrays import array_network
 from ithaca.formulations.systolic.simulation.network import (
