@@ -17,8 +17,9 @@ from dataclasses import dataclass
 
 from benchmarks.paper.published_networks import LIMITS, MAC_UNITS, network, request
 from ithaca.formulations.data_types import data_type
+from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.derivation import derive
-from ithaca.formulations.systolic.design import systolic, systolic_problem
+from ithaca.formulations.systolic.design import SystolicDesign, systolic
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.solver.certificate import Status
@@ -71,7 +72,9 @@ def solve_layer(layer: Layer, dataflow: tuple[str, ...], edition: Edition) -> So
     """The fastest configuration of a layer under a dataflow, permutation cout."""
     array = derive(layer.nest, dataflow, "cout", edition)
     return solve_exact(
-        systolic_problem(layer.nest, array, data_type("fp32"), LIMITS, parse_objective("latency"))
+        Problem(
+            SystolicDesign(layer.nest, array, data_type("fp32")), LIMITS, parse_objective("latency")
+        )
     )
 
 

@@ -21,7 +21,7 @@ from ithaca.formulations.data_types import data_type
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.systolic.choice import choose_designs
-from ithaca.formulations.systolic.design import systolic_problem
+from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.solver.engines import Method
@@ -67,7 +67,7 @@ class Case:
         limits = tuple(Limit(name, resources[name].limit) for name in ("dsp", "bram18k"))
         data, objective = data_type(self.dtype), parse_objective(self.objective)
         return [
-            systolic_problem(nest, array, data, limits, objective)
+            Problem(SystolicDesign(nest, array, data), limits, objective)
             for array in choose_designs(nest, Edition.EXACT)
         ]
 

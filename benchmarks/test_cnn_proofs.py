@@ -17,7 +17,7 @@ from ithaca.formulations.data_types import data_type
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.systolic.derivation import designs
-from ithaca.formulations.systolic.design import systolic_problem
+from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.formulations.systolic.metrics import METRICS, parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.solver.auto import solve_auto
@@ -37,7 +37,11 @@ def problems(edition: Edition) -> list[tuple[str, int, Problem]]:
     )
     objective, data = parse_objective("latency"), data_type("fp32")
     return [
-        (layer.name, layer.count, systolic_problem(layer.nest, array, data, limits, objective))
+        (
+            layer.name,
+            layer.count,
+            Problem(SystolicDesign(layer.nest, array, data), limits, objective),
+        )
         for layer in find_network("vgg16").layers
         if layer.nest.name == "conv2d"
         for array in designs(layer.nest, edition)

@@ -19,7 +19,7 @@ from ithaca.formulations.data_types import data_type
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.systolic.derivation import derive
-from ithaca.formulations.systolic.design import systolic_problem
+from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.solver.auto import solve_auto
@@ -48,8 +48,8 @@ class Case:
         array = derive(nest, tuple(self.dataflow), nest.output.tensor, Edition.EXACT)
         resources = load_platform(self.platform).resources
         limits = tuple(Limit(name, resources[name].limit) for name in ("dsp", "bram18k"))
-        return systolic_problem(
-            nest, array, data_type("fp32"), limits, parse_objective(self.objective)
+        return Problem(
+            SystolicDesign(nest, array, data_type("fp32")), limits, parse_objective(self.objective)
         )
 
 

@@ -22,7 +22,7 @@ from ithaca.formulations.data_types import data_type
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.systolic.derivation import derive
-from ithaca.formulations.systolic.design import systolic_problem
+from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.formulations.systolic.metrics import METRICS, parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.solver.certificate import Status
@@ -91,8 +91,8 @@ def problems() -> Mapping[str, Problem]:
         nest = workload(*(mm | conv)[name])
         array = derive(nest, dataflow, permutation, edition)
         title = f"{name} ({','.join(dataflow)}) {permutation}, {edition.value}"
-        found[title] = systolic_problem(
-            nest, array, data_type("fp32"), limits, parse_objective("latency")
+        found[title] = Problem(
+            SystolicDesign(nest, array, data_type("fp32")), limits, parse_objective("latency")
         )
     return found
 

@@ -21,7 +21,7 @@ from ithaca.formulations.data_types import data_type
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.systolic.derivation import designs
-from ithaca.formulations.systolic.design import systolic_problem
+from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.formulations.systolic.metrics import METRICS, parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.solver.exact.engine import solve_exact
@@ -63,7 +63,7 @@ def problems(case: Case) -> list[Problem]:
     objective = parse_objective("latency")
     data = data_type("fp32")
     return [
-        systolic_problem(nest, a, data, limits, objective)
+        Problem(SystolicDesign(nest, a, data), limits, objective)
         for a in designs(nest, case.edition)
         if a.name in case.names
     ]

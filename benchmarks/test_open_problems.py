@@ -19,7 +19,7 @@ from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.data_types import data_type
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.systolic.derivation import derive
-from ithaca.formulations.systolic.design import systolic_problem
+from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.solver import combination
@@ -52,8 +52,8 @@ class Case:
         nest = workload(self.kernel, self.sizes)
         array = derive(nest, self.dataflow, self.permutation, Edition.EXACT)
         limits = (Limit("dsp", Fraction("8601.6")), Limit("bram18k", Fraction("3763.2")))
-        return systolic_problem(
-            nest, array, data_type("fp32"), limits, parse_objective(self.objective)
+        return Problem(
+            SystolicDesign(nest, array, data_type("fp32")), limits, parse_objective(self.objective)
         )
 
 

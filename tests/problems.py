@@ -15,7 +15,7 @@ from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.systolic.cost_model import Costs
 from ithaca.formulations.systolic.derivation import derive
-from ithaca.formulations.systolic.design import SpaceOptions, systolic, systolic_problem
+from ithaca.formulations.systolic.design import SpaceOptions, SystolicDesign, systolic
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.question import ArrayQuestion
 from ithaca.formulations.systolic.systolic_array import Edition, SystolicArray
@@ -42,8 +42,10 @@ def mm_problem(
     nest = workload("mm", dict(zip("ijk", sizes, strict=True)))
     array = derive(nest, dataflow, permutation, Edition(edition))
     limits = (Limit("dsp", Fraction(dsp)), Limit("bram18k", Fraction(bram18k)), *more_limits)
-    return systolic_problem(
-        nest, array, DATA_TYPES[dtype], limits, parse_objective(objective), space or SpaceOptions()
+    return Problem(
+        SystolicDesign(nest, array, DATA_TYPES[dtype], space or SpaceOptions()),
+        limits,
+        parse_objective(objective),
     )
 
 

@@ -12,7 +12,7 @@ from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.data_types import data_type
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.systolic.derivation import derive
-from ithaca.formulations.systolic.design import SpaceOptions, systolic, systolic_problem
+from ithaca.formulations.systolic.design import SpaceOptions, SystolicDesign, systolic
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.formulations.systolic.tiling import Tiling
@@ -48,8 +48,10 @@ def matrix_problem(
     nest = workload("mm", {"i": size, "j": size, "k": size})
     array = derive(nest, dataflow, permutation, edition)
     limits = (Limit("dsp", DSP), Limit("bram18k", bram18k), *more)
-    return systolic_problem(
-        nest, array, data_type("fp32"), limits, parse_objective(objective), space or SpaceOptions()
+    return Problem(
+        SystolicDesign(nest, array, data_type("fp32"), space or SpaceOptions()),
+        limits,
+        parse_objective(objective),
     )
 
 

@@ -21,7 +21,7 @@ from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.data_types import DataType
 from ithaca.formulations.design import Design, Metric
 from ithaca.formulations.machine import Sums
-from ithaca.formulations.problem import Limit, Objective, Problem
+from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.space import (
     Axis,
     Link,
@@ -286,24 +286,6 @@ class _With(dict[str, Any]):
 
     def __missing__(self, name: str) -> Any:
         return self._values[name]
-
-
-def systolic_problem(
-    nest: LoopNest,
-    array: SystolicArray,
-    data: DataType,
-    limits: tuple[Limit, ...],
-    objective: Objective,
-    options: SpaceOptions | None = None,
-    technology: Technology = DEFAULT_TECHNOLOGY,
-    hardware: Spans = (),
-) -> Problem:
-    """The problem of one systolic design; parameters as of `SystolicDesign` and `Problem`."""
-    return Problem(
-        SystolicDesign(nest, array, data, options or SpaceOptions(), technology, hardware),
-        limits,
-        objective,
-    )
 
 
 def systolic(problem: Problem) -> SystolicDesign:

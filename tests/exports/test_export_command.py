@@ -12,9 +12,9 @@ from ithaca.commands.api.exporting import export as export_result
 from ithaca.files.errors import InputError
 from ithaca.files.writing import document_text
 from ithaca.formulations.data_types import data_type
-from ithaca.formulations.problem import Limit
+from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.systolic.derivation import derive
-from ithaca.formulations.systolic.design import systolic, systolic_problem
+from ithaca.formulations.systolic.design import SystolicDesign, systolic
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.results.files import load_result, result_document
@@ -66,7 +66,7 @@ def result_file(
         tiling = Tiling(
             dict.fromkeys(nest.band, 4), dict.fromkeys(array.latency_hiding_loops, 2), 2, packs
         )
-        problem = systolic_problem(nest, array, data, limits, objective)
+        problem = Problem(SystolicDesign(nest, array, data), limits, objective)
         configuration = systolic(problem).configuration(tiling) if found else None
         value = problem.value(configuration) if configuration else None
         solutions.append(

@@ -29,7 +29,7 @@ from ithaca.formulations.data_types import DATA_TYPES
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.systolic.dataflows import find_dataflow
 from ithaca.formulations.systolic.derivation import derive
-from ithaca.formulations.systolic.design import SpaceOptions, systolic, systolic_problem
+from ithaca.formulations.systolic.design import SpaceOptions, SystolicDesign, systolic
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.points import load_points, points_text
 from ithaca.formulations.systolic.systolic_array import Edition
@@ -47,7 +47,9 @@ def conv_problem(dataflow: tuple[str, ...], permutation: str = "cout") -> Proble
     nest = workload("conv2d", {"o": 8, "r": 6, "c": 6, "i": 8, "p": 3, "q": 3})
     limits = (Limit("dsp", Fraction(320)), Limit("bram18k", Fraction(200)))
     array = derive(nest, dataflow, permutation, Edition.EXACT)
-    return systolic_problem(nest, array, DATA_TYPES["fp32"], limits, parse_objective("latency"))
+    return Problem(
+        SystolicDesign(nest, array, DATA_TYPES["fp32"]), limits, parse_objective("latency")
+    )
 
 
 @pytest.fixture(scope="module")
@@ -417,8 +419,8 @@ def test_odyssey_names_are_those_of_the_published_descriptions() -> None:
             array = derive(nest, dataflow, permutation, Edition.EXACT)
             if modules != {m.name for g in array.packed_groups for m in g.buffers}:
                 continue
-            problem = systolic_problem(
-                nest, array, DATA_TYPES["fp32"], (), parse_objective("latency")
+            problem = Problem(
+                SystolicDesign(nest, array, DATA_TYPES["fp32"]), (), parse_objective("latency")
             )
             packs = pack_names(systolic(problem))
             expected = {

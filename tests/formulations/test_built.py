@@ -16,7 +16,7 @@ from ithaca.formulations.data_types import DATA_TYPES, data_type
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.systolic.derivation import derive
-from ithaca.formulations.systolic.design import SystolicDesign, systolic_problem
+from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.formulations.systolic.logic import COEFFICIENTS
 from ithaca.formulations.systolic.metrics import METRICS, metric_values, parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition, GroupRole
@@ -116,8 +116,10 @@ def test_logic_is_a_limit_with_a_proof(limit: str) -> None:
 
     def problem(bound: Fraction) -> Problem:
         limits = (Limit("dsp", Fraction(16)), Limit(limit, bound))
-        return systolic_problem(
-            nest, array, data_type("int8"), limits, parse_objective("latency"), technology=OPEN
+        return Problem(
+            SystolicDesign(nest, array, data_type("int8"), technology=OPEN),
+            limits,
+            parse_objective("latency"),
         )
 
     free = solve_exact(problem(Fraction(10**6)))

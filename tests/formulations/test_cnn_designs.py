@@ -11,10 +11,11 @@ import pytest
 
 from ithaca.files.errors import InputError
 from ithaca.formulations.data_types import DATA_TYPES
+from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.cost_model import Costs
 from ithaca.formulations.systolic.dataflows import dataflows, find_dataflow
 from ithaca.formulations.systolic.derivation import derive, designs
-from ithaca.formulations.systolic.design import systolic_problem
+from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.formulations.systolic.metrics import metric_values, parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition, SystolicArray
 from ithaca.formulations.systolic.tiling import Tiling
@@ -28,7 +29,8 @@ EDITIONS = [Edition.EXACT, Edition.ODYSSEY]
 
 def costs_of(nest: LoopNest, array: SystolicArray, tiling: Tiling, dtype: str = "fp32") -> Costs:
     return costs_at(
-        systolic_problem(nest, array, DATA_TYPES[dtype], (), parse_objective("latency")), tiling
+        Problem(SystolicDesign(nest, array, DATA_TYPES[dtype]), (), parse_objective("latency")),
+        tiling,
     )
 
 

@@ -15,7 +15,7 @@ from ithaca.formulations.data_types import DATA_TYPES
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.cost_model import evaluate
 from ithaca.formulations.systolic.derivation import designs
-from ithaca.formulations.systolic.design import systolic, systolic_problem
+from ithaca.formulations.systolic.design import SystolicDesign, systolic
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.workloads.library import workload, workload_names
@@ -28,10 +28,8 @@ def random_point(name: str, draw: random.Random) -> tuple[Problem, Configuration
     sizes = {x: draw.randint(1, 3 if x in kernel.untiled else 9) for x in kernel.loops}
     nest = workload(name, sizes | {x: draw.randint(1, 3) for x, _ in kernel.parameters})
     array = draw.choice(designs(nest, draw.choice([Edition.EXACT, Edition.ODYSSEY])))
-    problem = systolic_problem(
-        nest,
-        array,
-        DATA_TYPES[draw.choice(["fp32", "int16", "int8"])],
+    problem = Problem(
+        SystolicDesign(nest, array, DATA_TYPES[draw.choice(["fp32", "int16", "int8"])]),
         (),
         parse_objective("latency"),
     )

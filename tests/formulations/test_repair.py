@@ -14,6 +14,7 @@ from ithaca.formulations import repair
 from ithaca.formulations.algebra.expression import Constant, Symbol, ceiling_division
 from ithaca.formulations.data_types import DATA_TYPES
 from ithaca.formulations.families import profile_of
+from ithaca.formulations.problem import Problem
 from ithaca.formulations.repair import Repair
 from ithaca.formulations.space import (
     Axis,
@@ -26,7 +27,7 @@ from ithaca.formulations.space import (
     make_space,
 )
 from ithaca.formulations.systolic.derivation import designs
-from ithaca.formulations.systolic.design import SpaceOptions, systolic_problem
+from ithaca.formulations.systolic.design import SpaceOptions, SystolicDesign
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.workloads.nest import LoopNest
@@ -92,8 +93,8 @@ def test_packs_that_span_loops_are_legal_wherever_they_can_be(edition: Edition) 
     nest = LoopNest("filter", (("i", 6), ("j", 8), ("k", 5)), output, inputs, "k")
     seen = {True: 0, False: 0}
     for number, array in enumerate(designs(nest, edition)):
-        space = systolic_problem(
-            nest, array, DATA_TYPES["fp32"], (), parse_objective("latency")
+        space = Problem(
+            SystolicDesign(nest, array, DATA_TYPES["fp32"]), (), parse_objective("latency")
         ).space
         if not space.links:
             continue

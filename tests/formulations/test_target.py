@@ -21,7 +21,7 @@ from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.repair import Repair
 from ithaca.formulations.systolic.choice import choose_designs
 from ithaca.formulations.systolic.derivation import derive
-from ithaca.formulations.systolic.design import SpaceOptions, systolic, systolic_problem
+from ithaca.formulations.systolic.design import SpaceOptions, SystolicDesign, systolic
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.systolic_array import SystolicArray
 from ithaca.formulations.target import Target
@@ -59,8 +59,8 @@ def posed(
 ) -> Problem:
     bounds = tuple(Limit(name, Fraction(bound)) for name, bound in limits.items())
     array = derive(nest, dataflow, nest.output.tensor)
-    return systolic_problem(
-        nest, array, data_type(dtype), bounds, parse_objective("latency"), options
+    return Problem(
+        SystolicDesign(nest, array, data_type(dtype), options), bounds, parse_objective("latency")
     )
 
 

@@ -18,7 +18,7 @@ from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.rounding import largest_double
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Limit, Problem
-from ithaca.formulations.systolic.design import systolic, systolic_problem
+from ithaca.formulations.systolic.design import SystolicDesign, systolic
 from ithaca.formulations.systolic.metrics import METRICS, metric_values, tensor_words
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.refine import grid as grids
@@ -132,13 +132,15 @@ def test_a_full_grid_has_the_exact_engines_optimum(dataflow: tuple[str, ...]) ->
         | {f"t2.{simd_loop}": simd}
         | {f"pack.{group}": simd for group in free.tiling.pack}
     )
-    given = systolic_problem(
-        systolic(problem).nest,
-        systolic(problem).array,
-        systolic(problem).data,
+    given = Problem(
+        SystolicDesign(
+            systolic(problem).nest,
+            systolic(problem).array,
+            systolic(problem).data,
+            hardware=tuple((name, (value, value)) for name, value in fixed.items()),
+        ),
         problem.limits,
         problem.objective,
-        hardware=tuple((name, (value, value)) for name, value in fixed.items()),
     )
     solved = solve_exact(given, SolveOptions())
     assert solved.certificate.status is Status.OPTIMAL

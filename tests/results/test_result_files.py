@@ -20,7 +20,7 @@ from ithaca.files.writing import document_text
 from ithaca.formulations.data_types import DATA_TYPES
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.systolic.derivation import derive
-from ithaca.formulations.systolic.design import SpaceOptions, systolic, systolic_problem
+from ithaca.formulations.systolic.design import SpaceOptions, SystolicDesign, systolic
 from ithaca.formulations.systolic.metrics import METRICS, parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.formulations.systolic.tiling import Tiling
@@ -46,13 +46,10 @@ def problem(
     options: SpaceOptions | None = None,
 ) -> Problem:
     """Matrix multiplication, 1024³, on a U250."""
-    return systolic_problem(
-        NEST,
-        derive(NEST, dataflow, "C", edition),
-        FP32,
+    return Problem(
+        SystolicDesign(NEST, derive(NEST, dataflow, "C", edition), FP32, options or SpaceOptions()),
         LIMITS,
         parse_objective(objective),
-        options,
     )
 
 
@@ -162,7 +159,9 @@ def test_solved_results_round_trip(tmp_path: Path, name: str, edition: Edition) 
     nest = workload(name, dict.fromkeys(workload(name).loops, 4))
     array = derive(nest, nest.output.subscripts[0].loops, nest.output.tensor, edition)
     found = solve_exact(
-        systolic_problem(nest, array, DATA_TYPES["int16"], LIMITS, parse_objective("latency"))
+        Problem(
+            SystolicDesign(nest, array, DATA_TYPES["int16"]), LIMITS, parse_objective("latency")
+        )
     )
     result = Result("mine", found, (found,))
     assert load_result(write(tmp_path / "result.json", result_document(result))) == result

@@ -18,7 +18,7 @@ from ithaca.files.writing import document_text
 from ithaca.formulations.data_types import DATA_TYPES
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.systolic.derivation import derive
-from ithaca.formulations.systolic.design import systolic, systolic_problem
+from ithaca.formulations.systolic.design import SystolicDesign, systolic
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.results.files import load_result, result_document
 from ithaca.solver import verification
@@ -40,8 +40,10 @@ def problem(dsp: int = 40) -> Problem:
     """A small matrix product: 8 × 8 × 8 on few DSPs."""
     nest = workload("mm", {"i": 8, "j": 8, "k": 8})
     limits = (Limit("dsp", Fraction(dsp)), Limit("bram18k", Fraction(100)))
-    return systolic_problem(
-        nest, derive(nest, ("i", "j"), "C"), DATA_TYPES["fp32"], limits, parse_objective("latency")
+    return Problem(
+        SystolicDesign(nest, derive(nest, ("i", "j"), "C"), DATA_TYPES["fp32"]),
+        limits,
+        parse_objective("latency"),
     )
 
 

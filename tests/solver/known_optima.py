@@ -25,7 +25,7 @@ from ithaca.formulations.data_types import DATA_TYPES
 from ithaca.formulations.machine import IDEAL, RTL
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.systolic.derivation import derive
-from ithaca.formulations.systolic.design import SpaceOptions, systolic, systolic_problem
+from ithaca.formulations.systolic.design import SpaceOptions, SystolicDesign, systolic
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
@@ -137,17 +137,19 @@ def problem_of(facts: Facts) -> Problem:
     output, inputs = parse_statement(facts["statement"])
     nest = LoopNest("known", extents, output, inputs, facts["simd"], frozenset(facts["untiled"]))
     numbers = {field.name for field in fields(Technology)} - {"cost_tables", "machine", "memory"}
-    return systolic_problem(
-        nest,
-        derive(nest, tuple(facts["dataflow"]), facts["permutation"], Edition(facts["edition"])),
-        DATA_TYPES[facts["dtype"]],
+    return Problem(
+        SystolicDesign(
+            nest,
+            derive(nest, tuple(facts["dataflow"]), facts["permutation"], Edition(facts["edition"])),
+            DATA_TYPES[facts["dtype"]],
+            SpaceOptions(**facts["space"]),
+            technology=Technology(
+                **{
+                    name: Fraction(v) if name in numbers else v
+                    for name, v in facts["technology"].items()
+                }
+            ),
+        ),
         tuple(Limit(metric, Fraction(bound)) for metric, bound in facts["limits"]),
         parse_objective(facts["objective"]),
-        SpaceOptions(**facts["space"]),
-        Technology(
-            **{
-                name: Fraction(v) if name in numbers else v
-                for name, v in facts["technology"].items()
-            }
-        ),
     )

@@ -13,7 +13,7 @@ from ithaca.files.errors import DisagreementError
 from ithaca.formulations.data_types import DATA_TYPES
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.systolic.derivation import derive, designs
-from ithaca.formulations.systolic.design import SpaceOptions, systolic, systolic_problem
+from ithaca.formulations.systolic.design import SpaceOptions, SystolicDesign, systolic
 from ithaca.formulations.systolic.metrics import METRICS, parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
@@ -49,7 +49,9 @@ def problem_of(
 ) -> Problem:
     array = derive(nest, dataflow, permutation, edition)
     bounds = tuple(Limit(name, Fraction(bound)) for name, bound in limits.items())
-    return systolic_problem(nest, array, DATA_TYPES["fp32"], bounds, parse_objective("latency"))
+    return Problem(
+        SystolicDesign(nest, array, DATA_TYPES["fp32"]), bounds, parse_objective("latency")
+    )
 
 
 def presets(technology: Technology) -> list[str]:
@@ -455,10 +457,8 @@ def test_exchanges_keep_the_optimum_of_random_objectives() -> None:
     for _ in range(3):
         # without packs in play, both loops of the output are alike
         objective = parse_objective(f"off_chip_words + {draw.randint(1, 90)}*dsp")
-        problem = systolic_problem(
-            nest,
-            array,
-            DATA_TYPES["fp32"],
+        problem = Problem(
+            SystolicDesign(nest, array, DATA_TYPES["fp32"]),
             (Limit("dsp", Fraction(draw.randint(5, 200))),),
             objective,
         )

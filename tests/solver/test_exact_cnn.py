@@ -13,7 +13,7 @@ from ithaca.files.yaml_documents import parse_yaml
 from ithaca.formulations.data_types import DATA_TYPES
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.systolic.derivation import designs
-from ithaca.formulations.systolic.design import SpaceOptions, systolic, systolic_problem
+from ithaca.formulations.systolic.design import SpaceOptions, SystolicDesign, systolic
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.workloads.kernel_files import kernel_nest
@@ -64,14 +64,15 @@ def small_problem(kernel: str, seed: int) -> Problem:
     if draw.random() < 0.3:
         limits.append(Limit("off_chip_words", Fraction(draw.randint(10, 3000))))
     mixed = "2*latency - off_chip_words/3 + dsp"
-    return systolic_problem(
-        nest,
-        # every design in turn, so that seeds in a row cover them all
-        found[seed % len(found)],
-        DATA_TYPES[draw.choice(["fp32", "fp32", "int16", "int8"])],
+    return Problem(
+        SystolicDesign(
+            nest,
+            found[seed % len(found)],
+            DATA_TYPES[draw.choice(["fp32", "fp32", "int16", "int8"])],
+            SpaceOptions(draw.choice([1, 1, 2]), divisors_only=kernel in MANY_LOOPS),
+        ),
         tuple(limits),
         parse_objective(draw.choice(["latency"] * 4 + ["off_chip_words", "dsp", "bram18k", mixed])),
-        SpaceOptions(draw.choice([1, 1, 2]), divisors_only=kernel in MANY_LOOPS),
     )
 
 
@@ -100,8 +101,10 @@ def check_every_design(sizes: dict[str, int], edition: Edition) -> None:
         )
         nest, objective = workload("conv2d", sizes), parse_objective("latency")
         check_against_brute_force(
-            systolic_problem(
-                nest, array, DATA_TYPES["fp32"], limits, objective, SpaceOptions(divisors_only=True)
+            Problem(
+                SystolicDesign(nest, array, DATA_TYPES["fp32"], SpaceOptions(divisors_only=True)),
+                limits,
+                objective,
             )
         )
 

@@ -15,7 +15,7 @@ from ithaca.formulations.data_types import data_type
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.systolic.choice import choose_designs
 from ithaca.formulations.systolic.derivation import designs
-from ithaca.formulations.systolic.design import systolic_problem
+from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.results.files import load_result, result_document
@@ -55,7 +55,7 @@ def strided_problems(*dataflows: str) -> list[Problem]:
     limits = (Limit("dsp", Fraction(1764)), Limit("bram18k", Fraction("1276.8")))
     arrays = (choose_designs(nest, Edition.EXACT, tuple(loops), "out")[0] for loops in dataflows)
     return [
-        systolic_problem(nest, a, data_type("int8"), limits, parse_objective("latency"))
+        Problem(SystolicDesign(nest, a, data_type("int8")), limits, parse_objective("latency"))
         for a in arrays
     ]
 
@@ -275,7 +275,7 @@ def test_all_designs_are_as_good_as_the_best_of_them_alone(looks: int, method: M
     limits = (Limit("dsp", Fraction(12288)), Limit("bram18k", Fraction(5376)))
     nest, objective = workload("mm"), parse_objective("latency")
     problems = [
-        systolic_problem(nest, array, data_type("fp32"), limits, objective)
+        Problem(SystolicDesign(nest, array, data_type("fp32")), limits, objective)
         for array in designs(nest)
     ]
     options = SolveOptions(time_limit=looks * 1e-5)
@@ -300,7 +300,9 @@ def test_an_opening_that_proves_nothing_ends_and_the_least_bound_evolves_first(
     objective = parse_objective("energy/latency-dsp")
     nest = workload("mm", {"i": 4096, "j": 4096, "k": 4096})
     arrays = choose_designs(nest, Edition.EXACT)
-    problems = [systolic_problem(nest, a, data_type("fp32"), limits, objective) for a in arrays]
+    problems = [
+        Problem(SystolicDesign(nest, a, data_type("fp32")), limits, objective) for a in arrays
+    ]
     built: list[Problem] = []
 
     def slow(problem: Problem, checkpoint: Any, *more: Any) -> Any:

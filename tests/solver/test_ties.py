@@ -17,7 +17,7 @@ from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.data_types import DATA_TYPES
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.systolic.choice import choose_designs
-from ithaca.formulations.systolic.design import SpaceOptions, systolic, systolic_problem
+from ithaca.formulations.systolic.design import SpaceOptions, SystolicDesign, systolic
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.solver import ties
@@ -179,7 +179,11 @@ def test_fractional_latencies(name: str) -> None:
     array = choose_designs(nest, Edition.EXACT)[0]
     limits, space = (Limit("dsp", Fraction(40)),), SpaceOptions(divisors_only=True)
     check(
-        systolic_problem(nest, array, DATA_TYPES["fp32"], limits, parse_objective("latency"), space)
+        Problem(
+            SystolicDesign(nest, array, DATA_TYPES["fp32"], space),
+            limits,
+            parse_objective("latency"),
+        )
     )
 
 

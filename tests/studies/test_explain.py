@@ -17,7 +17,7 @@ from ithaca.commands.api.explaining import _effect
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.derivation import designs
-from ithaca.formulations.systolic.design import systolic, systolic_problem
+from ithaca.formulations.systolic.design import SystolicDesign, systolic
 from ithaca.formulations.systolic.insight.cycles import PES, ArrayBottleneck, Contender, LoopPadding
 from ithaca.formulations.systolic.insight.facts import Facts, _binding, _loop, _times_as_many, facts
 from ithaca.formulations.systolic.systolic_array import Edition
@@ -186,7 +186,9 @@ def test_roofs_of_a_strided_convolution(edition: Edition) -> None:
     like = mm_problem((2, 2, 2))
     solved = 0
     for array in designs(nest, edition)[::5]:
-        problem = systolic_problem(nest, array, systolic(like).data, like.limits, like.objective)
+        problem = Problem(
+            SystolicDesign(nest, array, systolic(like).data), like.limits, like.objective
+        )
         solution = solve_exact(problem, SolveOptions(gap=0.5))
         if solution.configuration is not None:
             check(problem, solution.configuration)
@@ -235,7 +237,9 @@ def test_every_workload_has_its_facts(name: str) -> None:
     like = mm_problem((2, 2, 2))
     solved = 0
     for array in designs(small, Edition.EXACT)[:3]:
-        problem = systolic_problem(small, array, systolic(like).data, like.limits, like.objective)
+        problem = Problem(
+            SystolicDesign(small, array, systolic(like).data), like.limits, like.objective
+        )
         solution = solve_exact(problem, SolveOptions(gap=0.5))
         if solution.configuration is not None:
             check(solution.problem, solution.configuration)

@@ -12,9 +12,9 @@ import pytest
 from ithaca.files.errors import InputError
 from ithaca.formulations.data_types import data_type
 from ithaca.formulations.machine import REGIMES
-from ithaca.formulations.problem import Limit
+from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.systolic.derivation import derive
-from ithaca.formulations.systolic.design import SpaceOptions, systolic_problem
+from ithaca.formulations.systolic.design import SpaceOptions, SystolicDesign
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.formulations.technology import Technology
@@ -152,8 +152,10 @@ def test_fed_tiles_are_divided_among_their_turns_on_a_grid(regime: str) -> None:
     limits = (Limit("dsp", Fraction(80)), Limit("bram18k", Fraction(60)))
     technology, objective = Technology(machine=REGIMES[regime]), parse_objective("latency")
     space = SpaceOptions(divisors_only=True)
-    problem = systolic_problem(
-        nest, array, data_type("fp32"), limits, objective, space, technology=technology
+    problem = Problem(
+        SystolicDesign(nest, array, data_type("fp32"), space, technology=technology),
+        limits,
+        objective,
     )
     front = pareto_front([problem], ("latency", "bram18k"))
     assert front.complete

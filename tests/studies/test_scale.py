@@ -16,7 +16,7 @@ from ithaca.formulations.data_types import data_type
 from ithaca.formulations.machine import REGIMES
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.choice import choose_designs
-from ithaca.formulations.systolic.design import systolic_problem
+from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.formulations.technology import Technology
@@ -114,8 +114,8 @@ def test_cycles_lie_on_a_grid(kernel: str) -> None:
     for machine in REGIMES.values():
         for array in choose_designs(nest, Edition.CYCLE):
             technology = Technology(machine=machine)
-            problem = systolic_problem(
-                nest, array, data_type("fp32"), (), objective, technology=technology
+            problem = Problem(
+                SystolicDesign(nest, array, data_type("fp32"), technology=technology), (), objective
             )
             assert find_scale(problem, objective).step >= Fraction(1, 16)
 
