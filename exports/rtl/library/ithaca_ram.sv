@@ -20,7 +20,9 @@ module ithaca_ram #(
     input  wire [PLACE-1:0]      read_place,
     output wire [PARTS*BITS-1:0] read_data
 );
-    (* ram_style = STYLE *) reg [PARTS*BITS-1:0] words[0:WORDS-1];
+    // Yosys finds no block RAM for a single word of several parts
+    localparam integer DEPTH = WORDS == 1 && PARTS > 1 ? 2 : WORDS;
+    (* ram_style = STYLE *) reg [PARTS*BITS-1:0] words[0:DEPTH-1];
     reg [PARTS*BITS-1:0] data;
     integer part;
     always @(posedge clk) begin

@@ -230,3 +230,22 @@ def test_a_synthesized_array_has_the_blocks_of_its_model(dataflow: str, folder: 
     assert (made.dsp, made.bram18k) == (stated["dsp"], stated["bram18k"])
     assert made.lut > made.lutram > 0
     assert made.ff > 0
+
+
+@pytest.mark.slow
+def test_tiles_of_one_pack_are_in_block_ram_too(folder: Path) -> None:
+    chosen, _ = configuration("mv", "i", 1, "int16")
+    part = {**chosen.tiling.array_part, "i": 8}
+    hiding = {**chosen.tiling.latency_hiding, "i": 4}
+    tiling = replace(
+        chosen.tiling,
+        array_part=part,
+        latency_hiding=hiding,
+        pack={**chosen.tiling.pack, "y_drain": 4},
+    )
+    files = write_case(folder, (replace(chosen, tiling=tiling), 16))
+    assert ".PACK(4), .WORD(1), .PACKS(1)" in files["array.sv"]
+    assert (
+        synthesize(folder, block_ram=True).bram18k
+        == json.loads(files["expected.json"])["rtl"]["bram18k"]
+    )
