@@ -23,7 +23,8 @@ from ithaca.formulations.spatial.intrinsic import design as intrinsic
 from ithaca.formulations.spatial.intrinsic.array import Binding, array_of
 from ithaca.formulations.spatial.intrinsic.design import IntrinsicDesign
 from ithaca.formulations.spatial.mapping_design import MappingDesign
-from ithaca.formulations.spatial.mapping_space import MappingOptions, common_metrics
+from ithaca.formulations.spatial.mapping_space import MappingOptions
+from ithaca.formulations.spatial.metrics import common_metrics
 from ithaca.formulations.spatial.variation import (
     BURSTS,
     LIFTABLE,

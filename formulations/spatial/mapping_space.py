@@ -6,18 +6,19 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, reduce
-from math import ceil, factorial
+from math import factorial, prod
 from operator import mul
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.expression import (
-    ONE,
     SYMBOLIC,
     Constant,
     Expression,
+    Operand,
     Symbol,
     Symbols,
+    as_expression,
     ceiling_division,
     minimum,
     multiply,
@@ -32,49 +33,19 @@ from ithaca.formulations.spatial.counts import Number, Numbers, check_supported
 from ithaca.formulations.spatial.mapping import Mapping as LoopMapping
 from ithaca.formulations.spatial.mapping import Order, Slot, keep_quantity, order_quantity, slots
 from ithaca.formulations.spatial.mapping_design import MappingDesign
+from ithaca.formulations.spatial.metrics import COUNTS, common_metrics, least_metrics
 from ithaca.formulations.spatial.orders import (
     LEAST_PADDINGS,
     MOST_REUSE,
     as_good,
+    chosen_orders,
     sufficient_orders,
 )
 from ithaca.formulations.spatial.timeloop import TimeloopModel
-from ithaca.workloads.footprints import footprints
 from ithaca.workloads.nest import LoopNest, Sizes
 
 if TYPE_CHECKING:
     from ithaca.formulations.problem import Limit
-
-#: What a level counts of every tensor (words of an instance).
-COUNTS = {
-    "reads": "read",
-    "fills": "taken from the level around it",
-    "updates": "of results taken from inside",
-    "capacity": "held at once",
-}
-
-
-def common_metrics(architecture: Architecture) -> tuple[Metric, ...]:
-    """The metrics of every nest on an architecture: whole costs, then those of levels."""
-    metrics = [
-        Metric(
-            "latency",
-            "cycles",
-            "the multipliers' cycles, or those of the level whose words take longest",
-        ),
-        Metric("energy", "pJ", "all accesses and multiply-accumulates"),
-        Metric("edp", "pJ·cycles", "energy times latency"),
-        Metric("computes", "MACs", "multiply-accumulates, padding included"),
-        Metric("pes", "PEs", "multipliers that work", most=True),
-    ]
-    for level in architecture.levels:
-        metrics.append(
-            Metric(f"{level.name}.cycles", "cycles", f"that {level.name} needs, or the multipliers")
-        )
-        metrics.append(
-            Metric(f"{level.name}.energy", "pJ", f"accesses of all instances of {level.name}")
-        )
-    return tuple(metrics)
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,19 +219,14 @@ class MappingSpace(MappingDesign):
                 axes.append(Axis(name, (Quantity(name, 1, 2),)))
         model, links = self.model(Symbols(), SYMBOLIC), []
         for rule in model.rules(self.options.within_parent):
-            link = Link(rule.used, Relation.AT_MOST, _constant(rule.bound))
+            link = _at_most(rule.used, rule.bound)
             if link not in links and (
                 not isinstance(rule.used, Constant) or rule.used.value > rule.bound
             ):
                 links.append(link)
         if self.constraints.least_used:
-            links.append(
-                Link(
-                    _constant(self.constraints.least_used * self.architecture.compute.instances),
-                    Relation.AT_MOST,
-                    model.pes,
-                )
-            )
+            least = self.constraints.least_used * self.architecture.compute.instances
+            links.append(_at_most(as_expression(least), model.pes))
         return make_space(axes, links)
 
     def _factors_of(self, loop: str, extent: int) -> Axis:
@@ -270,18 +236,10 @@ class MappingSpace(MappingDesign):
         quantities: list[Quantity] = []
         links: list[Link] = []
         for slot in reversed(self.slots):
-            name, span = (slot.quantity(loop), self.constraints.factor(slot.level, slot.kind, loop))
-            low, highs = (
-                1,
-                [high for high in (self._highest(slot, loop), span.high) if high is not None],
-            )
-            if slot.temporal:
-                low = span.low
-            rest: Expression = (
-                ceiling_division(extent, multiply(*map(Symbol, names)))
-                if names
-                else _constant(extent)
-            )
+            name, span = slot.quantity(loop), self.constraints.factor(slot.level, slot.kind, loop)
+            highs = [high for high in (self._highest(slot, loop), span.high) if high is not None]
+            low = span.low if slot.temporal else 1
+            rest = ceiling_division(extent, multiply(*map(Symbol, names)))
             most = rest if slot == self.slots[0] else minimum(*highs, rest)
             quantities.append(
                 Quantity(name, low, int(most.value) if isinstance(most, Constant) else most)
@@ -289,26 +247,19 @@ class MappingSpace(MappingDesign):
             names.append(name)
             if slot == self.slots[0]:
                 links.append(Link(Symbol(name), Relation.EQUAL, rest))
-                links += [Link(Symbol(name), Relation.AT_MOST, _constant(high)) for high in highs]
+                links += [_at_most(Symbol(name), high) for high in highs]
             if self.options.divisors_only:
                 links.append(
-                    Link(multiply(*map(Symbol, names)), Relation.DIVIDES, _constant(extent))
+                    Link(multiply(*map(Symbol, names)), Relation.DIVIDES, as_expression(extent))
                 )
             if slot.direction == "x":
                 x, y = Symbol(name), Symbol(Slot(slot.level, "y").quantity(loop))
-                links.append(
-                    Link((x - 1) * (y - 1), Relation.AT_MOST, _constant(0))
-                )  # along one direction, as files can say
-                links += (
-                    [Link(_constant(span.low), Relation.AT_MOST, x * y)] if span.low > 1 else []
-                )
+                links.append(_at_most((x - 1) * (y - 1), 0))  # one direction, as files can say
+                links += [_at_most(as_expression(span.low), x * y)] if span.low > 1 else []
         if not self.options.divisors_only:
             # no factor could be less with the others as they are: less padding never costs more
             product = multiply(*map(Symbol, names))
-            links += [
-                Link(product - product / Symbol(name), Relation.AT_MOST, _constant(extent - 1))
-                for name in names[:-1]
-            ]
+            links += [_at_most(product - product / Symbol(name), extent - 1) for name in names[:-1]]
         return Axis(loop, tuple(quantities), tuple(links))
 
     # -- what it costs -------------------------------------------------------------------
@@ -329,9 +280,12 @@ class MappingSpace(MappingDesign):
             }
             for place, level in enumerate(self.architecture.levels)
         )
-        inside = _chosen_orders(self.orders, values, numbers)
+        inside = chosen_orders(self.orders, values, numbers)
         extents = self.nest.sizes
-        most = lambda level, loop: min(extents[loop], levels_most(self.architecture, level))  # noqa: E731
+
+        def most(level: int, loop: str) -> int:
+            return min(extents[loop], prod(self.architecture.inner_mesh(level) or (1,)))
+
         return self.model_of(numbers, factor, inside, keeps, most)
 
     def model_of(
@@ -381,73 +335,24 @@ class MappingSpace(MappingDesign):
     def metrics(
         self, values: NumbersByName, numbers: NumberSystem, names: Collection[str] | None = None
     ) -> dict[str, Any]:
-        """The metrics asked for at values of the quantities."""
+        """The metrics of these names, all by default, at values of the quantities."""
         model = self.model(values, numbers)
-        wanted = (
-            self.vocabulary
-            if names is None
-            else [name for name in self.vocabulary if name in names]
-        )
-        return {name: metric_of(model, self.architecture, name) for name in wanted}
+        return {
+            name: model.metric(name) for name in self.vocabulary if names is None or name in names
+        }
 
     def least(self, limits: Sequence[Limit]) -> Mapping[str, Fraction]:
-        """No metric is negative; PEs do all operations, and every level moves each word that it
-        always keeps at least once.
-
-        It is read there, or updated if it is a result; operands were filled, too, but for those
-        that begin there. Words are at best spread over all instances.
-        """
-        lowest = dict.fromkeys(self.vocabulary, Fraction(0))
-        words, output, compute = (
-            footprints(self.nest),
-            self.nest.output.tensor,
-            self.architecture.compute,
-        )
-        allowed = [
-            Fraction(compute.instances),
-            *(limit.bound for limit in limits if limit.metric == "pes"),
+        always = [
+            self.keeps(place) - self.may_bypass(place)
+            for place in range(len(self.architecture.levels))
         ]
-        steps = ceil(self.nest.operations / max(min(allowed), Fraction(1)))
-        lowest |= {
-            "computes": Fraction(self.nest.operations),
-            "energy": self.nest.operations * compute.energy,
-        }
-        for place, level in enumerate(self.architecture.levels):
-            kept = self.keeps(place) - self.may_bypass(place)
-            reads, updates = (
-                sum(words[t] for t in kept - {output}),
-                words[output] if output in kept else 0,
-            )
-            resident = {tensor for tensor, _ in level.resident} | {output}
-            fills = sum(words[t] for t in kept - resident) if place else 0
-            moved = (reads, level.read_bandwidth), (fills + updates, level.write_bandwidth)
-            waits = [
-                n / rate
-                for n, rate in (*moved, (reads + fills + updates, level.shared_bandwidth))
-                if rate
-            ]
-            cycles = Fraction(
-                ceil(max([Fraction(steps), *(wait / level.instances for wait in waits)]))
-            )
-            spent = (
-                reads * level.read_energy
-                + fills * level.write_energy
-                + updates * level.update_energy
-            )
-            energy = spent * level.share
-            lowest |= {f"{level.name}.cycles": cycles, f"{level.name}.energy": energy}
-            lowest |= {
-                "latency": max(lowest["latency"], cycles),
-                "energy": lowest["energy"] + energy,
-            }
-        return lowest | {"edp": lowest["energy"] * lowest["latency"]}
+        lowest = dict.fromkeys(self.vocabulary, Fraction(0))
+        return lowest | least_metrics(self.nest, self.architecture, always, limits)
 
     def parts(self, values: NumbersByName, numbers: NumberSystem) -> MetricsAndParts:
         """All metrics, and the parts of latency and energy."""
         model = self.model(values, numbers)
-        return {
-            name: metric_of(model, self.architecture, name) for name in self.vocabulary
-        }, model.parts
+        return {name: model.metric(name) for name in self.vocabulary}, model.parts
 
     @property
     def narrower(self) -> tuple[Design, ...]:
@@ -535,66 +440,5 @@ class MappingSpace(MappingDesign):
         return Configuration({name: values[name] for name in self.space.quantities})
 
 
-def metric_of(model: TimeloopModel, architecture: Architecture, name: str) -> Number:
-    """A metric by its name."""
-    whole: dict[str, Callable[[], Number]] = {
-        "latency": lambda: model.latency,
-        "energy": lambda: model.energy,
-        "edp": lambda: model.energy * model.latency,
-        "computes": lambda: model.computes,
-        "pes": lambda: model.pes,
-    }
-    if name in whole:
-        return whole[name]()
-    level, _, rest = name.partition(".")
-    place = [each.name for each in architecture.levels].index(level)
-    tensor, _, count = rest.rpartition(".")
-    if not tensor:
-        return model.cycles(place) if count == "cycles" else model.level_energy(place)
-    return getattr(model, count)(place, tensor)
-
-
-def levels_most(architecture: Architecture, level: int) -> int:
-    """The most lanes that any loop may have inside a level."""
-    mesh = architecture.inner_mesh(level)
-    return mesh[0] * mesh[1] if mesh else 1
-
-
-def _chosen_orders(
-    orders: Mapping[str, tuple[Order, ...]], values: NumbersByName, numbers: NumberSystem
-) -> Callable[[int, str, str], Number]:
-    """Whether, in the order that a level chooses, one loop lies inside another: 1 or 0, a plain one
-    where all orders agree."""
-    levels = list(orders)
-    known: dict[tuple[int, str, str], Number] = {}
-    one = numbers.number(Fraction(1))
-    chosen: dict[tuple[int, int], Number] = {}
-
-    def is_chosen(level: int, number: int) -> Number:
-        if (level, number) not in chosen:
-            away = values[order_quantity(levels[level])] - number
-            chosen[level, number] = numbers.maximum(1 - numbers.maximum(away, -away), one * 0)
-        return chosen[level, number]
-
-    def inside(level: int, inner: str, outer: str) -> Number:
-        if (level, inner, outer) not in known:
-            offered = orders[levels[level]]
-            where = [
-                n
-                for n, order in enumerate(offered, start=1)
-                if order.index(inner) > order.index(outer)
-            ]
-            if len(where) in (0, len(offered)):
-                known[level, inner, outer] = int(bool(where))
-            else:
-                total = one * 0
-                for number in where:
-                    total = total + is_chosen(level, number)
-                known[level, inner, outer] = numbers.minimum(total, one)
-        return known[level, inner, outer]
-
-    return inside
-
-
-def _constant(value: int | Fraction) -> Constant:
-    return Constant(Fraction(value)) if value != 1 else ONE
+def _at_most(used: Expression, bound: Operand) -> Link:
+    return Link(used, Relation.AT_MOST, as_expression(bound))

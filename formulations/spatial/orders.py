@@ -18,11 +18,14 @@ MTTKRP, are no exception. Tests compare with all orders.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from fractions import Fraction
 from functools import lru_cache
 from itertools import permutations, product
 
-from ithaca.formulations.spatial.mapping import Order
+from ithaca.formulations.algebra.number_systems import NumbersByName, NumberSystem
+from ithaca.formulations.spatial.counts import Number
+from ithaca.formulations.spatial.mapping import Order, order_quantity
 from ithaca.workloads.affine import Access
 from ithaca.workloads.nest import LoopNest
 
@@ -154,3 +157,39 @@ def _as_good(
         ):
             return False
     return True
+
+
+def chosen_orders(
+    orders: Mapping[str, tuple[Order, ...]], values: NumbersByName, numbers: NumberSystem
+) -> Callable[[int, str, str], Number]:
+    """Whether, in the order that a level chooses, one loop lies inside another: 1 or 0, a plain one
+    where all orders agree."""
+    levels = list(orders)
+    known: dict[tuple[int, str, str], Number] = {}
+    one = numbers.number(Fraction(1))
+    chosen: dict[tuple[int, int], Number] = {}
+
+    def is_chosen(level: int, number: int) -> Number:
+        if (level, number) not in chosen:
+            away = values[order_quantity(levels[level])] - number
+            chosen[level, number] = numbers.maximum(1 - numbers.maximum(away, -away), one * 0)
+        return chosen[level, number]
+
+    def inside(level: int, inner: str, outer: str) -> Number:
+        if (level, inner, outer) not in known:
+            offered = orders[levels[level]]
+            where = [
+                n
+                for n, order in enumerate(offered, start=1)
+                if order.index(inner) > order.index(outer)
+            ]
+            if len(where) in (0, len(offered)):
+                known[level, inner, outer] = int(bool(where))
+            else:
+                total = one * 0
+                for number in where:
+                    total = total + is_chosen(level, number)
+                known[level, inner, outer] = numbers.minimum(total, one)
+        return known[level, inner, outer]
+
+    return inside

@@ -33,7 +33,6 @@ from ithaca.formulations.spatial.design import SpatialDesign
 from ithaca.formulations.spatial.library import fitted, keeps_of, namesake
 from ithaca.formulations.spatial.mapping import Mapping as LoopMapping
 from ithaca.formulations.spatial.mapping import Slot, slots
-from ithaca.formulations.spatial.mapping_space import metric_of
 from ithaca.formulations.spatial.timeloop import TimeloopModel
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.problem_files import read_problem
@@ -369,7 +368,7 @@ def model_of(design: SpatialDesign, mappings: Sequence[LoopMapping]) -> Timeloop
 
 def _evaluated(design: SpatialDesign, mappings: Sequence[LoopMapping]) -> Iterator[dict[str, Any]]:
     model, count, levels = model_of(design, mappings), len(mappings), design.architecture.levels
-    columns = {name: metric_of(model, design.architecture, name) for name in design.vocabulary}
+    columns = {name: model.metric(name) for name in design.vocabulary}
     columns |= {
         "cycles": model.latency,
         "compute_cycles": model.steps,

@@ -120,6 +120,22 @@ class TimeloopModel(MappingCounts):
         )
 
     @property
+    def edp(self) -> Number:
+        """Energy times latency (pJ·cycles)."""
+        return self.energy * self.latency
+
+    def metric(self, name: str) -> Number:
+        """A metric by its name, as in `ithaca.formulations.spatial.metrics`."""
+        level, _, rest = name.partition(".")
+        if not rest:
+            return getattr(self, name)
+        place = [each.name for each in self._levels].index(level)
+        tensor, _, count = rest.rpartition(".")
+        if tensor:
+            return getattr(self, count)(place, tensor)
+        return self.cycles(place) if count == "cycles" else self.level_energy(place)
+
+    @property
     def parts(self) -> Mapping[str, Number]:
         """The parts of latency and energy, by name: cycles and energies of levels, and what they
         count of tensors."""

@@ -1,0 +1,100 @@
+"""Metrics of mappings: their names, and the least that any mapping of a nest takes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from fractions import Fraction
+from math import ceil
+from typing import TYPE_CHECKING
+
+from ithaca.formulations.design import Metric
+from ithaca.formulations.spatial.architecture import Architecture
+from ithaca.workloads.footprints import footprints
+from ithaca.workloads.nest import LoopNest
+
+if TYPE_CHECKING:
+    from ithaca.formulations.problem import Limit
+
+#: What a level counts of every tensor (words of an instance).
+COUNTS = {
+    "reads": "read",
+    "fills": "taken from the level around it",
+    "updates": "of results taken from inside",
+    "capacity": "held at once",
+}
+
+
+def common_metrics(architecture: Architecture) -> tuple[Metric, ...]:
+    """The metrics of every nest on an architecture: whole costs, then those of levels."""
+    metrics = [
+        Metric(
+            "latency",
+            "cycles",
+            "the multipliers' cycles, or those of the level whose words take longest",
+        ),
+        Metric("energy", "pJ", "all accesses and multiply-accumulates"),
+        Metric("edp", "pJ·cycles", "energy times latency"),
+        Metric("computes", "MACs", "multiply-accumulates, padding included"),
+        Metric("pes", "PEs", "multipliers that work", most=True),
+    ]
+    for level in architecture.levels:
+        metrics += [
+            Metric(
+                f"{level.name}.cycles", "cycles", f"that {level.name} needs, or the multipliers"
+            ),
+            Metric(f"{level.name}.energy", "pJ", f"accesses of all instances of {level.name}"),
+        ]
+    return tuple(metrics)
+
+
+def least_metrics(
+    nest: LoopNest,
+    architecture: Architecture,
+    kept: Sequence[Collection[str]],
+    limits: Sequence[Limit],
+) -> dict[str, Fraction]:
+    """Lower bounds of whole costs and those of levels, whatever the mapping.
+
+    PEs do all operations, and every level moves each word that it always keeps at least once: it is
+    read there, or updated if it is a result; operands were filled, too, but for those that begin
+    there. Words are at best spread over all instances.
+
+    Parameters
+    ----------
+    nest : LoopNest
+        The nest.
+    architecture : Architecture
+        What it is mapped onto.
+    kept : sequence of collections of str
+        The tensors that each level always keeps, outermost first.
+    limits : sequence of Limit
+        Limits of the problem; those on ``pes`` bound how many PEs work.
+
+    Returns
+    -------
+    dict
+        By metric, in its unit (cycles, pJ, pJ·cycles, MACs).
+    """
+    words, output, compute = footprints(nest), nest.output.tensor, architecture.compute
+    allowed = [Fraction(compute.instances), *(x.bound for x in limits if x.metric == "pes")]
+    steps = ceil(nest.operations / max(min(allowed), Fraction(1)))
+    lowest = {"computes": Fraction(nest.operations)}
+    latency, energy = Fraction(0), nest.operations * compute.energy
+    for place, (level, always) in enumerate(zip(architecture.levels, kept, strict=True)):
+        reads = sum(words[t] for t in always if t != output)
+        updates = words[output] if output in always else 0
+        resident = {tensor for tensor, _ in level.resident} | {output}
+        fills = sum(words[t] for t in always if t not in resident) if place else 0
+        moved = (
+            (reads, level.read_bandwidth),
+            (fills + updates, level.write_bandwidth),
+            (reads + fills + updates, level.shared_bandwidth),
+        )
+        waits = (n / rate / level.instances for n, rate in moved if rate)
+        cycles = Fraction(ceil(max([Fraction(steps), *waits])))
+        spent = (
+            reads * level.read_energy + fills * level.write_energy + updates * level.update_energy
+        ) * level.share
+        lowest |= {f"{level.name}.cycles": cycles, f"{level.name}.energy": spent}
+        latency, energy = max(latency, cycles), energy + spent
+    return lowest | {"latency": latency, "energy": energy, "edp": energy * latency}
