@@ -1,9 +1,7 @@
 """Run a network: exact times of every event, by numba.
 
 Each process is run as far as its FIFOs let it. A FIFO keeps, for as many words as it holds, when
-each entered or when its room was made: all that maximum and plus need. Where the whole state
-relative to the clock is one that was there before, what lay between happens again and again: whole
-periods are added at once, exactly.
+each entered or when its room was made: all that maximum and plus need.
 """
 
 from __future__ import annotations
@@ -15,7 +13,7 @@ import numpy as np
 from numba import njit
 
 from ithaca.formulations.algebra.array_types import Integers, Mask
-from ithaca.formulations.systolic.simulation.network import DEEPEST, ProcessNetwork
+from ithaca.formulations.systolic.simulation.network import ProcessNetwork
 from ithaca.formulations.systolic.simulation.program import (
     COUNT,
     END,
@@ -32,6 +30,23 @@ from ithaca.formulations.systolic.simulation.program import (
     WRITES,
     ProcessProgram,
 )
+from ithaca.formulations.systolic.simulation.state import (
+    AT,
+    BEGAN,
+    BLOCKED,
+    CLOCK,
+    DEPTH,
+    DONE,
+    IN,
+    LEFT,
+    MET,
+    OUT,
+    PARTS,
+    PUT,
+    TAKE,
+    RunState,
+    skip_periods,
+)
 
 #: Turns between looks at whether to stop: a fraction of a second.
 SLICE = 10_000_000
@@ -39,13 +54,8 @@ SLICE = 10_000_000
 #: Events kept at most, for traces.
 MOST_EVENTS = 4_000_000
 
-# columns of a process' state: instruction, clock, turns left, depth, at a barrier, done, the clock
-# in parts of a cycle, the port that blocks it, when its loop began
-_AT, _CLOCK, _LEFT, _DEPTH, _MET, _DONE, _PARTS, _BLOCKED, _BEGAN = range(9)
 # columns of a process' counts
 TURNS, WORKING, ENTERING, MEETING, REFRESHING = range(5)
-# columns of a FIFO's state: words put in and taken out, and their places in its ring
-_IN, _OUT, _PUT, _TAKE = range(4)
 # how a slice of a run ended
 _DONE_ALL, _GO_ON, _HANGS, _FULL = range(4)
 
@@ -108,7 +118,7 @@ def run_network(
         The counts; None if the run has more events than are kept.
     """
     program = ProcessProgram(network)
-    state = _State(program, kept=MOST_EVENTS if phases or words else 0)
+    state = RunState(program, kept=MOST_EVENTS if phases or words else 0)
     tally = np.zeros((len(network.processes), cycles // stretch + 1 if stretch else 1), np.int64)
     periodic = program.periodic and not (phases or words or stretch)
     while True:
@@ -122,47 +132,18 @@ def run_network(
     events = int(state.totals[0])
     log = state.log[:events]
     return RunCounts(
-        ends=state.process[:, _CLOCK],
-        finished=state.process[:, _DONE] == 1,
+        ends=state.process[:, CLOCK],
+        finished=state.process[:, DONE] == 1,
         processes=state.counts,
         waits=state.waits,
         ports=tuple(program.owners),
-        blocked=state.process[:, _BLOCKED],
+        blocked=state.process[:, BLOCKED],
         skipped=int(state.totals[1]),
         phases=log[log[:, 0] >= 0],
         words=log[log[:, 0] < 0][:, 1:],
         labels=tuple(program.labels),
         tally=tally,
     )
-
-
-class _State:
-    """The state of a run, which every turn changes."""
-
-    def __init__(self, program: ProcessProgram, kept: int) -> None:
-        code, ports, _, capacity, offsets, *_ = program.arrays
-        count = program.starts.size
-        self.process = np.zeros((count, 9), np.int64)
-        self.process[:, _AT] = program.starts
-        self.process[:, _CLOCK] = program.begins
-        self.process[:, _LEFT] = self.process[:, _BLOCKED] = -1
-        self.counts = np.zeros((count, 5), np.int64)
-        self.waits = np.zeros(max(ports.size, 1), np.int64)
-        self.log = np.zeros((kept, 4), np.int64)
-        self.totals = np.zeros(2, np.int64)  # events kept, cycles skipped
-        loops = np.zeros((count, DEEPEST + 1, 2), np.int64)  # rounds left, and where each begins
-        fifo = np.zeros((capacity.size, 4), np.int64)
-        rings = np.zeros((2, max(int(offsets[-1]), 1)), np.int64)
-        met = np.full(program.barriers + 1, -1, np.int64)
-        places = np.zeros((len(code), 2), np.int64)
-        size = count * (7 + DEEPEST) + capacity.size + int(offsets[-1]) + met.size + 1
-        # what a period is found by: the state then, when, rounds left, counts; how many looks, and
-        # the next one to keep
-        then = (np.full(size, -1, np.int64), np.zeros(3, np.int64), np.zeros(count, np.int64))
-        self.arrays = (
-            self.process, loops, fifo, rings, met, places, self.counts, self.waits, self.log,
-            self.totals, *then, self.counts.copy(), self.waits.copy(),
-        )  # fmt: skip
 
 
 @njit(cache=True)
@@ -182,7 +163,7 @@ def _run(  # type: ignore[no-untyped-def]
             return _GO_ON
         if periodic and loops[lead, 0, 0] != seen:
             seen = loops[lead, 0, 0]
-            _skip_periods(
+            skip_periods(
                 latency, capacity, offsets, readers, writers, refresh, scale, process, loops, fifo,
                 rings, met, counts, waits, totals, then, looks, rounds, counts_then, waits_then,
                 lead,
@@ -190,57 +171,57 @@ def _run(  # type: ignore[no-untyped-def]
             seen = loops[lead, 0, 0]
         going = False
         for p in range(total):
-            if process[p, _DONE]:
+            if process[p, DONE]:
                 continue
             while True:
-                at = process[p, _AT]
+                at = process[p, AT]
                 op = code[at, OP]
                 if op == LOOP:
-                    clock = process[p, _CLOCK]
-                    if process[p, _LEFT] < 0:
-                        process[p, _BEGAN] = clock
+                    clock = process[p, CLOCK]
+                    if process[p, LEFT] < 0:
+                        process[p, BEGAN] = clock
                         number = code[at, COUNT]
                         if code[at, WORDS] >= 0:
                             number = sequences[code[at, WORDS] + places[at, 0]]
                             places[at, 0] += 1
-                        process[p, _LEFT] = number
+                        process[p, LEFT] = number
                         if number > 0:
                             clock += code[at, ENTRY]
                             counts[p, ENTERING] += code[at, ENTRY]
                         going = True
-                    left = process[p, _LEFT]
+                    left = process[p, LEFT]
                     first = code[at, PORTS]
                     middle = first + code[at, READS]
                     end = middle + code[at, WRITES]
                     step = code[at, INTERVAL]
                     varies = code[at, INTERVALS]
-                    process[p, _BLOCKED] = -1
+                    process[p, BLOCKED] = -1
                     before = left
                     while left > 0:
                         now = clock
                         cause = -1
                         for q in range(first, middle):
                             f = ports[q]
-                            if fifo[f, _OUT] >= fifo[f, _IN]:
-                                process[p, _BLOCKED] = q
+                            if fifo[f, OUT] >= fifo[f, IN]:
+                                process[p, BLOCKED] = q
                                 break
-                            ready = entered[offsets[f] + fifo[f, _TAKE]] + latency[f]
+                            ready = entered[offsets[f] + fifo[f, TAKE]] + latency[f]
                             if ready > now:
                                 now = ready
                                 cause = q
-                        if process[p, _BLOCKED] >= 0:
+                        if process[p, BLOCKED] >= 0:
                             break
                         for q in range(middle, end):
                             f = ports[q]
-                            if fifo[f, _IN] - fifo[f, _OUT] >= capacity[f]:
-                                process[p, _BLOCKED] = q
+                            if fifo[f, IN] - fifo[f, OUT] >= capacity[f]:
+                                process[p, BLOCKED] = q
                                 break
-                            if fifo[f, _IN] >= capacity[f]:
-                                ready = made[offsets[f] + fifo[f, _PUT]] + 1
+                            if fifo[f, IN] >= capacity[f]:
+                                ready = made[offsets[f] + fifo[f, PUT]] + 1
                                 if ready > now:
                                     now = ready
                                     cause = q
-                        if process[p, _BLOCKED] >= 0:
+                        if process[p, BLOCKED] >= 0:
                             break
                         if cause >= 0:
                             waits[cause] += now - clock
@@ -259,29 +240,25 @@ def _run(  # type: ignore[no-untyped-def]
                                 totals[0] += 1
                         for q in range(first, middle):
                             f = ports[q]
-                            made[offsets[f] + fifo[f, _TAKE]] = now
-                            fifo[f, _OUT] += 1
-                            fifo[f, _TAKE] = (
-                                fifo[f, _TAKE] + 1 if fifo[f, _TAKE] + 1 < capacity[f] else 0
+                            made[offsets[f] + fifo[f, TAKE]] = now
+                            fifo[f, OUT] += 1
+                            fifo[f, TAKE] = (
+                                fifo[f, TAKE] + 1 if fifo[f, TAKE] + 1 < capacity[f] else 0
                             )
                         for q in range(middle, end):
                             f = ports[q]
-                            entered[offsets[f] + fifo[f, _PUT]] = now
-                            fifo[f, _IN] += 1
-                            fifo[f, _PUT] = (
-                                fifo[f, _PUT] + 1 if fifo[f, _PUT] + 1 < capacity[f] else 0
-                            )
+                            entered[offsets[f] + fifo[f, PUT]] = now
+                            fifo[f, IN] += 1
+                            fifo[f, PUT] = fifo[f, PUT] + 1 if fifo[f, PUT] + 1 < capacity[f] else 0
                         if varies >= 0:
                             clock = now + sequences[varies + places[at, 1]]
                             places[at, 1] += 1
                         elif step == scale:
                             clock = now + 1
                         else:  # what is left of a cycle counts for the next turn, unless that waits
-                            spare = now * scale - process[p, _PARTS] < scale
-                            process[p, _PARTS] = (
-                                process[p, _PARTS] if spare else now * scale
-                            ) + step
-                            clock = -(-process[p, _PARTS] // scale)
+                            spare = now * scale - process[p, PARTS] < scale
+                            process[p, PARTS] = (process[p, PARTS] if spare else now * scale) + step
+                            clock = -(-process[p, PARTS] // scale)
                         counts[p, WORKING] += clock - now
                         if stretch > 0:
                             tally[p, now // stretch] += clock - now
@@ -291,8 +268,8 @@ def _run(  # type: ignore[no-untyped-def]
                         going = True
                         budget -= moved
                         counts[p, TURNS] += moved
-                    process[p, _CLOCK] = clock
-                    process[p, _LEFT] = left
+                    process[p, CLOCK] = clock
+                    process[p, LEFT] = left
                     if left > 0:
                         break
                     if keep_phases:
@@ -300,11 +277,11 @@ def _run(  # type: ignore[no-untyped-def]
                             return _FULL
                         log[totals[0], 0] = p
                         log[totals[0], 1] = at
-                        log[totals[0], 2] = process[p, _BEGAN]
+                        log[totals[0], 2] = process[p, BEGAN]
                         log[totals[0], 3] = clock
                         totals[0] += 1
-                    process[p, _LEFT] = -1
-                    process[p, _AT] += 1
+                    process[p, LEFT] = -1
+                    process[p, AT] += 1
                 elif op == REPEAT:
                     if code[at, COUNT] == 0:
                         depth = 1
@@ -315,166 +292,46 @@ def _run(  # type: ignore[no-untyped-def]
                             elif code[at, OP] == END:
                                 depth -= 1
                     else:
-                        loops[p, process[p, _DEPTH], 0] = code[at, COUNT]
-                        loops[p, process[p, _DEPTH], 1] = at + 1
-                        process[p, _DEPTH] += 1
-                    process[p, _AT] = at + 1
+                        loops[p, process[p, DEPTH], 0] = code[at, COUNT]
+                        loops[p, process[p, DEPTH], 1] = at + 1
+                        process[p, DEPTH] += 1
+                    process[p, AT] = at + 1
                 elif op == END:
-                    depth = process[p, _DEPTH] - 1
+                    depth = process[p, DEPTH] - 1
                     loops[p, depth, 0] -= 1
                     if loops[p, depth, 0] > 0:
-                        process[p, _AT] = loops[p, depth, 1]
+                        process[p, AT] = loops[p, depth, 1]
                     else:
-                        process[p, _DEPTH] = depth
-                        process[p, _AT] += 1
+                        process[p, DEPTH] = depth
+                        process[p, AT] += 1
                 elif op == MEET:
-                    if process[p, _MET] == 1:  # waits
+                    if process[p, MET] == 1:  # waits
                         break
                     barrier = code[at, COUNT]
-                    if process[p, _MET] == 2:  # the other one has come
-                        process[p, _MET] = 0
+                    if process[p, MET] == 2:  # the other one has come
+                        process[p, MET] = 0
                     elif met[barrier] < 0:
                         met[barrier] = p
-                        process[p, _MET] = 1
-                        process[p, _BLOCKED] = -1
+                        process[p, MET] = 1
+                        process[p, BLOCKED] = -1
                         going = True
                         break
                     else:
                         other = met[barrier]
-                        now = max(process[p, _CLOCK], process[other, _CLOCK]) + code[at, ENTRY]
-                        counts[p, MEETING] += now - process[p, _CLOCK]
-                        counts[other, MEETING] += now - process[other, _CLOCK]
-                        process[p, _CLOCK] = now
-                        process[other, _CLOCK] = now
-                        process[other, _MET] = 2
+                        now = max(process[p, CLOCK], process[other, CLOCK]) + code[at, ENTRY]
+                        counts[p, MEETING] += now - process[p, CLOCK]
+                        counts[other, MEETING] += now - process[other, CLOCK]
+                        process[p, CLOCK] = now
+                        process[other, CLOCK] = now
+                        process[other, MET] = 2
                         met[barrier] = -1
-                    process[p, _AT] += 1
+                    process[p, AT] += 1
                     going = True
                 else:
-                    process[p, _DONE] = 1
+                    process[p, DONE] = 1
                     going = True
                     break
     for p in range(total):
-        if not process[p, _DONE]:
+        if not process[p, DONE]:
             return _HANGS
     return _DONE_ALL
-
-
-@njit(cache=True)
-def _skip_periods(  # type: ignore[no-untyped-def]
-    latency, capacity, offsets, readers, writers, refresh, scale, process, loops, fifo, rings,
-    met, counts, waits, totals, then, looks, rounds, counts_then, waits_then, lead,
-):  # fmt: skip
-    """Add whole periods if the state was met before; states are kept ever more rarely."""
-    now = process[lead, _CLOCK]
-    same = True
-    place = 0
-    looks[1] += 1
-    keep = looks[1] >= looks[2]
-    # two passes: compare, and keep where nothing is found
-    for kept in range(2):
-        place = 0
-        for p in range(process.shape[0]):
-            for column in range(7):
-                value = process[p, column]
-                if column == _CLOCK:
-                    value = 0 if process[p, _DONE] else value - now
-                elif column == _PARTS:
-                    value = max(value, (process[p, _CLOCK] - 1) * scale) - now * scale
-                if kept:
-                    then[place] = value
-                elif then[place] != value:
-                    same = False
-                place += 1
-            for depth in range(1, loops.shape[1]):
-                value = loops[p, depth, 0] if depth < process[p, _DEPTH] else 0
-                if kept:
-                    then[place] = value
-                elif then[place] != value:
-                    same = False
-                place += 1
-            if not same and not keep:
-                return
-        for f in range(fifo.shape[0]):
-            inside = fifo[f, _IN] - fifo[f, _OUT]
-            if kept:
-                then[place] = inside
-            elif then[place] != inside:
-                same = False
-            place += 1
-            for j in range(capacity[f]):
-                slot = offsets[f] + (fifo[f, _TAKE] + j) % capacity[f]
-                # what is over when the process comes to it is as good as any other time before
-                if j < inside:
-                    value = max(rings[0, slot] + latency[f], process[readers[f], _CLOCK]) - now
-                elif fifo[f, _IN] < capacity[f]:
-                    value = process[writers[f], _CLOCK] - now
-                else:
-                    value = max(rings[1, slot] + 1, process[writers[f], _CLOCK]) - now
-                if kept:
-                    then[place] = value
-                elif then[place] != value:
-                    same = False
-                place += 1
-        for b in range(met.size):
-            if kept:
-                then[place] = met[b]
-            elif then[place] != met[b]:
-                same = False
-            place += 1
-        if kept:
-            then[place] = now % refresh[0]
-        elif then[place] != now % refresh[0]:
-            same = False
-        if not kept:
-            if looks[2] and same:
-                _add_periods(
-                    scale,
-                    process,
-                    loops,
-                    rings,
-                    counts,
-                    waits,
-                    totals,
-                    looks,
-                    rounds,
-                    counts_then,
-                    waits_then,
-                    now,
-                )
-                now = process[lead, _CLOCK]
-                keep = True
-            if not keep:
-                return
-    looks[0] = process[lead, _CLOCK]
-    looks[1] = 0
-    looks[2] = 2 * looks[2] if looks[2] else 2
-    for p in range(process.shape[0]):
-        rounds[p] = loops[p, 0, 0] if process[p, _DEPTH] > 0 else 0
-    counts_then[:] = counts
-    waits_then[:] = waits
-
-
-@njit(cache=True)
-def _add_periods(  # type: ignore[no-untyped-def]
-    scale, process, loops, rings, counts, waits, totals, looks, rounds, counts_then, waits_then, now
-):
-    """Add periods, but leave every process a round more of outermost steps than one takes."""
-    period = now - looks[0]
-    times = np.int64(1 << 62)
-    for p in range(process.shape[0]):
-        if process[p, _DEPTH] > 0 and rounds[p] > loops[p, 0, 0]:
-            times = min(times, (loops[p, 0, 0] - 1) // (rounds[p] - loops[p, 0, 0]) - 1)
-    if times < 1 or times == np.int64(1 << 62):
-        return
-    for p in range(process.shape[0]):
-        if not process[p, _DONE]:
-            process[p, _CLOCK] += times * period
-            process[p, _PARTS] += times * period * scale
-            process[p, _BEGAN] += times * period
-        if process[p, _DEPTH] > 0:
-            loops[p, 0, 0] -= times * (rounds[p] - loops[p, 0, 0])
-    rings += times * period
-    counts += times * (counts - counts_then)
-    waits += times * (waits - waits_then)
-    totals[1] += times * period
