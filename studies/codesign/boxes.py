@@ -1,13 +1,15 @@
-"""What boxes of hardware cost, whatever runs on it, and the values at their ends that rules and
-limits leave out."""
+"""What boxes of hardware cost, whatever runs on it, the values at their ends that rules and limits
+leave out, and where they are best halved."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import inf
+from collections.abc import Callable, Collection, Sequence
+from fractions import Fraction
+from math import inf, log
 
 from ithaca.formulations.algebra.interval import Interval, as_interval
 from ithaca.formulations.algebra.number_systems import INTERVAL
+from ithaca.formulations.hardware.accelerator import Trend
 from ithaca.formulations.hardware.quantities import Box
 from ithaca.formulations.hardware.space import HardwareSpace, Rule
 from ithaca.studies.codesign.question import Amount, Question
@@ -22,6 +24,14 @@ class HardwareBounds:
 
     def __init__(self, question: Question) -> None:
         self._space: HardwareSpace = question.space
+        #: Metrics of the hardware that are minimised or limited.
+        self._counted = sorted(
+            {
+                name
+                for amount in question.amounts
+                for name in amount.expression.symbols & question.space.costs.keys()
+            }
+        )
         self._known: dict[tuple[str, tuple[tuple[int, int], ...]], Interval] = {}
         limits = [
             amount for amount in question.limited if not amount.shares and amount.bound is not None
@@ -65,20 +75,7 @@ class HardwareBounds:
             if isinstance(each, Rule) or self.range(each, box).high > each.bound
         ]
         spoken = set[str]().union(*map(self._symbols, kept))
-        spans = list(box.spans)
-        changed = True
-        while changed:
-            changed = False
-            for place, (first, last) in enumerate(spans):
-                if box.quantities[place].name not in spoken:
-                    continue
-                while first < last and not self.admissible(slab(box, spans, place, last), kept):
-                    last -= 1
-                while first < last and not self.admissible(slab(box, spans, place, first), kept):
-                    first += 1
-                if (first, last) != spans[place]:
-                    spans[place], changed = (first, last), True
-        shrunk = Box(box.quantities, tuple(spans))
+        shrunk = trimmed(box, spoken, lambda part: not self.admissible(part, kept))
         return (shrunk if shrunk == box or self.admissible(shrunk, kept) else None), kept
 
     def _symbols(self, kept: Amount | Rule) -> frozenset[str]:
@@ -98,7 +95,56 @@ class HardwareBounds:
             for each in kept
         )
 
+    def widest(self, box: Box) -> str:
+        """The quantity along which the best figures and least costs of the halves differ most from
+        those of a box."""
+        space = self._space
+        counted = [
+            name for name in space.figures if space.accelerator.trends[name] is not Trend.IDLE
+        ]
 
-def slab(box: Box, spans: Sequence[tuple[int, int]], place: int, at: int) -> Box:
+        def key(part: Box) -> list[Fraction]:
+            best = space.best(part)
+            return [
+                *(best[name] for name in counted),
+                *(self.cost(name, part).low for name in self._counted),
+            ]
+
+        whole, most, chosen = key(box), -1.0, ""
+        for quantity, (first, last) in zip(box.quantities, box.spans, strict=True):
+            if first < last:
+                moved = sum(
+                    _apart(a, b)
+                    for half in box.split(quantity.name)
+                    for a, b in zip(key(half), whole, strict=True)
+                )
+                if moved > most:
+                    most, chosen = moved, quantity.name
+        return chosen
+
+
+def trimmed(box: Box, names: Collection[str], hopeless: Callable[[Box], bool]) -> Box:
+    """A box without the values at the ends of some quantities with which it is hopeless."""
+    spans, changed = list(box.spans), True
+    while changed:
+        changed = False
+        for place, (first, last) in enumerate(spans):
+            if box.quantities[place].name not in names:
+                continue
+            while first < last and hopeless(_slab(box, spans, place, last)):
+                last -= 1
+            while first < last and hopeless(_slab(box, spans, place, first)):
+                first += 1
+            if (first, last) != spans[place]:
+                spans[place], changed = (first, last), True
+    return Box(box.quantities, tuple(spans))
+
+
+def _slab(box: Box, spans: Sequence[tuple[int, int]], place: int, at: int) -> Box:
     """The accelerators of a box that have one value of a quantity."""
     return Box(box.quantities, (*spans[:place], (at, at), *spans[place + 1 :]))
+
+
+def _apart(a: Fraction, b: Fraction) -> float:
+    """How far apart two figures are."""
+    return abs(log(a / b)) if a > 0 and b > 0 else float(a != b)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 from math import inf
 
 from ithaca.formulations.configuration import Configuration
@@ -14,8 +15,10 @@ from ithaca.formulations.problem import Objective
 from ithaca.solver.executor import Executor
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.solution import Solution
-from ithaca.studies.codesign.boxes import HardwareBounds
+from ithaca.studies.codesign.boxes import HardwareBounds, Kept
+from ithaca.studies.codesign.incumbents import climb
 from ithaca.studies.codesign.layer_cache import Ask, Bound, LayerCache, total
+from ithaca.studies.codesign.narrowing import narrowed
 from ithaca.studies.codesign.question import Question
 from ithaca.studies.codesign.result import HardwarePoint
 
@@ -35,6 +38,11 @@ class Candidates:
     executor: Executor
     tell: Callable[[], None]
     found: list[HardwarePoint] = field(default_factory=list)
+
+    @cached_property
+    def whole(self) -> Box:
+        """A box that holds a best accelerator of the space."""
+        return narrowed(self.question)
 
     @property
     def options(self) -> SolveOptions:
@@ -123,6 +131,51 @@ class Candidates:
             known[layer] = answer.bound
         self.offer_known(point)
         return self.judge(point)
+
+    def probe(self, box: Box, kept: Kept) -> None:
+        """Look for a good accelerator of a box: halve it, each time to the half that promises more,
+        the cheaper of equals.
+
+        If it is better than what was found, or nothing was, a local search goes on from there.
+        """
+        while box.point is None:
+            parts = (
+                self.hardware.shrunk(half, kept)[0] for half in box.split(self.hardware.widest(box))
+            )
+            halves = [half for half in parts if half is not None]
+            if not halves or self.budget.over:
+                return
+            box = min(halves, key=self._promise) if len(halves) > 1 else halves[0]
+        if not self.question.space.allows(box.point):
+            return
+        before = list(self.found)
+        if before or self.budget.options.time_limit is None:
+            self.offer_known(box.point)
+        else:  # climbing takes time, and there must be an answer
+            self.solve(box.point)
+        if not before or (self.found != before and len(self.question.objectives) == 1):
+            quantities = tuple(
+                q for q in self.whole.quantities if len(self.whole.values(q.name)) > 1
+            )
+            best = box.point
+            for judge, solve in ((self.floor, self.floor), (self.judge, self.solve)):
+                best = climb(quantities, best, judge, solve, lambda: self.budget.over)
+
+    def _promise(self, box: Box) -> tuple[Bound, ...]:
+        """The objectives of known mappings on the best figures of a box, and then what no mapping
+        is below."""
+        question, values, floors = self.question, list[Bound](), list[Bound]()
+        figures = question.space.best(box)
+        for place, amount in enumerate(question.minimised):
+            if not amount.shares:
+                values.append(self.hardware.range(amount, box).low)
+                continue
+            objective = amount.of_layer(question.best_costs(place, box))
+            layers = [(work, figures, objective) for work in question.works]
+            known = [self.bank.tried(*layer).value for layer in layers]
+            values.append(total(amount.shares, known))
+            floors.append(total(amount.shares, [self.bank.floor(*layer) for layer in layers]))
+        return (*values, *floors)
 
     def offer_known(self, point: Configuration) -> None:
         """Take an accelerator with the best mappings known of its layers, where they fit it."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from ithaca.formulations.hardware.quantities import Box
-from ithaca.studies.codesign.boxes import slab
+from ithaca.studies.codesign.boxes import trimmed
 from ithaca.studies.codesign.layer_cache import Bound, LayerCache, total
 from ithaca.studies.codesign.question import Question
 
@@ -30,17 +30,8 @@ class Floors:
 
     def narrowed(self, box: Box, bounds: Sequence[Bound], goal: Fraction) -> Box:
         """A box without values at its ends with which nothing is below a goal."""
-        spans, changed = list(box.spans), True
-        while changed:
-            changed = False
-            for place, (first, last) in enumerate(spans):
-                while first < last and self.over(slab(box, spans, place, first), bounds) >= goal:
-                    first += 1
-                while first < last and self.over(slab(box, spans, place, last), bounds) >= goal:
-                    last -= 1
-                if (first, last) != spans[place]:
-                    spans[place], changed = (first, last), True
-        return Box(box.quantities, tuple(spans))
+        names = [quantity.name for quantity in box.quantities]
+        return trimmed(box, names, lambda part: self.over(part, bounds) >= goal)
 
     def sharpest(self, box: Box, bounds: Sequence[Bound], goal: Fraction) -> str | None:
         """The quantity along which the bounds of halves, up to a goal, rise most; None if they rise

@@ -11,10 +11,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from math import inf, log
+from functools import partial
+from math import inf
 
 from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.hardware.accelerator import Trend, Work
+from ithaca.formulations.hardware.accelerator import Work
 from ithaca.formulations.hardware.quantities import Box
 from ithaca.formulations.problem import Objective
 from ithaca.solver.best_first import BestFirst
@@ -25,9 +26,7 @@ from ithaca.solver.progress import Progress, Report
 from ithaca.studies.codesign.boxes import HardwareBounds, Kept
 from ithaca.studies.codesign.candidates import Candidates
 from ithaca.studies.codesign.floors import Floors
-from ithaca.studies.codesign.incumbents import climb
 from ithaca.studies.codesign.layer_cache import Ask, Bound, LayerAnswer, LayerCache, total
-from ithaca.studies.codesign.narrowing import narrowed
 from ithaca.studies.codesign.points import certified, combined
 from ithaca.studies.codesign.question import Amount, Question
 from ithaca.studies.codesign.result import SHOWN, CodesignResult, Counts, HardwarePoint, OpenBox
@@ -82,9 +81,7 @@ class BoxSearch:
         self._candidates = Candidates(
             question, bank, self._hardware, self._budget, self._executor, self._tell
         )
-        whole = narrowed(question)
-        self._fixed = {q.name for q in whole.quantities if len(whole.values(q.name)) == 1}
-        self._enter(whole, unknown, self._hardware.all)
+        self._enter(self._candidates.whole, unknown, self._hardware.all)
 
     # -- boxes -------------------------------------------------------------------------
 
@@ -191,7 +188,7 @@ class BoxSearch:
             self._split(node, next(name for name in mixed if len(node.box.values(name)) > 1))
             return
         if not self.found:
-            self._probe(node)
+            self._candidates.probe(node.box, node.kept)
         self._narrow(node)
         if self._split_first(node):
             return
@@ -213,9 +210,9 @@ class BoxSearch:
             return
         point = node.box.point
         if point is None:
-            self._probe(node)
+            self._candidates.probe(node.box, node.kept)
             if not self._closed(node):
-                self._split(node, self._widest(node))
+                self._split(node, self._hardware.widest(node.box))
         elif not self._evaluate(point, node):
             self._stuck.append(node)
 
@@ -241,7 +238,9 @@ class BoxSearch:
             self._push(node)
             return True
         self._split(
-            node, self._floors.sharpest(node.box, node.bounds[0], goal) or self._widest(node)
+            node,
+            self._floors.sharpest(node.box, node.bounds[0], goal)
+            or self._hardware.widest(node.box),
         )
         return True
 
@@ -262,7 +261,7 @@ class BoxSearch:
     def _solve(self, node: _Node, amount: int, layer: int) -> LayerAnswer:
         """A layer's optimum on the best figures of a box, or the bound that closes the box."""
         layered, cutoff, floor = (
-            self._posed(node, amount, layer),
+            self._layer_problem(node, amount, layer),
             self._cutoff(node, amount, layer),
             node.bounds[amount][layer],
         )
@@ -272,7 +271,7 @@ class BoxSearch:
             *layered, self._candidates.options, cutoff, lambda progress: self._tell(), floor
         )
 
-    def _posed(
+    def _layer_problem(
         self, node: _Node, amount: int, layer: int
     ) -> tuple[Work, dict[str, Fraction], Objective]:
         """A layer on the best figures of a box, and what is minimised of it."""
@@ -297,7 +296,7 @@ class BoxSearch:
             if ready.figures is None and not self._prepare(ready):
                 continue
             for amount, layer in [first, *ready.left] if each is node else ready.left:
-                ask, factor = self.bank.ask(*self._posed(ready, amount, layer))
+                ask, factor = self.bank.ask(*self._layer_problem(ready, amount, layer))
                 cutoff = self._cutoff(ready, amount, layer)
                 wanted.append((ask, None if cutoff is None else cutoff / factor))
                 if len(wanted) == 1 and self.bank.serves(*wanted[0]):
@@ -314,7 +313,7 @@ class BoxSearch:
         for place, amount in enumerate(self.question.amounts):
             for layer, share in enumerate(amount.shares):
                 if share:
-                    floor = self.bank.floor(*self._posed(node, place, layer))
+                    floor = self.bank.floor(*self._layer_problem(node, place, layer))
                     node.bounds[place][layer] = max(node.bounds[place][layer], floor)
         node.left = self._order(node)
         return True
@@ -338,105 +337,7 @@ class BoxSearch:
         for half in node.box.split(name):
             self._enter(half, node.bounds, node.kept)
 
-    def _widest(self, node: _Node) -> str:
-        """The quantity along which the best figures and least costs of the halves differ most from
-        those of the box."""
-        space, box = self.question.space, node.box
-        counted = [
-            name for name in space.figures if space.accelerator.trends[name] is not Trend.IDLE
-        ]
-        wanted = {
-            name
-            for amount in self.question.amounts
-            for name in amount.expression.symbols & space.costs.keys()
-        }
-
-        def key(part: Box) -> list[Fraction]:
-            best = space.best(part)
-            return [
-                *(best[name] for name in counted),
-                *(self._hardware.cost(name, part).low for name in sorted(wanted)),
-            ]
-
-        whole, most, chosen = key(box), -1.0, ""
-        for quantity, (first, last) in zip(box.quantities, box.spans, strict=True):
-            if first < last:
-                moved = sum(
-                    _apart(a, b)
-                    for half in box.split(quantity.name)
-                    for a, b in zip(key(half), whole, strict=True)
-                )
-                if moved > most:
-                    most, chosen = moved, quantity.name
-        return chosen
-
     # -- accelerators ------------------------------------------------------------------
-
-    def _probe(self, node: _Node) -> None:
-        """Look for a good accelerator of a box: halve it, each time to the half that promises more,
-        the cheaper of equals.
-
-        If it is better than what was found, or nothing was, a local search goes on from there.
-        """
-        box = node.box
-        while box.point is None:
-            parts = (
-                self._hardware.shrunk(half, node.kept)[0]
-                for half in box.split(self._widest(replace(node, box=box)))
-            )
-            halves = [half for half in parts if half is not None]
-            if not halves or self._budget.over:
-                return
-            box = min(halves, key=self._promise) if len(halves) > 1 else halves[0]
-        if not self.question.space.allows(box.point):
-            return
-        before = list(self.found)
-        if before or self._budget.options.time_limit is None:
-            self._candidates.offer_known(box.point)
-        else:  # climbing takes time, and there must be an answer
-            self._candidates.solve(box.point)
-        if not before or (self.found != before and not self._several):
-            quantities = tuple(
-                q for q in self.question.space.quantities if q.name not in self._fixed
-            )
-            start = climb(
-                quantities,
-                box.point,
-                self._candidates.floor,
-                self._candidates.floor,
-                lambda: self._budget.over,
-            )
-            climb(
-                quantities,
-                start,
-                self._candidates.judge,
-                self._candidates.solve,
-                lambda: self._budget.over,
-            )
-
-    def _promise(self, box: Box) -> tuple[Bound, ...]:
-        """The objectives of known mappings on the best figures of a box, and then what no mapping
-        is below."""
-        question, values, floors = self.question, list[Bound](), list[Bound]()
-        figures = question.space.best(box)
-        for place, amount in enumerate(question.minimised):
-            if not amount.shares:
-                values.append(self._hardware.range(amount, box).low)
-                continue
-            objective = amount.of_layer(question.best_costs(place, box))
-            values.append(
-                total(
-                    amount.shares,
-                    [self.bank.tried(work, figures, objective).value for work in question.works],
-                )
-            )
-            floors.append(
-                total(
-                    amount.shares,
-                    [self.bank.floor(work, figures, objective) for work in question.works],
-                )
-            )
-        return (*values, *floors)
 
     def _evaluate(self, point: Configuration, node: _Node) -> bool:
         """Take the best mappings of an accelerator whose layers are all solved; whether that
@@ -501,24 +402,14 @@ class BoxSearch:
         value, bound = self.found[0].values[0] if self.found else None, self.lower_bound
         complete = not open_ and (self._several or not self.found or bound == value)
         spent, options = self._budget.spent, self._budget.options
-        certificate = conclude(
-            value,
-            bound,
-            options,
-            complete=complete,
-            method=METHOD,
-            nodes=self._boxes,
-            seconds=spent,
+        certify = partial(
+            conclude, value, options=options, method=METHOD, nodes=self._boxes, seconds=spent
         )
+        certificate = certify(lower_bound=bound, complete=complete)
         if (
             self._several and open_ and certificate.status.proven
         ):  # the least of the first objective, but not the whole front
-            certificate = replace(
-                conclude(value, None, options, method=METHOD),
-                lower_bound=bound,
-                gap=certificate.gap,
-            )
-            certificate = replace(certificate, nodes=self._boxes, seconds=spent)
+            certificate = replace(certify(lower_bound=None), lower_bound=bound, gap=certificate.gap)
         certificate = certificate.within(self.question.among, self.question.feasible_among)
         whole, layers = self.question.space.box.count, len(self.bank.asked)
         counts = Counts(whole, self._boxes, self._excluded, self._evaluated, layers)
@@ -539,8 +430,3 @@ class BoxSearch:
         return OpenBox(
             spans, node.box.count, tuple(b if isinstance(b, Fraction) else None for b in totals)
         )
-
-
-def _apart(a: Fraction, b: Fraction) -> float:
-    """How far apart two figures are."""
-    return abs(log(a / b)) if a > 0 and b > 0 else float(a != b)
