@@ -4,57 +4,31 @@ what lies outside."""
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ithaca.files.errors import DisagreementError
-from ithaca.formulations.algebra.array_types import Floats, Integers, Mask
-from ithaca.formulations.algebra.rounding import all_below, below, least_double, near_extreme
+from ithaca.formulations.algebra.array_types import Floats, Integers
+from ithaca.formulations.algebra.rounding import below, least_double, near_extreme
 from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.problem import Problem
-from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.mapping import Slot, order_quantity
-from ithaca.formulations.spatial.search.bounded_objective import BoundedObjective
-from ithaca.formulations.spatial.search.bounds import Bounds
-from ithaca.formulations.spatial.search.hierarchy import Hierarchy
-from ithaca.formulations.spatial.search.meshes import Layouts
-from ithaca.formulations.spatial.search.outer_levels import ROUGH, TILES, Position
-from ithaca.formulations.spatial.search.pareto import undominated_labels
+from ithaca.formulations.spatial.search.extension import Extension, MappingStep
+from ithaca.formulations.spatial.search.outer_levels import Position
 from ithaca.formulations.spatial.search.partial_mappings import (
-    Matrix,
     PartialMappings,
-    Vector,
     beginning,
-    enter,
-    fits,
     joined,
-    repeat,
-    spread,
 )
 from ithaca.formulations.stage import Block, Candidates, Cutoff
 
-if TYPE_CHECKING:
-    from ithaca.formulations.spatial.mapping_space import MappingSpace
-
 #: Labels that are extended together.
 CHUNK, COMPLETED = 1 << 17, 1 << 11
-
-#: Labels that are made at once, and so many that it is worth dropping dominated ones while a step
-#: is being decided.
-SLICE, MANY = 1 << 16, 1 << 13
-
-#: Bytes of labels beyond which only those of least bounds are kept: several copies of them are held
-#: at times.
-MEMORY = 192 << 20
-
-#: Labels so few that bounding them is not worth its time.
-FEW = 256
 
 #: Mappings that are evaluated at most where what is compared differs from the truth.
 NEAR = 64
@@ -69,25 +43,6 @@ MIDWAY, MOST_MIDWAY = 100, 1 << 18
 
 
 @dataclass(frozen=True)
-class MappingStep:
-    """A part of a mapping: the lanes inside a level, or its temporal loops in some order."""
-
-    level: int
-    lanes: bool
-
-
-class Pauses:
-    """Iterates the pauses of a computation, and has its result in the end."""
-
-    def __init__(self, steps: Generator[None, None, PartialMappings]) -> None:
-        self._steps = steps
-        self.result: PartialMappings
-
-    def __iter__(self) -> Iterator[None]:
-        self.result = yield from self._steps
-
-
-@dataclass(frozen=True)
 class LabelTrace:
     """The origin of labels at a boundary, and what they cover."""
 
@@ -96,37 +51,20 @@ class LabelTrace:
     order: NDArray[np.int16]
 
 
-class TimeloopStage:
-    """A problem on a hierarchy, from the multipliers outwards."""
-
-    def __init__(self, design: MappingSpace, problem: Problem, architecture: Architecture) -> None:
-        self.design, self.problem = design, problem
-        self.hierarchy = hierarchy = Hierarchy(
-            design.nest, architecture, design.orders, divides=design.options.divisors_only
-        )
-        self.divisors = divisors = design.options.divisors_only
-        self.goal = BoundedObjective(problem, hierarchy)
-        #: Whether what is compared differs from the truth: where accesses are of several words,
-        #: each counts its share of one; and numbers may be too large for floats.
-        self.rounds = any(level.share < 1 for level in hierarchy.levels) or not hierarchy.exact
-        self.least_lanes = float(design.constraints.least_used * architecture.compute.instances)
-        self.layouts = Layouts(hierarchy.meshes, within_parent=design.options.within_parent)
-        values = [self._values(n) for n in hierarchy.extents]
-        #: Rough ones until those that the proof asks for are made.
-        self.bounds = Bounds(hierarchy, self.layouts, values, divisors=divisors, tiles=ROUGH)
-        self._proving = Bounds(hierarchy, self.layouts, values, divisors=divisors, tiles=TILES)
-        self._rows: list[tuple[PartialMappings, list[LabelTrace]]] = []
-        self.dropped: Fraction | float = inf  #: No mapping that was left out is below this
+class TimeloopStage(Extension):
+    """A problem on a hierarchy, from the multipliers outwards: rows are labels up to the outermost
+    mesh."""
 
     @cached_property
-    def steps(self) -> tuple[MappingStep, ...]:
-        """All steps, innermost first."""
-        meshes = {mesh.level for mesh in self.hierarchy.meshes}
-        outwards = []
-        for level in reversed(range(len(self.hierarchy.levels))):
-            outwards += [MappingStep(level, True)] if level in meshes else []
-            outwards.append(MappingStep(level, False))
-        return tuple(outwards)
+    def rounds(self) -> bool:
+        """Whether what is compared differs from the truth: where accesses are of several words,
+        each counts its share of one; and numbers may be too large for floats."""
+        return any(level.share < 1 for level in self.hierarchy.levels) or not self.hierarchy.exact
+
+    @cached_property
+    def _rows(self) -> list[tuple[PartialMappings, list[LabelTrace]]]:
+        """Labels up to the outermost mesh, by block, with where they are from."""
+        return []
 
     @cached_property
     def inner(self) -> int:
@@ -134,50 +72,19 @@ class TimeloopStage:
         lanes = [number for number, step in enumerate(self.steps) if step.lanes]
         return lanes[-1] + 1 if lanes else max(len(self.steps) - 2, 1)
 
-    def _values(self, extent: int) -> Vector:
-        if self.divisors:
-            return np.array([n for n in range(1, extent + 1) if extent % n == 0], float)
-        return np.array(sorted({-(-extent // trips) for trips in range(1, extent + 1)}), float)
-
-    def _choices(self, left: int, loop: int, step: MappingStep) -> Vector:
-        """The factors that a step may give a loop of which so many trips are left."""
-        level = self.hierarchy.levels[step.level].name
-        span = self.design.constraints.factor(
-            level, "spatial" if step.lanes else "temporal", self.hierarchy.loops[loop]
-        )
-        if step.level == 0 and not step.lanes:
-            factors = [left]
-        elif self.divisors:
-            factors = [n for n in range(1, left + 1) if left % n == 0]
-        else:
-            factors = sorted({-(-left // q) for q in range(1, left + 1)})
-        high = left if span.high is None else span.high
-        if step.lanes:
-            mesh = next(mesh for mesh in self.hierarchy.meshes if mesh.level == step.level)
-            high = min(high, max(mesh.x, mesh.y))
-        return np.array([n for n in factors if span.low <= n <= high], float)
-
-    # -- bounds --------------------------------------------------------------------------
-
-    def bound(
-        self, labels: PartialMappings, at: Position, cutoff: Fraction | None = None
-    ) -> Vector:
-        """The least objective of all mappings that extend labels; infinite where it is not below a
-        cutoff."""
-        if not labels.count:
-            return np.zeros(0)
-        steps, runs, by_group = self.bounds.least(labels, at)
-        vector = np.empty((self.goal.size, labels.count))
-        vector[:3] = steps, runs * labels.rows("extent").prod(axis=0), labels.row("lanes")
-        self.goal.add_leaks(vector, labels, runs, at.level + 1)
-        least = np.full(labels.count, inf)
-        for counts in by_group:
-            for place, count in enumerate(counts):
-                vector[3 + place] = np.ceil(all_below(count))  # counts are whole
-            least = np.minimum(
-                least, self.goal.without_ties(vector, self.goal.bounds(vector), cutoff)
+    def _through(
+        self, labels: PartialMappings, number: int, cutoff: Cutoff
+    ) -> Generator[None, None, PartialMappings]:
+        """`with_step` in parts, so that memory suffices."""
+        parts = []
+        for begin in range(0, labels.count, CHUNK):
+            part = yield from self.with_step(
+                labels.take(np.arange(begin, min(begin + CHUNK, labels.count))), number, cutoff()
             )
-        return least
+            part.row("origin")[:] += begin
+            parts.append(part)
+            yield
+        return parts[0] if len(parts) == 1 else self.sifted(joined(parts), number, cutoff())
 
     def _final(self, labels: PartialMappings) -> Floats:
         """Whole numbers of complete mappings."""
@@ -194,200 +101,6 @@ class TimeloopStage:
             )
         return vector
 
-    # -- extensions ----------------------------------------------------------------------
-
-    def _widened(
-        self, labels: PartialMappings, loop: int, step: MappingStep
-    ) -> tuple[NDArray[np.intp], Vector]:
-        """Every label with every factor of a loop."""
-        extent = self.hierarchy.extents[loop]
-        left = -(-extent // labels.row("extent", loop)).astype(np.int64)
-        if not left.size:
-            return np.zeros(0, np.intp), np.zeros(0)
-        kinds, which = np.unique(left, return_inverse=True)
-        choices = [self._choices(int(kind), loop, step) for kind in kinds]
-        counts = np.array([c.size for c in choices])[which]
-        begins = np.cumsum([0, *(c.size for c in choices)])[:-1][which]
-        origin = np.repeat(np.arange(labels.count), counts)
-        offset = np.arange(origin.size) - np.repeat(np.cumsum(counts) - counts, counts)
-        return origin, np.concatenate(choices)[np.repeat(begins, counts) + offset]
-
-    def _along(self, step: MappingStep, loop: int) -> str:
-        """The directions along which lanes of a loop may lie."""
-        level, name = self.hierarchy.levels[step.level].name, self.hierarchy.loops[loop]
-        return "".join(way for way in "xy" if self.design.constraints.lies_along(level, name, way))
-
-    def _lean(self, extents: Vector, widest: Vector, loop: int) -> Mask:
-        """Which labels pad a loop no more than they must: no factor could be less with as many
-        trips left."""
-        extent = self.hierarchy.extents[loop]
-        less = np.maximum(extents - extents / widest, 1)
-        lean: Mask = -(-extent // less) > -(-extent // extents)
-        lean |= widest == 1
-        return lean
-
-    def _extended(
-        self,
-        labels: PartialMappings,
-        step: MappingStep,
-        order: Sequence[int],
-        cutoff: Fraction | None,
-        most: int | None,
-    ) -> Generator[None, None, PartialMappings]:
-        """Labels with the loops of a step, one after the other, as far as they may be of interest;
-        pauses now and then."""
-        inner = labels.rows("extent").copy()
-        for number, loop in enumerate(order):
-            which, factor = self._widened(labels, loop, step)
-            undecided = None if step.lanes else frozenset(order[number + 1 :])
-            at, last = Position(step.level, step.lanes, undecided), number + 1 == len(order)
-            parts, inners = [], []
-            for begin in range(0, max(which.size, 1), SLICE):
-                here = slice(begin, begin + SLICE)
-                part, part_inner = self._with_loop(
-                    labels, loop, step, which[here], factor[here], inner
-                )
-                if cutoff is not None and part.count > FEW:
-                    # lanes are bounded better once none can be added
-                    whole = step.lanes and last
-                    through = replace(part, meshes=part.meshes + 1) if whole else part
-                    open_ = self.bound(
-                        through, Position(step.level) if whole else at, cutoff
-                    ) < least_double(cutoff)
-                    part, part_inner = part.take(open_), part_inner[:, open_]
-                parts.append(part)
-                inners.append(part_inner)
-                if which.size > FEW:
-                    yield
-            labels, inner = joined(parts), np.concatenate(inners, axis=1)
-            left: NDArray[np.intp] | None = None
-            if most is not None and labels.count > most:
-                left = np.argsort(self.bound(labels, at, cutoff), kind="stable")[:most]
-            elif most is None and labels.data.nbytes > MEMORY:
-                left = self._held(labels, at, cutoff)
-            elif labels.count > MANY and not last and not (step.lanes and self._overlaps):
-                left = self._better(labels, decided=False)
-            if left is not None:
-                labels, inner = labels.take(left), inner[:, left]
-        return labels
-
-    def _with_loop(
-        self,
-        labels: PartialMappings,
-        loop: int,
-        step: MappingStep,
-        which: NDArray[np.intp],
-        factor: Vector,
-        inner: Matrix,
-    ) -> tuple[PartialMappings, Matrix]:
-        """Labels with one more loop, those of them that fit; and what their lanes in the present
-        mesh cover each."""
-        extents = labels.rows("extent")[:, which]
-        extents[loop] *= factor
-        legal = fits(self.hierarchy, extents, step.level)
-        if not self.divisors:
-            legal &= self._lean(
-                extents[loop], np.maximum(labels.row("widest", loop)[which], factor), loop
-            )
-        if not step.lanes:
-            return repeat(labels, loop, which[legal], factor[legal]), inner[:, which[legal]]
-        state = self.layouts.add(labels.row("mesh")[which], factor, self._along(step, loop))
-        legal &= state >= 0
-        which = which[legal]
-        made = spread(labels, loop, which, factor[legal], inner)
-        made.row("mesh")[:] = state[legal]
-        return made, inner[:, which]
-
-    @cached_property
-    def _overlaps(self) -> bool:
-        """Whether tiles of a tensor may overlap: then lanes decided in one mesh tell what others
-        want."""
-        return any(tensor.windows for tensor in self.hierarchy.tensors)
-
-    def _held(
-        self, labels: PartialMappings, at: Position, cutoff: Fraction | None
-    ) -> NDArray[np.intp]:
-        """As many labels as memory holds, those of least bounds; what the others may hold is
-        remembered."""
-        bounds = self.bound(labels, at, cutoff)
-        order = np.argsort(bounds, kind="stable")
-        count = labels.count * MEMORY // (2 * labels.data.nbytes)
-        self.dropped = min(self.dropped, float(bounds[order[count]]))
-        return order[:count]
-
-    def _better(self, labels: PartialMappings, *, decided: bool) -> NDArray[np.intp]:
-        """Which labels none of the others is better than, in the midst of a step or after it."""
-        meshes_left = not decided or labels.meshes < len(self.hierarchy.meshes)
-        timed = self.goal.timed or self.least_lanes > 0
-        return undominated_labels(
-            labels, meshes_left=meshes_left, timed=timed, lanes=self.goal.uses_lanes
-        )
-
-    def _orders(self, step: MappingStep) -> tuple[tuple[int, ...], ...]:
-        everything = tuple(range(len(self.hierarchy.loops)))
-        return (everything,) if step.lanes else self.hierarchy.orders[step.level]
-
-    def _step(
-        self, labels: PartialMappings, number: int, cutoff: Fraction | None, most: int | None = None
-    ) -> Generator[None, None, PartialMappings]:
-        """Labels extended by a step, those of them that may be of interest; ``origin`` is the place
-        of what they are from."""
-        step = self.steps[number]
-        labels = replace(labels, data=labels.data.copy())
-        labels.row("origin")[:] = np.arange(labels.count)
-        if step.lanes:
-            labels.row("mesh")[:] = self.layouts.open(labels.row("mesh"))
-        parts = []
-        for place, order in enumerate(self._orders(step)):
-            labels.row("order")[:] = place
-            part = yield from self._extended(labels, step, order, cutoff, most)
-            parts.append(
-                part.take(self._better(part, decided=False)) if part.count > MANY else part
-            )
-            if sum(part.data.nbytes for part in parts) > MEMORY:
-                together = joined(parts)
-                parts = [together.take(self._better(together, decided=False))]
-        together = joined(parts)
-        together = (
-            replace(together, meshes=together.meshes + 1)
-            if step.lanes
-            else enter(together, step.level)
-        )
-        return self._sifted(together, number, cutoff)
-
-    def _sifted(
-        self, labels: PartialMappings, number: int, cutoff: Fraction | None
-    ) -> PartialMappings:
-        """Labels after a step without those that others are better than, or that are of no
-        interest."""
-        meshes_left = labels.meshes < len(self.hierarchy.meshes)
-        if self.least_lanes and not meshes_left:
-            labels = labels.take(labels.row("lanes") >= self.least_lanes)
-        if cutoff is not None and number + 1 < len(self.steps):
-            labels = labels.take(
-                self.bound(labels, self._after(number), cutoff) < least_double(cutoff)
-            )
-        return labels.take(self._better(labels, decided=True))
-
-    def _after(self, number: int) -> Position:
-        return Position(self.steps[number + 1].level if number + 1 < len(self.steps) else -1)
-
-    def _through(
-        self, labels: PartialMappings, number: int, cutoff: Cutoff
-    ) -> Generator[None, None, PartialMappings]:
-        """`_step` in parts, so that memory suffices."""
-        parts = []
-        for begin in range(0, labels.count, CHUNK):
-            part = yield from self._step(
-                labels.take(np.arange(begin, min(begin + CHUNK, labels.count))), number, cutoff()
-            )
-            part.row("origin")[:] += begin
-            parts.append(part)
-            yield
-        return parts[0] if len(parts) == 1 else self._sifted(joined(parts), number, cutoff())
-
-    # -- the search ----------------------------------------------------------------------
-
     def _beam(
         self, width: int, known: Fraction | None
     ) -> Generator[None, None, tuple[Configuration, Fraction] | None]:
@@ -395,10 +108,12 @@ class TimeloopStage:
         what is known."""
         labels, traces = beginning(self.hierarchy), []
         for number in range(len(self.steps)):
-            labels = yield from self._step(labels, number, known, min(MIDWAY * width, MOST_MIDWAY))
+            labels = yield from self.with_step(
+                labels, number, known, min(MIDWAY * width, MOST_MIDWAY)
+            )
             if labels.count > width and number + 1 < len(self.steps):
                 labels = labels.take(
-                    np.argsort(self.bound(labels, self._after(number)), kind="stable")[:width]
+                    np.argsort(self.bound(labels, self.after(number)), kind="stable")[:width]
                 )
             traces.append(_trace(labels))
             if not labels.count:
@@ -443,10 +158,8 @@ class TimeloopStage:
         least = float(bounds.min())
         yield Block.empty(least)
         for number in range(self.inner - 1):
-            for _ in (pause := Pauses(self._through(labels, number, cutoff))):
-                yield Block.empty(least)
-            labels = pause.result
-            bounds = self.bound(labels, self._after(number), cutoff())
+            labels = yield from _paused(self._through(labels, number, cutoff), least)
+            bounds = self.bound(labels, self.after(number), cutoff())
             open_ = bounds < least_double(cutoff())
             labels, bounds = labels.take(open_), bounds[open_]
             traces.append(_trace(labels))
@@ -459,16 +172,17 @@ class TimeloopStage:
             part = order[begin : begin + CHUNK]
             if not bounds[part[0]] < least_double(cutoff()):
                 break
-            for _ in (pause := Pauses(self._step(labels.take(part), number, cutoff()))):
-                yield Block.empty(max(least, float(bounds[part[0]])))
-            made = pause.result
+            made = yield from _paused(
+                self.with_step(labels.take(part), number, cutoff()),
+                max(least, float(bounds[part[0]])),
+            )
             made.row("origin")[:] = part[made.row("origin").astype(np.int64)]
             self._rows.append((made, [*traces, _trace(made)]))
             rows = np.stack(
                 [np.full(made.count, len(self._rows) - 1), np.arange(made.count)], axis=1
             )
             rest = float(bounds[order[begin + CHUNK]]) if begin + CHUNK < order.size else inf
-            yield Block(rows, self.bound(made, self._after(number), cutoff()), max(least, rest))
+            yield Block(rows, self.bound(made, self.after(number), cutoff()), max(least, rest))
         if not self.hierarchy.exact and (known := cutoff()) is not None:
             self.dropped = min(self.dropped, Fraction(below(known)))
         yield Block.empty(inf)
@@ -494,7 +208,7 @@ class TimeloopStage:
             return
         for begin in range(0, labels.count, COMPLETED):
             part = labels.take(np.arange(begin, min(begin + COMPLETED, labels.count)))
-            made = yield from self._step(part, number, cutoff())
+            made = yield from self.with_step(part, number, cutoff())
             made.row("origin")[:] = places[begin + made.row("origin").astype(np.int64)]
             yield None
             if made.count:
@@ -572,7 +286,7 @@ class TimeloopStage:
             if len(hierarchy.orders[step.level]) > 1:
                 values[order_quantity(name)] = order + 1
         ways = [
-            [self._along(step, loop) for loop in range(len(hierarchy.loops))] for step, _ in lanes
+            [self.along(step, loop) for loop in range(len(hierarchy.loops))] for step, _ in lanes
         ]
         for (step, chosen), along in zip(
             lanes, self.layouts.split([n for _, n in lanes], ways), strict=True
@@ -592,3 +306,16 @@ def _trace(labels: PartialMappings) -> LabelTrace:
         labels.rows("extent").astype(np.int32),
         labels.row("order").astype(np.int16),
     )
+
+
+def _paused(
+    steps: Generator[None, None, PartialMappings], least: float
+) -> Generator[Block, None, PartialMappings]:
+    """The result of a computation, with an empty block at each of its pauses."""
+    try:
+        while True:
+            next(steps)
+            yield Block.empty(least)
+    except StopIteration as end:
+        labels: PartialMappings = end.value
+        return labels

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+import ithaca.formulations.spatial.search.extension as extension
 import ithaca.formulations.spatial.search.stage as search
 from ithaca.formulations.hardware.accelerator import Trend
 from ithaca.formulations.problem import Problem
@@ -178,7 +179,7 @@ def leaking(seed: int) -> Problem:
 def test_small_problems_with_leaks_are_solved_as_by_enumeration(
     monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
-    monkeypatch.setattr(search, "FEW", 0)
+    monkeypatch.setattr(extension, "FEW", 0)
     monkeypatch.setattr(search, "BEAMS", (3,))
     check_with_limit(leaking(seed), seed)
 

@@ -18,6 +18,7 @@ from math import prod
 import numpy as np
 import pytest
 
+import ithaca.formulations.spatial.search.extension as extension
 import ithaca.formulations.spatial.search.stage as search
 from ithaca.formulations.algebra.number_systems import NUMPY
 from ithaca.formulations.algebra.parsing import parse_expression
@@ -229,7 +230,7 @@ def check_with_limit(problem: Problem, seed: int) -> None:
 def test_small_problems_are_solved_as_by_enumeration(
     monkeypatch: pytest.MonkeyPatch, seed: int, constrained: bool
 ) -> None:
-    monkeypatch.setattr(search, "FEW", 0)  # bounds at every chance, from poor first incumbents
+    monkeypatch.setattr(extension, "FEW", 0)  # bounds at every chance, from poor first incumbents
     monkeypatch.setattr(search, "BEAMS", (3,))
     check_with_limit(drawn_problem(seed, constrained=constrained), seed)
 
@@ -239,7 +240,7 @@ def test_small_problems_are_solved_as_by_enumeration(
 def test_many_small_problems_are_solved_as_by_enumeration(
     monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
-    monkeypatch.setattr(search, "FEW", 0)
+    monkeypatch.setattr(extension, "FEW", 0)
     monkeypatch.setattr(search, "BEAMS", (3,))
     check_with_limit(drawn_problem(seed, constrained=seed % 3 == 0), seed)
 
@@ -272,7 +273,7 @@ def check_retained(seeds: range) -> None:
 def test_problems_with_tensors_on_chip_are_solved_as_by_enumeration(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(search, "FEW", 0)
+    monkeypatch.setattr(extension, "FEW", 0)
     monkeypatch.setattr(search, "BEAMS", (3,))
     check_retained(range(24))
 
@@ -281,7 +282,7 @@ def test_problems_with_tensors_on_chip_are_solved_as_by_enumeration(
 def test_many_problems_with_tensors_on_chip_are_solved_as_by_enumeration(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(search, "FEW", 0)
+    monkeypatch.setattr(extension, "FEW", 0)
     monkeypatch.setattr(search, "BEAMS", (3,))
     check_retained(range(400, 700))
 
@@ -341,7 +342,7 @@ def test_what_memory_does_not_hold_keeps_its_bound(
         ("MANY", 8),
         ("BEAMS", (2,)),
     ):
-        monkeypatch.setattr(search, name, value)
+        monkeypatch.setattr(extension if hasattr(extension, name) else search, name, value)
     problem = drawn_problem(seed)
     expected, solution = enumerated(problem), solve_staged(problem)
     proof = solution.certificate
@@ -567,7 +568,7 @@ def passed(
                 found = repeat(found, loop, one, trips)
             yield found, Position(step.level, step.lanes, undecided)
         found = replace(found, meshes=found.meshes + 1) if step.lanes else enter(found, step.level)
-        yield found, stage._after(number)
+        yield found, stage.after(number)
 
 
 def scattered(rng: random.Random, problem: Problem) -> dict[str, int] | None:

@@ -10,6 +10,7 @@ from math import prod
 
 import pytest
 
+import ithaca.formulations.spatial.search.extension as extension
 import ithaca.formulations.spatial.search.stage as search
 from ithaca.formulations.spatial.architecture import Architecture, Compute, Level
 from ithaca.formulations.spatial.design import SpatialDesign
@@ -132,7 +133,7 @@ def small(seed: int) -> SpatialDesign:
 def test_small_windows_are_solved_as_by_enumeration(
     monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
-    monkeypatch.setattr(search, "FEW", 0)
+    monkeypatch.setattr(extension, "FEW", 0)
     monkeypatch.setattr(search, "BEAMS", (3,))
     design = small(seed)
     for objective in ("energy", "edp"):
