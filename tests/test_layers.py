@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -286,3 +286,24 @@ def test_a_circle_is_seen() -> None:
         ["d", "e"],
         ["a", "b", "c"],
     ]
+
+
+#: Lines that a file of the package may have: longer ones usually hold two concepts.
+MOST_LINES = 450
+
+
+def lengths(paths: Iterable[Path]) -> dict[str, int]:
+    """Lines of files, by path."""
+    return {path.as_posix(): path.read_text().count("\n") for path in paths}
+
+
+def test_no_file_is_long() -> None:
+    package = [path for layer in LAYERS for path in files(layer)]
+    assert len(package) > 400
+    assert not {name: n for name, n in lengths(package).items() if n > MOST_LINES}
+
+
+def test_a_long_file_is_seen(tmp_path: Path) -> None:
+    long = tmp_path / "long.py"
+    long.write_text("x = 1\n" * (MOST_LINES + 1))
+    assert lengths([long]) == {long.as_posix(): 451}
