@@ -23,7 +23,7 @@ from ithaca.solver.executor import InProcess
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.shortfall import CONTRADICTION, explain
 from ithaca.solver.staged.engine import solve_staged
-from ithaca.studies.codesign import search
+from ithaca.studies.codesign import candidates
 from ithaca.studies.codesign.codesign import CodesignOptions, codesign, make_bank
 from ithaca.studies.codesign.infeasible import shortfalls
 from ithaca.studies.codesign.question import Question, make_question
@@ -64,13 +64,13 @@ def test_optima_and_fronts_are_those_of_enumeration(seed: int) -> None:
 def test_in_limited_time_an_accelerator_is_known_before_others_are_compared(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    known, climb = [], search.climb
+    known, climb = [], candidates.climb
 
     def watched(quantities: Any, point: Any, judge: Any, *others: Any) -> Configuration:
         known.append(len(judge.__self__.found))
         return climb(quantities, point, judge, *others)
 
-    monkeypatch.setattr(search, "climb", watched)
+    monkeypatch.setattr(candidates, "climb", watched)
     question = random_question(14)
     limited = codesign(question, CodesignOptions(search=SolveOptions(time_limit=1e6)))
     assert known[0] == 1
