@@ -41,6 +41,7 @@ def network_file(folder: Path, *layers: tuple[str, int, int, int]) -> Path:
 # -- extents of 1 ------------------------------------------------------------------------
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("method", ["auto", "exact", "cpsat", "gp", "nlp", "evolve"])
 @pytest.mark.parametrize("workload", ["mm", "conv2d"])
 def test_one_iteration_has_one_mapping(workload: str, method: str) -> None:

@@ -196,6 +196,7 @@ def test_answers_are_documents(tmp_path: Path) -> None:
         assert all(row["name"] for row in listed)
 
 
+@pytest.mark.ci
 def test_every_command_has_its_answer_as_a_document(tmp_path: Path) -> None:
     commands = {name: cli.load(name) for name in cli.COMMANDS if name != "list"}
     lists = {f"list {name}": each for name, each in cli.load("list").commands.items()}
@@ -214,6 +215,7 @@ def test_every_command_has_its_answer_as_a_document(tmp_path: Path) -> None:
         assert (tmp_path / words[-1]).exists()
 
 
+@pytest.mark.ci
 def test_mappings_start_from_known_ones(tmp_path: Path) -> None:
     words = ("map", "mm", "--arch", "simple", *SMALL)
     succeed(*words, "-o", "m.json", cwd=tmp_path)

@@ -34,7 +34,7 @@ def run(words: tuple[str, ...], redirection: str, folder: Path) -> tuple[int, st
     return done.returncode, done.stdout
 
 
-@pytest.mark.ci(every=2)
+@pytest.mark.ci
 @pytest.mark.parametrize("redirection", NOWHERE)
 def test_an_answer_needs_no_standard_error(redirection: str, tmp_path: Path) -> None:
     status, printed = run(
@@ -47,7 +47,7 @@ def test_an_answer_needs_no_standard_error(redirection: str, tmp_path: Path) -> 
     assert json.loads((tmp_path / "result.json").read_text())["objective"]["value"] == 106
 
 
-@pytest.mark.ci(every=3)
+@pytest.mark.ci
 @pytest.mark.parametrize("redirection", NOWHERE)
 @pytest.mark.parametrize(
     ("words", "status"),

@@ -40,6 +40,7 @@ def test_a_row_per_design(tmp_path: Path, command: str) -> None:
         assert row["t1.i"] == str(design["tiling"]["array_part"]["i"])
 
 
+@pytest.mark.ci
 def test_a_row_per_point_of_a_study(tmp_path: Path) -> None:
     words = (
         "whatif",
@@ -61,6 +62,7 @@ def test_a_row_per_point_of_a_study(tmp_path: Path) -> None:
     assert [row["status"] for row in rows] == ["infeasible", "optimal", "optimal"]
 
 
+@pytest.mark.ci
 def test_a_row_per_point_of_a_front(tmp_path: Path) -> None:
     document, rows = run(
         ("pareto", *MM, "--dataflow", "i,j", "--objectives", "latency,dsp"), tmp_path

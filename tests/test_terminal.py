@@ -75,7 +75,7 @@ def model(path: Path, name: str) -> Path:
     return path
 
 
-@pytest.mark.ci(every=5)
+@pytest.mark.ci
 @pytest.mark.parametrize("name", [f"mul{ESCAPES}", "=cmd|' /C calc'!A0", "@SUM(1)", "+1-1", "-x"])
 def test_a_node_drives_neither_terminal_nor_spreadsheet(name: str, tmp_path: Path) -> None:
     model(tmp_path / "model.onnx", name)

@@ -78,6 +78,7 @@ def test_there_are_four_and_the_guide_and_the_readme_name_them() -> None:
         assert f"docs/tutorials/{path.name}" in (ROOT / "README.md").read_text()
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_tutorials_carry_their_outputs(path: Path) -> None:
     document = json.loads(path.read_text())

@@ -72,6 +72,7 @@ def test_drawings_fit_and_are_legible(browser: Any, page: Path, width: int) -> N
     assert drawings[0] >= 11
 
 
+@pytest.mark.ci
 def test_roofs_have_colours_of_their_own_and_reach_the_edges(
     best: BestConfiguration, monkeypatch: pytest.MonkeyPatch
 ) -> None:

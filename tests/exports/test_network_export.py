@@ -44,7 +44,7 @@ def configuration(layer: object) -> ArrayConfiguration:
     )
 
 
-@pytest.mark.ci(every=3)
+@pytest.mark.ci
 @pytest.mark.parametrize("target", TARGETS)
 def test_every_target_gets_a_folder_per_layer(target: str, network: Path, tmp_path: Path) -> None:
     own = {"dtype": "int8", "platform": "rtl-open"} if target == "rtl" else {}

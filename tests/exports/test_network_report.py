@@ -88,6 +88,7 @@ def test_layers_without_a_configuration_are_named(tmp_path: Path) -> None:
     assert "No configuration: wide, as stated in " in page.read_text()
 
 
+@pytest.mark.ci
 def test_a_layer_has_a_page_of_its_own(reported: tuple[Path, Path], tmp_path: Path) -> None:
     succeed("report", reported[0], "--layer", "wide", "-o", tmp_path / "wide.html", "--quick")
     assert "mm on u250" in (tmp_path / "wide.html").read_text()

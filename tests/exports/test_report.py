@@ -157,7 +157,7 @@ def test_nothing_is_loaded_or_run(written: Callable[[str], str], name: str) -> N
     assert policy.startswith("default-src 'none'; style-src 'sha256-")
 
 
-@pytest.mark.ci(every=3)
+@pytest.mark.ci
 @pytest.mark.parametrize("name", ["mm", "odyssey", "asic", "conv"])
 def test_figures_are_the_results(
     result: Callable[[str], Result], written: Callable[[str], str], name: str

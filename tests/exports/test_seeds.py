@@ -111,6 +111,7 @@ def legal(problem: Problem, configuration: Configuration) -> bool:
     return True
 
 
+@pytest.mark.ci
 @given(
     sizes=mm_sizes,
     dataflow=st.sampled_from(MM_DATAFLOWS),
@@ -203,6 +204,7 @@ def test_an_empty_design_space_is_refused() -> None:
 # -- score ---------------------------------------------------------------------------------
 
 
+@pytest.mark.ci
 def test_score_is_the_reference_and_its_violation_says_feasible() -> None:
     problem = mm_problem(
         (12, 10, 16), dsp="60", bram18k="30", objective="2*latency - off_chip_words/3"

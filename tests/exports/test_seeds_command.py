@@ -94,6 +94,7 @@ def test_seeds_of_a_result_begin_with_its_configurations_and_evaluate_reads_them
     } == {"[j] C"}
 
 
+@pytest.mark.ci
 def test_the_same_seed_writes_the_same_file(ithaca: Ithaca, tmp_path: Path) -> None:
     for name, seed in (("a", "1"), ("b", "1"), ("c", "2")):
         assert ithaca("seed", *ONE, "--for", "optuna", "--seed", seed, "-o", name)[0] == 0

@@ -217,7 +217,7 @@ def test_relaxations_bound_from_below(sample: Sample) -> None:
         assert solution.certificate.lower_bound <= optimum <= check_found(solution)
 
 
-@pytest.mark.ci(every=3)
+@pytest.mark.ci
 @each_family
 @pytest.mark.parametrize("method", SEARCHES, ids=lambda method: method.value)
 def test_searches_find_configurations(sample: Sample, method: Method) -> None:
@@ -366,6 +366,7 @@ def test_results_are_explained_and_reported(solved: tuple[Sample, Result]) -> No
     assert "optimal" in page.lower()
 
 
+@pytest.mark.ci
 def test_tables_hold_every_metric(solved: tuple[Sample, Result]) -> None:
     sample, result = solved
     table = as_table(result_dataset(result))
@@ -443,7 +444,7 @@ def test_seeds_are_feasible_and_all_different(solved: tuple[Sample, Result]) -> 
         assert penalised(space, encoded) == pytest.approx(float(value))
 
 
-@pytest.mark.ci(every=4)
+@pytest.mark.ci
 @pytest.mark.parametrize("name", [name for name, peer in PEERS.items() if not peer.libraries])
 def test_peers_search_it(solved: tuple[Sample, Result], name: str) -> None:
     sample, result = solved

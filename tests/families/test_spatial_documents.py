@@ -79,7 +79,7 @@ def result(found: SpatialDesign, seed: int = 0) -> Result:
     return Result(found.architecture.name, solution, (solution,))
 
 
-@pytest.mark.ci(every=4)
+@pytest.mark.ci
 @pytest.mark.parametrize("name", DESIGNS)
 def test_files_stand_alone(name: str, tmp_path: Path) -> None:
     found, path = DESIGNS[name](), tmp_path / "result.json"

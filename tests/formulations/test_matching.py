@@ -356,6 +356,7 @@ def word(tensor: int, at: tuple[int, ...]) -> int:
     return hash((tensor, *at)) % 1009
 
 
+@pytest.mark.ci
 @given(pairs(), st.booleans())
 def test_calls_compute_what_the_computation_does(
     pair: tuple[Computation, Computation], partial: bool

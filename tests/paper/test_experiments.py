@@ -370,6 +370,7 @@ def test_the_command_lists_runs_and_writes(tmp_path: Path) -> None:
     assert len(list((tmp_path / "out").iterdir())) == 3
 
 
+@pytest.mark.ci
 def test_the_results_page_names_every_experiment_and_no_other() -> None:
     page = Path(__file__).parents[2] / "docs" / "results.md"
     commands = re.findall(r"^    python -m benchmarks.paper (\S+)", page.read_text(), re.MULTILINE)

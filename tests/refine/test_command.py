@@ -48,6 +48,7 @@ def test_the_grid_is_written_drawn_and_right(folder: Path) -> None:
     assert float(grid["latency"].where(grid["feasible"]).min()) == value
 
 
+@pytest.mark.ci
 def test_the_page_says_whose_answer_is_marked(folder: Path) -> None:
     succeed(
         "grid",

@@ -87,7 +87,7 @@ def configurations(window: Window) -> Iterator[Configuration]:
         )
 
 
-@pytest.mark.ci(every=2)
+@pytest.mark.ci
 @pytest.mark.parametrize(
     "seed", [*range(1, 6), *(pytest.param(s, marks=pytest.mark.slow) for s in (0, *range(6, 30)))]
 )

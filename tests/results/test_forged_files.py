@@ -315,7 +315,7 @@ def test_what_fusing_saves_is_proven_where_nothing_is_claimed_of_the_total(folde
     assert not confirmed(document, path)
 
 
-@pytest.mark.ci(every=2)
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("change", "place"),
     [
@@ -352,7 +352,7 @@ def test_what_a_compiler_costs_a_workload_is_proven_again(
         ithaca.verify(path)
 
 
-@pytest.mark.ci(every=2)
+@pytest.mark.ci
 @pytest.mark.parametrize("dataflow", [None, "i,j"])
 def test_no_design_of_those_asked_is_left_out(folder: Path, dataflow: str | None) -> None:
     """What is left is the best of its designs, yet not of all that were asked for."""
@@ -414,7 +414,7 @@ def test_no_design_of_a_front_is_left_out(folder: Path) -> None:
     assert str(error.value).count(str(path)) == 1
 
 
-@pytest.mark.ci(every=3)
+@pytest.mark.ci
 @pytest.mark.parametrize("change", ["parameters", "omissions", "sources"])
 def test_words_of_a_network_are_repeated_as_not_checked(folder: Path, change: str) -> None:
     path = folder / "words.json"
@@ -459,6 +459,7 @@ def test_units_of_axes_are_those_of_what_varies(folder: Path) -> None:
             ithaca.verify(path)
 
 
+@pytest.mark.ci
 def test_nothing_is_proven_of_one_layer_of_several_arrays(folder: Path) -> None:
     path = folder / "arrays.json"
     KINDS["layers on two arrays"](folder).save(path)
@@ -471,7 +472,7 @@ def test_nothing_is_proven_of_one_layer_of_several_arrays(folder: Path) -> None:
         ithaca.load(path)
 
 
-@pytest.mark.ci(every=3)
+@pytest.mark.ci
 @pytest.mark.parametrize("kind", ["lanes", "packs", "buffers"])
 def test_an_array_has_no_other_hardware(folder: Path, kind: str) -> None:
     path = folder / "hardware.json"
@@ -568,7 +569,7 @@ def test_what_is_open_is_bounded_by_what_it_holds(folder: Path) -> None:
         assert confirmed(document, path) == holds
 
 
-@pytest.mark.ci(every=2)
+@pytest.mark.ci
 @pytest.mark.parametrize("factor", [0.5, 1.5])
 def test_what_was_not_simulated_is_not_confirmed(folder: Path, factor: float) -> None:
     path = folder / "simulated.json"
@@ -632,6 +633,7 @@ def test_proofs_of_files_are_said_to_be_theirs(folder: Path) -> None:
     assert "(proven optimal)." in str(own.explain(quick=True))
 
 
+@pytest.mark.ci
 def test_another_tie_is_not_the_preferred_one(folder: Path) -> None:
     """A smaller pack takes as many DSP: another configuration of that optimum, whose certificate
     says that it is preferred."""

@@ -139,6 +139,7 @@ def test_earlier_files_are_verified(older: Path, name: str) -> None:
     assert ithaca.verify(older / f"{name}.json").confirmed
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     "name", [pytest.param(n, marks=pytest.mark.ci) for n in NARROW[2:]] + NARROW[:2]
 )
@@ -146,6 +147,7 @@ def test_sums_as_wide_as_words_are_verified_as_such(older: Path, name: str) -> N
     assert ithaca.verify(older / f"{name}.json").confirmed
 
 
+@pytest.mark.ci
 def test_files_state_how_wide_sums_are(older: Path, tmp_path: Path) -> None:
     """What an earlier version calls int8 remains so when it is written again; what is new does
     not look like it."""

@@ -73,6 +73,7 @@ def test_it_is_a_schema(kind: str) -> None:
     Draft202012Validator.check_schema(schema(kind))
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("kind", LIBRARY)
 def test_files_that_come_with_ithaca_are_such(kind: str) -> None:
     files = sorted((ROOT / LIBRARY[kind]).glob("*.yaml"))

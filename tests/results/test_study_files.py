@@ -60,7 +60,7 @@ def written(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     return answer, path
 
 
-@pytest.mark.ci(every=4)
+@pytest.mark.ci
 def test_what_is_read_is_what_was_written(written: Any) -> None:
     answer, path = written
     again: Any = ithaca.load(path)

@@ -106,6 +106,7 @@ def test_series_hide_and_the_drawing_enlarges(browser: Any, tmp_path: Path) -> N
     assert wrong == []
 
 
+@pytest.mark.ci
 def test_pages_stay_small() -> None:
     most = 244
     values = np.arange(most * most, dtype=float).reshape(most, most) + 1

@@ -84,7 +84,7 @@ CHARTS: dict[str, Chart] = {
 }
 
 
-@pytest.mark.ci(every=5)
+@pytest.mark.ci
 @pytest.mark.parametrize("kind", CHARTS)
 @pytest.mark.parametrize("ending", ["png", "svg", "pdf", "html"])
 def test_every_kind_is_written_to_every_kind_of_file(

@@ -124,6 +124,7 @@ def test_whatif_varies_everything_it_says() -> None:
             assert point["objective"]["value"] == best["metrics"]["latency"]
 
 
+@pytest.mark.ci
 def test_marginal_values_alone() -> None:
     """Simulated, the optima take 567 cycles and 445."""
     done = succeed("whatif", *MM, *TWO, "--limit", "dsp=155", "--marginal", "5")

@@ -159,6 +159,7 @@ def test_shares_and_roofs_of_random_configurations(point: tuple[Problem, Configu
     check(*point)
 
 
+@pytest.mark.ci
 @given(
     st.tuples(*[st.integers(2, 12)] * 3),
     st.sampled_from(MM_DATAFLOWS),
@@ -230,7 +231,7 @@ def test_a_footprint_counts_elements(
     assert counted["X"] == len(touched) if independent else counted["X"] <= len(touched)
 
 
-@pytest.mark.ci(every=4)
+@pytest.mark.ci
 @pytest.mark.parametrize("name", list(workload_names()))
 def test_every_workload_has_its_facts(name: str) -> None:
     small = workload(name, dict.fromkeys(workload(name).loops, 4))
@@ -418,6 +419,7 @@ def test_no_configuration_and_other_platforms(results: Path) -> None:
     assert json.loads(done.stdout)["roofs"]["budget"] is None
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("arguments", "piece"),
     [

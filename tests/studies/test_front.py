@@ -225,7 +225,7 @@ def test_fronts_of_true_quotients_are_what_brute_force_finds(
     check_points(front)
 
 
-@pytest.mark.ci(every=2)
+@pytest.mark.ci
 @pytest.mark.parametrize("method", [Method.AUTO, Method.CPSAT])
 def test_any_engine_that_proves_finds_the_same_front(method: Method) -> None:
     problems = [

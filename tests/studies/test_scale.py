@@ -107,7 +107,7 @@ def test_a_grid_is_unknown_where_one_of_several_designs_has_none() -> None:
     assert objective_step([problem, replace(problem, objective=parse_objective("power"))]) == 0
 
 
-@pytest.mark.ci(every=4)
+@pytest.mark.ci
 @pytest.mark.parametrize("kernel", workload_names())
 def test_cycles_lie_on_a_grid(kernel: str) -> None:
     nest, objective = workload(kernel), parse_objective("latency")
@@ -129,7 +129,7 @@ def test_what_has_no_scale_is_refused() -> None:
             find_scale(problem, parse_objective(text))
 
 
-@pytest.mark.ci(every=2)
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("text", "other"),
     [

@@ -106,6 +106,7 @@ def test_merged_nests_have_no_loop_too_many() -> None:
     assert AddressNest(((2, 8), (3, 2))).merged.axes == ((2, 8), (3, 2))
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("name", workload_names())
 def test_every_stream_of_the_library_has_few_counters(name: str) -> None:
     nest = workload(name)

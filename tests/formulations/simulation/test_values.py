@@ -104,6 +104,7 @@ def direct(name: str, t: dict[str, Any], stride: int) -> Any:
     return found
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("name", "dataflow", "stride"),
     [("mm", ("i", "k"), 0), ("conv2d", ("o", "r"), 1), ("conv2d", ("c",), 2)],

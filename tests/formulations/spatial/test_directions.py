@@ -311,6 +311,7 @@ def map_two(folder: Path, *options: str) -> Any:
     return ithaca("map", *sizes, "--arch", folder / "two.yaml", "--divisors-only", *options)
 
 
+@pytest.mark.ci
 def test_the_command_line_says_among_what_it_is_proven(tmp_path: Path) -> None:
     done = map_two(tmp_path, "--objective", "energy/latency", "-o", str(tmp_path / "r.json"))
     assert f"optimal among {AMONG}: no other of these is better" in done.stdout

@@ -211,7 +211,7 @@ def check(seed: int) -> None:
     assert solution.value == least
 
 
-@pytest.mark.ci(every=14)
+@pytest.mark.ci
 @pytest.mark.parametrize("seed", range(14))
 def test_proofs_against_all_mappings(seed: int) -> None:
     check(seed)
@@ -223,7 +223,7 @@ def test_proofs_against_all_mappings_of_more(seed: int) -> None:
     check(seed)
 
 
-@pytest.mark.ci(every=2)
+@pytest.mark.ci
 @pytest.mark.parametrize("seed", range(12))
 def test_metrics_are_those_of_a_run_walked_trip_by_trip(seed: int) -> None:
     random = Random(seed)
@@ -252,7 +252,7 @@ def test_metrics_are_those_of_a_run_walked_trip_by_trip(seed: int) -> None:
         )
 
 
-@pytest.mark.ci(every=2)
+@pytest.mark.ci
 @pytest.mark.parametrize("seed", range(8))
 def test_more_of_any_figure_never_hurts(seed: int) -> None:
     random = Random(seed)

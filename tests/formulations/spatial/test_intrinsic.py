@@ -174,6 +174,7 @@ def cases() -> Iterator[Any]:
         )
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(("nest", "name", "flow"), list(cases()))
 def test_metrics_are_those_of_calls_played_one_by_one(nest: LoopNest, name: str, flow: int) -> None:
     architecture = machine(name, **SMALL | {"tensorized.dataflow": flow})

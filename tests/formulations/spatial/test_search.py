@@ -419,6 +419,7 @@ def shared_accesses(block: int) -> SpatialDesign:
     )
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("block", [1, 3])
 def test_what_stages_leave_open_is_proven_by_cpsat(block: int) -> None:
     """Blocks and clusters end the search in stages with a gap: it used to be the answer, after a

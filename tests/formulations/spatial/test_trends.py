@@ -113,7 +113,7 @@ def some_configurations(design: Any, random: Random, most: int) -> list[dict[str
     return found
 
 
-@pytest.mark.ci(every=2)
+@pytest.mark.ci
 @pytest.mark.parametrize(("edition", "draws"), [(TIMELOOP, 90), (DMAZERUNNER, 30)])
 def test_every_mapping_stays_and_costs_no_more(edition: str, draws: int) -> None:
     """Of better hardware: so much is true of single mappings, and so of optima whatever rises with

@@ -69,6 +69,7 @@ def keeping_inputs(
     return Architecture("drawn", tuple(found), Compute("mac", x * y, x, y, Fraction(1)))
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     "first", [pytest.param(n, marks=pytest.mark.slow) if n != 240 else n for n in range(0, 960, 60)]
 )

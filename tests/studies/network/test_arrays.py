@@ -66,6 +66,7 @@ def test_a_shared_array_costs_no_less_than_a_shared_dataflow(
     assert shared.total.value == shared.sum_of("latency")
 
 
+@pytest.mark.ci
 def test_all_layers_run_on_the_same_hardware(products: Network, shared: NetworkResult) -> None:
     (array,) = shared.arrays
     request = tiny_request()
@@ -91,7 +92,7 @@ def test_a_result_loads_back(tmp_path: Path, shared: NetworkResult) -> None:
     assert network_document(loaded) == network_document(shared)
 
 
-@pytest.mark.ci(every=2)
+@pytest.mark.ci
 @pytest.mark.parametrize("minimise", list(Minimise))
 def test_more_arrays_are_no_slower_than_one(
     products: Network, shared: NetworkResult, minimise: Minimise
@@ -345,7 +346,7 @@ CHANGES: list[tuple[Callable[[Any], object], str]] = [
 ]
 
 
-@pytest.mark.ci(every=4)
+@pytest.mark.ci
 @pytest.mark.parametrize(("change", "message"), CHANGES)
 def test_arrays_of_a_file_follow_from_its_layers(
     tmp_path: Path, several: NetworkResult, change: Callable[[Any], object], message: str

@@ -95,6 +95,7 @@ def test_json_is_the_file(tmp_path: Path) -> None:
     assert done.stdout == output.read_text()
 
 
+@pytest.mark.ci
 def test_an_infeasible_network_exits_1_and_names_the_layers(tmp_path: Path) -> None:
     done = ithaca("network", tiny_file(tmp_path), "--limit", "dsp=4", "--layers", "mm", "--json")
     assert done.returncode == 1
@@ -103,6 +104,7 @@ def test_an_infeasible_network_exits_1_and_names_the_layers(tmp_path: Path) -> N
     assert json.loads(done.stdout)["total"]["certificate"]["status"] == "infeasible"
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [

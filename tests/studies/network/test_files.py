@@ -189,6 +189,7 @@ def _edit(document: dict[str, Any], path: str, value: Any) -> None:
     document[last] = value  # type: ignore[index]
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("path", "value", "line"),
     [

@@ -91,6 +91,7 @@ def test_what_is_kept_is_not_solved_again(folder: Path) -> None:
     assert sorted((folder / "kept").iterdir()) == kept
 
 
+@pytest.mark.ci
 def test_files_are_verified_explained_reported_and_refused_where_edited(folder: Path) -> None:
     done = succeed("verify", "r.json", cwd=folder)
     assert "total" in done.stdout

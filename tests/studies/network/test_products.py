@@ -261,6 +261,7 @@ def test_bounds_are_honest_where_the_time_is_over(tmp_path: Path) -> None:
         assert value is None or value >= whole.value
 
 
+@pytest.mark.ci
 def test_a_file_states_what_layers_are_least_in_and_verify_searches_again(tmp_path: Path) -> None:
     path, network = tmp_path / "edp.json", tmp_path / "tiny.yaml"
     network.write_text(TINY.replace("i: 4, j: 6, k: 8", "i: 2, j: 3, k: 3"))

@@ -173,7 +173,7 @@ def _unproven_layer(document: Any) -> None:
     }
 
 
-@pytest.mark.ci(every=4)
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("words", "edit", "line"),
     [
@@ -335,6 +335,7 @@ def test_the_engine_under_a_time_limit_is_the_one_that_finds_the_most(tmp_path: 
     assert ithaca_python.network(path, **asked, time_limit=60, method="exact").method == "exact"
 
 
+@pytest.mark.ci
 def test_what_is_loaded_equals_what_was_saved(tmp_path: Path) -> None:
     found = ithaca_python.network(
         tiny_file(tmp_path), limit={"dsp": 400, "bram18k": 400}, divisors_only=True
@@ -424,6 +425,7 @@ def test_every_layer_gets_a_folder_of_seeds(solved: Written, tmp_path: Path) -> 
         assert (done.returncode, done.stderr.count("\n")) == (2, 1)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("tool", ["timeloop", "scalesim"])
 def test_every_layer_is_exported(solved: Written, tmp_path: Path, tool: str) -> None:
     path, folder = solved("--dataflow", "i,j", "--layers", "mm"), tmp_path / tool

@@ -166,6 +166,7 @@ def test_a_damaged_file_is_told_of_and_solved_again(
     assert str(path) in notes[0]
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("error", "reason"),
     [

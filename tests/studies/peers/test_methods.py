@@ -70,7 +70,7 @@ def exact_parts(trace: Trace) -> object:
 
 @pytest.mark.parametrize("name", ALL)
 class TestEveryMethod:
-    @pytest.mark.ci(every=3)
+    @pytest.mark.ci
     def test_keeps_to_its_samples_and_improves_down_to_a_verified_value(
         self, name: str, problem: Problem, optimum: tuple[Fraction, Configuration]
     ) -> None:
@@ -96,7 +96,7 @@ class TestEveryMethod:
         ):  # those end by proof, stagnation, or before a batch that might exceed the budget
             assert (trace.samples, trace.ended) == (budget_of(name), Ended.SAMPLES)
 
-    @pytest.mark.ci(every=3)
+    @pytest.mark.ci
     def test_finds_something_feasible(self, name: str, problem: Problem) -> None:
         needs(name)
         assert any(
@@ -104,7 +104,7 @@ class TestEveryMethod:
             for seed in (0, 1)
         )
 
-    @pytest.mark.ci(every=3)
+    @pytest.mark.ci
     def test_is_decided_by_its_seed(self, name: str, problem: Problem) -> None:
         needs(name)
         one, other = (
@@ -118,6 +118,7 @@ class TestEveryMethod:
         assert trace.ended is Ended.SECONDS
         assert trace.seconds >= 0.05
 
+    @pytest.mark.ci
     def test_never_makes_a_start_worse(
         self, name: str, problem: Problem, good: Configuration
     ) -> None:
@@ -180,6 +181,7 @@ def test_other_designs(
     assert trace.best is None or problem.feasible_value(trace.best) == trace.value
 
 
+@pytest.mark.ci
 def test_settled_methods_begin_again_and_stop_at_last() -> None:
     """A space of few configurations: all have been asked for long before the samples are used
     up."""
@@ -189,6 +191,7 @@ def test_settled_methods_begin_again_and_stop_at_last() -> None:
     assert trace.value == solve_exact(tiny).value
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     "name", ["random", "nevergrad-cma", "pymoo-ga", "optuna-tpe", "policy-gradient", "exhaustive"]
 )
