@@ -19,30 +19,30 @@ from ithaca.files.numbers import number
 @calls(build_hardware)
 def build(ask: Callable[..., Build | NetworkBuild], *, as_json: AsJson = False) -> None:
     """``ithaca build``."""
-    found = ask()
+    built = ask()
     if as_json:
-        print_document(found.document)
+        print_document(built.document)
     else:
-        print_build(found)
-    if not found.right:
+        print_build(built)
+    if not built.right:
         raise typer.Exit(NOTHING_FOUND)
 
 
-def print_build(found: Build | NetworkBuild) -> None:
+def print_build(built: Build | NetworkBuild) -> None:
     """Print what happened."""
-    if isinstance(found, NetworkBuild):
-        for name, each in found.builds.items():
+    if isinstance(built, NetworkBuild):
+        for name, each in built.builds.items():
             say(f"== {name}")
             print_build(each)
         return
-    for line in found.lines:
+    for line in built.lines:
         say(line)
-    made = found.resources
+    made = built.resources
     if made is None:
         return
     rows = [
-        ("DSP48E2", number(found.expected.dsp), made.dsp),
-        ("BRAM18", number(found.expected.bram18k), made.bram18k),
+        ("DSP48E2", number(built.expected.dsp), made.dsp),
+        ("BRAM18", number(built.expected.bram18k), made.bram18k),
         ("LUT", "–", made.lut),
         ("of them memory", "–", made.lutram),
         ("FF", "–", made.ff),

@@ -15,7 +15,7 @@ from ithaca.commands.api.codesign_result import CodesignResult
 from ithaca.commands.api.codesign_study import CodesignStudy
 from ithaca.commands.api.options import Written
 from ithaca.commands.codesign_display import print_codesign, print_codesign_study
-from ithaca.commands.conclusion import Told, conclude
+from ithaca.commands.conclusion import OutputOptions, conclude
 from ithaca.commands.network_display import layer_loops, print_network
 from ithaca.commands.outcome import say
 from ithaca.commands.typed import calls
@@ -26,7 +26,7 @@ from ithaca.exports.charts.files import check_plot
 def codesign(
     ask: Callable[..., CodesignResult | CodesignStudy | NetworkResult],
     *,
-    told: Told,
+    outputs: OutputOptions,
     plot: Annotated[
         Path | None,
         Option("--plot", help="Plot the front, or energy by layer, to .png, .svg, .pdf or .html."),
@@ -45,7 +45,7 @@ def codesign(
             say("\n".join(result.remarks))
             return
         print_codesign(result)
-        if told.loops:
+        if outputs.loops:
             say("\n".join(line for network in result.networks for line in layer_loops(network)))
 
-    conclude(result, show, told, (None if result.failure else plot, result.plot))
+    conclude(result, show, outputs, (None if result.failure else plot, result.plot))

@@ -131,5 +131,5 @@ def _of_network(option: str, words: Mapping[str, Any]) -> Iterable[str]:
 
 def _files(start: str, *endings: str) -> list[str]:
     folder, name = os.path.split(start)
-    found = sorted(Path(folder or ".").glob(f"{escape(name)}*"))
-    return [start[: len(start) - len(name)] + path.name for path in found if path.suffix in endings]
+    paths = sorted(Path(folder or ".").glob(f"{escape(name)}*"))
+    return [start[: len(start) - len(name)] + path.name for path in paths if path.suffix in endings]

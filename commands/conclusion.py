@@ -31,7 +31,7 @@ class Printed:
 
 
 @dataclass(frozen=True)
-class Told(Printed):
+class OutputOptions(Printed):
     """How what a command finds is printed and written."""
 
     output: Output = None
@@ -63,16 +63,16 @@ def write_and_show(
 def conclude(
     answer: Answer,
     show: Callable[[], None],
-    told: Told,
+    outputs: OutputOptions,
     *more: tuple[Path | None, Callable[[Path], object]],
 ) -> None:
     """Write an answer to the files asked for and print it, write more of it, or say why there is
     none."""
-    print_it = partial(print_document, answer.document) if told.as_json else show
+    print_it = partial(print_document, answer.document) if outputs.as_json else show
     write_and_show(
         print_it,
-        (told.output, answer.save),
-        (told.table, lambda path: write_text_atomically(path, answer.table)),
+        (outputs.output, answer.save),
+        (outputs.table, lambda path: write_text_atomically(path, answer.table)),
     )
     for path, write in more:
         if path is not None:
@@ -82,12 +82,12 @@ def conclude(
         nothing_found(answer.failure)
 
 
-def conclude_result(result: Result, told: Told) -> None:
+def conclude_result(result: Result, outputs: OutputOptions) -> None:
     """The same of a result of one workload."""
 
     def show() -> None:
         print_result(result)
-        if told.loops and result.best is not None:
+        if outputs.loops and result.best is not None:
             say(loop_nest(result.best.problem.design, result.best.configuration))
 
-    conclude(result, show, told)
+    conclude(result, show, outputs)

@@ -184,12 +184,12 @@ def print_result(result: Result) -> None:
             f"({proof_text(best.certificate)}{as_stated(result)})"
         )
     )
-    told = [
+    figures = [
         f"{title} {show(best.metrics[name])} {unit}"
         for name, title, show, unit in WHOLE
         if name in best.metrics
     ]
-    out.print(f"           {'; '.join(told)}\n")
+    out.print(f"           {'; '.join(figures)}\n")
     for line in profile.loops(best.configuration):
         out.print(escape(line))
     if (parts := profile.breakdown(best.metrics)) is not None:
@@ -197,8 +197,8 @@ def print_result(result: Result) -> None:
         for line in parts.words:
             out.print(line)
     for statement in profile.remarks(best.configuration, best.problem.limits).statements:
-        term, _, said = statement.partition(": ")
-        out.print(escape(f"{term.lower():<11}{said}"))
+        term, _, text = statement.partition(": ")
+        out.print(escape(f"{term.lower():<11}{text}"))
     for limit in best.problem.limits:
         used = limit.used(best.metrics)
         share = f" ({percent(used / limit.bound)})" if limit.bound else ""

@@ -20,12 +20,12 @@ def evaluate(
     ask: Callable[..., EvaluatedPoints], *, printed: Printed, table: TableFile = None
 ) -> None:
     """``ithaca evaluate``."""
-    found = ask()
+    points = ask()
 
     def show() -> None:
-        console().print(Table(found.cells, left={"fits", "meets bounds"}))
-        if printed.loops and (lines := list(found.loops)):
+        console().print(Table(points.cells, left={"fits", "meets bounds"}))
+        if printed.loops and (lines := list(points.loops)):
             say("\n".join(lines))
 
-    show_it = partial(print_document, found.document) if printed.as_json else show
-    write_and_show(show_it, (table, found.save_table))
+    show_it = partial(print_document, points.document) if printed.as_json else show
+    write_and_show(show_it, (table, points.save_table))

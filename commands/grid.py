@@ -57,28 +57,28 @@ def grid(
     as_json: AsJson = False,
 ) -> None:
     """``ithaca grid``."""
-    for option, given in (("--x", x), ("--y", y), ("--metric", metric)):
-        if plot is None and given is not None:
+    for option, text in (("--x", x), ("--y", y), ("--metric", metric)):
+        if plot is None and text is not None:
             raise InputError(
-                f"{option} is '{given}' without a plot; allowed: together with --plot FILE"
+                f"{option} is '{text}' without a plot; allowed: together with --plot FILE"
             )
     if plot is not None and (x is None or y is None):
         raise InputError(
             "--plot shows two factors; allowed: together with --x and "
             "--y, such as --x t2.i --y t2.j"
         )
-    found = ask()
+    evaluated = ask()
     picture = (
         None
         if plot is None or x is None or y is None
         else (plot, x, y, METRIC if metric is None else metric)
     )
     if picture is not None:
-        found.check_plot(*picture[:3])
+        evaluated.check_plot(*picture[:3])
     # xarray, Dask and HDF5 have locks of their own: a signal is looked at between steps and chunks
     with deferred():
-        _tell(found, picture, output, as_json=as_json)
-    if found.best is None:
+        _tell(evaluated, picture, output, as_json=as_json)
+    if evaluated.best is None:
         nothing_found("no point of the grid is feasible")
 
 

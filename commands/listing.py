@@ -101,14 +101,14 @@ def print_spaces(*, table: TableFile = None, as_json: AsJson = False) -> None:
     """Hardware spaces that come with Ithaca."""
     rows, sources = [], []
     for space in list_spaces():
-        asked = [
+        goals = [
             space.objective or "",
             *(f"{name} ≤ {number(bound)}" for name, bound in space.limits.items()),
         ]
         named = (
             space.description,
             ", ".join(space.workloads) or "–",
-            ", ".join(filter(None, asked)) or "–",
+            ", ".join(filter(None, goals)) or "–",
         )
         rows.append(
             (
@@ -129,12 +129,12 @@ def print_spaces(*, table: TableFile = None, as_json: AsJson = False) -> None:
 
 
 def _quantity(quantity: HardwareQuantity) -> str:
-    shown, unit = (
+    values, unit = (
         [quantity.shown(value) for value in quantity.values],
         f" {quantity.unit}" if quantity.unit else "",
     )
-    few = len(shown) <= SHOWN_VALUES or bool(quantity.labels)
-    return f"{quantity.name}: {', '.join(shown if few else [*shown[:2], '…', shown[-1]])}{unit}"
+    few = len(values) <= SHOWN_VALUES or bool(quantity.labels)
+    return f"{quantity.name}: {', '.join(values if few else [*values[:2], '…', values[-1]])}{unit}"
 
 
 def _resource(kind: str, resource: Resource) -> str:

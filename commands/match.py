@@ -9,7 +9,7 @@ from rich.markup import escape
 from ithaca.commands.api.matching import Matches
 from ithaca.commands.api.matching import match as find_matches
 from ithaca.commands.api.options import AsJson, Output, TableFile
-from ithaca.commands.conclusion import Told, conclude
+from ithaca.commands.conclusion import OutputOptions, conclude
 from ithaca.commands.display import console
 from ithaca.commands.outcome import say
 from ithaca.commands.tables import Table
@@ -27,32 +27,34 @@ def match(
     table: TableFile = None,
 ) -> None:
     """``ithaca match``."""
-    found = ask()
-    conclude(found, lambda: show(found), Told(as_json=as_json, output=output, table=table))
+    matches = ask()
+    conclude(
+        matches, lambda: show(matches), OutputOptions(as_json=as_json, output=output, table=table)
+    )
 
 
-def show(found: Matches) -> None:
+def show(matches: Matches) -> None:
     """Print the choices, and what the published count has beyond them."""
-    out, intrinsic, (leaves, taken) = console(), found.intrinsic, found.leaves
+    out, intrinsic, (leaves, taken) = console(), matches.intrinsic, matches.leaves
     sizes = ", ".join(f"{loop}={n}" for loop, n in intrinsic.extents)
-    out.print(escape(f"{found.nest.name} ({found.nest.shown_sizes}): {found.nest}"))
+    out.print(escape(f"{matches.nest.name} ({matches.nest.shown_sizes}): {matches.nest}"))
     out.print(escape(f"on {intrinsic.name} ({sizes}): {intrinsic}"))
     published = (
-        f", {len(found.choices) + len(found.refused)} by the published count"
-        if found.refused
+        f", {len(matches.choices) + len(matches.refused)} by the published count"
+        if matches.refused
         else ""
     )
-    sets = counted(found.document["sets_of_leaves"], "set")
+    sets = counted(matches.document["sets_of_leaves"], "set")
     leaves_told = (
         f"{taken} of {leaves} leaves: {sets}"
         if taken <= leaves
         else f"{leaves} leaves, of the intrinsic {taken}"
     )
-    out.print(f"{leaves_told}; {counted(len(found.choices), 'legal choice')}{published}")
-    if found.choices:
+    out.print(f"{leaves_told}; {counted(len(matches.choices), 'legal choice')}{published}")
+    if matches.choices:
         out.print(
             Table(
-                [_cells(n, each, found) for n, each in enumerate(found.choices, 1)],
+                [_cells(n, each, matches) for n, each in enumerate(matches.choices, 1)],
                 left={"stage", "operands"},
             )
         )
@@ -60,7 +62,7 @@ def show(found: Matches) -> None:
             "words      redundant: share of the calls' work that pads; runs: runs of "
             "consecutive words that a call touches"
         )
-    for each in found.refused:
+    for each in matches.refused:
         say(f"refused    {_loops(each)}: {each.broken}")
 
 
@@ -68,16 +70,16 @@ def _loops(match: Match) -> str:
     return ", ".join(f"{index}={loop}" for index, loop in match.binding.items())
 
 
-def _cells(number: int, match: Match, found: Matches) -> list[tuple[str, str]]:
+def _cells(number: int, match: Match, matches: Matches) -> list[tuple[str, str]]:
     """What the table says of a choice."""
-    run, sizes = found.tiled(match), match.computation.sizes
+    run, sizes = matches.tiled(match), match.computation.sizes
     cells = [("", str(number))]
     if (
-        len({each.computation for each in found.choices}) > 1
-        or match.computation.output != found.nest.output
+        len({each.computation for each in matches.choices}) > 1
+        or match.computation.output != matches.nest.output
     ):
         cells.append(("stage", str(match.computation)))
-    for index, _ in found.intrinsic.extents:
+    for index, _ in matches.intrinsic.extents:
         loop = match.binding.get(index)
         padded = (
             "" if loop is None or match.padded[loop] == sizes[loop] else f" → {match.padded[loop]}"
@@ -86,7 +88,7 @@ def _cells(number: int, match: Match, found: Matches) -> list[tuple[str, str]]:
     cells.append(
         ("operands", ", ".join(f"{theirs}={ours}" for theirs, ours in match.operands.items()))
     )
-    if found.tile:
+    if matches.tile:
         cells += [("sub-problems", f"{run.subproblems:,}"), ("calls each", f"{run.calls_each:,}")]
     return [
         *cells,

@@ -13,7 +13,7 @@ from ithaca.commands.api.live_line import note
 from ithaca.commands.api.loading import load
 from ithaca.commands.api.networks import network as solve_network
 from ithaca.commands.api.options import Written
-from ithaca.commands.conclusion import Told, conclude
+from ithaca.commands.conclusion import OutputOptions, conclude
 from ithaca.commands.network_display import layer_loops, print_comparison, print_network
 from ithaca.commands.outcome import say
 from ithaca.commands.typed import calls
@@ -30,7 +30,7 @@ SHOWN_PLACES = 3
 def network(
     ask: Callable[..., NetworkResult],
     *,
-    told: Told,
+    outputs: OutputOptions,
     plot: Annotated[
         Path | None,
         Option("--plot", help="Plot layers and utilisation to .png, .svg, .pdf or .html."),
@@ -53,24 +53,24 @@ def network(
 
     def show() -> None:
         print_network(result)
-        if told.loops:
+        if outputs.loops:
             say("\n".join(layer_loops(result)))
         for other in others:
             print_comparison(result, other)
 
     report_failures(result)
-    conclude(result, show, told, (plot, lambda path: result.plot(path, others)))
+    conclude(result, show, outputs, (plot, lambda path: result.plot(path, others)))
 
 
 def _other(file: str) -> NetworkResult:
     if not file:
         raise InputError("--compare is empty; allowed: the name of a file or folder")
-    found = load(file)
-    if not isinstance(found, NetworkResult):
+    answer = load(file)
+    if not isinstance(answer, NetworkResult):
         raise InputError(
             f"--compare is {quoted(file)}, the result of one workload; allowed: of a network"
         )
-    return found
+    return answer
 
 
 def report_failures(result: NetworkResult) -> None:
@@ -79,5 +79,5 @@ def report_failures(result: NetworkResult) -> None:
     for failure in result.failures:
         places.setdefault(failure.reason, []).append(failure.place)
     for reason, failed in places.items():
-        shown, more = ", ".join(failed[:SHOWN_PLACES]), len(failed) - SHOWN_PLACES
-        note(f"failed: {shown}{f' and {more} more' if more > 0 else ''}: {reason}")
+        first, more = ", ".join(failed[:SHOWN_PLACES]), len(failed) - SHOWN_PLACES
+        note(f"failed: {first}{f' and {more} more' if more > 0 else ''}: {reason}")

@@ -66,7 +66,7 @@ def print_network(result: NetworkResult) -> None:
 def fusing_lines(result: NetworkResult) -> list[str]:
     """What stays on chip between layers, what might and does not, and what that saves."""
     terms = (statement.partition(": ") for statement in kept_statements(result))
-    return [f"{term.lower():<10} {said}" for term, _, said in terms]
+    return [f"{term.lower():<10} {text}" for term, _, text in terms]
 
 
 def print_comparison(result: NetworkResult, other: NetworkResult) -> None:
@@ -88,10 +88,10 @@ def print_comparison(result: NetworkResult, other: NetworkResult) -> None:
 
 def layer_loops(result: NetworkResult) -> list[str]:
     """The mapping of every layer as a loop nest."""
-    found = [(layer.layer.name, layer.answer) for layer in result.layers]
+    answers = [(layer.layer.name, layer.answer) for layer in result.layers]
     return [
         loop_nest(answer.problem.design, answer.configuration, f"{name}: ")
-        for name, answer in found
+        for name, answer in answers
     ]
 
 
@@ -104,10 +104,12 @@ def omission_lines(network: Network) -> list[str]:
             f"left out   {omission.operator} × {omission.count}, which is arithmetic{reason}"
         )
     for kind in (OmissionKind.ELEMENTWISE, OmissionKind.MOVEMENT):
-        found = [f"{omission.operator} × {omission.count}" for omission in network.omissions(kind)]
-        if found:
+        operators = [
+            f"{omission.operator} × {omission.count}" for omission in network.omissions(kind)
+        ]
+        if operators:
             what = "element by element" if kind is OmissionKind.ELEMENTWISE else "data movement"
-            lines.append(f"left out   {', '.join(found)} ({what})")
+            lines.append(f"left out   {', '.join(operators)} ({what})")
     return lines
 
 

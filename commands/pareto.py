@@ -12,7 +12,7 @@ from typer import Option
 from ithaca.commands.api.fronts import Front
 from ithaca.commands.api.fronts import pareto as find_front
 from ithaca.commands.api.options import AsJson, Output, TableFile, Written
-from ithaca.commands.conclusion import Told, conclude
+from ithaca.commands.conclusion import OutputOptions, conclude
 from ithaca.commands.display import console
 from ithaca.commands.tables import Table
 from ithaca.commands.typed import calls
@@ -42,7 +42,7 @@ def pareto(
     conclude(
         front,
         lambda: print_front(front),
-        Told(as_json=as_json, output=output, table=table),
+        OutputOptions(as_json=as_json, output=output, table=table),
         (plot, front.plot),
     )
 

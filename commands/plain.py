@@ -9,16 +9,16 @@ from importlib import import_module
 from ithaca.commands.api.answers import Result, Wrote
 from ithaca.commands.api.live_line import tell
 from ithaca.commands.api.options import AsJson
-from ithaca.commands.conclusion import Told, conclude_result
+from ithaca.commands.conclusion import OutputOptions, conclude_result
 from ithaca.commands.outcome import nothing_found, print_document, say
 from ithaca.commands.typed import calls
 from ithaca.files.errors import NothingFoundError
 
 
 def _result() -> Callable[..., None]:
-    def command(ask: Callable[..., Result], *, told: Told) -> None:
+    def command(ask: Callable[..., Result], *, outputs: OutputOptions) -> None:
         """Tell a result."""
-        conclude_result(ask(), told)
+        conclude_result(ask(), outputs)
 
     return command
 

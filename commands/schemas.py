@@ -25,8 +25,8 @@ def schema(kind: str) -> dict[str, Any]:
         known[family.document] = partial(json_schema, result_model(family))
         known |= family.inputs
     known |= {**READ, **WRITTEN}
-    found = known[parse_choice("document", kind, known)]()
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **found}
+    body = known[parse_choice("document", kind, known)]()
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **body}
 
 
 def _of(place: str, name: str) -> Made:

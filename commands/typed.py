@@ -40,14 +40,14 @@ def as_typed(command: Callable[..., object]) -> Callable[..., object]:
     """A command as typer takes it. A path may not be empty, and no two files to write may be
     one."""
     called: Callable[..., object] | None = getattr(command, "calls", None)
-    asked = () if called is None else declared(called)
+    shared = () if called is None else declared(called)
     own = tuple(
-        option for option in declared(command) if option.name not in {o.name for o in asked}
+        option for option in declared(command) if option.name not in {o.name for o in shared}
     )
-    options = sorted((*asked, *own), key=lambda option: not isinstance(option.info, ArgumentInfo))
+    options = sorted((*shared, *own), key=lambda option: not isinstance(option.info, ArgumentInfo))
     paths = [option for option in options if _is_path(option.hint)]
     marks = ((option, mark) for option in options for mark in get_args(option.hint))
-    written = {option.name: mark for option, mark in marks if isinstance(mark, Written)}
+    outputs_by_name = {option.name: mark for option, mark in marks if isinstance(mark, Written)}
 
     @wraps(command)
     def run(context: Context, **words: Any) -> object:
@@ -57,17 +57,17 @@ def as_typed(command: Callable[..., object]) -> Callable[..., object]:
         outputs = {
             option.spelled: words[option.name]
             for option in options
-            if option.name in written and words[option.name]
+            if option.name in outputs_by_name and words[option.name]
         }
         _refuse_one_file(outputs)
         if command.__name__ != "refine":  # what improves a result may take its place
             inputs = (
                 option
                 for option in options
-                if option.name not in written and option.spelled != "--start"
+                if option.name not in outputs_by_name and option.spelled != "--start"
             )
             _refuse_inputs({option.spelled: words[option.name] for option in inputs}, outputs)
-        for name, mark in written.items():
+        for name, mark in outputs_by_name.items():
             if mark.check is not None and words[name] is not None:
                 mark.check(words[name])
         typed = {
@@ -78,7 +78,7 @@ def as_typed(command: Callable[..., object]) -> Callable[..., object]:
         if called is None:
             return command(**gathered(command, words, typed))
         ask = partial(
-            called, **{option.name: typed[option.name] for option in asked if option.name in typed}
+            called, **{option.name: typed[option.name] for option in shared if option.name in typed}
         )
         return command(
             ask, **gathered(command, {option.name: words[option.name] for option in own}, typed)
@@ -122,14 +122,14 @@ def _path(option: str, text: str) -> Path:
     return Path(text)
 
 
-def _refuse_inputs(read: dict[str, Any], written: dict[str, Path]) -> None:
+def _refuse_inputs(read: dict[str, Any], outputs: dict[str, Path]) -> None:
     """Refuse that a file written replaces one that is read."""
     places = {
         Path(os.path.realpath(w)): w
         for w in read.values()
         if isinstance(w, str | Path) and _is_file(w)
     }
-    for option, path in written.items():
+    for option, path in outputs.items():
         if Path(os.path.realpath(path)) in places:
             raise InputError(f"{option} is '{path}', which is read; allowed: another file")
 
@@ -141,10 +141,10 @@ def _is_file(word: str | Path) -> bool:
         return False
 
 
-def _refuse_one_file(written: dict[str, Path]) -> None:
+def _refuse_one_file(outputs: dict[str, Path]) -> None:
     """Refuse that one file written replaces another; devices and pipes take several."""
     places: dict[Path, str] = {}
-    for option, path in written.items():
+    for option, path in outputs.items():
         place = Path(os.path.realpath(path))
         if place in places and (path.is_file() or not path.exists()):
             raise InputError(f"{option} is '{path}', like {places[place]}; allowed: another file")

@@ -23,8 +23,8 @@ def verify(ask: Callable[..., Verification], *, as_json: AsJson = False) -> None
         say(str(check))
         sys.stdout.flush()
 
-    found = ask(hear=None if as_json else tell)
+    verification = ask(hear=None if as_json else tell)
     if as_json:
-        print_document(found.document)
-    if not found.confirmed:
+        print_document(verification.document)
+    if not verification.confirmed:
         raise typer.Exit(NOTHING_FOUND)

@@ -12,7 +12,7 @@ from typer import Option
 from ithaca.commands.api.options import AsJson, Output, TableFile, Written
 from ithaca.commands.api.studies import Study
 from ithaca.commands.api.studies import whatif as run_study
-from ithaca.commands.conclusion import Told, conclude
+from ithaca.commands.conclusion import OutputOptions, conclude
 from ithaca.commands.display import console
 from ithaca.commands.tables import Table
 from ithaca.commands.typed import calls
@@ -39,7 +39,7 @@ def whatif(
     conclude(
         study,
         lambda: print_study(study),
-        Told(as_json=as_json, output=output, table=table),
+        OutputOptions(as_json=as_json, output=output, table=table),
         (plot, study.plot),
     )
 

@@ -132,7 +132,7 @@ class Tool:
     """Every reason, in plain words, why it can take no configuration of a nest, and why not a
     configuration."""
     obstacles: Callable[[Any], tuple[str, ...]]
-    written: Callable[[Any], Mapping[str, str]]
+    files: Callable[[Any], Mapping[str, str]]
     """The files of a configuration that nothing speaks against: content by name."""
     builds: str = ""
     """What runs the tool on a ``$folder`` of these files in ``$here``: in words, and for a shell;
@@ -154,4 +154,4 @@ class Tool:
         if reasons := self.obstacles(configuration):
             design = f"{configuration.nest}, design {configuration.name}"
             raise InputError(f"{self.cannot} {design}: {'; '.join(reasons)}")
-        return self.written(configuration)
+        return self.files(configuration)

@@ -68,8 +68,8 @@ def export_layers(tool: Tool, layers: Sequence[ExportedLayer]) -> Mapping[str, s
 def _readme(tool: Tool, layers: Sequence[ExportedLayer], folders: Sequence[str]) -> str:
     """The figures of all layers, of one run each, and how to go on."""
     metrics = [layer.configuration.metrics for layer in layers]
-    shown = [name for name in FIGURES if name in metrics[0]]
-    headings = (*HEADINGS, *(f"{name} ({METRICS[name].unit})" for name in shown))
+    figures = [name for name in FIGURES if name in metrics[0]]
+    headings = (*HEADINGS, *(f"{name} ({METRICS[name].unit})" for name in figures))
     table = [headings, ("---",) * len(headings)]
     for layer, folder, own in zip(layers, folders, metrics, strict=True):
         table.append(
@@ -78,7 +78,7 @@ def _readme(tool: Tool, layers: Sequence[ExportedLayer], folders: Sequence[str])
                 str(layer.count),
                 folder,
                 layer.configuration.name,
-                *(number(own[x]) for x in shown),
+                *(number(own[x]) for x in figures),
             )
         )
     return template("layers.md.txt").format(

@@ -23,7 +23,7 @@ from benchmarks.paper.experiment import (
 )
 from benchmarks.paper.files import file_names, write_experiment
 from ithaca import cli
-from ithaca.commands.api.keywords import Given
+from ithaca.commands.api.keywords import StatedOptions
 from ithaca.commands.api.live_line import LiveLine
 from ithaca.commands.api.options import WRITTEN, RandomSeed
 from ithaca.commands.display import console
@@ -74,7 +74,7 @@ def experiment(
             help="Seconds of each run of a method (figures 7 and 8), of each search for several arrays (table 6, figure 15).",
         ),
     ] = None,
-    given: Given,
+    given: StatedOptions,
 ) -> None:
     """Remake a table or figure of the Odyssey paper against proven optima: table (CSV), plot,
     claims (JSON)."""

@@ -84,8 +84,8 @@ class Answer(ABC):
         from ithaca.exports.report.cell import chart_cell
 
         table = self.to_dataframe()
-        shown = [name for name in table if name in SHOWN or name.startswith("objectives.")]
-        return chart_cell(self.headline, self.picture, table[shown or list(table)]._repr_html_())
+        columns = [name for name in table if name in SHOWN or name.startswith("objectives.")]
+        return chart_cell(self.headline, self.picture, table[columns or list(table)]._repr_html_())
 
     @property
     def picture(self) -> Chart | None:
@@ -152,9 +152,9 @@ class Answer(ABC):
         return text
 
     @classmethod
-    def of(cls, found: Any, **more: Any) -> Self:
+    def of(cls, answer: Any, **more: Any) -> Self:
         """The answer that engines found, with all that an answer can do."""
-        values = {each.name: getattr(found, each.name) for each in fields(found)}
+        values = {each.name: getattr(answer, each.name) for each in fields(answer)}
         return cls(**{**values, **more})
 
 
@@ -205,8 +205,8 @@ class Result(Answer, results.Result):
     @property
     def headline(self) -> str:
         what = f"{profile_of(self.problem.design).title}, on {self.platform_name}"
-        found = "" if self.best is None else f", design {self.best.design}"
-        return f"{what}{found}: {_told(self.objective.text, self.value, self.certificate.told)}"
+        design = "" if self.best is None else f", design {self.best.design}"
+        return f"{what}{design}: {_told(self.objective.text, self.value, self.certificate.told)}"
 
     def _repr_html_(self) -> str:
         from ithaca.exports.report.cell import result_cell
@@ -259,10 +259,10 @@ class Result(Answer, results.Result):
             return ""
         if not all(s.certificate.status is Status.INFEASIBLE for s in self.designs):
             return self.certificate.failure
-        found = [shortfall for solution in self.designs for shortfall in solution.shortfalls]
+        shortfalls = [shortfall for solution in self.designs for shortfall in solution.shortfalls]
         return (
             "infeasible: "
-            f"{why_infeasible([solution.problem for solution in self.designs], found)}"
+            f"{why_infeasible([solution.problem for solution in self.designs], shortfalls)}"
             f"{as_stated(self)}"
         )
 
@@ -289,9 +289,9 @@ class NetworkResult(StudyAnswer, networks.NetworkResult):
 
     @property
     def headline(self) -> str:
-        asked = self.request
-        what = f"{self.network.name} {asked.label}, {self.mode}, on {asked.place}"
-        return f"{what}: {_told(asked.objective.text, self.value, self.status)}"
+        question = self.request
+        what = f"{self.network.name} {question.label}, {self.mode}, on {question.place}"
+        return f"{what}: {_told(question.objective.text, self.value, self.status)}"
 
     @property
     def status(self) -> str:
@@ -354,12 +354,12 @@ class NetworkResult(StudyAnswer, networks.NetworkResult):
         return save_plot(network_chart([self, *compare]), path)
 
 
-def loop_text(found: Solution) -> str:
+def loop_text(solution: Solution) -> str:
     """The configuration of a solution as a loop nest; loops of one iteration are left out."""
     return (
         ""
-        if found.configuration is None
-        else "\n".join(profile_of(found.problem.design).loops(found.configuration))
+        if solution.configuration is None
+        else "\n".join(profile_of(solution.problem.design).loops(solution.configuration))
     )
 
 

@@ -125,14 +125,14 @@ def codesign(
 ) -> CodesignResult | CodesignStudy | NetworkResult:
     """Choose an accelerator and every layer's mapping together, and prove that no other of the
     space is better."""
-    found = space if isinstance(space, HardwareSpace) else find_space(str(space))
+    chosen_space = space if isinstance(space, HardwareSpace) else find_space(str(space))
     if divisors_only:
-        found = _without_padding(found)
+        chosen_space = _without_padding(chosen_space)
     if workload and workloads:
         raise InputError("--workload is given beside workloads; allowed: one of them")
-    own = workloads or workload or _beside(space, found.workloads)
+    own = workloads or workload or _beside(space, chosen_space.workloads)
     named = [own] if not isinstance(own, Sequence | Mapping) or isinstance(own, str) else own
-    own_search = module_of("ithaca.commands.families", found.accelerator.family, "splitting")
+    own_search = module_of("ithaca.commands.families", chosen_space.accelerator.family, "splitting")
     if own_search is not None:
         refused = {
             "--limit": limit,
@@ -142,27 +142,27 @@ def codesign(
             "--results": results,
             "--scheduler": scheduler,
         }
-        if given := [name for name, value in refused.items() if value] + (
+        if ignored := [name for name, value in refused.items() if value] + (
             ["--method"] if method != PROOF else []
         ):
             raise InputError(
-                f"{given[0]} does not go with space {found.name}; allowed: "
-                f"one search, without {given[0]}"
+                f"{ignored[0]} does not go with space {chosen_space.name}; allowed: "
+                f"one search, without {ignored[0]}"
             )
         split: NetworkResult = own_search.split_device(
-            found,
+            chosen_space,
             list(named),
             several(layers),
-            _minimised(found, objective, None)[0],
+            _minimised(chosen_space, objective, None)[0],
             search.options,
         )
         return split
     extents = parse_sizes(sizes or {})
     question = make_question(
-        found,
+        chosen_space,
         find_workloads(named, several(layers), extents),
-        _minimised(found, objective, objectives),
-        _limits(found, limit),
+        _minimised(chosen_space, objective, objectives),
+        _limits(chosen_space, limit),
     )
     nests = [name for name, _ in weighted(named) if name in workload_names()]
     for name in nests:
@@ -201,9 +201,9 @@ def codesign(
         )
         if vary:
 
-            def solve(asked: Question) -> CodesignResult:
+            def solve(varied: Question) -> CodesignResult:
                 return CodesignResult.of(
-                    searches.codesign(asked, replace(options, search=budget.share()), bank)
+                    searches.codesign(varied, replace(options, search=budget.share()), bank)
                 )
 
             return run_codesign_study(question, vary, solve)
@@ -259,17 +259,17 @@ def _minimised(
     return tuple(texts)
 
 
-def _limits(space: HardwareSpace, given: Limits) -> dict[str, Fraction]:
+def _limits(space: HardwareSpace, changes: Limits) -> dict[str, Fraction]:
     """The space's limits with those given in their place; ``none`` drops one."""
-    found: dict[str, Fraction] = dict(space.limits)
-    for name, bound in parse_limits(given or []).items():
+    limits: dict[str, Fraction] = dict(space.limits)
+    for name, bound in parse_limits(changes or []).items():
         if bound is None:
-            found.pop(name, None)
+            limits.pop(name, None)
         elif isinstance(bound, Fraction):
-            found[name] = bound
+            limits[name] = bound
         else:
             raise InputError(
                 f"--limit: {quoted(name)} is a share; allowed: a number, as "
                 "spaces have no totals to share"
             )
-    return found
+    return limits

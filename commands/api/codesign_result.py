@@ -36,8 +36,8 @@ class CodesignResult(StudyAnswer, results.CodesignResult):
 
     @property
     def headline(self) -> str:
-        asked = ", ".join(objective.text for objective in self.question.objectives)
-        what = f"{self.question.space.name} for {', '.join(self.question.workloads)}: {asked}"
+        objectives = ", ".join(objective.text for objective in self.question.objectives)
+        what = f"{self.question.space.name} for {', '.join(self.question.workloads)}: {objectives}"
         if len(self.question.objectives) > 1:
             return f"{what}: {counted(len(self.front), 'point')} of the front ({self.status})"
         value = "" if self.value is None else f" {number(self.value)}"
@@ -94,11 +94,11 @@ class CodesignResult(StudyAnswer, results.CodesignResult):
         workload, _, name = (layer or "").rpartition(":")
         own = [network for network in self.networks if workload in ("", network.network.name)]
         names = [(network, each.layer.name) for network in own for each in network.layers]
-        found = [network for network, each in names if layer is None or each == name]
-        if not found:
+        matching = [network for network, each in names if layer is None or each == name]
+        if not matching:
             known = among(layer, [each for _, each in names] or self.question.workloads)
             raise InputError(f"--layer is {quoted(layer)}{known}")
-        return found[0]
+        return matching[0]
 
     @property
     def failure(self) -> str:
@@ -122,15 +122,15 @@ class CodesignResult(StudyAnswer, results.CodesignResult):
 
         space, columns = self.question.space, dict[str, Any]()
         for quantity in space.quantities:
-            values = [hardware_fields(space, found.point)[quantity.name] for found in self.front]
+            values = [hardware_fields(space, point.point)[quantity.name] for point in self.front]
             columns[quantity.name] = "point", values, {"units": quantity.unit}
         for name, metric in space.units.items():
-            taken = [float(found.costs[name]) for found in self.front]
+            taken = [float(point.costs[name]) for point in self.front]
             columns[name] = "point", taken, {"units": metric.unit, "long_name": metric.meaning}
         texts = [objective.text for objective in self.question.objectives]
         columns["objectives"] = (
             ("point", "objective"),
-            [list(map(float, found.values)) for found in self.front],
+            [list(map(float, point.values)) for point in self.front],
         )
         return xr.Dataset(
             columns, {"point": range(len(self.front)), "objective": texts}, {"title": self.headline}

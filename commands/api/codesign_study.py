@@ -52,14 +52,14 @@ class CodesignStudy(StudyAnswer):
     @property
     def title(self) -> str:
         """What was asked, for people."""
-        asked = self.first.question
-        return f"{asked.space.name} for {', '.join(asked.workloads)}"
+        question = self.first.question
+        return f"{question.space.name} for {', '.join(question.workloads)}"
 
     @property
     def provenance(self) -> Mapping[str, str]:
         """What was fixed, for people."""
-        asked = self.first.question
-        return {"space": asked.space.name, "workloads": ", ".join(asked.workloads)}
+        question = self.first.question
+        return {"space": question.space.name, "workloads": ", ".join(question.workloads)}
 
     @property
     def first(self) -> CodesignResult:
@@ -74,10 +74,10 @@ class CodesignStudy(StudyAnswer):
     def statements(self) -> tuple[str, ...]:
         """What is best where, one statement a line."""
         texts = {point.question.objectives[0].text for point in self.points.values()}
-        told = [f"Study: {self.headline[:-1]}{as_stated(self)})."]
+        lines = [f"Study: {self.headline[:-1]}{as_stated(self)})."]
         if len(texts) == 1:
-            told += grid_statements(texts.pop(), self.axes, self.cells)
-        return tuple(told)
+            lines += grid_statements(texts.pop(), self.axes, self.cells)
+        return tuple(lines)
 
     @property
     def texts(self) -> set[str]:
@@ -192,13 +192,13 @@ def run_codesign_study(
         *(_axis(question, name, values) for name, values in named_values(vary)), strict=True
     )
     check_axes(axes)
-    found: dict[Index, CodesignResult] = {}
+    points: dict[Index, CodesignResult] = {}
     for index in visits(axes):
-        asked = question
+        varied = question
         for axis, change, place in zip(axes, changes, index, strict=True):
-            asked = change(asked, axis.values[place])
-        found[index] = solve(asked)
-    return CodesignStudy(axes, {index: found[index] for index in indices(axes)})
+            varied = change(varied, axis.values[place])
+        points[index] = solve(varied)
+    return CodesignStudy(axes, {index: points[index] for index in indices(axes)})
 
 
 def read_codesign_study(document: Any, path: Path) -> CodesignStudy:
@@ -228,10 +228,10 @@ def read_codesign_study(document: Any, path: Path) -> CodesignStudy:
         study = CodesignStudy(axes, dict(zip(places, points, strict=True)), str(path))
         check_same(document, study.document, "")
         for count, (index, point) in enumerate(study.points.items()):
-            asked = first
+            varied = first
             for axis, change, place in zip(axes, changes, index, strict=True):
-                asked = change(asked, axis.values[place])
-            if asked != point.question:
+                varied = change(varied, axis.values[place])
+            if varied != point.question:
                 raise InputError(f"points[{count}].at is not what it asks: {EDITED}")
     except InputError as error:
         raise refuse(path, error) from None
@@ -239,28 +239,28 @@ def read_codesign_study(document: Any, path: Path) -> CodesignStudy:
 
 
 def _axis(
-    question: Question, name: str, given: Sequence[Any]
+    question: Question, name: str, choices: Sequence[Any]
 ) -> tuple[StudyAxis, Callable[[Question, Any], Question]]:
     """What is varied, and how a value is put into a question."""
     space, at = question.space, f"--vary {quoted(name)}"
     plain = name.removeprefix(WEIGHT)
     if name.startswith(WEIGHT) and plain in question.workloads:
-        weights = tuple(positive_weight(plain, value) for value in given)
+        weights = tuple(positive_weight(plain, value) for value in choices)
         return StudyAxis(
             name, weights, tuple(map(json_number, weights))
         ), lambda q, weight: _weighted(q, plain, weight)
     quantity = next((each for each in space.quantities if each.name == name), None)
     if quantity is not None:
         allowed = {quantity.shown(value): value for value in quantity.values}
-        if unknown := [str(value) for value in given if str(value) not in allowed]:
+        if unknown := [str(value) for value in choices if str(value) not in allowed]:
             raise InputError(f"{at} is {quoted(unknown[0])}{among(unknown[0], allowed)}")
-        values = tuple(allowed[str(value)] for value in given)
+        values = tuple(allowed[str(value)] for value in choices)
         labels = tuple(map(quantity.shown, values)) if quantity.labels else values
         return StudyAxis(name, values, labels, quantity.unit), lambda q, value: _fixed(
             q, name, value
         )
     if name == "objective":
-        texts = tuple(map(str, given))
+        texts = tuple(map(str, choices))
         return StudyAxis(name, texts), lambda q, text: make_question(
             q.space, q.works, [text], _bounds(q)
         )
@@ -275,12 +275,12 @@ def _axis(
             f"{at} is unknown; allowed: limits {', '.join(known)}; {', '.join(others)}"
             f"{meant(name, (*known, *others))}"
         )
-    bounds = tuple(parse_upper(name, value, "--vary: ") for value in given)
+    bounds = tuple(parse_upper(name, value, "--vary: ") for value in choices)
     if not all(isinstance(bound, Fraction) for bound in bounds):
-        raise InputError(f"{at} is {quoted(str(given[0]))}; allowed: numbers")
-    shown = tuple(json_number(bound) for bound in bounds if isinstance(bound, Fraction))
+        raise InputError(f"{at} is {quoted(str(choices[0]))}; allowed: numbers")
+    numbers = tuple(json_number(bound) for bound in bounds if isinstance(bound, Fraction))
     axis = StudyAxis(
-        f"{name}_limit", bounds, shown, metric_of(question, name).unit, f"upper limit of {name}"
+        f"{name}_limit", bounds, numbers, metric_of(question, name).unit, f"upper limit of {name}"
     )
     return axis, lambda q, bound: make_question(
         q.space, q.works, [o.text for o in q.objectives], _bounds(q) | {name: bound}

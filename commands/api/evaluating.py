@@ -9,7 +9,7 @@ from typing import Annotated
 from typer import Argument, Option
 
 from ithaca.commands.api.answers import Answer, Result
-from ithaca.commands.api.keywords import asked_by, public
+from ithaca.commands.api.keywords import family_of_options, public
 from ithaca.commands.api.loading import is_result, opened_layers, solutions_of
 from ithaca.commands.api.options import LayerName
 from ithaca.commands.api.points import EvaluatedPoints, evaluated, points_of
@@ -74,8 +74,8 @@ def evaluate(
         if isinstance(source, Answer) or (
             not isinstance(source, LoopNest) and is_result(str(source))
         ):
-            for option, given in stated.items():
-                if given is not None:
+            for option, text in stated.items():
+                if text is not None:
                     raise InputError(
                         f"{option} cannot be given with a result, which states "
                         "its own; allowed with a workload"
@@ -84,7 +84,7 @@ def evaluate(
             return evaluated(solutions_of(opened))
         if layer is not None:
             raise InputError(f"--layer is {quoted(layer)}; allowed with a network's result")
-    family = asked_by({} if arch is None else {"arch": "--arch"})
+    family = family_of_options({} if arch is None else {"arch": "--arch"})
     answer: EvaluatedPoints = points_of(family).read(
         source, points, arch=arch, dtype=dtype, edition=edition, sums=sums
     )

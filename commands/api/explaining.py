@@ -13,7 +13,7 @@ from typing import Annotated, Any
 from typer import Option
 
 from ithaca.commands.api.codesign_result import CodesignResult
-from ithaca.commands.api.keywords import Given, public
+from ithaca.commands.api.keywords import StatedOptions, public
 from ithaca.commands.api.live_line import LiveLine
 from ithaca.commands.api.loading import Opened, Studied, answer_of
 from ithaca.commands.api.options import LayerName, Quick, ResultFile, TimeLimit
@@ -233,38 +233,38 @@ def explain(
     ] = None,
     quick: Quick = False,
     time_limit: TimeLimit = None,
-    given: Given,
+    stated: StatedOptions,
 ) -> Words:
     """Explain a result: what limits it, what it could reach, and what to change first."""
-    search, found, solution = (
-        parse_changes(time_limit, given, quick=quick),
+    search, answer, solution = (
+        parse_changes(time_limit, stated, quick=quick),
         answer_of(result, layer),
         None,
     )
-    if isinstance(found, CodesignResult):
+    if isinstance(answer, CodesignResult):
         if design is not None:
             raise InputError(
                 "--design does not go with the result of a co-design; allowed: with --layer NAME"
             )
-        lines, document = explain_codesign(found, search)
-    elif isinstance(found, Studied):
-        refuse_changes(given, "a front or a what-if study", "without it")
-        lines, document = [*found.statements], {"schema": SCHEMA, "study": "explain"}
-    elif isinstance(found, NetworkResult):
-        refuse_changes(given, "the result of a whole network", "with --layer NAME")
-        explained = explain_network(found)
+        lines, document = explain_codesign(answer, search)
+    elif isinstance(answer, Studied):
+        refuse_changes(stated, "a front or a what-if study", "without it")
+        lines, document = [*answer.statements], {"schema": SCHEMA, "study": "explain"}
+    elif isinstance(answer, NetworkResult):
+        refuse_changes(stated, "the result of a whole network", "with --layer NAME")
+        explained = explain_network(answer)
         lines, document = (
-            [*network_statements(found, explained)],
-            network_explanation_document(found, explained),
+            [*network_statements(answer, explained)],
+            network_explanation_document(answer, explained),
         )
     else:
         try:
-            explanation = explain_result(found, design, search)
+            explanation = explain_result(answer, design, search)
         except InputError as error:
-            raise InputError(f"{found.source}: {error}") from None
-        lines, document = statements(found, explanation), explanation_document(found, explanation)
+            raise InputError(f"{answer.source}: {error}") from None
+        lines, document = statements(answer, explanation), explanation_document(answer, explanation)
         solution = explanation.solution
-    return Words(tuple(lines), document | {"statements": lines}, found, solution)
+    return Words(tuple(lines), document | {"statements": lines}, answer, solution)
 
 
 def explain_codesign(
@@ -301,15 +301,17 @@ def explain_codesign(
     return lines, document | document_of_changes(tried)
 
 
-def refuse_changes(given: Given, what: str, allowed: str) -> None:
+def refuse_changes(stated: StatedOptions, what: str, allowed: str) -> None:
     """Refuse options on what to change first, where nothing is changed."""
-    if other := min(given & {"--design", "--around", "--time-limit", "--quick"}, default=None):
+    if other := min(stated & {"--design", "--around", "--time-limit", "--quick"}, default=None):
         raise InputError(f"{other} does not go with {what}; allowed: {allowed}")
 
 
-def parse_changes(time_limit: float | None, given: Given, *, quick: bool) -> SolveOptions | None:
+def parse_changes(
+    time_limit: float | None, stated: StatedOptions, *, quick: bool
+) -> SolveOptions | None:
     """How far to search for what to change first; None if that is to be left out."""
-    if quick and "--time-limit" in given:
+    if quick and "--time-limit" in stated:
         raise InputError("--time-limit cannot be given with --quick, which solves nothing")
     search = parse_search(time_limit)
     return None if quick else search

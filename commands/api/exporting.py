@@ -70,41 +70,43 @@ def export(
     cycles of the closed form. Raises `InputError` if the target cannot take a
     configuration (and ``nearest`` is not asked for).
     """
-    name, found = parse_choice("--to", to, TARGETS), opened(result, layer)
+    name, answer = parse_choice("--to", to, TARGETS), opened(result, layer)
     for option, value in (("--accumulator", accumulator), ("--memory", memory)):
         if value is not None and name != "rtl":
             raise InputError(f"{option} does not go with --to {name}; allowed: --to rtl")
-    if isinstance(found, CodesignResult):
-        return _export_accelerator(name, found, output, nearest=nearest)
+    if isinstance(answer, CodesignResult):
+        return _export_accelerator(name, answer, output, nearest=nearest)
     target = TARGETS[name]
     if name == "rtl":
         target = rtl_tool(accumulator, parse_choice("--memory", memory or STREAM, MEMORIES))
-    if isinstance(found, NetworkResult):
-        design = found.layers[0].answer.problem.design
-        files = _layer_files(_tool(name, target, design, nearest=nearest), found, nearest)
+    if isinstance(answer, NetworkResult):
+        design = answer.layers[0].answer.problem.design
+        files = _layer_files(_tool(name, target, design, nearest=nearest), answer, nearest)
         write_folder(output, files)
         folders = counted(len({path.split("/")[0] for path in files if "/" in path}), "folder")
         how = "the nearest that can be taken" if nearest else "the result's configurations"
-        return Wrote(output, f"{counted(len(found.layers), 'layer')} in {folders} ({TABLE}), {how}")
-    tool = _tool(name, target, found.problem.design, nearest=nearest)
-    if never := tool.nest_obstacles(_nest(found)):  # another configuration could not help
+        return Wrote(
+            output, f"{counted(len(answer.layers), 'layer')} in {folders} ({TABLE}), {how}"
+        )
+    tool = _tool(name, target, answer.problem.design, nearest=nearest)
+    if never := tool.nest_obstacles(_nest(answer)):  # another configuration could not help
         raise InputError(f"{tool.cannot} this workload: {'; '.join(never)}")
-    reasons = _reasons(tool, found)
+    reasons = _reasons(tool, answer)
     if reasons and not nearest:
-        nest = _nest(found)
+        nest = _nest(answer)
         sizes = ",".join(f"{name}={n}" for name, n in nest.settings.items())
-        hint = _hint(tool, f"solve {nest.name} -s {sizes}", found)
-        if found.best is None:
+        hint = _hint(tool, f"solve {nest.name} -s {sizes}", answer)
+        if answer.best is None:
             raise InputError(
-                f"{found.source} holds no configuration to export{hint and ' (see --nearest)'}"
+                f"{answer.source} holds no configuration to export{hint and ' (see --nearest)'}"
             )
         raise InputError(
-            f"{tool.cannot} the best configuration of {found.source}: {'; '.join(reasons)}{hint}"
+            f"{tool.cannot} the best configuration of {answer.source}: {'; '.join(reasons)}{hint}"
         )
-    chosen, said = _choice(tool, found, nearest=bool(reasons))
+    chosen, summary = _choice(tool, answer, nearest=bool(reasons))
     files = tool.export(chosen)
     write_folder(output, files)
-    return Wrote(output, said + (remark(files, found.platform_name) if name == "rtl" else ""))
+    return Wrote(output, summary + (remark(files, answer.platform_name) if name == "rtl" else ""))
 
 
 def _tool(to: str, target: Tool, design: Design, *, nearest: bool) -> Tool:
@@ -131,14 +133,14 @@ def _edition(design: Design) -> str | float:
     return profile_of(design).attributes["edition"]
 
 
-def _nest(found: Result) -> LoopNest:
-    nest = profile_of(found.problem.design).nest
+def _nest(result: Result) -> LoopNest:
+    nest = profile_of(result.problem.design).nest
     assert nest is not None
     return nest
 
 
 def _export_accelerator(
-    to: str, found: CodesignResult, output: str | Path, *, nearest: bool
+    to: str, result: CodesignResult, output: str | Path, *, nearest: bool
 ) -> Wrote:
     """Export the best accelerator as an architecture, and the mapping of every layer where the tool
     can take it."""
@@ -147,37 +149,37 @@ def _export_accelerator(
             f"{'--nearest' if nearest else f'--to {to}'} does not go with a "
             "co-design; allowed: --to timeloop"
         )
-    if found.architecture is None:
+    if result.architecture is None:
         raise InputError(
-            f"{found.source} has no best memory hierarchy; allowed: a result that has one"
+            f"{result.source} has no best memory hierarchy; allowed: a result that has one"
         )
-    files, said = (
-        {"arch.yaml": architecture_text(found.architecture)},
+    files, summary = (
+        {"arch.yaml": architecture_text(result.architecture)},
         "arch.yaml, for ithaca map --arch",
     )
-    if _edition(found.networks[0].layers[0].answer.problem.design) == "timeloop":
-        for network in found.networks:
-            folder = "" if len(found.networks) == 1 else f"{network.network.name}/"
+    if _edition(result.networks[0].layers[0].answer.problem.design) == "timeloop":
+        for network in result.networks:
+            folder = "" if len(result.networks) == 1 else f"{network.network.name}/"
             files |= {
                 f"{folder}{name}": text
                 for name, text in _layer_files(MAPPINGS, network, nearest).items()
             }
-        said += f", and {counted(len(found.question.works), 'layer')} ({TABLE})"
+        summary += f", and {counted(len(result.question.works), 'layer')} ({TABLE})"
     write_folder(output, files)
-    return Wrote(output, said)
+    return Wrote(output, summary)
 
 
-def _layer_files(tool: Tool, found: NetworkResult, nearest: bool) -> Mapping[str, str]:
+def _layer_files(tool: Tool, result: NetworkResult, nearest: bool) -> Mapping[str, str]:
     """Every layer of a network's result as files in folders, with what says and builds all of
     them."""
-    if nearest and found.arrays:
+    if nearest and result.arrays:
         raise InputError(
-            f"--nearest does not go with --mode {found.mode}, whose layers "
+            f"--nearest does not go with --mode {result.mode}, whose layers "
             "share hardware; allowed: without it"
         )
     parts = [
-        (part.layer, Result.of(layer_result(found, part), source=part.layer.name))
-        for part in found.layers
+        (part.layer, Result.of(layer_result(result, part), source=part.layer.name))
+        for part in result.layers
     ]
     refused: dict[str, list[str]] = {}
     for layer, alone in parts:
@@ -187,7 +189,7 @@ def _layer_files(tool: Tool, found: NetworkResult, nearest: bool) -> Mapping[str
     if refused:
         each = "; ".join(f"{', '.join(names)}: {reasons}" for reasons, names in refused.items())
         hint = _hint(
-            tool, f"network {found.network.name} --mode {found.mode}", parts[0][1], " and --layer"
+            tool, f"network {result.network.name} --mode {result.mode}", parts[0][1], " and --layer"
         )
         raise InputError(f"{tool.cannot} some layers: {each}{hint or ' (see --layer)'}")
     chosen = [
@@ -199,28 +201,28 @@ def _layer_files(tool: Tool, found: NetworkResult, nearest: bool) -> Mapping[str
     )
 
 
-def _reasons(tool: Tool, found: Result) -> tuple[str, ...]:
+def _reasons(tool: Tool, result: Result) -> tuple[str, ...]:
     """Why a tool cannot take the best configuration of a result."""
     return (
         ("no configuration was found",)
-        if found.best is None
-        else tool.obstacles(tool.configured(found.best))
+        if result.best is None
+        else tool.obstacles(tool.configured(result.best))
     )
 
 
-def _hint(tool: Tool, question: str, found: Result, more: str = "") -> str:
+def _hint(tool: Tool, question: str, result: Result, more: str = "") -> str:
     """What else may be asked for; how to solve again such that the tool takes the answer, where
     that can be said."""
-    others = (s for s in found.solutions if s.configuration is not None)
+    others = (s for s in result.solutions if s.configuration is not None)
     if tool is MAPPINGS or (
         tool.cannot == RTL.cannot and all(tool.obstacles(tool.configured(s)) for s in others)
     ):
         return ""
-    asked = (
-        f"{question} --platform {found.platform_name} --dtype "
-        f"{profile_of(found.problem.design).attributes['dtype']} --for {Target.AUTOSA.value}"
+    command = (
+        f"{question} --platform {result.platform_name} --dtype "
+        f"{profile_of(result.problem.design).attributes['dtype']} --for {Target.AUTOSA.value}"
     )
-    again = f"solve again: ithaca {asked}; or " if tool is AUTOSA else ""
+    again = f"solve again: ithaca {command}; or " if tool is AUTOSA else ""
     return f" ({again}see --nearest{more})"
 
 
@@ -255,15 +257,15 @@ def _buildable(problems: Sequence[Problem]) -> Solution:
 
 def _expressible(tool: Tool, result: Result) -> tuple[Solution, str]:
     """The best of the result's configurations that a tool can express."""
-    never, found = {}, []
+    never, able = {}, []
     for solution in result.solutions:
         if solution.configuration is None:
             continue
         if reasons := tool.obstacles(tool.configured(solution)):
             never[solution.design] = reasons
         else:
-            found.append(solution)
-    best = best_solution(found)
+            able.append(solution)
+    best = best_solution(able)
     if best is None:
         each = "; ".join(f"{name}: {'; '.join(reasons)}" for name, reasons in never.items())
         raise InputError(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 from typer import Option
 
 from ithaca.commands.api.answers import StudyAnswer
-from ithaca.commands.api.keywords import Asked, public
+from ithaca.commands.api.keywords import FamilyOptions, public
 from ithaca.commands.api.live_line import LiveLine, note
 from ithaca.commands.api.options import Effort, Extents, Results, Sizes, Workload
 from ithaca.commands.api.parsing import check_sizes, parse_extents, parse_proving_method
@@ -57,11 +57,11 @@ class Front(StudyAnswer, fronts.Front):
         """Optimal if the front is proven complete, feasible if points of it are known; infeasible
         or unknown without points."""
         if self.points:
-            found = Status.OPTIMAL if self.complete else Status.FEASIBLE
+            status = Status.OPTIMAL if self.complete else Status.FEASIBLE
         else:
             narrowed = self.problems[0].feasible_among
-            found = Status.INFEASIBLE if self.complete and not narrowed else Status.UNKNOWN
-        return found.value
+            status = Status.INFEASIBLE if self.complete and not narrowed else Status.UNKNOWN
+        return status.value
 
     @property
     def failure(self) -> str:
@@ -81,9 +81,9 @@ class Front(StudyAnswer, fronts.Front):
         """What is on the front, and what one objective costs of another, one statement a line."""
         texts = [objective.text for objective in self.objectives]
         points = [(point.problem.design.name, point.values) for point in self.points]
-        told = front_statements(texts, points) if points else [f"No point: {self.failure}."]
+        lines = front_statements(texts, points) if points else [f"No point: {self.failure}."]
         many = f"{counted(len(points), 'point')} ({self.status}{as_stated(self)})"
-        return (f"Front: {self.title}, minimising {', '.join(texts)}; {many}.", *told)
+        return (f"Front: {self.title}, minimising {', '.join(texts)}; {many}.", *lines)
 
     @property
     def texts(self) -> set[str]:
@@ -95,17 +95,17 @@ class Front(StudyAnswer, fronts.Front):
         """Heading and cell of every column of the table of points."""
         texts = [objective.text for objective in self.objectives]
         limited = [n for n in limited_metrics(self.problems[0].limits) if n not in texts]
-        rows, asked = [], self.problems[0].design
+        rows, design = [], self.problems[0].design
         for place, point in enumerate(self.points, 1):
             row = [("point", str(place))]
             row += [
-                (metric_label(text, asked), number(value))
+                (metric_label(text, design), number(value))
                 for text, value in zip(texts, point.values, strict=True)
             ]
             row.append(("design", point.problem.design.name))
             row += unit_cells(point.metrics, point.problem.design.vocabulary)
             row += [
-                (metric_label(name, asked), number(point.metrics.get(name))) for name in limited
+                (metric_label(name, design), number(point.metrics.get(name))) for name in limited
             ]
             rows.append([*row, ("seconds", f"{sum(step.seconds for step in point.proof):.2f}")])
         return rows
@@ -135,7 +135,7 @@ def pareto(
         Option("--objectives", help="What to minimise: two or more expressions, e.g. latency,dsp."),
     ],
     sizes: Sizes = None,
-    asked: Asked,
+    family: FamilyOptions,
     method: Annotated[str, Option("--method", help="auto, exact or cpsat.")] = "exact",
     effort: Effort,
     max_points: Annotated[
@@ -153,28 +153,28 @@ def pareto(
     most = None if max_points is None else parse_integer("--max-points", max_points, least=1)
     threads = effort.workers
     own = parse_extents(sizes, extents)
-    nest = asked.nest(workload, own)
-    question = asked.question(workload)
+    nest = family.nest(workload, own)
+    question = family.question(workload)
     minimised = parse_objectives(objectives, question.vocabulary(nest))
     question = replace(question, objective=minimised[0])
     for remark in question.remarks(nest):
         note(remark)
-    posed = question.problems(nest)
+    problems = question.problems(nest)
     check_sizes(workload, nest, own)
     if before is not None:
         before(minimised)
     store = None if results is None else Store(Path(results), note)
     with Interrupt() as interrupt, LiveLine("building problems") as line:
         front = fronts.pareto_front(
-            posed,
+            problems,
             minimised,
             replace(search, stop=interrupt),
             max_points=most,
             method=engine,
             threads=threads,
             store=store,
-            report=lambda found, design, progress: line.show(
-                f"{found} points · {design}", progress
+            report=lambda count, design, progress: line.show(
+                f"{count} points · {design}", progress
             ),
             provenance=question.provenance(nest),
         )
@@ -182,19 +182,23 @@ def pareto(
 
 
 def parse_objectives(
-    given: str | Sequence[str | Objective], vocabulary: Mapping[str, Metric]
+    objectives: str | Sequence[str | Objective], vocabulary: Mapping[str, Metric]
 ) -> tuple[Objective, ...]:
     """Read ``--objectives``: expressions over metrics, separated by commas outside parentheses."""
-    parts = split_objectives(given)
+    parts = split_objectives(objectives)
     try:
         return fronts.check_objectives(parts, vocabulary)
     except InputError as error:
         raise InputError(f"--objectives: {str(error).removeprefix('--objective: ')}") from None
 
 
-def split_objectives(given: str | Sequence[T]) -> Sequence[str | T]:
+def split_objectives(objectives: str | Sequence[T]) -> Sequence[str | T]:
     """The parts of ``--objectives``, none of them empty."""
-    parts = [part.strip() for part in split_values(given)] if isinstance(given, str) else given
+    parts = (
+        [part.strip() for part in split_values(objectives)]
+        if isinstance(objectives, str)
+        else objectives
+    )
     if not all(parts):
         raise InputError(
             "--objectives has an empty part; allowed: expressions between commas, e.g. latency,dsp"

@@ -66,10 +66,10 @@ class Grid:
         problem, best = self.window.problem, self.best
         with self.at_work():
             counts = {name: int(self.dataset[name].sum()) for name in ("legal", "feasible")}
-        found: dict[str, Any] = {"schema": SCHEMA, "study": "grid", "design": problem.design.name}
-        found |= {"factors": dict(self.window.shape), "points": self.window.points, **counts}
+        stated: dict[str, Any] = {"schema": SCHEMA, "study": "grid", "design": problem.design.name}
+        stated |= {"factors": dict(self.window.shape), "points": self.window.points, **counts}
         value = None if best is None else problem.feasible_value(best.configuration)
-        return found | {
+        return stated | {
             "objective": problem.objective.text,
             "value": None if value is None else json_number(value),
             "best": None if best is None else {n: int(v) for n, v in best.factors.items()},
@@ -85,8 +85,8 @@ class Grid:
         chunk."""
         dataset = self.dataset
         with deferred(), LiveLine(self._doing) as line:
-            told = lambda done, total: line.show(self._doing, done=done, total=total)  # noqa: E731
-            with asked_between_chunks(dataset, told):
+            report = lambda done, total: line.show(self._doing, done=done, total=total)  # noqa: E731
+            with asked_between_chunks(dataset, report):
                 yield
 
     def save(self, path: str | Path) -> None:
@@ -143,13 +143,13 @@ def grid(
 ) -> Grid:
     """Evaluate the cost model exactly around the best configuration of a result."""
     distance = None if around is None else parse_integer("--around", around, least=0)
-    found, names = one_result(result, layer), parse_loops(loops)
-    if found.best is None or found.best.configuration is None:
-        raise InputError(f"{found.source}: best is null; allowed: a result with a configuration")
+    chosen, names = one_result(result, layer), parse_loops(loops)
+    if chosen.best is None or chosen.best.configuration is None:
+        raise InputError(f"{chosen.source}: best is null; allowed: a result with a configuration")
     try:
         window = window_around(
-            found.best.problem, found.best.configuration, distance, names, free_packs=free_packs
+            chosen.best.problem, chosen.best.configuration, distance, names, free_packs=free_packs
         )
     except InputError as error:
-        raise InputError(f"{found.source}: {error}") from None
-    return Grid(window, found.platform_name)
+        raise InputError(f"{chosen.source}: {error}") from None
+    return Grid(window, chosen.platform_name)

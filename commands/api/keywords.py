@@ -47,17 +47,17 @@ HEARD = (
 )
 
 
-class Given(frozenset[str]):
+class StatedOptions(frozenset[str]):
     """The options that were given, such as ``--platform``."""
 
 
 @dataclass(frozen=True)
-class Asked:
+class FamilyOptions:
     """The options of all families, but those that a function has itself."""
 
     words: Mapping[str, Any]
     """Those that were given, by name."""
-    given: Mapping[str, str]
+    stated: Mapping[str, str]
     """All options that were given, by name, as they are written."""
 
     def kind(self, workload: object = None) -> type[Question]:
@@ -66,10 +66,10 @@ class Asked:
         Raises `InputError` if options of another family were given, too.
         """
         known = questions()
-        found = [each for each in known if str(workload) in each.workloads]
-        kind = (*found, FAMILIES[asked_by(self.given)].question)[0]
+        kinds = [each for each in known if str(workload) in each.workloads]
+        kind = (*kinds, FAMILIES[family_of_options(self.stated)].question)[0]
         assert kind is not None
-        for name, option in sorted(self.given.items(), key=lambda pair: pair[1]):
+        for name, option in sorted(self.stated.items(), key=lambda pair: pair[1]):
             owners = [each for each in known if name in each.alone or name in option_names(each)]
             if owners and kind not in owners:
                 if (other := owners[0].selector) and other != option:
@@ -90,27 +90,27 @@ class Asked:
         """What is asked of a workload, or of networks; ``own`` are fields, None if not given."""
         kind = self.kind(workload)
         for name in ("untiled", "simd"):
-            if workload is None and name in self.given:
+            if workload is None and name in self.stated:
                 raise InputError(
-                    f"{self.given[name]} is of one loop nest; allowed: without networks, whose "
+                    f"{self.stated[name]} is of one loop nest; allowed: without networks, whose "
                     "kernel files say it"
                 )
         words = {name: self.words[name] for name in option_names(kind) & self.words.keys()}
         question = kind.read(
-            kind.options(**words), objective if "objective" in self.given else None
+            kind.options(**words), objective if "objective" in self.stated else None
         )
         return replace(
             question, **{name: value for name, value in own.items() if value is not None}
         )
 
 
-def asked_by(given: Mapping[str, str]) -> str:
+def family_of_options(options: Mapping[str, str]) -> str:
     """The family whose own option was given, or that of documents that name none."""
     return next(
         (
             name
             for name, family in FAMILIES.items()
-            if family.question is not None and family.question.selector in given.values()
+            if family.question is not None and family.question.selector in options.values()
         ),
         UNNAMED,
     )
@@ -159,22 +159,22 @@ class Declared:
 def declared(function: Callable[..., object]) -> tuple[Declared, ...]:
     """The options of a function, those of its groups among them."""
     function = unwrap(function)
-    hints, found = get_type_hints(function, include_extras=True), dict[str, list[Declared]]()
+    hints, declarations = get_type_hints(function, include_extras=True), dict[str, list[Declared]]()
     for name, parameter in signature(function).parameters.items():
         hint = hints.get(name)
         if get_origin(hint) is Annotated and parameter.kind is not Parameter.VAR_KEYWORD:
-            found[name] = [Declared(name, hint, parameter.default, name)]
+            declarations[name] = [Declared(name, hint, parameter.default, name)]
         elif is_dataclass(hint):
-            found[name] = [] if hint is Asked else _grouped(hint, name)
-    for name in [name for name, hint in hints.items() if hint is Asked]:
-        every = [o for own in found.values() for o in own]
+            declarations[name] = [] if hint is FamilyOptions else _grouped(hint, name)
+    for name in [name for name, hint in hints.items() if hint is FamilyOptions]:
+        every = [o for own in declarations.values() for o in own]
         taken = {o.name for o in every}.union(*(map(str, o.info.param_decls or ()) for o in every))
         shared: dict[str, Declared] = {}
         for option in (o for kind in questions() for o in _grouped(kind.options, name)):
             if not {option.name, option.spelled} & taken:
                 shared.setdefault(option.name, option)
-        found[name] = list(shared.values())
-    return tuple(option for own in found.values() for option in own)
+        declarations[name] = list(shared.values())
+    return tuple(option for own in declarations.values() for option in own)
 
 
 def _grouped(group: Any, name: str) -> list[Declared]:
@@ -184,21 +184,21 @@ def _grouped(group: Any, name: str) -> list[Declared]:
 
 
 def gathered(
-    function: Callable[..., object], words: Mapping[str, Any], given: Collection[str] | None = None
+    function: Callable[..., object], words: Mapping[str, Any], names: Collection[str] | None = None
 ) -> dict[str, Any]:
     """The arguments of a function that options by name are: groups put together again, and which
     were given (default: all)."""
     hints, left = get_type_hints(function, include_extras=True), dict(words)
     hints.pop("return", None)
     options = declared(function)
-    told = {o.name: o.spelled for o in options if o.name in (words if given is None else given)}
+    spelled = {o.name: o.spelled for o in options if o.name in (words if names is None else names)}
     for name, hint in hints.items():
-        if hint is Given:
-            left[name] = Given(told.values())
+        if hint is StatedOptions:
+            left[name] = StatedOptions(spelled.values())
         elif is_dataclass(hint) and isinstance(hint, type):
             named = (o.name for o in options if o.group == name)
             own = {each: left.pop(each) for each in named if each in left}
-            left[name] = Asked(own, told) if hint is Asked else hint(**own)
+            left[name] = FamilyOptions(own, spelled) if hint is FamilyOptions else hint(**own)
     return left
 
 
@@ -293,21 +293,23 @@ def _keyword(word: str, names: Mapping[str, str]) -> str:
 def _flat(function: Callable[..., object]) -> Signature:
     """The signature of a function with every option of its groups as a keyword."""
     own, options = signature(function), declared(function)
-    hints, found = get_type_hints(function, include_extras=True), []
+    hints, parameters = get_type_hints(function, include_extras=True), []
     for name, parameter in own.parameters.items():
         hint = hints.get(name)
         kind = Parameter.KEYWORD_ONLY if is_dataclass(hint) else parameter.kind
         if here := [option for option in options if option.group == name]:
-            found += [_parameter(kind, option) for option in here]
-        elif hint is not Given:
+            parameters += [_parameter(kind, option) for option in here]
+        elif hint is not StatedOptions:
             plain = get_args(hint)[0] if get_origin(hint) is Annotated else hint
-            found.append(parameter.replace(annotation=plain or Parameter.empty))
+            parameters.append(parameter.replace(annotation=plain or Parameter.empty))
     if any(option.name == "time_limit" for option in options):
-        place = len(found) - (found[-1].kind is Parameter.VAR_KEYWORD)
+        place = len(parameters) - (parameters[-1].kind is Parameter.VAR_KEYWORD)
         hears = Parameter(PROGRESS, Parameter.KEYWORD_ONLY, default=None, annotation=Hear | None)
-        found.insert(place, hears)
+        parameters.insert(place, hears)
     # what has no default comes first, and then what is given by place
-    return own.replace(parameters=found, return_annotation=hints.get("return", Signature.empty))
+    return own.replace(
+        parameters=parameters, return_annotation=hints.get("return", Signature.empty)
+    )
 
 
 def _parameter(kind: Any, option: Declared) -> Parameter:

@@ -52,8 +52,8 @@ def load(
 ) -> Opened | Matches | Answer:
     """Read a result, and check it against the model: of a workload, a network, a co-design, or a
     layer of one; a front, a what-if study, matches, a simulation, or mapped layers."""
-    found = read_answer(read_document(path), Path(path))
-    return found if layer is None else answer_of(found, layer)
+    answer = read_answer(read_document(path), Path(path))
+    return answer if layer is None else answer_of(answer, layer)
 
 
 def read_document(path: str | Path) -> Any:
@@ -103,71 +103,71 @@ def is_result(source: str) -> bool:
     return source.lower().endswith(".json") or Path(source).exists()
 
 
-def answer_of(given: str | Path | Answer, layer: str | None = None) -> Opened:
+def answer_of(source: str | Path | Answer, layer: str | None = None) -> Opened:
     """An answer, or the one in a file; of a network or a co-design the whole, or the layer that is
     named."""
-    if isinstance(given, str | Path):
-        found = load(given, layer=layer)
-        if not isinstance(found, Opened):
+    if isinstance(source, str | Path):
+        answer = load(source, layer=layer)
+        if not isinstance(answer, Opened):
             raise InputError(
-                f"{given} is a file of {type(found).__name__}; allowed: a result of a workload, or "
-                "of a network"
+                f"{source} is a file of {type(answer).__name__}; allowed: a result of a workload, "
+                "or of a network"
             )
-        return found
-    if layer is not None and isinstance(given, NetworkResult):
-        return Result.of(layer_result(given, find_layer(given, layer)), source=given.source)
-    if layer is not None and isinstance(given, CodesignResult):
-        return answer_of(given.network_of(layer), layer.rpartition(":")[2])
-    if not isinstance(given, Opened):
+        return answer
+    if layer is not None and isinstance(source, NetworkResult):
+        return Result.of(layer_result(source, find_layer(source, layer)), source=source.source)
+    if layer is not None and isinstance(source, CodesignResult):
+        return answer_of(source.network_of(layer), layer.rpartition(":")[2])
+    if not isinstance(source, Opened):
         allowed = "a Result, a NetworkResult, a CodesignResult, a Front, a Study, or a file's name"
-        raise InputError(f"result is a {type(given).__name__}; allowed: {allowed}")
+        raise InputError(f"result is a {type(source).__name__}; allowed: {allowed}")
     if layer is not None:
         raise InputError(
-            f"--layer is '{layer}', yet {given.source} is no result of a "
+            f"--layer is '{layer}', yet {source.source} is no result of a "
             "network; allowed: without --layer"
         )
-    return given
+    return source
 
 
 def opened(
-    given: str | Path | Answer, layer: str | None = None
+    source: str | Path | Answer, layer: str | None = None
 ) -> Result | NetworkResult | CodesignResult:
     """The same, for what takes configurations: fronts and studies have one at every point."""
-    found = answer_of(given, layer)
-    if isinstance(found, Studied):
-        what = "front" if isinstance(found, Front) else "what-if study"
+    answer = answer_of(source, layer)
+    if isinstance(answer, Studied):
+        what = "front" if isinstance(answer, Front) else "what-if study"
         raise InputError(
-            f"{found.source} is a {what}; allowed: a result of a workload, network or co-design; "
+            f"{answer.source} is a {what}; allowed: a result of a workload, network or co-design; "
             f"explain, report and verify take {'fronts' if what == 'front' else 'studies'}, too"
         )
-    return found
+    return answer
 
 
-def opened_layers(given: str | Path | Answer, layer: str | None = None) -> Result | NetworkResult:
+def opened_layers(source: str | Path | Answer, layer: str | None = None) -> Result | NetworkResult:
     """The same, for what takes layers: of a co-design its workload on the best accelerator, if it
     has only one."""
-    found = opened(given, layer)
-    if not isinstance(found, CodesignResult):
-        return found
-    network = found.network_of(None)
-    if len(found.networks) > 1:
+    answer = opened(source, layer)
+    if not isinstance(answer, CodesignResult):
+        return answer
+    network = answer.network_of(None)
+    if len(answer.networks) > 1:
         name = network.layers[0].layer.name
         raise InputError(
-            f"{found.source} has several workloads; allowed with it: "
+            f"{answer.source} has several workloads; allowed with it: "
             f"--layer NAME, such as --layer {name}"
         )
     return network
 
 
-def one_result(given: str | Path | Answer, layer: str | None = None) -> Result:
+def one_result(source: str | Path | Answer, layer: str | None = None) -> Result:
     """The same, for what takes the result of one workload: of a network a layer must be named."""
-    found = opened(given, layer)
-    if isinstance(found, Result):
-        return found
-    network = found if isinstance(found, NetworkResult) else found.network_of(None)
-    what, first = "a network" if network is found else "a co-design", network.layers[0].layer.name
+    answer = opened(source, layer)
+    if isinstance(answer, Result):
+        return answer
+    network = answer if isinstance(answer, NetworkResult) else answer.network_of(None)
+    what, first = "a network" if network is answer else "a co-design", network.layers[0].layer.name
     raise InputError(
-        f"{found.source} is a result of {what}; allowed with it: "
+        f"{answer.source} is a result of {what}; allowed with it: "
         f"--layer NAME, such as --layer {first}"
     )
 
@@ -184,8 +184,10 @@ def solutions_of(result: Result | NetworkResult) -> list[tuple[str, Solution]]:
             if layer.answer.configuration is not None
         ]
     else:
-        found = (solution for solution in result.solutions if solution.configuration is not None)
-        solutions = [(str(number), solution) for number, solution in enumerate(found, start=1)]
+        configured = (
+            solution for solution in result.solutions if solution.configuration is not None
+        )
+        solutions = [(str(number), solution) for number, solution in enumerate(configured, start=1)]
     if not solutions:
         raise refuse(result.source, "best and designs have no tiling; allowed: at least one point")
     return solutions

@@ -55,8 +55,8 @@ class Matches(Answer):
 
     @property
     def headline(self) -> str:
-        nest, found = self.nest, counted(len(self.choices), "choice")
-        return f"{nest.name} ({nest.shown_sizes}) on {self.intrinsic.name}: {found}"
+        nest, choices = self.nest, counted(len(self.choices), "choice")
+        return f"{nest.name} ({nest.shown_sizes}) on {self.intrinsic.name}: {choices}"
 
     @property
     def failure(self) -> str:

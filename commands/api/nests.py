@@ -40,6 +40,6 @@ def nest(
     """Make a loop nest of a statement; names that only multiply loops, such as a stride, are
     parameters."""
     inside = None if untiled is None else list(untiled)
-    given = {"name": name, "untiled": inside, "simd": simd}
-    more = {field: value for field, value in given.items() if value is not None}
+    options = {"name": name, "untiled": inside, "simd": simd}
+    more = {field: value for field, value in options.items() if value is not None}
     return statement_nest(statement, parse_extents(sizes, extents), **more)

@@ -12,7 +12,7 @@ from typing import Annotated
 from typer import Argument, Option
 
 from ithaca.commands.api.answers import NetworkResult
-from ithaca.commands.api.keywords import Asked, public
+from ithaca.commands.api.keywords import FamilyOptions, public
 from ithaca.commands.api.live_line import LiveLine, note
 from ithaca.commands.api.options import (
     OBJECTIVE,
@@ -77,7 +77,7 @@ def network(
             help="Keep on chip what one layer writes and the next reads, wherever that pays.",
         ),
     ] = False,
-    asked: Asked,
+    family: FamilyOptions,
     objective: Objective = OBJECTIVE,
     method: SteadyMethod = None,
     search: SearchOptions,
@@ -86,7 +86,7 @@ def network(
     **parameters: Extents,
 ) -> NetworkResult:
     """Solve every layer of a network, alone or on what layers share, and prove the total."""
-    kind = asked.kind()
+    kind = family.kind()
     if fuse and mode != PER_LAYER:
         raise InputError(f"--fuse does not go with --mode {mode}; allowed with: {PER_LAYER}")
     solve = solve_fused if fuse else find_mode(mode)
@@ -97,20 +97,22 @@ def network(
     if mode in ONE_SEARCH:
         _check_one_search(mode, method, search.workers, scheduler, results)
     count, what = _sharing(mode, arrays, minimise)
-    question = asked.question(None, objective, arrays=count, minimise=what)
+    question = family.question(None, objective, arrays=count, minimise=what)
     if fuse and question.unfused:
         raise InputError(f"--fuse does not go with {question.unfused}")
-    found = only_layers(find_network(str(name), parse_extents(sizes, parameters)), several(layers))
+    layered = only_layers(
+        find_network(str(name), parse_extents(sizes, parameters)), several(layers)
+    )
     for line in question.remarks(None):
         note(line)
     with _running(options, results) as running:
         interrupt, budget, free = running.search.stop, Budget(running.search), question.unrestricted
         assert interrupt is not None
         run = replace(running, search=restricted_share(budget.options, free is not None))
-        answer = NetworkResult.of(solve(found, question, run))
+        answer = NetworkResult.of(solve(layered, question, run))
         if free is None or answer.value is None or interrupt():
             return answer
-        other = solve(found, free, replace(run, search=budget.share()))
+        other = solve(layered, free, replace(run, search=budget.share()))
         if other.total is None or interrupt():
             return answer
         compared = without_restriction(answer.value, other.total.value, other.total.certificate)
@@ -136,13 +138,13 @@ def _check_one_search(
     mode_name: str, method: str | None, threads: int, scheduler: str | None, results: object
 ) -> None:
     """Refuse options that a mode could only ignore."""
-    given = {
+    used = {
         "--method": method not in (None, "exact"),
         "--threads": threads != 1,
         "--scheduler": scheduler is not None,
         "--results": results is not None,
     }
-    for option, wanted in given.items():
+    for option, wanted in used.items():
         if wanted:
             raise InputError(
                 f"{option} does not go with --mode {mode_name}, which is "

@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from ithaca.solver.engines import Method
 
 
-def parse_sizes(given: Mapping[str, object] | Sequence[str]) -> dict[str, int]:
+def parse_sizes(sizes: Mapping[str, object] | Sequence[str]) -> dict[str, int]:
     """Extents from words such as ``i=1024,j=512``, which may be given several times, or by name."""
-    if isinstance(given, Mapping):
-        return {str(name): parse_extent(str(name), value) for name, value in given.items()}
-    words = assignments("--sizes", several(given), "i=1024,j=1024")
+    if isinstance(sizes, Mapping):
+        return {str(name): parse_extent(str(name), value) for name, value in sizes.items()}
+    words = assignments("--sizes", several(sizes), "i=1024,j=1024")
     return {name: parse_extent(name, value, "--sizes: ") for name, value in words}
 
 
@@ -87,17 +87,15 @@ def parse_proving_method(name: object) -> Method:
     return Method(parse_choice("--method", name, allowed, ", which prove what they find"))
 
 
-def parse_engines(
-    method: object, given: str | Sequence[str] | None
-) -> tuple[Method, Method | None]:
+def parse_engines(method: object, pair: str | Sequence[str] | None) -> tuple[Method, Method | None]:
     """The engine to solve with; or two that prove optimality, such as ``exact,cpsat``, where they
     are given."""
     from ithaca.solver.engines import PROVERS, Method
 
     one = parse_method(method)
-    if given is None:
+    if pair is None:
         return one, None
-    text = given if isinstance(given, str) else ",".join(given)
+    text = pair if isinstance(pair, str) else ",".join(pair)
     own = {Method.EXACT.value, Method.STAGED.value}  # of designs that offer stages both are one
     names, allowed = (
         [part.strip() for part in text.split(",")],

@@ -48,20 +48,20 @@ def refine(
     search = replace(effort.options, seed=parse_integer("--seed", seed, least=0))
     most = SAMPLES if samples is None else parse_integer("--samples", samples, least=1)
     threads, loaded = effort.workers, one_result(result, layer)
-    found = dict(enumerate(loaded.designs))  # what is not reached stays as it is
+    refined = dict(enumerate(loaded.designs))  # what is not reached stays as it is
     with (
         Interrupt() as interrupt,
         LiveLine("deriving tables", [s.design for s in loaded.designs]) as line,
-        open_executor(min(threads, len(found))) as executor,
+        open_executor(min(threads, len(refined))) as executor,
     ):
         budget = Budget(replace(search, stop=interrupt))
         jobs = [partial(_refined, recorded, most) for recorded in loaded.designs]
         for index, solution in executor.results(
             jobs, lambda left: budget.share(-(-left // executor.width)), line.report
         ):
-            found[index] = solution
+            refined[index] = solution
             line.finished(index, solution)
-    solutions = tuple(found.values())
+    solutions = tuple(refined.values())
     kept = any(
         s.certificate.lower_bound == r.certificate.lower_bound
         for s, r in zip(solutions, loaded.designs, strict=True)
@@ -77,18 +77,20 @@ def refine(
 def _refined(recorded: Solution, samples: int, options: SolveOptions, report: Report) -> Solution:
     if recorded.certificate.status.proven:
         return recorded
-    found = solve_evolve(recorded.problem, options, report, recorded.configuration, samples=samples)
-    check_agreement(recorded, found)
-    return replace(found, certificate=_joined(found, recorded.certificate, options))
+    evolved = solve_evolve(
+        recorded.problem, options, report, recorded.configuration, samples=samples
+    )
+    check_agreement(recorded, evolved)
+    return replace(evolved, certificate=_joined(evolved, recorded.certificate, options))
 
 
-def _joined(found: Solution, recorded: Certificate, options: SolveOptions) -> Certificate:
+def _joined(evolved: Solution, recorded: Certificate, options: SolveOptions) -> Certificate:
     """The certificate of what was found, with the recorded bound where that is better."""
-    certificate, bound = found.certificate, recorded.lower_bound
+    certificate, bound = evolved.certificate, recorded.lower_bound
     if bound is None or (certificate.lower_bound is not None and certificate.lower_bound >= bound):
         return certificate
     return conclusion.conclude(
-        found.value,
+        evolved.value,
         bound,
         options,
         exhausted=certificate.termination is Termination.EXHAUSTED,

@@ -16,7 +16,7 @@ from ithaca.commands.api.explaining import (
     refuse_changes,
     statements,
 )
-from ithaca.commands.api.keywords import Given, public
+from ithaca.commands.api.keywords import StatedOptions, public
 from ithaca.commands.api.loading import Studied, answer_of
 from ithaca.commands.api.options import WRITTEN, LayerName, Quick, ResultFile
 from ithaca.exports.report.codesign import codesign_page
@@ -55,7 +55,7 @@ def report(
         float,
         Option("--time-limit", metavar="S", help="Seconds for what to change first, and the run."),
     ] = 60,
-    given: Given,
+    stated: StatedOptions,
 ) -> Wrote:
     """Report a result as one self-contained page: the answer, its proof, what limits it, the array
     drawn.
@@ -63,7 +63,7 @@ def report(
     Returns one line on what was written.
     """
     search, distance = (
-        parse_changes(time_limit, given, quick=quick),
+        parse_changes(time_limit, stated, quick=quick),
         parse_integer("--around", around, least=0),
     )
     if distance > FARTHEST:
@@ -71,19 +71,19 @@ def report(
     check_writable(output)
     if isinstance(result, str | Path) and Path(output).resolve() == Path(result).resolve():
         raise InputError(f"--output is '{output}', the result itself; allowed: another file")
-    found = answer_of(result, layer)
-    if isinstance(found, NetworkResult):
-        refuse_changes(given, "the result of a whole network", "with --layer NAME")
-        explained = explain_network(found)
-        page = network_page(found, explained, [*network_statements(found, explained)])
-        what = f"{counted(len(found.layers), 'layer')} of {found.network.name}, {found.mode}"
-    elif isinstance(found, Studied):
-        refuse_changes(given, "a front or a what-if study", "without it")
-        page, what = study_page(found), found.headline
-    elif isinstance(found, CodesignResult):
+    answer = answer_of(result, layer)
+    if isinstance(answer, NetworkResult):
+        refuse_changes(stated, "the result of a whole network", "with --layer NAME")
+        explained = explain_network(answer)
+        page = network_page(answer, explained, [*network_statements(answer, explained)])
+        what = f"{counted(len(answer.layers), 'layer')} of {answer.network.name}, {answer.mode}"
+    elif isinstance(answer, Studied):
+        refuse_changes(stated, "a front or a what-if study", "without it")
+        page, what = study_page(answer), answer.headline
+    elif isinstance(answer, CodesignResult):
         page, what = (
-            codesign_page(found, found.architecture, explain_codesign(found, search)[0]),
-            found.headline,
+            codesign_page(answer, answer.architecture, explain_codesign(answer, search)[0]),
+            answer.headline,
         )
     else:
         whole = Budget(search or SolveOptions())
@@ -94,11 +94,11 @@ def report(
                 raise InputError(f"the time limit is over; allowed: more than {time_limit} s")
 
         changes = None if search is None else whole.part(SEARCHING)
-        explanation = explain_result(found, None, changes)
+        explanation = explain_result(answer, None, changes)
         page = report_page(
-            found,
+            answer,
             explanation,
-            statements(found, explanation),
+            statements(answer, explanation),
             distance,
             None if quick else checkpoint,
         )

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from typer import Argument, Option
 
 from ithaca.commands.api.answers import NetworkResult, Result, Wrote
-from ithaca.commands.api.keywords import Asked, public
+from ithaca.commands.api.keywords import FamilyOptions, public
 from ithaca.commands.api.live_line import note, tell
 from ithaca.commands.api.loading import is_result, opened_layers
 from ithaca.commands.api.options import (
@@ -105,7 +105,7 @@ def seed(
     layer: LayerName = None,
     count: Annotated[int, Option("--count", metavar="N", help="How many seeds.")] = 10,
     sizes: Sizes = None,
-    asked: Asked,
+    family: FamilyOptions,
     objective: Objective = OBJECTIVE,
     effort: Effort,
     seed: RandomSeed = 0,
@@ -140,25 +140,25 @@ def seed(
         raise InputError(f"cannot write {output}: {what}; give the name of a folder")
     if known is not None:
         for option in sorted(
-            ({*asked.given.values()} - OF_RESULTS) | ({"--sizes"} if extents else set())
+            ({*family.stated.values()} - OF_RESULTS) | ({"--sizes"} if extents else set())
         ):
             raise InputError(
                 f"{option} cannot be given with a result, which states its own; "
                 "allowed: --dataflow, --permutation, --seed"
             )
         if isinstance(known, NetworkResult):
-            return _seed_layers(known, asked.words, tool, wanted, first, Path(output))
-        origin = origin_of_result(known, asked.words)
+            return _seed_layers(known, family.words, tool, wanted, first, Path(output))
+        origin = origin_of_result(known, family.words)
     else:
         assert not isinstance(source, Result | NetworkResult)
         own = parse_extents(sizes, extents)
-        nest = asked.nest(source, own)
-        question = asked.question(source, objective)
-        posed = question.problems(nest)
+        nest = family.nest(source, own)
+        question = family.question(source, objective)
+        problems = question.problems(nest)
         check_sizes(source, nest, own)
         for line in question.remarks(nest):
             note(line)
-        result = answers(question.place, [posed], effort.options, effort.workers)[0]
+        result = answers(question.place, [problems], effort.options, effort.workers)[0]
         if result.best is None:
             raise NothingFoundError(result.failure)
         assert result.best.configuration is not None
@@ -183,10 +183,10 @@ def origin_of_result(result: Result, words: Mapping[str, Any]) -> Origin:
 
     Raises `InputError` if it holds no such configuration.
     """
-    found = [s for s in result.solutions if s.configuration is not None]
-    chosen = [s for s in found if not words or profile_of(s.problem.design).meets(words)]
+    solutions = [s for s in result.solutions if s.configuration is not None]
+    chosen = [s for s in solutions if not words or profile_of(s.problem.design).meets(words)]
     if not chosen:
-        held = "; ".join(dict.fromkeys(s.design for s in found)) or "none"
+        held = "; ".join(dict.fromkeys(s.design for s in solutions)) or "none"
         raise InputError(
             f"{result.source} holds no configuration of the design asked for; it has: {held}"
         )
@@ -194,7 +194,7 @@ def origin_of_result(result: Result, words: Mapping[str, Any]) -> Origin:
     assert best.configuration is not None
     others = tuple(
         (s.problem.design, s.configuration)
-        for s in found
+        for s in solutions
         if s.configuration and s.design != best.design
     )
     return Origin(best.problem, best.configuration, () if words else others)
@@ -205,16 +205,16 @@ def write_seeds(origin: Origin, tool: str, count: int, seed: int, output: Path) 
 
     Raises `InputError` if the output cannot be written.
     """
-    files, said = _grown(origin, tool, count, seed)
+    files, summary = _grown(origin, tool, count, seed)
     if tool == "opentuner":
         write_folder(output, files)
     else:
         write_text_atomically(output, next(iter(files.values())))
-    return Wrote(output, said)
+    return Wrote(output, summary)
 
 
 def _seed_layers(
-    found: NetworkResult,
+    network: NetworkResult,
     words: Mapping[str, Any],
     tool: str,
     count: int,
@@ -224,16 +224,16 @@ def _seed_layers(
     """A folder for every layer: its seeds, and the result that they were grown from."""
     files: dict[str, str] = {}
     folders: list[str] = []
-    for layer in found.layers:
-        alone = Result.of(layer_result(found, layer), source=layer.layer.name)
+    for layer in network.layers:
+        alone = Result.of(layer_result(network, layer), source=layer.layer.name)
         origin = origin_of_result(alone, words)
         folders.append(fresh_folder(layer.layer.name, folders))
-        grown, said = _grown(origin, tool, count, seed)
+        grown, summary = _grown(origin, tool, count, seed)
         kept = document_text(result_document(alone))
         files |= {
             f"{folders[-1]}/{name}": text for name, text in {**grown, "result.json": kept}.items()
         }
-        tell(f"{layer.layer.name}: {said}")
+        tell(f"{layer.layer.name}: {summary}")
     write_folder(output, files)
     many = counted(len(folders), "layer")
     return Wrote(output, f"seeds for {tool} of {many}, each in a folder with its result")
@@ -246,15 +246,15 @@ def _grown(origin: Origin, tool: str, count: int, seed: int) -> tuple[Mapping[st
         stop = SolveOptions(stop=interrupt)
         others = origin.others[: count - 1] if tool == "csv" else ()
         own = count - len(others)
-        found = diverse_configurations(
+        configurations = diverse_configurations(
             origin.problem, own, seed, stop, known=(origin.configuration,)
         )
-    seeds = Seeds(parameter_space(origin.problem), found)
-    written = len(found) + len(others)
-    if written < count:
+    seeds = Seeds(parameter_space(origin.problem), configurations)
+    total = len(configurations) + len(others)
+    if total < count:
         why = "interrupted" if interrupt() else "no more feasible configurations were found"
-        tell(f"only {written} of {count} seeds: {why}")
-    values = [origin.problem.value(configuration) for configuration in found]
+        tell(f"only {total} of {count} seeds: {why}")
+    values = [origin.problem.value(configuration) for configuration in configurations]
     objective = origin.problem.objective.text
     span = number(min(values)) + (f" to {number(max(values))}" if max(values) > min(values) else "")
     design = origin.problem.design.name + (
@@ -262,7 +262,7 @@ def _grown(origin: Origin, tool: str, count: int, seed: int) -> tuple[Mapping[st
     )
     return _files(
         seeds, others, tool
-    ), f"{written} seeds for {tool}, design {design}, {objective} {span}"
+    ), f"{total} seeds for {tool}, design {design}, {objective} {span}"
 
 
 def _files(

@@ -10,7 +10,7 @@ from typing import Annotated
 from typer import Option
 
 from ithaca.commands.api.answers import Result
-from ithaca.commands.api.keywords import Asked, public
+from ithaca.commands.api.keywords import FamilyOptions, public
 from ithaca.commands.api.live_line import LiveLine, note
 from ithaca.commands.api.options import (
     OBJECTIVE,
@@ -52,7 +52,7 @@ def solve(
     workload: Workload,
     *,
     sizes: Sizes = None,
-    asked: Asked,
+    family: FamilyOptions,
     descriptor: Annotated[
         str | Path | None,
         Option("--descriptor", help="Published design description (JSON) to solve."),
@@ -71,22 +71,22 @@ def solve(
     """
     engine, second = parse_engines(method, prove_with)
     own = parse_extents(sizes, extents)
-    nest = asked.nest(workload, own)
+    nest = family.nest(workload, own)
     options, threads = search.options, search.workers
     known, name = read_start(start)
     if isinstance(known, Loaded):
         stated = profile_of(known.problem.design).options
-        asked = replace(asked, words={**stated, **asked.words})
-    question = asked.question(workload, objective, descriptor=descriptor)
-    posed, free = question.problems(nest), question.unrestricted
+        family = replace(family, words={**stated, **family.words})
+    question = family.question(workload, objective, descriptor=descriptor)
+    problems, free = question.problems(nest), question.unrestricted
     check_sizes(workload, nest, own)
-    starts = None if known is None else starts_of(known, posed, nest, name)
+    starts = None if known is None else starts_of(known, problems, nest, name)
     for line in question.remarks(nest):
         note(line)
     unrestricted = () if free is None else free.problems(nest)
-    return answers(question.place, [posed], options, threads, starts, engine, second, unrestricted)[
-        0
-    ]
+    return answers(
+        question.place, [problems], options, threads, starts, engine, second, unrestricted
+    )[0]
 
 
 def answers(
@@ -157,9 +157,9 @@ def answers(
                 best.configuration if p.design.name == best.design else None for p in unrestricted
             ]
             left = replace(budget.share(), stop=interrupt, any_tie=True)
-            found = solve_best(unrestricted, left, method=method, starts=known, report=line.show)
+            free = solve_best(unrestricted, left, method=method, starts=known, report=line.show)
             compared = replace(
-                without_restriction(best.value, found.value, found.certificate),
+                without_restriction(best.value, free.value, free.certificate),
                 problems=tuple(unrestricted),
             )
     return tuple(Result(place, best_solution(row), row, compared) for row in own)
@@ -197,15 +197,18 @@ def starts_of(
             raise InputError(
                 f"--start{name} is a result of {workload}; allowed: one of '{nest.name}'"
             )
-        pairs = [(s.problem.design, s.configuration) for s in start.solutions]
-        found = [(design, each) for design, each in pairs if each is not None]
+        pairs = [
+            (solution.problem.design, solution.configuration)
+            for solution in start.solutions
+            if solution.configuration is not None
+        ]
     else:
-        found = points_of(problems[0].design.family).configurations(start, problems, nest)
+        pairs = points_of(problems[0].design.family).configurations(start, problems, nest)
     starts: list[Configuration | None] = []
     for problem in problems:
-        own = [(design, each) for design, each in found if design.name == problem.design.name]
+        own = [(design, each) for design, each in pairs if design.name == problem.design.name]
         able = [c for pair in own if (c := problem.design.translated(*pair)) is not None]
         starts.append(best_start(problem, able) or (able[0] if able else None))
-    if not found or not (isinstance(start, Loaded) or any(starts)):
+    if not pairs or not (isinstance(start, Loaded) or any(starts)):
         raise InputError(f"--start{name} holds no configuration")
     return starts

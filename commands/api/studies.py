@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Option
 
 from ithaca.commands.api.answers import StudyAnswer, least
-from ithaca.commands.api.keywords import Asked, public
+from ithaca.commands.api.keywords import FamilyOptions, public
 from ithaca.commands.api.live_line import LiveLine, note
 from ithaca.commands.api.options import (
     OBJECTIVE,
@@ -102,10 +102,10 @@ class Study(StudyAnswer, studies.Study):
         known = Counter(cell.certificate.status.value for cell in self.cells.values())
         proofs = ", ".join(f"{count} {status}" for status, count in known.items())
         many = f"{counted(len(self.points), 'point')} ({proofs}{as_stated(self)})"
-        told = [f"Study: {self.title}, minimising {self.objective}; {many}."]
+        lines = [f"Study: {self.title}, minimising {self.objective}; {many}."]
         if self.objective != "objective":
-            told += grid_statements(self.objective, self.axes, self.cells)
-        return (*told, *(f"Remark: {line}." for line in self.remarks))
+            lines += grid_statements(self.objective, self.axes, self.cells)
+        return (*lines, *(f"Remark: {line}." for line in self.remarks))
 
     @property
     def remarks(self) -> list[str]:
@@ -138,13 +138,13 @@ class Study(StudyAnswer, studies.Study):
             answer, certificate = point.answer, point.answer.certificate
             metrics = {} if answer.found is None else answer.found.metrics
             row = [(name, _label(label)) for name, label in self.labels(index).items()]
-            asked = point.problems[0].design
-            row.append((metric_label(self.objective, asked), number(answer.value)))
+            design = point.problems[0].design
+            row.append((metric_label(self.objective, design), number(answer.value)))
             row += bound_cells(certificate) if unproven else []
             row.append(("status", certificate.told))
             row.append(("best design", "–" if answer.found is None else answer.design))
             row += unit_cells(metrics, point.problems[0].design.vocabulary)
-            row += [(metric_label(name, asked), number(metrics.get(name))) for name in limited]
+            row += [(metric_label(name, design), number(metrics.get(name))) for name in limited]
             rows.append([*row, ("seconds", f"{certificate.seconds:.2f}")])
         return rows
 
@@ -188,7 +188,7 @@ def whatif(
             help="Prove what each limit is worth, raised by so much.",
         ),
     ] = None,
-    asked: Asked,
+    family: FamilyOptions,
     objective: Objective = OBJECTIVE,
     method: SteadyMethod = None,
     search: SearchOptions,
@@ -211,9 +211,9 @@ def whatif(
         else Fraction(repr(parse_number("--marginal", marginal, positive=True)))
     )
     own = parse_extents(sizes, extents)
-    nest = asked.nest(workload, own)
-    question = asked.question(workload, objective)
-    named = (name for name in question.variables if f"--{name}" in asked.given.values())
+    nest = family.nest(workload, own)
+    question = family.question(workload, objective)
+    named = (name for name in question.variables if f"--{name}" in family.stated.values())
     fixed = {*own, *question.bounds, *(name for name in named if f"--{name}" != question.selector)}
     variations = parse_variations(vary or {}, question, nest, fixed)
     check_sizes(workload, nest, {*own, *(v.axis.name for v in variations)})

@@ -41,10 +41,10 @@ class Variation:
 
 
 def parse_variations(
-    asked: Mapping[str, Sequence[Any]] | Sequence[str],
+    vary: Mapping[str, Sequence[Any]] | Sequence[str],
     question: Question,
     nest: LoopNest,
-    given: Collection[str],
+    fixed: Collection[str],
 ) -> tuple[Variation, ...]:
     """Read all ``--vary`` options, or values by name.
 
@@ -55,20 +55,18 @@ def parse_variations(
     or value does not fit, an axis or value is repeated, is fixed by another option too, or the grid
     is too large.
     """
-    found = [
-        _variation(name, values, question, nest, given) for name, values in named_values(asked)
+    variations = [
+        _variation(name, values, question, nest, fixed) for name, values in named_values(vary)
     ]
-    check_axes([v.axis for v in found])
-    return tuple(found)
+    check_axes([v.axis for v in variations])
+    return tuple(variations)
 
 
 def named_values(
-    asked: Mapping[str, Sequence[Any]] | Sequence[str],
+    vary: Mapping[str, Sequence[Any]] | Sequence[str],
 ) -> Iterable[tuple[str, Sequence[Any]]]:
     """What is varied, and its values as they were given."""
-    return (
-        map(_valued, asked.items()) if isinstance(asked, Mapping) else map(_named, several(asked))
-    )
+    return map(_valued, vary.items()) if isinstance(vary, Mapping) else map(_named, several(vary))
 
 
 def check_axes(axes: Sequence[StudyAxis]) -> None:
@@ -116,7 +114,7 @@ def varied(
 
 
 def _variation(
-    name: str, parts: Sequence[Any], question: Question, nest: LoopNest, given: Collection[str]
+    name: str, parts: Sequence[Any], question: Question, nest: LoopNest, fixed: Collection[str]
 ) -> Variation:
     loops, metrics = nest.loops, question.vocabulary(nest)
     variables, figures = question.variables, question.figures
@@ -142,7 +140,7 @@ def _variation(
             f"(or {LIMIT}EXPRESSION); {', '.join(others)}"
             f"{meant(name, (*loops, *metrics, *variables, *figures))}"
         )
-    if plain in given:
+    if plain in fixed:
         raise InputError(
             f"--vary {quoted(name)} is fixed by another option, too; allowed: one of them"
         )

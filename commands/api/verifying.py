@@ -76,28 +76,28 @@ def verify(
     false, and no engine says so, `DisagreementError` if engines contradict each other.
     """
     options, checks = parse_search(time_limit), []
-    found, open_checks = _read(result, layer)
+    answer, open_checks = _read(result, layer)
     with Interrupt() as interrupt:
         try:
-            for check in chain(open_checks, _checks(found, replace(options, stop=interrupt))):
-                checks.append(replace(check, width=_width(found)))
+            for check in chain(open_checks, _checks(answer, replace(options, stop=interrupt))):
+                checks.append(replace(check, width=_width(answer)))
                 if hear is not None:
                     hear(checks[-1])
         except InputError as error:
-            raise refuse(getattr(found, "source", OWN), error) from None
+            raise refuse(getattr(answer, "source", OWN), error) from None
     return Verification(tuple(checks))
 
 
-def _read(given: str | Path | Answer, layer: str | None) -> tuple[Answer, tuple[Check, ...]]:
+def _read(source: str | Path | Answer, layer: str | None) -> tuple[Answer, tuple[Check, ...]]:
     """What is to be verified, and what it leaves open: which designs were asked for, in files of
     earlier versions."""
-    if isinstance(given, Opened) or layer is not None:
-        return answer_of(given, layer), ()
-    if isinstance(given, Answer):  # what is read is found again
+    if isinstance(source, Opened) or layer is not None:
+        return answer_of(source, layer), ()
+    if isinstance(source, Answer):  # what is read is found again
         file = Path(OWN)
-        document = parse_json(document_text(given.document), file)
+        document = parse_json(document_text(source.document), file)
     else:
-        file, document = Path(given), read_document(given)
+        file, document = Path(source), read_document(source)
     if isinstance(document, dict) and "points" in document and "study" not in document:
         what = "points is a list of figures alone, without question or proof"
         raise refuse(

@@ -51,12 +51,12 @@ def _written(configuration: ArrayConfiguration) -> Mapping[str, str]:
 def _buildable(result: Result) -> list[Problem]:
     """The problems of what AutoSA builds, over the dataflows of a result."""
     known = systolic(result.problem)
-    asked = [systolic(s.problem).array.dataflow for s in result.designs]
+    dataflows = [systolic(s.problem).array.dataflow for s in result.designs]
     space = replace(known.options, target=Target.AUTOSA)
     return [
         result.problem.with_design(array=array, options=space)
         for array in choose_designs(known.nest, known.array.edition, target=Target.AUTOSA)
-        if array.dataflow in asked
+        if array.dataflow in dataflows
     ]
 
 

@@ -48,10 +48,10 @@ def _check_belonging(configuration: ArrayConfiguration) -> None:
         raise InputError(
             f"design {design.name} of {design.workload} does not belong to the nest {nest}"
         )
-    for field, (given, names) in expected.items():
-        if set(given) != set(names):
+    for field, (factors, names) in expected.items():
+        if set(factors) != set(names):
             raise InputError(
-                f"{field} of the configuration names {', '.join(given)}; "
+                f"{field} of the configuration names {', '.join(factors)}; "
                 f"{design.name} needs {', '.join(names)}"
             )
 

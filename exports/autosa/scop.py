@@ -68,9 +68,9 @@ def reuse_choices(nest: LoopNest, design: SystolicArray) -> dict[str, int]:
     """
     choices = {}
     for number, access in enumerate(nest.inputs):
-        wanted, found = handed_along(design, access), reuse_loops(nest, access)
-        if wanted is not None and wanted != min(found, key=nest.loops.index):
-            choices[f"__pet_ref_{FIRST_INPUT_REFERENCE + number}"] = found.index(wanted)
+        wanted, reused = handed_along(design, access), reuse_loops(nest, access)
+        if wanted is not None and wanted != min(reused, key=nest.loops.index):
+            choices[f"__pet_ref_{FIRST_INPUT_REFERENCE + number}"] = reused.index(wanted)
     return choices
 
 

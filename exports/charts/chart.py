@@ -245,16 +245,16 @@ class HeatMap:
     def description(self) -> str:
         """What it shows, for those who do not see it."""
         empty, (low, high) = int(np.isnan(self.values).sum()), self.ends
-        said = (
+        text = (
             f"{self.x.size} by {self.y.size} cells, {empty} of them empty; "
             f"{self.label} from {number(low)} to {number(high)}"
         )
         if self.marked is not None:
-            said += (
+            text += (
                 f"; {self.mark} is at {self.x_label} {self.marked[0]}, "
                 f"{self.y_label} {self.marked[1]}"
             )
-        return said
+        return text
 
     @property
     def figures(self) -> Figures:
@@ -326,8 +326,8 @@ def _said(x: Coordinate) -> str:
 def printable_chart(chart: Chart) -> Chart:
     """The chart with control characters of its texts escaped: names in files may hold what no
     picture can."""
-    found: Chart = _printable(chart)
-    return found
+    escaped: Chart = _printable(chart)
+    return escaped
 
 
 def _printable(part: Any) -> Any:

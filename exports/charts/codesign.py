@@ -37,8 +37,8 @@ def accelerators_chart(result: CodesignResult) -> LineChart:
     question = result.question
     metrics = [metric_of(question, objective.text) for objective in question.objectives]
     points = [
-        ("accelerators", found.values, hardware_text(question.space, found.point))
-        for found in result.front
+        ("accelerators", accelerator.values, hardware_text(question.space, accelerator.point))
+        for accelerator in result.front
     ]
     title = (
         f"{question.space.name} for "
@@ -48,16 +48,16 @@ def accelerators_chart(result: CodesignResult) -> LineChart:
     return points_chart(title, labels, [other_unit(metric.unit) for metric in metrics], points)
 
 
-def energy_chart(question: Question, found: HardwarePoint) -> BarChart | None:
+def energy_chart(question: Question, accelerator: HardwarePoint) -> BarChart | None:
     """The energy of all runs of each layer (µJ), stacked by level; None where the model does not
     say where it goes."""
-    told = energies(question, found)
-    levels = tuple(dict.fromkeys(level for own in told.values() for level in own))
+    spent = energies(question, accelerator)
+    levels = tuple(dict.fromkeys(level for own in spent.values() for level in own))
     if not levels:
         return None
     bars = []
-    for name, own in told.items():
+    for name, own in spent.items():
         parts = tuple(float(own.get(level, Fraction(0))) / 1e6 for level in levels)
         bars.append(Bar(name, sum(parts), f"{rounded(sum(parts))} µJ", parts=parts))
-    title = f"Energy by layer and level on {hardware_text(question.space, found.point)}"
+    title = f"Energy by layer and level on {hardware_text(question.space, accelerator.point)}"
     return BarChart(title, "µJ", tuple(bars), parts=levels)

@@ -30,19 +30,19 @@ def heat_map(grid: xr.Dataset, x: str, y: str, metric: str = "latency") -> HeatM
     check_metric(grid, metric)
     masked = grid["objective"].where(grid["feasible"], np.inf)
     others = [dim for dim in masked.dims if dim not in (x, y)]
-    shown = (
+    cells = (
         grid[metric].broadcast_like(masked) if grid[metric].dims != masked.dims else grid[metric]
     )
     if others:
         place: Any = {dim: index.compute() for dim, index in masked.argmin(dim=others).items()}
-        least, shown = (
+        least, cells = (
             masked.min(others),
             grid[metric].isel({d: i for d, i in place.items() if d in grid[metric].dims}),
         )
-        shown = shown.broadcast_like(least)
+        cells = cells.broadcast_like(least)
     else:
         least = masked
-    values = shown.where(np.isfinite(least)).transpose(y, x).to_numpy()
+    values = cells.where(np.isfinite(least)).transpose(y, x).to_numpy()
     attributes, unit = grid.attrs, grid[metric].attrs.get("units", "")
     named = attributes["objective"] if metric == "objective" else metric
     work, platform = (

@@ -74,7 +74,7 @@ def modes_compared(results: Sequence[NetworkResult]) -> LineChart:
         takes: dict[str, Fraction] = {}
         for own, layer in taken:  # a layer may run on several arrays
             takes[layer.layer.name] = takes.get(layer.layer.name, Fraction(0)) + own
-        shown = tuple(name for name in names if name in takes)
+        layers = tuple(name for name in names if name in takes)
         whole = (
             sum(takes.values())
             if result.total is None or result.total.value is None
@@ -84,7 +84,7 @@ def modes_compared(results: Sequence[NetworkResult]) -> LineChart:
             f"{compared_name(result, results)} "
             f"({number(whole)}{'' if result.complete else ', partial'})"
         )
-        series.append(Series(label, shown, tuple(float(takes[name]) for name in shown)))
+        series.append(Series(label, layers, tuple(float(takes[name]) for name in layers)))
     design = results[0].layers[0].answer.problem.design
     return LineChart(
         title=f"{_title(results[0], mode=False)}: {what} of all runs of each layer",

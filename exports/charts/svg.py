@@ -61,59 +61,62 @@ def _for_page(text: str, name: str, chart: Chart, tips: Tips) -> str:
 
 
 def _cleaned(
-    parent: ET.Element, names: Mapping[str, str], tips: Tips, said: Iterator[str]
+    parent: ET.Element, names: Mapping[str, str], tips: Tips, words: Iterator[str]
 ) -> list[ET.Element]:
     """The parts of an element without namespaces, styles, and groups that only group; marks with
     what to say about them."""
-    found = []
+    parts = []
     if parent.get("id") in tips:
-        said = iter(tips[parent.attrib["id"]])
+        words = iter(tips[parent.attrib["id"]])
     for child in parent:
         tag = child.tag.rpartition("}")[2]
         if tag in ("metadata", "style"):
             continue
         element = ET.Element(tag, _attributes(child, names))
-        element.extend(_cleaned(child, names, tips, iter(()) if tag == "defs" else said))
+        element.extend(_cleaned(child, names, tips, iter(()) if tag == "defs" else words))
         if tag in ("g", "defs") and not (element.attrib and len(element)):
-            found += list(element) if tag == "g" else [element] if len(element) else []
+            parts += list(element) if tag == "g" else [element] if len(element) else []
             continue
         if tag == "text":
             element.text = child.text
-        elif tag in ("path", "use") and (tip := next(said, "")):
+        elif tag in ("path", "use") and (tip := next(words, "")):
             ET.SubElement(element, "title").text = tip
         if (
             element.get("fill") != "none" or "stroke" in element.attrib
         ):  # else nothing is seen of it
-            found.append(element)
-    return found
+            parts.append(element)
+    return parts
 
 
 def _attributes(element: ET.Element, names: Mapping[str, str]) -> dict[str, str]:
     """The attributes that a page needs; styles are attributes, since a page allows no others."""
-    given = {key.rpartition("}")[2]: value for key, value in element.attrib.items()}
-    given |= {
+    attributes = {key.rpartition("}")[2]: value for key, value in element.attrib.items()}
+    attributes |= {
         key.strip(): value.strip()
-        for key, _, value in (s.partition(":") for s in given.pop("style", "").split(";"))
+        for key, _, value in (s.partition(":") for s in attributes.pop("style", "").split(";"))
     }
-    if font := re.search(r"[\d.]+px", given.pop("font", "")):
-        given["font-size"] = font[0]
-    if given.get("transform", "").startswith("rotate(-0 "):
-        del given["transform"]
-    if "id" in given:
-        if given["id"].startswith(("series-", "answer", "ground")) or given["id"] == "cell":
-            given["class"] = given["id"].partition(" ")[0]
-        if given["id"] == "cells":
-            given["shape-rendering"] = "crispEdges"  # no seams between cells
-        given["id"] = names.get(given["id"], "")
+    if font := re.search(r"[\d.]+px", attributes.pop("font", "")):
+        attributes["font-size"] = font[0]
+    if attributes.get("transform", "").startswith("rotate(-0 "):
+        del attributes["transform"]
+    if "id" in attributes:
+        if (
+            attributes["id"].startswith(("series-", "answer", "ground"))
+            or attributes["id"] == "cell"
+        ):
+            attributes["class"] = attributes["id"].partition(" ")[0]
+        if attributes["id"] == "cells":
+            attributes["shape-rendering"] = "crispEdges"  # no seams between cells
+        attributes["id"] = names.get(attributes["id"], "")
     kept = {}
-    for key, value in given.items():
+    for key, value in attributes.items():
         if not value or key in ("font-family", "stroke-linecap"):
             continue
         if key != "href" or not value.startswith("data:"):
             value = " ".join(_VARIABLES.get(value, value).split())
-            value = re.sub("#([^),]+)", lambda found: f"#{names.get(found[1], found[1])}", value)
+            value = re.sub("#([^),]+)", lambda match: f"#{names.get(match[1], match[1])}", value)
             value = _LONG_DECIMALS.sub(
-                lambda found: f"{float(found[0]):.2f}".rstrip("0").rstrip("."), value
+                lambda match: f"{float(match[0]):.2f}".rstrip("0").rstrip("."), value
             )
         kept[key] = value
     return kept

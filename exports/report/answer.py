@@ -110,11 +110,11 @@ class Verdict:
 def verdict(certificate: Certificate, objective: str, result: object = None) -> Verdict:
     """What is proven of a configuration; of a result that was read from a file, said to be what
     that states."""
-    found = _verdict(certificate, objective)
+    proven = _verdict(certificate, objective)
     return (
-        found
+        proven
         if result is None
-        else replace(found, detail=f"{found.detail[:-1]}{as_stated(result)}.")
+        else replace(proven, detail=f"{proven.detail[:-1]}{as_stated(result)}.")
     )
 
 
@@ -166,8 +166,8 @@ def _metrics(best: BestConfiguration) -> Table:
     )
     for kind, details in best.solution.detail.items():
         rows += tuple(
-            (f"off-chip {name}", number(found), kind, f"of them {name}")
-            for name, found in details.items()
+            (f"off-chip {name}", number(value), kind, f"of them {name}")
+            for name, value in details.items()
         )
     return Table(
         "Metrics", ("metric", "value", "unit", "meaning"), rows, frozenset({0, 2, 3}), folded=True
@@ -185,9 +185,9 @@ def findings(
     """
     entries: dict[str, list[str]] = {}
     for statement in statements:
-        term, _, said = statement.partition(": ")
-        entries.setdefault(term, []).append(_sentence(said, names))
-    listed = tuple((term, tuple(said)) for term, said in entries.items() if term != "Result")
+        term, _, text = statement.partition(": ")
+        entries.setdefault(term, []).append(_sentence(text, names))
+    listed = tuple((term, tuple(texts)) for term, texts in entries.items() if term != "Result")
     return Section("findings", title, (Statements(listed),))
 
 

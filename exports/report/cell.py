@@ -28,7 +28,7 @@ def result_cell(headline: str, result: Result, explanation: Explanation) -> str:
     best = best_configuration(result, explanation)
     if best is None:
         return cell(headline)
-    own, found = family_sections(best), verdict(best.certificate, best.objective)
+    own, proven = family_sections(best), verdict(best.certificate, best.objective)
     figures = [
         block
         for section in own.drawing
@@ -39,7 +39,7 @@ def result_cell(headline: str, result: Result, explanation: Explanation) -> str:
         str(figure.svg).partition("</svg>")[0] + "</svg>" for figure in figures
     ]  # the one for broad pages
     return cell(
-        headline, f"{found.mark} {found.text}. {found.detail}", cards(best, own.cards), drawings
+        headline, f"{proven.mark} {proven.text}. {proven.detail}", cards(best, own.cards), drawings
     )
 
 
@@ -53,14 +53,14 @@ def cell(
 ) -> str:
     """A headline, a remark, key figures and drawings (SVG)."""
     parts = [f"<strong>{escape(headline)}</strong>", f"<div>{escape(remark)}</div>"]
-    shown = "".join(
+    pictures = "".join(
         f"<div><small>{escape(card.label)}</small><br><span "
         f'style="font-size:130%">{escape(card.value)}</span> '
         f"{escape(card.unit)}<br><small>{escape(card.note)}</small></div>"
         for card in figures
     )
     parts.append(
-        f'<div style="display:flex;flex-wrap:wrap;gap:.4em 2em;margin:.6em 0">{shown}</div>'
+        f'<div style="display:flex;flex-wrap:wrap;gap:.4em 2em;margin:.6em 0">{pictures}</div>'
     )
     return "".join([*parts, *map(_image, drawings)])
 
@@ -73,8 +73,8 @@ def _image(svg: str) -> str:
     head, _, rest = svg.removeprefix("<svg").partition(">")
     whole = f'<svg xmlns="http://www.w3.org/2000/svg"{head}><style>{style}</style>{rest}'
     drawn = ElementTree.fromstring(svg)
-    said = escape(f"{drawn.findtext('title')}: {drawn.findtext('desc')}")
+    description = escape(f"{drawn.findtext('title')}: {drawn.findtext('desc')}")
     return (
-        f'<img alt="{said}" style="max-width:100%" '
+        f'<img alt="{description}" style="max-width:100%" '
         f'src="data:image/svg+xml;base64,{b64encode(whole.encode()).decode()}">'
     )

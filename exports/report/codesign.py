@@ -55,8 +55,8 @@ def _verdict(result: CodesignResult) -> Verdict:
             else "accelerator is better"
         )
         among = f", with {proof.among}" if proof.among else ""
-        said = f"No {what}, of {result.counts.points:,} in the space{among}{as_stated(result)}."
-        return Verdict("optimal", "✓", f"Proven {proof.told}", said)
+        text = f"No {what}, of {result.counts.points:,} in the space{among}{as_stated(result)}."
+        return Verdict("optimal", "✓", f"Proven {proof.told}", text)
     if proof.status is Status.INFEASIBLE:
         return Verdict(
             "infeasible",
@@ -76,12 +76,12 @@ def _cards(result: CodesignResult) -> tuple[Card, ...]:
         Card(name, engineering(value), metric_of(question, name).unit, "")
         for name, value in values.items()
     )
-    found = (
+    figures = (
         f"{result.counts.layers:,}",
         "layer problems",
         f"for {result.counts.points:,} accelerators",
     )
-    return (*cards, Card("proof", *found))
+    return (*cards, Card("proof", *figures))
 
 
 def _front(result: CodesignResult) -> Section:

@@ -30,14 +30,14 @@ def survey(best: BestConfiguration, around: int = AROUND) -> HeatMap:
     from ithaca.refine.grid import least_objective
     from ithaca.refine.window import window_around
 
-    shown, answer, values = (
+    factors, answer, values = (
         profile_of(best.problem.design).landscape,
         float(best.value),
         best.configuration,
     )
-    if shown is None:
+    if factors is None:
         raise InputError("the design has fewer than two factors to choose")
-    x, y = shown
+    x, y = factors
     window = window_around(best.problem, values, around, _axes(best))
     least = least_objective(window, x, y)
     label = metric_label(best.objective, best.problem.design)

@@ -54,13 +54,13 @@ def network_page(
 
 def _verdict(result: NetworkResult) -> Verdict:
     if result.total is not None:
-        found = result.total.certificate
-        if found.status.found:
-            return verdict(found, result.request.objective.text, result)
+        proof = result.total.certificate
+        if proof.status.found:
+            return verdict(proof, result.request.objective.text, result)
         missing = [r.layer.name for r in result.layers if r.answer.found is None]
-        text = "Proven infeasible" if found.status is Status.INFEASIBLE else "Nothing found"
+        text = "Proven infeasible" if proof.status is Status.INFEASIBLE else "Nothing found"
         return Verdict(
-            found.status.value,
+            proof.status.value,
             "✕",
             text,
             f"No configuration: {', '.join(missing)}{as_stated(result)}.",
@@ -80,19 +80,19 @@ def _cards(result: NetworkResult, explained: NetworkExplanation) -> tuple[Card, 
     total, what = result.total, result.request.objective.text
     what, value = (explained.what, explained.whole) if total is None else (what, total.value)
     metric = result.vocabulary.get(what)
-    found = [Card(what, engineering(value), "" if metric is None else metric.unit, result.mode)]
+    figures = [Card(what, engineering(value), "" if metric is None else metric.unit, result.mode)]
     time = result.sum_of("time")
     if time is not None and result.throughput is not None:
         clock = number(result.request.technology.clock_mhz)
-        found.append(Card("time", rounded(time), "ms", f"layer after layer at {clock} MHz"))
-        found.append(Card("throughput", number(round(float(result.throughput), 1)), "Gop/s", ""))
+        figures.append(Card("time", rounded(time), "ms", f"layer after layer at {clock} MHz"))
+        figures.append(Card("throughput", number(round(float(result.throughput), 1)), "Gop/s", ""))
     if result.efficiency is not None:
-        found.append(
+        figures.append(
             Card("useful work", percent(result.efficiency), "of the cycles", "of all MAC units")
         )
     if not result.arrays:
-        found.append(Card("proven", f"{result.proven} of {len(result.layers)}", "layers", ""))
-    return tuple(found)
+        figures.append(Card("proven", f"{result.proven} of {len(result.layers)}", "layers", ""))
+    return tuple(figures)
 
 
 def _layers(result: NetworkResult, shares: dict[int, str]) -> Section:
@@ -182,10 +182,10 @@ def _totals(result: NetworkResult) -> Section:
         ("multiply-accumulates", number(work)),
     ]
     for name in ("latency", "time", "off_chip_words", "energy"):
-        found = result.sum_of(name)
-        if found is not None:
+        total = result.sum_of(name)
+        if total is not None:
             rows.append(
-                (f"{name} ({result.vocabulary[name].unit}), layer after layer", number(found))
+                (f"{name} ({result.vocabulary[name].unit}), layer after layer", number(total))
             )
     left_out = ", ".join(f"{o.operator} × {o.count}" for o in result.network.unsupported)
     blocks: list[Block] = [Table("The whole network", ("", "total"), tuple(rows))]
@@ -256,11 +256,11 @@ def layer_folded(result: NetworkResult, layer: LayerResult, index: int) -> Folde
     explanation = explain(alone, alone.solutions, None)
     best = best_configuration(alone, explanation)
     nest = layer.layer.nest
-    said = (
+    text = (
         f"{nest} with {nest.shown_sizes}; "
         f"{counted(layer.layer.count, 'run')}: {', '.join(layer.layer.sources)}."
     )
-    blocks: list[Block] = [Paragraph(said)]
+    blocks: list[Block] = [Paragraph(text)]
     if best is None:
         blocks.append(Paragraph(f"{explanation.failure or 'Nothing was found'}."))
     else:

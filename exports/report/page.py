@@ -45,9 +45,9 @@ def report_page(
     best = best_configuration(result, explanation)
     own = FamilySections() if best is None else family_sections(best, checkpoint)
     if best is None:
-        sections, found = _nothing(result, explanation), _failed(result)
+        sections, outcome = _nothing(result, explanation), _failed(result)
     else:
-        sections, found = (
+        sections, outcome = (
             _found(best, own, statements, around),
             verdict(best.certificate, best.objective, result),
         )
@@ -55,7 +55,7 @@ def report_page(
     return rendered(
         f"{heading[0][1].partition(' ')[0]} on {result.platform_name}",
         (*heading, ("platform", result.platform_name), ("minimised", result.objective.text)),
-        found,
+        outcome,
         () if best is None else cards(best, own.cards),
         sections,
     )
@@ -64,8 +64,8 @@ def report_page(
 def rendered(
     title: str,
     facts: Sequence[tuple[str, str]],
-    found: Verdict,
-    shown: Sequence[Card],
+    outcome: Verdict,
+    figures: Sequence[Card],
     sections: Sequence[Section],
 ) -> str:
     """A page: what was asked, as terms with values, what is proven, the figures to see at once, and
@@ -75,8 +75,8 @@ def rendered(
     return template.render(
         title=title,
         facts=facts,
-        verdict=found,
-        cards=shown,
+        verdict=outcome,
+        cards=figures,
         sections=sections,
         style=style,
         style_hash=text_hash(style),

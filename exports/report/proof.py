@@ -46,11 +46,11 @@ def certificate(best: BestConfiguration) -> Section:
     blocks: list[Block] = [Table("What is proven", head, rows, frozenset({0, 1, 2}))]
     if whole.status is Status.OPTIMAL:
         among = f" among {whole.among}" if whole.among else ""
-        said = (
+        text = (
             "The lower bound equals the value in exact arithmetic, so no "
             f"search could find better{among}."
         )
-        blocks.insert(0, Paragraph(said))
+        blocks.insert(0, Paragraph(text))
     if own.trace:
         title = f"Incumbent and lower bound over time, design {best.solution.design}"
         blocks.append(chart_figure("convergence", _convergence(own.trace, title, best)))

@@ -32,11 +32,11 @@ def study_page(answer: Any) -> str:
         blocks.append(Table("Every point", headings, cells, text))
         if answer.picture is not None:
             blocks.insert(0, chart_figure("points-chart", answer.picture))
-    sign, said = PROOFS[answer.status]
+    sign, meaning = PROOFS[answer.status]
     return rendered(
         answer.title,
         [(name, text) for name, text in answer.provenance.items() if name != "title"],
-        Verdict(answer.status, sign, said, f"{answer.headline}{as_stated(answer)}."),
+        Verdict(answer.status, sign, meaning, f"{answer.headline}{as_stated(answer)}."),
         (Card("points", number(len(rows)), "", ""),),
         [
             *([Section("points", "The points", tuple(blocks))] if blocks else []),

@@ -108,34 +108,34 @@ def obstacles(configuration: ArrayConfiguration) -> tuple[str, ...]:
 
 
 def _written(configuration: ArrayConfiguration) -> Mapping[str, str]:
-    found = layer(configuration.nest)
-    shape = grid(found, configuration)
+    expressed = layer(configuration.nest)
+    shape = grid(expressed, configuration)
     return {
-        "topology.csv": _topology(configuration.nest, found),
-        "scale.cfg": _configuration(configuration, found, shape),
+        "topology.csv": _topology(configuration.nest, expressed),
+        "scale.cfg": _configuration(configuration, expressed, shape),
         "layout.csv": "Layer name,\n",
-        "README.md": _readme(configuration, found, shape),
+        "README.md": _readme(configuration, expressed, shape),
     }
 
 
 SCALESIM = Tool("SCALE-Sim cannot express", nest_obstacles, obstacles, _written)
 
 
-def _topology(nest: LoopNest, found: ScalesimLayer) -> str:
-    sizes = {side: 1 for _, side in found.sides}
-    for loop, side in found.sides:
+def _topology(nest: LoopNest, expressed: ScalesimLayer) -> str:
+    sizes = {side: 1 for _, side in expressed.sides}
+    for loop, side in expressed.sides:
         sizes[side] *= nest.sizes[loop]
     by_name = {side.name: size for side, size in sizes.items()}
     pixels, filters, window = (by_name.get(name, 1) for name in ("PIXELS", "FILTERS", "WINDOW"))
-    if not found.dimensions:
+    if not expressed.dimensions:
         return f"Layer,M,N,K,\n{LAYER},{pixels},{filters},{window},\n"
-    height, width = found.dimensions
+    height, width = expressed.dimensions
     row = (
         height.extent,
         width.extent,
         height.window,
         width.window,
-        found.channels,
+        expressed.channels,
         filters,
         height.stride,
     )
@@ -147,19 +147,19 @@ def _topology(nest: LoopNest, found: ScalesimLayer) -> str:
 
 
 def _configuration(
-    configuration: ArrayConfiguration, found: ScalesimLayer, shape: ScalesimArray
+    configuration: ArrayConfiguration, expressed: ScalesimLayer, shape: ScalesimArray
 ) -> str:
     nest = configuration.nest
-    filter_offset = _next_step(_words(nest, found.ifmap))
+    filter_offset = _next_step(_words(nest, expressed.ifmap))
     # with bandwidths of the user's, version 3 reads those of the inputs from the section on layouts
     return template("scalesim/scale.cfg.txt").format(
         rows=shape.rows,
         columns=shape.columns,
-        ifmap=_kilobytes(configuration, found.ifmap),
-        filters=_kilobytes(configuration, found.filters),
+        ifmap=_kilobytes(configuration, expressed.ifmap),
+        filters=_kilobytes(configuration, expressed.filters),
         ofmap=_kilobytes(configuration, nest.output),
         filter_offset=filter_offset,
-        ofmap_offset=filter_offset + _next_step(_words(nest, found.filters)),
+        ofmap_offset=filter_offset + _next_step(_words(nest, expressed.filters)),
         bandwidth=configuration.data.port_words,
         dataflow=shape.dataflow,
     )
@@ -186,7 +186,9 @@ def _next_step(words: int) -> int:
     return -(-words // ADDRESS_STEP) * ADDRESS_STEP
 
 
-def _readme(configuration: ArrayConfiguration, found: ScalesimLayer, shape: ScalesimArray) -> str:
+def _readme(
+    configuration: ArrayConfiguration, expressed: ScalesimLayer, shape: ScalesimArray
+) -> str:
     simd = (
         "There is no SIMD in this configuration."
         if shape.lanes_left == 1
@@ -201,14 +203,14 @@ def _readme(configuration: ArrayConfiguration, found: ScalesimLayer, shape: Scal
     return template("scalesim/readme.md.txt").format(
         statement=configuration.nest,
         design=configuration.design.name,
-        kind="a convolution" if found.dimensions else "a matrix multiplication",
-        option="conv" if found.dimensions else "gemm",
+        kind="a convolution" if expressed.dimensions else "a matrix multiplication",
+        option="conv" if expressed.dimensions else "gemm",
         dataflow=shape.dataflow,
         rows=shape.rows,
         columns=shape.columns,
         loops=",".join(configuration.design.dataflow),
-        ifmap=found.ifmap.tensor,
-        filters=found.filters.tensor,
+        ifmap=expressed.ifmap.tensor,
+        filters=expressed.filters.tensor,
         ofmap=configuration.nest.output.tensor,
         bandwidth=configuration.data.port_words,
         data=configuration.data.name,

@@ -84,10 +84,10 @@ def diverse_configurations(
     options = options or SolveOptions()
     pool = _Pool(parameter_space(problem))
     if not known:
-        found = solve_exact(problem, options).configuration
-        if found is None:
+        best = solve_exact(problem, options).configuration
+        if best is None:
             return ()
-        known = (found,)
+        known = (best,)
     first = []
     for configuration in known:
         if not pool.offer(configuration):
@@ -155,14 +155,14 @@ def _add_local_optima(
             continue
         fruitless = 0
         for _ in range(tries):
-            found = descend(
+            optimum_near = descend(
                 model.configurations,
                 model.counts,
                 [int(draw.integers(count)) for count in model.counts],
             )
             known = len(pool.found)
-            if found is not None:
-                pool.offer(model.configuration(found[0]))
+            if optimum_near is not None:
+                pool.offer(model.configuration(optimum_near[0]))
             fruitless = 0 if len(pool.found) > known else fruitless + 1
             if stopped():
                 return

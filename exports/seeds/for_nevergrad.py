@@ -34,12 +34,12 @@ def nevergrad_parametrization(space: ParameterSpace) -> Any:
     Raises `InputError` if nevergrad is not installed.
     """
     ng = peer("nevergrad")
-    found = {}
+    scalars = {}
     for p in space.parameters:
         # a scalar needs room between its bounds; decoding repairs what it should not reach
         high = max(p.high, p.low + 1)
-        found[p.name] = ng.p.Scalar(init=p.low, lower=p.low, upper=high).set_integer_casting()
-    return ng.p.Instrumentation(**found)
+        scalars[p.name] = ng.p.Scalar(init=p.low, lower=p.low, upper=high).set_integer_casting()
+    return ng.p.Instrumentation(**scalars)
 
 
 def seed_nevergrad(optimizer: Any, parameters: Iterable[Mapping[str, int]]) -> None:

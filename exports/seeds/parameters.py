@@ -128,15 +128,15 @@ def parameter_space(problem: Problem) -> ParameterSpace:
     fixes = Repair(space, tuple(named.values()))
     if fixes.empty is not None:
         raise InputError(f"the design space of {problem.design.name} is empty at '{fixes.empty}'")
-    found = []
+    parameters = []
     for name, quantity in named.items():
         if space.quantities[quantity].kind is QuantityKind.POWER_OF_TWO:
-            found.append(
+            parameters.append(
                 Parameter(name, 0, fixes.bounds(quantity)[1].bit_length() - 1, quantity, True)
             )
         else:
-            found.append(Parameter(name, *space.ranges[quantity], quantity, False))
-    return ParameterSpace(problem, tuple(found), fixes)
+            parameters.append(Parameter(name, *space.ranges[quantity], quantity, False))
+    return ParameterSpace(problem, tuple(parameters), fixes)
 
 
 def result_space(path: Path | str) -> ParameterSpace:

@@ -77,8 +77,10 @@ def problem(
 
 def _coefficients(accesses: tuple[Access, ...]) -> dict[int, str]:
     """Names of the coefficients other than 1, such as strides."""
-    found = {c for access in accesses for subscript in access for _, c in subscript.terms if c != 1}
-    return {value: f"times{value}" for value in sorted(found)}
+    values = {
+        c for access in accesses for subscript in access for _, c in subscript.terms if c != 1
+    }
+    return {value: f"times{value}" for value in sorted(values)}
 
 
 def _data_space(nest: LoopNest, access: Access, coefficients: dict[int, str]) -> dict[str, Any]:

@@ -143,13 +143,13 @@ def architecture_text(architecture: Architecture) -> str:
         keeps = None if isinstance(part, Compute) else part.keeps
         kept = {} if keeps is None else {"constraints": {"dataspace": {"keep": sorted(keeps)}}}
         nodes.append(YamlNode("!Component", stated | {"attributes": own} | kept))
-    told = {
+    texts = {
         name: text for name in ("description", "source") if (text := getattr(architecture, name))
     }
     tree = {"architecture": {"version": VERSION, "nodes": nodes}}
     network = {} if architecture.network is None else {"network": asdict(architecture.network)}
     own = _bursts(architecture) | _tensorized(architecture) | network
-    return yaml_text(told | tree | own, architecture.name)
+    return yaml_text(texts | tree | own, architecture.name)
 
 
 def _bursts(architecture: Architecture) -> dict[str, Any]:

@@ -147,16 +147,14 @@ class TimeloopHierarchy:
         And whether ``no_reuse`` says so: Ithaca loads every tile. It cannot where Ithaca keeps a
         tile in inner loops.
         """
-        found = {}
+        kept = {}
         for access in self.accesses:
             stays = self.configuration.design.staying(access.tensor)
             moving = [loop for loop, trips in self.tiles if trips > 1 and loop not in stays]
             last = [subscript for subscript in access if moving and moving[-1] in subscript.loops]
             if moving and (not last or any(len(subscript.terms) > 1 for subscript in last)):
-                found[access.tensor] = all(
-                    trips == 1 for loop, trips in self.tiles if loop in stays
-                )
-        return found
+                kept[access.tensor] = all(trips == 1 for loop, trips in self.tiles if loop in stays)
+        return kept
 
     @cached_property
     def levels(self) -> tuple[TimeloopLevel, ...]:
@@ -235,12 +233,12 @@ class TimeloopHierarchy:
             sum(module.direction is Direction.IN for _, module in modules) * chosen.data.port_words
         )
         # an output's way is timed here: Timeloop counts no reads of the buffers that it leaves
-        written = sum(
+        stored = sum(
             self._moved_per_cycle(group)
             for group, module in modules
             if module.direction is Direction.OUT
         )
-        rates = {"read": Fraction(read), "write": Fraction(written)}
+        rates = {"read": Fraction(read), "write": Fraction(stored)}
         if chosen.bandwidth is not None:
             shared = chosen.bandwidth * 1000 / chosen.technology.clock_mhz / chosen.data.bytes
             rates = {name: min(rate, shared) for name, rate in rates.items()} | {"shared": shared}

@@ -10,7 +10,7 @@ import pytest
 from ithaca.commands.api.answers import Result
 from ithaca.commands.api.fronts import Front
 from ithaca.commands.api.solving import solve
-from ithaca.commands.conclusion import Told, conclude_result
+from ithaca.commands.conclusion import OutputOptions, conclude_result
 from ithaca.commands.pareto import print_front
 from ithaca.files.numbers import number
 from ithaca.files.writing import SCHEMA
@@ -44,14 +44,14 @@ def folder(result: Result, tmp_path: Path) -> Path:
 
 
 def test_an_answer_is_printed(result: Result, capsys: pytest.CaptureFixture[str]) -> None:
-    conclude_result(result, Told())
+    conclude_result(result, OutputOptions())
     lines = capsys.readouterr().out.splitlines()
     assert (
         lines[0] == "filter 12 taps, 100 samples, design transposed, on board, minimising latency"
     )
     assert lines[2].startswith(f"objective  {LEAST}  (optimal: no configuration")
     assert "noise      4 of 4 steps (100.0 %)" in lines
-    conclude_result(result, Told(as_json=True))
+    conclude_result(result, OutputOptions(as_json=True))
     document = json.loads(capsys.readouterr().out)
     assert (document["family"], document["best"]["metrics"]["latency"]) == ("fir", LEAST)
 

@@ -97,7 +97,7 @@ class LayersDocument(FirstPart):
 def _answer(result: Result) -> dict[str, Any]:
     """What is said of a layer."""
     certificate, best = result.certificate, result.best
-    found: dict[str, Any] = {
+    answer: dict[str, Any] = {
         "status": result.status,
         "value": None if result.value is None else json_number(result.value),
         "lower_bound": None
@@ -113,7 +113,7 @@ def _answer(result: Result) -> dict[str, Any]:
         "metrics": {},
     }
     if best is None or best.configuration is None:
-        return found
+        return answer
     design = mapping_design(best.problem.design)
     mapping, stated = design.mapping(best.configuration), {}
     for level in design.architecture.levels:
@@ -133,4 +133,4 @@ def _answer(result: Result) -> dict[str, Any]:
         if name in design.orders
     }
     metrics: Mapping[str, Any] = {name: json_number(value) for name, value in best.metrics.items()}
-    return {**found, "mapping": {**stated, **orders}, "metrics": dict(metrics)}
+    return {**answer, "mapping": {**stated, **orders}, "metrics": dict(metrics)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ithaca.commands.api.answers import Result
-from ithaca.commands.conclusion import Told, conclude, conclude_result
+from ithaca.commands.conclusion import OutputOptions, conclude, conclude_result
 from ithaca.commands.display import console, loop_nest
 from ithaca.commands.families.spatial.layers import MappedLayers
 from ithaca.commands.families.spatial.mapping import map as map_problem
@@ -17,21 +17,21 @@ from ithaca.formulations.families import profile_of
 
 
 @calls(map_problem)
-def map(ask: Callable[..., Result | MappedLayers], *, told: Told) -> None:
+def map(ask: Callable[..., Result | MappedLayers], *, outputs: OutputOptions) -> None:
     """``ithaca map``."""
-    found = ask()
-    if isinstance(found, Result):
-        conclude_result(found, told)
+    answer = ask()
+    if isinstance(answer, Result):
+        conclude_result(answer, outputs)
         return
 
     def show() -> None:
-        rows = [_cells(row, result) for row, result in enumerate(found.results, 1)]
+        rows = [_cells(row, result) for row, result in enumerate(answer.results, 1)]
         console().print(Table(rows, left={"status"}))
-        for row, best in enumerate((result.best for result in found.results), 1):
-            if told.loops and best is not None:
+        for row, best in enumerate((result.best for result in answer.results), 1):
+            if outputs.loops and best is not None:
                 say(loop_nest(best.problem.design, best.configuration, f"row {row}: "))
 
-    conclude(found, show, told)
+    conclude(answer, show, outputs)
 
 
 def _cells(row: int, result: Result) -> list[tuple[str, str]]:

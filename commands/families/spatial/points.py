@@ -92,7 +92,7 @@ def read(
     known = (TIMELOOP, *TILED)
     if edition is not None:
         parse_choice("--edition", edition, known, " with --arch")
-    found = find_architecture(architecture)
+    hierarchy = find_architecture(architecture)
     if edition is not None and edition in TILED:
         if nest is not None or file is None:
             raise InputError(
@@ -100,12 +100,12 @@ def read(
                 f"{edition}; allowed: none beside it"
             )
         mapped: tuple[SpatialPoint, ...] = ()
-        rows = evaluate_layers(file, found, TILED[edition])["points"]
+        rows = evaluate_layers(file, hierarchy, TILED[edition])["points"]
     else:
         beside = file is not None and architecture in architecture_names()
         where = file.parent if beside and file is not None else Path(architecture)
         folder = where if where.is_dir() else where.parent
-        mapped = load_points(points, found, folder if nest is None else nest)
+        mapped = load_points(points, hierarchy, folder if nest is None else nest)
         rows = evaluate_points(mapped)
     return MappedPoints(
         tuple(str(number) for number in range(1, len(rows) + 1)), tuple(rows), mapped
@@ -123,8 +123,8 @@ def configurations(
             f"--start goes with a result in edition {mapping_design(design).edition}; allowed: "
             "a file written by -o"
         )
-    found = load_points(points, design.architecture, nest)
-    return [(each.design, each.design.configuration(each.mapping)) for each in found]
+    mapped = load_points(points, design.architecture, nest)
+    return [(each.design, each.design.configuration(each.mapping)) for each in mapped]
 
 
 def evaluated(solutions: Sequence[tuple[str, Solution]]) -> MappedPoints:

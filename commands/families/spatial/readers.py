@@ -14,9 +14,9 @@ from ithaca.results.files import check_same, read_result
 def read_layers(document: Any, path: Path) -> MappedLayers:
     """The layers of a file, each a result. Raises `InputError` if what is said of them differs."""
     read = validated(LayersDocument, document, path)
-    found = MappedLayers(tuple(Result.of(read_result(each, path)) for each in read.results))
-    check_same(document, found.document, "")
-    return found
+    layers = MappedLayers(tuple(Result.of(read_result(each, path)) for each in read.results))
+    check_same(document, layers.document, "")
+    return layers
 
 
 READERS = {STUDY: read_layers}

@@ -40,10 +40,10 @@ def list_designs(
 ) -> tuple[SystolicDesign, ...]:
     """Every design of a workload, buildable or not: a dataflow and a permutation."""
     own = parse_extents(sizes, extents)
-    found = read_nest(workload, own)
-    arrays, data = designs(found, read_edition(edition)), read_data_type(dtype)
-    check_sizes(workload, found, own)
-    return tuple(SystolicDesign(found, array, data, technology=data.energies()) for array in arrays)
+    nest = read_nest(workload, own)
+    arrays, data = designs(nest, read_edition(edition)), read_data_type(dtype)
+    check_sizes(workload, nest, own)
+    return tuple(SystolicDesign(nest, array, data, technology=data.energies()) for array in arrays)
 
 
 def print_list(
@@ -76,13 +76,13 @@ def print_list(
 
 def print_designs(nest: LoopNest, edition: Edition, data: DataType) -> None:
     """Print every design of a nest: modules, resource formulas, buildable or not and why."""
-    out, found = console(), designs_document(nest, edition, data)["designs"]
-    buildable = sum(design["buildable"] for design in found)
+    out, listed = console(), designs_document(nest, edition, data)["designs"]
+    buildable = sum(design["buildable"] for design in listed)
     out.print(
-        f"{escape(str(nest))}: {len(found)} designs, {buildable} "
+        f"{escape(str(nest))}: {len(listed)} designs, {buildable} "
         f"buildable ({edition.value} model edition)"
     )
-    for design in found:
+    for design in listed:
         _print_design(out, design)
 
 

@@ -186,9 +186,9 @@ def _units(result: NetworkResult) -> str:
     """Time, traffic and energy of all layers one after the other, and the share of the memory that
     the neediest takes."""
     runs = [
-        (layer.layer.count, found.metrics)
+        (layer.layer.count, solution.metrics)
         for layer in result.layers
-        if (found := layer.answer.found) is not None
+        if (solution := layer.answer.found) is not None
     ]
     most = max(metrics["bandwidth"] for _, metrics in runs)
     moved = sum(n * metrics["bandwidth"] * metrics["time"] for n, metrics in runs)  # GB/s · ms

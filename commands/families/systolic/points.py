@@ -118,8 +118,8 @@ def read(
         )
     stated = None if edition is None else read_edition(edition)
     data = None if dtype is None else read_data_type(dtype)
-    found = load_any_points(points, read_nest(source), data, stated, sums)
-    return Points.of_points(map(str, range(1, len(found) + 1)), found)
+    configured = load_any_points(points, read_nest(source), data, stated, sums)
+    return Points.of_points(map(str, range(1, len(configured) + 1)), configured)
 
 
 def evaluated(solutions: Sequence[tuple[str, Solution]]) -> Points:
@@ -145,8 +145,8 @@ def configurations(
     points: str | Path | Rows, problems: Sequence[Problem], nest: LoopNest
 ) -> Sequence[Point]:
     """Designs and configurations that a file or rows in Python state."""
-    given = Path(points) if isinstance(points, str) else points
-    return load_points(given, nest, systolic(problems[0]).data)
+    rows = Path(points) if isinstance(points, str) else points
+    return load_points(rows, nest, systolic(problems[0]).data)
 
 
 def load_any_points(
@@ -174,15 +174,15 @@ def load_any_points(
             changed_machine(RTL, stated),
             stated,
         )
-    for option, given in (("--edition", edition), ("--sums", sums)):
-        if given is not None:
+    for option, text in (("--edition", edition), ("--sums", sums)):
+        if text is not None:
             raise InputError(
                 f"{option} cannot be given with a result, which states "
                 "its own; allowed with a CSV file"
             )
-    found = tuple(point for _, point in _points(solutions_of(opened_layers(path))))
+    loaded = tuple(point for _, point in _points(solutions_of(opened_layers(path))))
     where = path.source if isinstance(path, Result) else path
-    for known in (design for design, _ in found):
+    for known in (design for design, _ in loaded):
         if known.nest.name != nest.name:
             raise refuse(
                 where,
@@ -201,4 +201,4 @@ def load_any_points(
                 f"workload.dtype is {quoted(known.data.name)}; allowed: "
                 f"{data.name}, the data type asked for",
             )
-    return found
+    return loaded

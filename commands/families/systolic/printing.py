@@ -71,14 +71,14 @@ def print_result(result: Result) -> None:
 
 def _slowed_by_sums(designs: Iterable[Solution]) -> list[str]:
     """What designs would gain if PEs added their neighbours' sums last, where that is much."""
-    found = []
+    lines = []
     for solution in designs:
         if solution.configuration is not None:
             design = systolic(solution.problem)
             slowed = float(design.slowed_by_sums(solution.configuration))
             if slowed >= SLOWED:
-                found.append(f"design {design.name} would be {slowed:.1f} times as fast")
-    return found
+                lines.append(f"design {design.name} would be {slowed:.1f} times as fast")
+    return lines
 
 
 def _print_best(out: Console, result: Result, best: Solution) -> None:

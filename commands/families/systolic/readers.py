@@ -22,13 +22,13 @@ def read_simulation(document: Any, path: Path) -> Simulation:
     happens."""
     run = validated(SimulationDocument, document, path).simulation
     posed(document, path)
-    found, platform = (
+    solution, platform = (
         evaluated(document["question"], document["best"], document["value"], path),
         document["question"]["platform"]["name"],
     )
     checked = "values" in document["simulation"]
     again = simulated(
-        found, platform, run.machine.machine(), run.memory.memory(), check_values=checked
+        solution, platform, run.machine.machine(), run.memory.memory(), check_values=checked
     )
     check_same(claims(document), claims(again.document), "")
     return again

@@ -11,7 +11,7 @@ import typer
 from typer import Option
 
 from ithaca.commands.api.options import WRITTEN_FILE, AsJson, TableFile, Written
-from ithaca.commands.conclusion import Told, conclude
+from ithaca.commands.conclusion import OutputOptions, conclude
 from ithaca.commands.display import console
 from ithaca.commands.families.systolic.simulating import Simulation, read_memory, simulate_points
 from ithaca.commands.families.systolic.simulating import simulate as run_simulation
@@ -74,12 +74,14 @@ def simulate(
         raise InputError(
             "--dtype cannot be given with a result, which states its own; allowed: with --points"
         )
-    found = ask()
-    network = array_network(found.design, found.configuration, found.machine, found.memory)
+    simulation = ask()
+    network = array_network(
+        simulation.design, simulation.configuration, simulation.machine, simulation.memory
+    )
     conclude(
-        found,
-        lambda: print_simulation(found),
-        Told(as_json=as_json, table=table),
+        simulation,
+        lambda: print_simulation(simulation),
+        OutputOptions(as_json=as_json, table=table),
         (
             trace,
             lambda path: write_text_atomically(
@@ -87,9 +89,9 @@ def simulate(
             ),
         ),
         (vcd, lambda path: write_text_atomically(path, word_dump(network, signals.check))),
-        (plot, found.plot),
+        (plot, simulation.plot),
     )
-    if found.cycles is None or (found.values is not None and found.values.wrong):
+    if simulation.cycles is None or (simulation.values is not None and simulation.values.wrong):
         raise typer.Exit(NOTHING_FOUND)
 
 
@@ -102,49 +104,51 @@ def print_points(
     as_json: bool,
 ) -> None:
     """Print the cycles of every point."""
-    asked = dict(ask.keywords)  # type: ignore[attr-defined]
-    workload = asked.pop("source")
-    if asked.pop("design", None) is not None:
+    options = dict(ask.keywords)  # type: ignore[attr-defined]
+    workload = options.pop("source")
+    if options.pop("design", None) is not None:
         raise InputError("--design does not go with --points; allowed: the column dataflow")
-    if asked.pop("layer", None) is not None:
+    if options.pop("layer", None) is not None:
         raise InputError("--layer does not go with --points; allowed: with the result of a network")
-    if asked.pop("check_values", False):
+    if options.pop("check_values", False):
         raise InputError("--check-values shows one run; allowed: with a result, without --points")
-    memory = read_memory(asked.pop("memory", None))
-    stated = machine_changes(**asked)
+    memory = read_memory(options.pop("memory", None))
+    stated = machine_changes(**options)
     machine = changed_machine(RTL, stated)
     nest, data = read_nest(workload), read_data_type(dtype)
-    found = simulate_points(load_points(points, nest, data, machine=machine, stated=stated), memory)
+    cycles = simulate_points(
+        load_points(points, nest, data, machine=machine, stated=stated), memory
+    )
     write_rows(
         file,
         ("point", "cycles"),
-        [(n, "" if c is None else c) for n, c in enumerate(found, start=1)],
+        [(n, "" if c is None else c) for n, c in enumerate(cycles, start=1)],
     )
     if as_json:
-        print_document({"schema": SCHEMA, "points": [{"cycles": cycles} for cycles in found]})
+        print_document({"schema": SCHEMA, "points": [{"cycles": c} for c in cycles]})
         return
     rows = [
         [("point", str(n)), ("cycles", "hangs" if c is None else number(c))]
-        for n, c in enumerate(found, start=1)
+        for n, c in enumerate(cycles, start=1)
     ]
     console().print(Table(rows, left=set()))
 
 
-def print_simulation(found: Simulation) -> None:
+def print_simulation(simulation: Simulation) -> None:
     """Print what happened."""
-    design, run = found.design, found.run
+    design, run = simulation.design, simulation.run
     machine = ", ".join(
-        f"{letter} {getattr(found.machine, name)}" for letter, name in LETTERS.items()
+        f"{letter} {getattr(simulation.machine, name)}" for letter, name in LETTERS.items()
     )
     memory = ", ".join(
-        f"{name.replace('_', ' ')} {n}" for name, n in asdict(found.memory).items() if n
+        f"{name.replace('_', ' ')} {n}" for name, n in asdict(simulation.memory).items() if n
     )
     what = (
         f"{design.nest.name} ({design.nest.shown_sizes}) {design.data.name}; "
         f"design {design.name}; machine {machine}"
     )
     say(f"{what}{f'; memory: {memory}' if memory else ''}")
-    if found.cycles is None:
+    if simulation.cycles is None:
         say(
             f"hangs after {number(run.cycles)} cycles, waiting "
             f"{'; '.join(map(_shown_wait, run.hanging[:5]))}"
@@ -153,7 +157,7 @@ def print_simulation(found: Simulation) -> None:
             say(f"and {len(run.hanging) - 5} more processes")
     else:
         say(f"{number(run.cycles)} cycles")
-        for edition, latency in found.models.items():
+        for edition, latency in simulation.models.items():
             error = float(latency / run.cycles - 1)
             say(f"{edition} model edition: {number(latency)} cycles ({error:+.2%})")
         busiest = max(run.modules, key=lambda module: module.working + module.entering)
@@ -166,8 +170,8 @@ def print_simulation(found: Simulation) -> None:
                 f"{module.module} waits longest "
                 f"{_shown_wait(module.cause)}{_shown_root(run, module)}"
             )
-    if found.values is not None:
-        say(_shown_values(found.values, design.nest.output.tensor))
+    if simulation.values is not None:
+        say(_shown_values(simulation.values, design.nest.output.tensor))
 
 
 def _shown_values(values: Values, tensor: str) -> str:

@@ -45,12 +45,12 @@ STUDY = "simulation"
 class Simulation(compared.Simulation, Answer):
     """The answer of `ithaca.simulate`: what happened when a configuration ran."""
 
-    asked: Mapping[str, Any] = field(default_factory=dict)
+    question: Mapping[str, Any] = field(default_factory=dict)
     """The question and its configuration, as documents state them."""
 
     @property
     def document(self) -> dict[str, Any]:
-        return {**super().document, **self.asked}
+        return {**super().document, **self.question}
 
     @property
     def headline(self) -> str:
@@ -156,27 +156,27 @@ def simulate(
     Raises `InputError` if a parameter is out of range, the result has no configuration, the array
     cannot be built or has too many values to check.
     """
-    found = source if isinstance(source, results.Result) else one_result(Path(source), layer)
-    platform = systolic(found.solutions[0].problem).technology
+    result = source if isinstance(source, results.Result) else one_result(Path(source), layer)
+    platform = systolic(result.solutions[0].problem).technology
     machine = changed_machine(platform.machine, machine_changes(regime, param, fifo_depth, sums))
     stores = read_memory(memory, platform.memory)
     solutions = [
         s
-        for s in found.solutions
+        for s in result.solutions
         if s.configuration is not None
         and (design is None or profile_of(s.problem.design).answers_to(design))
     ]
     if not solutions:
         names = ", ".join(
-            s.problem.design.name for s in found.solutions if s.configuration is not None
+            s.problem.design.name for s in result.solutions if s.configuration is not None
         )
-        asked = "" if design is None else f" --design {quoted(design)};"
+        wanted = "" if design is None else f" --design {quoted(design)};"
         raise InputError(
-            f"nothing to simulate:{asked} allowed: a result with a "
+            f"nothing to simulate:{wanted} allowed: a result with a "
             f"configuration ({names or 'this one has none'})"
         )
-    chosen = found.best if design is None and found.best is not None else solutions[0]
-    return simulated(chosen, found.platform_name, machine, stores, check_values=check_values)
+    chosen = result.best if design is None and result.best is not None else solutions[0]
+    return simulated(chosen, result.platform_name, machine, stores, check_values=check_values)
 
 
 def simulated(
@@ -189,13 +189,13 @@ def simulated(
     run = compared.simulate_configuration(
         design, chosen.configuration, machine, memory, checkpoint, check_values=check_values
     )
-    asked = {
+    question = {
         "study": STUDY,
         "question": question_fields([chosen.problem], platform),
         "value": json_number(chosen.value),
         "best": configuration_document(chosen),
     }
-    return Simulation.of(run, asked=asked)
+    return Simulation.of(run, question=question)
 
 
 class RunDocument(Document):
@@ -232,7 +232,7 @@ def read_memory(
 
 def simulate_points(points: Iterable[Point], memory: MemoryTiming = IDEAL) -> list[int | None]:
     """The cycles of points on the machine of each; None where an array hangs."""
-    found = []
+    cycles = []
     for row, (design, configuration) in enumerate(points, start=1):
         try:
             run = simulate_network(
@@ -241,5 +241,5 @@ def simulate_points(points: Iterable[Point], memory: MemoryTiming = IDEAL) -> li
             )
         except InputError as error:
             raise InputError(f"point {row}: {error}") from None
-        found.append(run.cycles if run.finished else None)
-    return found
+        cycles.append(run.cycles if run.finished else None)
+    return cycles

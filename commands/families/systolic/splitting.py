@@ -63,29 +63,29 @@ def split_device(
         def report(state: RunState) -> None:
             line.show(space.name, state.progress)
 
-        def solve(asked: ArrayQuestion) -> NetworkResult:
+        def solve(question: ArrayQuestion) -> NetworkResult:
             run = RunOptions(search=budget.share(), report=report)
-            return NetworkResult.of(mode(MULTI_ARRAY)(network, asked, run))
+            return NetworkResult.of(mode(MULTI_ARRAY)(network, question, run))
 
-        found = solve(request)
-        return replace(found, remarks=tuple(_remarks(accelerator, sizes, request, found, solve)))
+        result = solve(request)
+        return replace(result, remarks=tuple(_remarks(accelerator, sizes, request, result, solve)))
 
 
 def _remarks(
     accelerator: SystolicArrays,
     sizes: Mapping[str, Fraction],
     request: ArrayQuestion,
-    found: NetworkResult,
+    result: NetworkResult,
     solve: Callable[[ArrayQuestion], NetworkResult],
 ) -> list[str]:
     """The shares of every array, and what one more of each resource would buy."""
-    if found.value is None:
+    if result.value is None:
         return []
     lines = []
-    for place, array in enumerate(found.arrays):
+    for place, array in enumerate(result.arrays):
         taken = (f"{ceil(array.resources[m] / sizes[m])} shares of {m}" for m in DIVIDED)
         lines.append(f"array {place}: {' and '.join(taken)}, of {accelerator.shares}")
-    if found.status != Status.OPTIMAL.value:
+    if result.status != Status.OPTIMAL.value:
         return lines
     for metric in DIVIDED:
         more = solve(
@@ -98,13 +98,15 @@ def _remarks(
             )
         )
         if more.status == Status.OPTIMAL.value and more.value is not None:
-            told = "nothing"
-            if more.value != found.value:
+            gain = "nothing"
+            if more.value != result.value:
                 share = (
-                    f" ({float(1 - more.value / found.value):.2%} less)" if found.value > 0 else ""
+                    f" ({float(1 - more.value / result.value):.2%} less)"
+                    if result.value > 0
+                    else ""
                 )
-                told = f"{number(more.value)} instead of {number(found.value)}{share}"
+                gain = f"{number(more.value)} instead of {number(result.value)}{share}"
             lines.append(
-                f"one more share of {metric} ({number(sizes[metric])}) would buy {told}, proven"
+                f"one more share of {metric} ({number(sizes[metric])}) would buy {gain}, proven"
             )
     return lines

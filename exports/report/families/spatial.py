@@ -53,16 +53,16 @@ def _cards(best: BestConfiguration) -> tuple[Card, ...]:
         best.solution.metrics,
         mapping_design(best.problem.design).architecture.compute,
     )
-    found = []
+    figures = []
     if best.objective != "latency":
-        found.append(Card("latency", number(metrics["latency"]), "cycles", ""))
+        figures.append(Card("latency", number(metrics["latency"]), "cycles", ""))
     if best.objective != "energy" and "energy" in metrics:
-        found.append(Card("energy", rounded(metrics["energy"] / 10**6), "µJ", ""))
+        figures.append(Card("energy", rounded(metrics["energy"] / 10**6), "µJ", ""))
     if "pes" not in metrics:
-        return tuple(found)
+        return tuple(figures)
     share = percent(metrics["pes"] / compute.instances)
     return (
-        *found,
+        *figures,
         Card("multipliers", number(metrics["pes"]), f"of {compute.instances:,}", f"{share} work"),
     )
 
@@ -238,12 +238,14 @@ def _drawn(design: MappingDesign, mapping: Mapped, metrics: Mapping[str, Fractio
         (compute.name, f"{number(metrics['pes'])} of {compute.instances:,} multipliers work")
     )
     title = f"{design.nest.name} on {design.architecture.name}"
-    said = (
+    description = (
         "Levels from outside to inside; beside each arrow the words that all "
         "instances of the level above it send and take."
     )
     return Section(
-        "hierarchy", "The memory hierarchy", (Paragraph(said), _figure(title, said, boxes, arrows))
+        "hierarchy",
+        "The memory hierarchy",
+        (Paragraph(description), _figure(title, description, boxes, arrows)),
     )
 
 
@@ -277,27 +279,27 @@ def accelerator_section(architecture: Architecture) -> Section:
             "takes": level.write_bandwidth,
             "moves": level.shared_bandwidth,
         }
-        told = [f"{what} {rounded(rate)}" for what, rate in rates.items() if rate is not None]
-        arrows.append(f"{', '.join(told)} words a cycle" if told else "")
+        limits = [f"{what} {rounded(rate)}" for what, rate in rates.items() if rate is not None]
+        arrows.append(f"{', '.join(limits)} words a cycle" if limits else "")
     compute = architecture.compute
     mesh = f"{compute.instances:,} ({compute.mesh_x} × {compute.mesh_y})"
     spent = f"{rounded(compute.energy)} pJ a multiply-accumulate" if compute.energy else ""
     boxes.append((f"{compute.name}: {mesh}", spent))
-    said = (
+    description = (
         "Levels from outside to inside; beside each arrow what an "
         "instance of the level above it can move."
     )
-    figure = _figure(architecture.name, said, boxes, arrows)
-    return Section("hierarchy", "The chosen accelerator", (Paragraph(said), figure))
+    figure = _figure(architecture.name, description, boxes, arrows)
+    return Section("hierarchy", "The chosen accelerator", (Paragraph(description), figure))
 
 
 def _figure(
-    title: str, said: str, boxes: Sequence[tuple[str, str]], arrows: Sequence[str]
+    title: str, description: str, boxes: Sequence[tuple[str, str]], arrows: Sequence[str]
 ) -> ChartFigure:
     """Boxes with names and texts, one below the other, and texts beside the arrows between them;
     once for broad pages, once for narrow."""
     drawings = (
-        _drawing(title, said, boxes, arrows, kind, width)
+        _drawing(title, description, boxes, arrows, kind, width)
         for kind, width in (("broad", BROAD), ("narrow", NARROW))
     )
     return ChartFigure(Markup("".join(drawings)), title)
@@ -305,7 +307,7 @@ def _figure(
 
 def _drawing(
     title: str,
-    said: str,
+    description: str,
     boxes: Sequence[tuple[str, str]],
     arrows: Sequence[str],
     kind: str,
@@ -342,7 +344,7 @@ def _drawing(
         f'<svg class="{kind}" viewBox="0 0 {width} {top + MARGIN}" role="img" '
         f'aria-labelledby="{name}-title {name}-desc" width="{width}" height="{top + MARGIN}">'
         f'<title id="{name}-title">{escape(title)}</title>'
-        f'<desc id="{name}-desc">{escape(said)}</desc>{"".join(parts)}</svg>'
+        f'<desc id="{name}-desc">{escape(description)}</desc>{"".join(parts)}</svg>'
     )
 
 
@@ -356,5 +358,5 @@ def _text(x: int, y: int, text: str, weight: str = "normal") -> str:
 
 
 def _words(metrics: Mapping[str, Fraction], level: str, tensor: str, what: str) -> str:
-    found = metrics.get(f"{level}.{tensor}.{what}")
-    return "" if found is None else number(found)
+    count = metrics.get(f"{level}.{tensor}.{what}")
+    return "" if count is None else number(count)

@@ -72,11 +72,11 @@ def _view(best: BestConfiguration) -> ArrayView:
 def _cards(view: ArrayView) -> tuple[Card, ...]:
     """What one asks after the objective."""
     metrics, known = view.best.solution.metrics, view.facts
-    found = []
+    figures = []
     if view.best.objective != "latency":
-        found.append(Card("latency", number(metrics["latency"]), "cycles", ""))
+        figures.append(Card("latency", number(metrics["latency"]), "cycles", ""))
     clock = number(view.design.technology.clock_mhz)
-    found.append(
+    figures.append(
         Card(
             "throughput",
             number(round(float(metrics["throughput"]), 1)),
@@ -86,7 +86,7 @@ def _cards(view: ArrayView) -> tuple[Card, ...]:
     )
     units = number(metrics["comp"])
     useful = percent(known.cycles.shares["useful"])
-    found.append(
+    figures.append(
         Card(
             "useful work",
             useful,
@@ -99,12 +99,12 @@ def _cards(view: ArrayView) -> tuple[Card, ...]:
         round(float(known.roofs.traffic.moved_words / known.roofs.traffic.least_words), 2)
     )
     rate = f"{rounded(metrics['bandwidth'])} GB/s"
-    found.append(
+    figures.append(
         Card("off-chip traffic", words, "words", f"{moved} times the least possible; {rate}")
     )
     spent, power = rounded(metrics["energy"] / 10**6), rounded(metrics["power"] / 1000)
-    found.append(Card("energy", spent, "µJ", f"{power} W, by published figures per operation"))
-    return tuple(found)
+    figures.append(Card("energy", spent, "µJ", f"{power} W, by published figures per operation"))
+    return tuple(figures)
 
 
 def _factors(view: ArrayView) -> list[Block]:

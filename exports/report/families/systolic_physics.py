@@ -51,12 +51,12 @@ def roofline_chart(best: BestConfiguration, roofs: Roofs) -> LineChart:
     peak, own = _gops(design, units), _gops(design, roofs.array.units)
     ridge, most = peak / bandwidth, _per_byte(design, roofs.traffic.least_bytes)
     points = {
-        found.design: (
-            _per_byte(design, found.metrics["bandwidth"] * found.metrics["time"] * 10**6),
-            float(found.metrics["throughput"]),
+        solution.design: (
+            _per_byte(design, solution.metrics["bandwidth"] * solution.metrics["time"] * 10**6),
+            float(solution.metrics["throughput"]),
         )
-        for found in best.result.solutions
-        if found.configuration is not None
+        for solution in best.result.solutions
+        if solution.configuration is not None
     }
     left = min(ridge, most, *(x for x, _ in points.values())) / 2
     right = max(ridge, most, *(x for x, _ in points.values())) * 2

@@ -41,18 +41,18 @@ def _run(best: BestConfiguration, checkpoint: Callable[[], None]) -> tuple[Block
     from ithaca.formulations.systolic.simulation.compared import simulate_configuration
 
     design = systolic(best.problem)
-    found = simulate_configuration(
+    simulation = simulate_configuration(
         design, best.configuration, design.technology.machine, checkpoint=checkpoint
     )
-    run = found.run
-    if found.cycles is None:
+    run = simulation.run
+    if simulation.cycles is None:
         fifos = ", ".join(f"'{wait.fifo}'" for wait in run.hanging[:3])
         return (
             Paragraph(f"The array hangs after {number(run.cycles)} cycles, at the FIFOs {fifos}."),
         )
     busiest = max(run.modules, key=lambda module: module.working)
     text = (
-        f"With ideal memory the array takes {number(found.cycles)} cycles; "
+        f"With ideal memory the array takes {number(simulation.cycles)} cycles; "
         f"{busiest.module} is busiest and works "
         f"{percent(busiest.working)} of them."
     )
