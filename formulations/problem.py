@@ -289,7 +289,7 @@ class Problem:
         ]
         if (
             not ratios
-            or (reach := bounds(symbolic.objective, self._spans)) is None
+            or (reach := bounds(symbolic.objective, self.intervals)) is None
             or reach.low <= 0
         ):
             return ()
@@ -314,8 +314,9 @@ class Problem:
                         "products between 1e-150 and 1e150"
                     )
 
-    @property
-    def _spans(self) -> dict[str, Interval]:
+    @cached_property
+    def intervals(self) -> Mapping[str, Interval]:
+        """Every quantity's range over the whole design space (or a little more)."""
         return {
             name: Interval(Fraction(low), Fraction(high))
             for name, (low, high) in self.space.ranges.items()
@@ -323,7 +324,7 @@ class Problem:
 
     @cached_property
     def _metric_ranges(self) -> NumbersByName:
-        return self.design.metrics(self._spans, INTERVAL, self.used_metrics)
+        return self.design.metrics(self.intervals, INTERVAL, self.used_metrics)
 
     @cached_property
     def floor(self) -> Fraction | None:
@@ -342,7 +343,7 @@ class Problem:
         }
         try:
             if loose := expression.symbols - ranges.keys():
-                ranges |= self.design.metrics(self._spans, INTERVAL, loose)
+                ranges |= self.design.metrics(self.intervals, INTERVAL, loose)
             for name in falls:
                 reach = as_interval(ranges[name])
                 low = max(reach.low, least.get(name, reach.low))

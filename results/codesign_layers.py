@@ -36,7 +36,22 @@ def networks(
     question: Question, accelerator: HardwarePoint, *, proven: bool = False
 ) -> tuple[NetworkResult, ...]:
     """The layers of every workload on an accelerator, each with what is proven of it there; or of
-    the whole, if it is ``proven`` to be the best accelerator."""
+    the whole, if it is ``proven`` to be the best accelerator.
+
+    Parameters
+    ----------
+    question : Question
+        What is asked: space, workloads, objectives and limits.
+    accelerator : HardwarePoint
+        A point of the space, with a solution for every layer.
+    proven : bool, optional
+        Whether the whole search proved that no other accelerator is better.
+
+    Returns
+    -------
+    tuple of NetworkResult
+        One of each workload, in the order of the question.
+    """
     return tuple(_network(question, accelerator, name, proven) for name in question.workloads)
 
 
@@ -165,5 +180,15 @@ def metric_of(question: Question, text: str) -> Metric:
 
 
 def told(question: Question, text: str, value: Fraction) -> str:
-    """An objective, a limit or a cost with its value and unit."""
+    """An objective, a limit or a cost with its value and unit.
+
+    Parameters
+    ----------
+    question : Question
+        What is asked; it knows the units of objectives, limits and costs.
+    text : str
+        The metric or expression, as it was asked for.
+    value : Fraction
+        Its value, in that unit.
+    """
     return f"{text} {number(value)} {metric_of(question, text).unit}".rstrip()

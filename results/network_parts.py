@@ -199,7 +199,24 @@ def read_result(
 
 
 def read_answer(read: Any, problem: Problem, tiling: Any, falls: Sequence[Shortfall]) -> Solution:
-    """The answer that a document states of a layer's problem (see `read_solution`)."""
+    """The answer that a document states of a layer's problem (see `read_solution`).
+
+    Parameters
+    ----------
+    read : number
+        The part of a validated document that states the certificate.
+    problem : Problem
+        The layer's problem.
+    tiling : number
+        The configuration as the family's documents state it; None if there is none.
+    falls : sequence of Shortfall
+        Limits that cannot be met, as the document states them.
+
+    Raises
+    ------
+    InputError
+        If the document states what is false of the problem.
+    """
     certificate = read_certificate(read.certificate, read.value, "certificate")
     known = check_shortfalls(falls, problem.limits, "shortfalls")
     return read_solution(problem, tiling, certificate, "best", known)

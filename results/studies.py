@@ -170,7 +170,17 @@ def front_document(front: Front) -> dict[str, Any]:
 
 
 def point_document(study: Study, index: Index, point: StudyPoint) -> dict[str, Any]:
-    """One point of a study as its document states it."""
+    """One point of a study as its document states it.
+
+    Parameters
+    ----------
+    study : Study
+        The study; its axes label the point.
+    index : Index
+        The place of the point on every axis.
+    point : StudyPoint
+        The answer there.
+    """
     return PointDocument.model_validate(_point(study, index, point), from_attributes=True).written()
 
 

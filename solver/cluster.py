@@ -177,7 +177,22 @@ def dask_setup(worker: object) -> None:
 
 
 def work(job: Job[T], options: SolveOptions, unwanted: str) -> T | Exception:
-    """Attempt a job in a worker, and end the search when it is not wanted any more."""
+    """Attempt a job in a worker, and end the search when it is not wanted any more.
+
+    Parameters
+    ----------
+    job : Job[T]
+        What is done with options and a report.
+    options : SolveOptions
+        How far to search; the worker's own stop takes the place of theirs.
+    unwanted : str
+        Name of the cluster's variable that is set once the job is not wanted.
+
+    Returns
+    -------
+    T or Exception
+        The result, or the error that it ended with.
+    """
     return attempt(job, replace(options, stop=_is_set(unwanted)), _untold)
 
 

@@ -107,7 +107,23 @@ class Executor(ABC):
     def results(
         self, jobs: Sequence[Job[T]], share: Share, tell: Tell | None = None
     ) -> Iterator[tuple[int, T]]:
-        """As `run`, where an error of one job is one of all: it is raised."""
+        """As `run`, where an error of one job is one of all: it is raised.
+
+        Parameters
+        ----------
+        jobs : sequence of Job[T]
+            What is done, each with options and a report.
+        share : Share
+            From the number of unfinished jobs, how far one may search; None if it is not begun
+            any more.
+        tell : Tell, optional
+            Told the number of a job and its progress.
+
+        Returns
+        -------
+        iterator of tuple of int, T
+            The number of each job and its result, as they end.
+        """
         for index, outcome in self.run(jobs, share, tell):
             if isinstance(outcome, Exception):
                 raise outcome
@@ -136,7 +152,17 @@ class Executor(ABC):
 
 
 def attempt(job: Job[T], options: SolveOptions, tell: Report) -> T | Exception:
-    """The result of a job, or the exception that it ended with."""
+    """The result of a job, or the exception that it ended with.
+
+    Parameters
+    ----------
+    job : Job[T]
+        What is done.
+    options : SolveOptions
+        How far to search.
+    tell : Report
+        Told the progress.
+    """
     try:
         return job(options, tell)
     except Exception as error:

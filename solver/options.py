@@ -80,7 +80,17 @@ class SolveOptions:
         return value - lower_bound <= Fraction(self.gap) * abs(value)
 
     def ends(self, spent: float, value: Fraction | None, lower_bound: Fraction | None) -> bool:
-        """Whether a search ends here: asked to stop, after its time, or as enough is known."""
+        """Whether a search ends here: asked to stop, after its time, or as enough is known.
+
+        Parameters
+        ----------
+        spent : float
+            Seconds of search so far.
+        value : Fraction, optional
+            The incumbent's objective; None if there is none.
+        lower_bound : Fraction, optional
+            A proven bound; None if there is none.
+        """
         late = self.time_limit is not None and spent >= self.time_limit
         return late or self.stopped or self.gap_is_met(value, lower_bound)
 

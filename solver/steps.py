@@ -71,7 +71,24 @@ class Entry:
 
 
 def advance(entry: Entry, step: Step, options: SolveOptions, report: Report) -> Solution:
-    """Take a step with a problem, for as long as the options say."""
+    """Take a step with a problem, for as long as the options say.
+
+    Parameters
+    ----------
+    entry : Entry
+        A problem with what is proven of it so far; it is changed.
+    step : Step
+        What is done with it.
+    options : SolveOptions
+        How far to search.
+    report : Report
+        Told the progress.
+
+    Returns
+    -------
+    Solution
+        The solution as far as it is known then.
+    """
     course, budget = entry.course, Budget(replace(options, rival=entry.rival))
     tell = TraceRecorder(time.perf_counter() - course.seconds, list(entry.trace), report)
     if step is Step.FIRST and entry.best is None:

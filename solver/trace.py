@@ -60,6 +60,15 @@ class TraceRecorder:
         """The course of the search; its last entry is the exact outcome, after so many boxes.
 
         No entry is beyond the outcome: what an engine showed on the way may have been rounded.
+
+        Parameters
+        ----------
+        value : Fraction, optional
+            The objective found; None if there is none.
+        lower_bound : Fraction, optional
+            What is proven; None if nothing is.
+        nodes : int
+            The boxes examined.
         """
         end = TracePoint(self._seconds(), nodes, value, lower_bound)
         if (value, lower_bound) == (None, None):

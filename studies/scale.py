@@ -10,7 +10,7 @@ difference faster than a quotient.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -33,7 +33,7 @@ from ithaca.formulations.algebra.expression import (
     power,
     split_coefficient,
 )
-from ithaca.formulations.algebra.interval import Interval, as_interval
+from ithaca.formulations.algebra.interval import as_interval
 from ithaca.formulations.algebra.number_systems import INTERVAL
 from ithaca.formulations.algebra.parsing import MAX_DIGITS
 from ithaca.formulations.problem import Limit, Objective, Problem
@@ -101,7 +101,7 @@ def find_scale(problem: Problem, objective: Objective) -> Scale:
         return Scale(objective, step, objective.expression, ONE, step, Fraction(1), None, ONE)
     over, under = _quotient(objective.expression, step_of, tuple(problem.design.vocabulary))
     denominator = in_quantities(problem, under)
-    least = as_interval(denominator.evaluate(_ranges(problem), INTERVAL)).low
+    least = as_interval(denominator.evaluate(problem.intervals, INTERVAL)).low
     over_step, under_step = step_of(over), step_of(under)
     if not over_step or not under_step or least <= 0:
         why = f", as {wording(under)} is not shown to be positive" if least <= 0 else ""
@@ -187,14 +187,6 @@ def _over_one_denominator(
     denominators = list(dict.fromkeys(bottom for _, bottom in parts))
     tops = [multiply(top, *(d for d in denominators if d != bottom)) for top, bottom in parts]
     return tops, multiply(*denominators)
-
-
-def _ranges(problem: Problem) -> Mapping[str, Interval]:
-    """Every quantity's range over the whole design space (or a little more)."""
-    return {
-        name: Interval(Fraction(low), Fraction(high))
-        for name, (low, high) in problem.space.ranges.items()
-    }
 
 
 @dataclass(frozen=True)

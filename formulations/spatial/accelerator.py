@@ -75,7 +75,17 @@ class HierarchyAccelerator:
     def problems(
         self, work: Work, figures: Mapping[str, Fraction], objective: Objective
     ) -> tuple[Problem, ...]:
-        """The mappings of a layer, of each way to run it."""
+        """The mappings of a layer, of each way to run it.
+
+        Parameters
+        ----------
+        work : Work
+            The layer.
+        figures : mapping of str to Fraction
+            Figures of the architecture by name, such as ``GLB.words``, in its units.
+        objective : Objective
+            What is minimised of a run.
+        """
         architecture = fitted(self.architecture_with(figures), work.nest)
         setting = Setting(architecture, work.nest, self.edition, self.options, memory=work.stored)
         return tuple(Problem(design, (), objective) for design in setting.designs)

@@ -107,13 +107,38 @@ class Constraints:
     """What error lines begin with."""
 
     def factor(self, level: str, kind: str, loop: str) -> FactorRange:
-        """The range of the factor of a loop among a level's temporal or spatial loops."""
+        """The range of the factor of a loop among a level's temporal or spatial loops.
+
+        Parameters
+        ----------
+        level : str
+            The name of a level.
+        kind : str
+            ``temporal`` or ``spatial``.
+        loop : str
+            The loop.
+
+        Returns
+        -------
+        FactorRange
+            1 to any, where nothing is constrained.
+        """
         ranges = [span for *at, span in self.factors if at == [level, kind, loop]]
         highs = [span.high for span in ranges if span.high is not None]
         return FactorRange(max((span.low for span in ranges), default=1), min(highs, default=None))
 
     def lies_along(self, level: str, loop: str, direction: str) -> bool:
-        """Whether a spatial loop of a level may lie along a direction."""
+        """Whether a spatial loop of a level may lie along a direction.
+
+        Parameters
+        ----------
+        level : str
+            The name of the level that holds the instances.
+        loop : str
+            The loop.
+        direction : str
+            ``x`` or ``y``.
+        """
         sides = {side for *at, side in self.directions if at == [level, loop]}
         return not sides or sides == {direction}
 

@@ -254,7 +254,17 @@ class MappingCounts:
         return count - numbers.maximum(*twice)
 
     def distinct(self, parent: int, child: int, tensor: str) -> Number:
-        """How many different tiles the children of one instance want, stage by stage."""
+        """How many different tiles the children of one instance want, stage by stage.
+
+        Parameters
+        ----------
+        parent : int
+            The number of the level that sends, 0 for the outermost.
+        child : int
+            That of the level whose instances are children.
+        tensor : str
+            The name of the tensor.
+        """
         return self._product(
             self.positions(level, tensor)
             for level in range(parent, child)

@@ -21,7 +21,19 @@ def loop_lines(
     nest: LoopNest, architecture: Architecture, mapping: Mapped, metrics: Mapping[str, Fraction]
 ) -> Iterator[str]:
     """Every level with the tensors that it keeps, their words, and its loops, outermost first but
-    for those of one trip."""
+    for those of one trip.
+
+    Parameters
+    ----------
+    nest : LoopNest
+        The loops.
+    architecture : Architecture
+        The levels, outermost first.
+    mapping : Mapped
+        Factors, orders and kept tensors.
+    metrics : mapping of str to Fraction
+        Of the mapping; words held by ``LEVEL.TENSOR.capacity``, where the edition counts them.
+    """
     indent = 0
     for level in architecture.levels:
         kept = [
@@ -64,7 +76,17 @@ class LevelWait:
 def waits(
     nest: LoopNest, architecture: Architecture, metrics: Mapping[str, Fraction]
 ) -> Iterator[LevelWait]:
-    """Cycles of the words of every level with a bandwidth."""
+    """Cycles of the words of every level with a bandwidth.
+
+    Parameters
+    ----------
+    nest : LoopNest
+        Its tensors.
+    architecture : Architecture
+        The levels, with words a cycle that they move.
+    metrics : mapping of str to Fraction
+        Of a mapping; words of an instance by ``LEVEL.TENSOR.reads`` and so on.
+    """
     for level in architecture.levels:
         limits = (
             ("reads", level.read_bandwidth, ("reads",)),
@@ -83,7 +105,17 @@ def waits(
 
 
 def working(architecture: Architecture, mapping: Mapped, level: str) -> int:
-    """Instances of a level that work."""
+    """Instances of a level that work.
+
+    Parameters
+    ----------
+    architecture : Architecture
+        The levels, outermost first.
+    mapping : Mapped
+        Its spatial factors are counted.
+    level : str
+        The name of a level, or that of the multipliers.
+    """
     count = 1
     for outer in architecture.levels:
         if outer.name == level:
@@ -113,7 +145,19 @@ def costs(design: Design, configuration: Mapping[str, int]) -> Remarks:
 def statements(
     nest: LoopNest, architecture: Architecture, mapping: Mapped, pes: Fraction
 ) -> Iterator[str]:
-    """How many multipliers work, and what is padded; each ``Term: statement.``"""
+    """How many multipliers work, and what is padded; each ``Term: statement.``
+
+    Parameters
+    ----------
+    nest : LoopNest
+        The loops with their extents.
+    architecture : Architecture
+        How many multipliers there are.
+    mapping : Mapped
+        The factors, which may pad loops.
+    pes : Fraction
+        Multipliers that work.
+    """
     instances = architecture.compute.instances
     yield f"Lanes: {number(pes)} of {instances:,} multipliers work ({percent(pes / instances)})."
     padded = mapping.padded(nest)

@@ -83,7 +83,17 @@ def as_good(
     order: Order, other: Order, several: frozenset[str], accesses: Sequence[Access]
 ) -> bool:
     """Whether an order (outermost first) costs no tensor more than another one where some loops
-    have several trips."""
+    have several trips.
+
+    Parameters
+    ----------
+    order, other : Order
+        Loops of a level, outermost first.
+    several : frozenset of str
+        Loops that have several trips there.
+    accesses : sequence of Access
+        The tensors that levels inside keep.
+    """
     effects = (_effect(tuple(reversed(each)), several, accesses) for each in (order, other))
     return _as_good(next(effects), next(effects), accesses, order)
 
@@ -163,7 +173,22 @@ def chosen_orders(
     orders: Mapping[str, tuple[Order, ...]], values: NumbersByName, numbers: NumberSystem
 ) -> Callable[[int, str, str], Number]:
     """Whether, in the order that a level chooses, one loop lies inside another: 1 or 0, a plain one
-    where all orders agree."""
+    where all orders agree.
+
+    Parameters
+    ----------
+    orders : mapping of str to tuple of Order
+        The orders that each level offers, outermost loop first.
+    values : NumbersByName
+        The number of the order chosen, from 1, where a level offers several.
+    numbers : NumberSystem
+        The number system of values and answers.
+
+    Returns
+    -------
+    callable
+        From a level's number, a loop and another one, whether the first lies inside the second.
+    """
     levels = list(orders)
     known: dict[tuple[int, str, str], Number] = {}
     one = numbers.number(Fraction(1))

@@ -33,6 +33,19 @@ def capacity(
 
     Loops outside that do not index the tensor may reuse it inside; they grow what the level holds
     of all others.
+
+    Parameters
+    ----------
+    nest : LoopNest
+        The loops.
+    architecture : Architecture
+        The levels, with the words that each holds.
+    laid : Laid
+        Factors, orders and kept tensors.
+    tensor : str
+        The tensor that is fetched less often.
+    level : str
+        The level that would hold more.
     """
     place = [each.name for each in architecture.levels].index(level)
     own = architecture.levels[place]
@@ -69,7 +82,17 @@ def remedies(
     nest: LoopNest, architecture: Architecture, laid: Laid
 ) -> Mapping[str, tuple[Remedy, ...]]:
     """By part: of computing more multipliers, of words more of their bandwidth, and of a tensor's
-    words more room inside."""
+    words more room inside.
+
+    Parameters
+    ----------
+    nest : LoopNest
+        The loops.
+    architecture : Architecture
+        The levels.
+    laid : Laid
+        Factors, orders and kept tensors.
+    """
     known = {"computation": lanes(architecture)}
     for place, level in enumerate(architecture.levels):
         for what, figure in RATES.items():

@@ -231,7 +231,24 @@ def evaluate(
 def accumulation(
     array: SystolicArray, values: NumbersByName, data: DataType, numbers: NumberSystem
 ) -> Any:
-    """Slack of the accumulator condition (see `Costs`), by itself."""
+    """Slack of the accumulator condition (see `Costs`), by itself.
+
+    Parameters
+    ----------
+    array : SystolicArray
+        The derived array.
+    values : NumbersByName
+        Values of quantities and extents.
+    data : DataType
+        The data type, with the cycles that a sum takes.
+    numbers : NumberSystem
+        The number system.
+
+    Returns
+    -------
+    number
+        Not negative where the condition holds.
+    """
     hidden = numbers.number(Fraction(1))
     for loop in array.latency_hiding_loops:
         hidden = hidden * values[t2(loop).name]

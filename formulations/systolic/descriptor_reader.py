@@ -179,7 +179,22 @@ class Reader:
             return False
 
     def expect(self, field: Field, derived: Expression, meaning: str) -> None:
-        """Refuse a field that does not state what was derived."""
+        """Refuse a field that does not state what was derived.
+
+        Parameters
+        ----------
+        field : Field
+            A field that states an expression.
+        derived : Expression
+            What the nest says that it is.
+        meaning : str
+            What the field is to state, for the message.
+
+        Raises
+        ------
+        InputError
+            If they differ.
+        """
         if not self.agree(self.expression(field), derived):
             field.refuse(f"{meaning}, {derived}")
 

@@ -58,6 +58,15 @@ def descriptor_array(document: object, nest: LoopNest, name: str) -> SystolicArr
     Keys that the model does not need are ignored; error lines start with ``name``.
 
     Raises `InputError` if it is malformed or describes no design of the nest.
+
+    Parameters
+    ----------
+    document : object
+        The description, as JSON decodes it.
+    nest : LoopNest
+        The nest that it is of.
+    name : str
+        What error lines start with.
     """
     for access in nest.accesses:
         if any(c != 1 for subscript in access for _, c in subscript.terms):

@@ -398,7 +398,24 @@ def machine_changes(
     fifo_depth: int | None = None,
     sums: str | None = None,
 ) -> dict[str, Any]:
-    """The fields of a machine that options change."""
+    """The fields of a machine that options change.
+
+    Parameters
+    ----------
+    regime : str, optional
+        ``rtl`` or ``hls``, whose waits are taken.
+    param : mapping of str to int or sequence of str, optional
+        Waits by letter (cycles), such as ``d=1``.
+    fifo_depth : int, optional
+        Words that a FIFO holds.
+    sums : str, optional
+        Whether a PE adds its neighbour's sum ``first`` or ``last``.
+
+    Raises
+    ------
+    InputError
+        If an option has a value that is not allowed.
+    """
     changes: dict[str, Any] = {}
     if regime is not None:
         waits = REGIMES[parse_choice("--regime", regime, list(REGIMES))]

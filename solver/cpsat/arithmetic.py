@@ -129,7 +129,22 @@ class FormArithmetic:
     # -- operations --------------------------------------------------------------------
 
     def new_form(self, low: int, high: int, name: str) -> LinearForm:
-        """A new variable between two bounds."""
+        """A new variable between two bounds.
+
+        Parameters
+        ----------
+        low : int
+            The least value of the variable.
+        high : int
+            Its largest value.
+        name : str
+            What it stands for, in messages and in the name of the variable.
+
+        Raises
+        ------
+        NotExpressibleError
+            If it may be larger than what the solver can hold.
+        """
         reach = max(abs(low), abs(high))
         check_magnitude(reach, f"a {name}")
         variable = self.model.new_int_var(low, high, f"{name}.{len(self._variables)}")
@@ -148,7 +163,15 @@ class FormArithmetic:
         return self._sums[key]
 
     def multiply(self, a: LinearForm, b: LinearForm, most: Fraction | None = None) -> LinearForm:
-        """Their product, which is known not to exceed ``most``."""
+        """Their product, which is known not to exceed ``most``.
+
+        Parameters
+        ----------
+        a, b : LinearForm
+            The factors.
+        most : Fraction, optional
+            A value that the product is known not to exceed; None: none is known.
+        """
         if a.is_constant or b.is_constant:
             return b.scaled(a.constant) if a.is_constant else a.scaled(b.constant)
         (x, x_factor), (y, y_factor) = self._as_variable(a), self._as_variable(b)

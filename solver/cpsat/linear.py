@@ -7,12 +7,12 @@ common denominator of its coefficients. So nothing is ever rounded, least of all
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from math import gcd, lcm
 
 from ithaca.files.errors import InputError
+from ithaca.solver.tables.granularity import common_divisor
 
 
 class NotExpressibleError(InputError):
@@ -78,13 +78,6 @@ def add_forms(*forms: LinearForm) -> LinearForm:
 
 def grid(*forms: LinearForm) -> Fraction:
     """Largest step of which the values of all forms are integer multiples; 1 if all are 0."""
-    return common_step(
+    return common_divisor(
         n for form in forms for n in (*form.terms.values(), form.constant)
     ) or Fraction(1)
-
-
-def common_step(numbers: Iterable[Fraction]) -> Fraction:
-    """Greatest common divisor of rationals: all are integer multiples of it; 0 if all are 0."""
-    known = [n for n in numbers if n]
-    bottom = lcm(*(n.denominator for n in known))
-    return Fraction(gcd(*(int(n * bottom) for n in known)), bottom)

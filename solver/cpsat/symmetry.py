@@ -56,7 +56,18 @@ class Exchange:
 def exchangeable(
     symbolic: SymbolicProblem, space: Space, tables: Sequence[Table]
 ) -> tuple[Exchange, ...]:
-    """Pairs of exchangeable axes, each axis in one pair at most."""
+    """Pairs of exchangeable axes, each axis in one pair at most.
+
+    Parameters
+    ----------
+    symbolic : SymbolicProblem
+        Objective and constraints as expressions.
+    space : Space
+        The design space; with rules across axes that are no constraints nothing is
+        exchangeable.
+    tables : sequence of Table
+        The rows of its axes.
+    """
     if space.entangled:  # such a rule across axes is no constraint of the problem
         return ()
     symbolic = replace(

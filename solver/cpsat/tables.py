@@ -75,7 +75,22 @@ def candidate_tables(
 def dominance_columns(
     space: Space, symbolic: SymbolicProblem, checkpoint: Callable[[], None]
 ) -> dict[str, list[Column]]:
-    """The columns that dominance compares, by axis."""
+    """The columns that dominance compares, by axis.
+
+    Parameters
+    ----------
+    space : Space
+        The design space.
+    symbolic : SymbolicProblem
+        Objective and constraints as expressions.
+    checkpoint : callable
+        Called now and then; what it raises ends the work.
+
+    Returns
+    -------
+    dict of str to list of Column
+        The columns by the name of their axis; an axis with none is left out.
+    """
     relaxation = relax(space, checkpoint)
     for expression in (symbolic.objective, *(e for e, _ in symbolic.constraints)):
         relaxation.check_divisors(expression)

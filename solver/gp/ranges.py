@@ -56,7 +56,17 @@ class Ranges:
     def restricted(
         self, column: int, *, low: float | None = None, high: float | None = None
     ) -> Ranges:
-        """The same with one column's range cut (low and high are values, not logarithms)."""
+        """The same with one column's range cut (low and high are values, not logarithms).
+
+        Parameters
+        ----------
+        column : int
+            The number of the variable.
+        low : float, optional
+            A least value; the range keeps its own where that is larger.
+        high : float, optional
+            A largest value; likewise.
+        """
         lows, highs = self.low.copy(), self.high.copy()
         if low is not None:
             lows[column] = max(lows[column], np.log(low))
@@ -188,7 +198,20 @@ class Propagator:
 
 
 def evaluate_extremes(blocks: Blocks, low: Vector, high: Vector) -> tuple[Vector, Vector]:
-    """Largest and smallest logarithm of each block's sum over ranges (up to rounding)."""
+    """Largest and smallest logarithm of each block's sum over ranges (up to rounding).
+
+    Parameters
+    ----------
+    blocks : Blocks
+        Sums of monomials: logarithms of coefficients and exponents.
+    low, high : Vector
+        Logarithms of the least and the largest value of every variable, shape (variables).
+
+    Returns
+    -------
+    tuple of Vector
+        Two vectors, shape (blocks): the largest, and the smallest.
+    """
     if not blocks.sizes.size:
         return np.zeros(0), np.zeros(0)
     positive, negative = np.maximum(blocks.matrix, 0), np.minimum(blocks.matrix, 0)

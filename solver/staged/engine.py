@@ -26,6 +26,24 @@ def solve_staged(
     all engines (`Engine`).
 
     Searched is ``stage`` instead of the design's own, if one is given.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem; its design has stages, unless one is given.
+    options : SolveOptions, optional
+        How far to search.
+    report : Report, optional
+        Told the progress.
+    start : Configuration, optional
+        A configuration known to be feasible.
+    stage : Stage, optional
+        Searched instead of the design's own.
+
+    Raises
+    ------
+    InputError
+        If the design has no stages.
     """
     stage = stage or problem.design.stage(problem)
     if stage is None:

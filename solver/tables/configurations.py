@@ -48,7 +48,22 @@ class Configurations:
 
     def line(self, rows: Sequence[int], axis: int, count: int) -> tuple[Floats, Floats]:
         """The same for configurations that differ in one axis only: all its rows, one of each
-        other."""
+        other.
+
+        Parameters
+        ----------
+        rows : sequence of int
+            A row of every axis; that of ``axis`` is not looked at.
+        axis : int
+            The number of the axis whose rows differ.
+        count : int
+            How many rows that has.
+
+        Returns
+        -------
+        tuple of Floats
+            Objectives, and excess over the limits, shape (count) each.
+        """
         return self._run(lambda a, values: values if a == axis else values[rows[a]], count)
 
     def _run(self, take: Callable[[int, Floats], Any], count: int) -> tuple[Floats, Floats]:
@@ -79,7 +94,17 @@ def _strain(link: Link, values: Mapping[str, Any]) -> Any:
 
 def configuration_of(space: Space, tables: Sequence[Table], rows: Sequence[int]) -> Configuration:
     """The configuration of one row per axis; what rules across axes define follows from the
-    others."""
+    others.
+
+    Parameters
+    ----------
+    space : Space
+        The design space.
+    tables : sequence of Table
+        The rows of its axes.
+    rows : sequence of int
+        One row of each.
+    """
     values: dict[str, int] = {}
     for table, row in zip(tables, rows, strict=True):
         values |= table.row(row)
@@ -93,7 +118,19 @@ def configuration_of(space: Space, tables: Sequence[Table], rows: Sequence[int])
 def configurations_of(
     program: Program, space: Space, tables: Sequence[Table], limits: Floats
 ) -> Configurations:
-    """The configurations of some tables, with the program that values them."""
+    """The configurations of some tables, with the program that values them.
+
+    Parameters
+    ----------
+    program : Program
+        Computes objective and constraints of configurations.
+    space : Space
+        The design space.
+    tables : sequence of Table
+        The rows of its axes, which may be part of them.
+    limits : Floats
+        What the constraints must not exceed, shape (constraints).
+    """
     axis_of = {name: number for number, table in enumerate(tables) for name in table.rows}
     named = dict.fromkeys((*program.symbols, *sorted(space.entangled)))
     quantities = {

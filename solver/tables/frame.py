@@ -78,6 +78,17 @@ def build_tables(
     """The tables of all axes, one after the other, with the columns that a program of bounds uses.
 
     See `build_table` for quantities of an axis that must be ``alike``.
+
+    Parameters
+    ----------
+    space : Space
+        The design space; with rules across axes, no row is left out.
+    columns : mapping of str to sequence of Column
+        The columns that bounds use, by the name of their axis.
+    checkpoint : callable, optional
+        Called now and then; what it raises ends the work.
+    alike : callable, optional
+        The quantities of an axis in which rows must agree to be compared; by default none.
     """
     prune = not space.entangled
     return (
@@ -88,7 +99,17 @@ def build_tables(
 
 def bound_model(problem: Problem, lowered: LoweredProblem, trees: tuple[Tree, ...]) -> BoundModel:
     """The bounds of a problem over the rows of its axes, a tree each, which hold the columns that
-    its programs use."""
+    its programs use.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    lowered : LoweredProblem
+        Its bounds as programs.
+    trees : tuple of Tree
+        The rows of every axis, halved again and again.
+    """
     return BoundModel(
         problem,
         trees,
@@ -118,7 +139,23 @@ def tree_sources(bounds: Program, trees: Sequence[Tree]) -> tuple[Source, ...]:
 
 def row_sources(bounds: Program, tables: Sequence[Table], axis: int) -> tuple[Source, ...]:
     """The same of boxes of one row of an axis, the first of their nodes, and all rows of the
-    others, 0; no table is empty."""
+    others, 0; no table is empty.
+
+    Parameters
+    ----------
+    bounds : Program
+        The program of the bounds.
+    tables : sequence of Table
+        The rows of every axis.
+    axis : int
+        The number of the axis of which boxes have one row.
+
+    Returns
+    -------
+    tuple of Source
+        For every symbol of the program, the axis that a box is looked up by (0: rows, 1: all
+        others) and the values.
+    """
     sources: dict[str, Source] = {}
     for number, table in enumerate(tables):
         low, high = table.values.min(axis=1), table.values.max(axis=1)
@@ -188,7 +225,22 @@ def _lowered(*problem: Hashable) -> list[tuple[Mapping[Any, float], LoweredProbl
 def lower(
     problem: Problem, relaxation: Relaxation, others: Sequence[Expression] = ()
 ) -> LoweredProblem:
-    """Compile the bounds of a problem, and those of other expressions as of objectives."""
+    """Compile the bounds of a problem, and those of other expressions as of objectives.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    relaxation : Relaxation
+        What is known of expressions over rows of the axes.
+    others : sequence of Expression, optional
+        Expressions that are bounded like the objective, under the same constraints.
+
+    Raises
+    ------
+    InputError
+        If objective or limits divide by what may be 0 or negative.
+    """
     symbolic = problem.symbolic()
     constraints = [
         *symbolic.constraints,

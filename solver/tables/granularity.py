@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from functools import cache
 from math import gcd, lcm
@@ -74,9 +74,12 @@ def _largest_power(node: Expression, powers: Mapping[str, int]) -> int | None:
 
 
 def common_step(steps: list[Fraction]) -> Fraction:
-    """Greatest common divisor of rationals; 0 if any step is unknown."""
-    known = [s for s in steps if s]
-    if len(known) < len(steps):
-        return Fraction(0)
-    bottom = lcm(*(s.denominator for s in known))
-    return Fraction(gcd(*(int(s * bottom) for s in known)), bottom)
+    """Greatest common divisor of steps; 0 if any is unknown."""
+    return common_divisor(steps) if all(steps) else Fraction(0)
+
+
+def common_divisor(numbers: Iterable[Fraction]) -> Fraction:
+    """Greatest common divisor of rationals: all are integer multiples of it; 0 if all are 0."""
+    known = [n for n in numbers if n]
+    bottom = lcm(*(n.denominator for n in known))
+    return Fraction(gcd(*(int(n * bottom) for n in known)), bottom)

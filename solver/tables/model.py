@@ -69,7 +69,25 @@ class BoundModel:
 def bound_boxes(
     program: Program, sources: Sequence[Source], limits: Floats, nodes: NDArray[np.signedinteger]
 ) -> tuple[Floats, Mask]:
-    """See `BoundModel.bound`."""
+    """See `BoundModel.bound`.
+
+    Parameters
+    ----------
+    program : Program
+        Computes the bounds of objective and constraints.
+    sources : sequence of Source
+        Where the values of the program's symbols come from.
+    limits : Floats
+        What the constraints must not exceed, shape (constraints).
+    nodes : NDArray[np.signedinteger]
+        The node of each axis, shape (axes, boxes).
+
+    Returns
+    -------
+    tuple of Floats, Mask
+        Lower bounds of the objective, and whether a box may hold a feasible configuration;
+        shape (boxes) each.
+    """
     objective, *used = program.gather(sources, nodes)
     # what overflows to no number proves nothing: such boxes stay open, and the reference decides
     values = np.broadcast_to(np.where(np.isnan(objective), -inf, objective), nodes.shape[1:])

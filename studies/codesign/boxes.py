@@ -124,7 +124,17 @@ class HardwareBounds:
 
 
 def trimmed(box: Box, names: Collection[str], hopeless: Callable[[Box], bool]) -> Box:
-    """A box without the values at the ends of some quantities with which it is hopeless."""
+    """A box without the values at the ends of some quantities with which it is hopeless.
+
+    Parameters
+    ----------
+    box : Box
+        The box.
+    names : collection of str
+        The quantities whose ends may go.
+    hopeless : callable
+        Whether no accelerator of a part of the box is of interest.
+    """
     spans, changed = list(box.spans), True
     while changed:
         changed = False

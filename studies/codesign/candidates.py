@@ -189,7 +189,17 @@ class Candidates:
         self, point: Configuration, costs: dict[str, Fraction], layers: Sequence[Solution]
     ) -> None:
         """Keep an accelerator with its mappings if it keeps the limits, and none that is known is
-        as good."""
+        as good.
+
+        Parameters
+        ----------
+        point : Configuration
+            The accelerator: a value of each quantity.
+        costs : dict of str to Fraction
+            Its costs in hardware, by metric.
+        layers : sequence of Solution
+            A solution for every layer, in the order of the question.
+        """
         bare = HardwarePoint(point, costs, (), tuple(layers))
         if any(
             amount.bound is not None and bare.total(amount) > amount.bound

@@ -57,6 +57,15 @@ def codesign(
     the whole space.
 
     A bank may be shared by several questions about one kind of accelerator.
+
+    Parameters
+    ----------
+    question : Question
+        The space, the layers, what is minimised and what is limited.
+    options : CodesignOptions, optional
+        How far to search, on how many workers, from which accelerators, and who is told.
+    bank : LayerCache, optional
+        Answers of layers known already; it takes the new ones, too.
     """
     options = options or CodesignOptions()
     bank = bank or make_bank(question, options)

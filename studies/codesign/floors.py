@@ -29,13 +29,33 @@ class Floors:
         return total(amount.shares, [max(pair) for pair in zip(floors, bounds, strict=True)])
 
     def narrowed(self, box: Box, bounds: Sequence[Bound], goal: Fraction) -> Box:
-        """A box without values at its ends with which nothing is below a goal."""
+        """A box without values at its ends with which nothing is below a goal.
+
+        Parameters
+        ----------
+        box : Box
+            The box.
+        bounds : sequence of Bound
+            A bound of each layer over it.
+        goal : Fraction
+            What the first objective is to be below.
+        """
         names = [quantity.name for quantity in box.quantities]
         return trimmed(box, names, lambda part: self.over(part, bounds) >= goal)
 
     def sharpest(self, box: Box, bounds: Sequence[Bound], goal: Fraction) -> str | None:
         """The quantity along which the bounds of halves, up to a goal, rise most; None if they rise
-        along none."""
+        along none.
+
+        Parameters
+        ----------
+        box : Box
+            The box; it has several values of a quantity.
+        bounds : sequence of Bound
+            A bound of each layer over it.
+        goal : Fraction
+            Rises beyond this count no more.
+        """
         rises = {}
         for quantity, (first, last) in zip(box.quantities, box.spans, strict=True):
             if first < last:

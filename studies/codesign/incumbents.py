@@ -28,6 +28,19 @@ def climb(
     limits, or is known not to be below another value. Of all steps the best is taken. Where they
     see no better one, accelerators around are tried with mappings of their own, the most promising
     first: ``solve`` gives their value if it is below another one, else infinity.
+
+    Parameters
+    ----------
+    quantities : tuple of HardwareQuantity
+        Those that steps may change.
+    point : Configuration
+        The accelerator to begin with.
+    judge : callable
+        From an accelerator and another value, its own with known mappings.
+    solve : callable
+        From an accelerator and another value, its own with the best mappings.
+    over : callable
+        Whether to stop.
     """
     value = solve(point, inf)
     tried = {point}

@@ -26,6 +26,17 @@ def shortfalls(
     each other or layers run nowhere. A limit on runs is one of each workload, which is named
     instead of the space; of several, each has a least of its own, which need not suffice. What was
     not tried in time is named without a value: it is open whether that limit helps.
+
+    Parameters
+    ----------
+    question : Question
+        A question that no accelerator answers.
+    bank : LayerCache
+        Answers of layers known already.
+    options : SolveOptions
+        How far to search, for all limits together.
+    executor : Executor
+        Solves layers.
     """
     budget, limits = Budget(replace(options, gap=0.0)), question.limits
     cases = [

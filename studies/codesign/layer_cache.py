@@ -108,7 +108,23 @@ def solve_layer(
     options: SolveOptions,
     tell: Report,
 ) -> LayerAnswer:
-    """The best mapping of a layer over all its designs, or a proof that none is below a cutoff."""
+    """The best mapping of a layer over all its designs, or a proof that none is below a cutoff.
+
+    Parameters
+    ----------
+    accelerator : Accelerator
+        The kind of accelerator.
+    ask : Ask
+        The layer, the figures that matter, and what is minimised.
+    method : Method
+        The engine.
+    cutoff : Fraction, optional
+        Answers that are not below this are not searched for.
+    options : SolveOptions
+        How far to search.
+    tell : Report
+        Told the progress.
+    """
     best: Solution | None = None
     bound: Bound = inf
     for problem in problems_of(accelerator, ask):
@@ -168,7 +184,22 @@ class LayerCache:
         self, work: Work, figures: Mapping[str, Fraction], objective: Objective
     ) -> tuple[Ask, Fraction]:
         """A question without what does not matter for its answer, and what the objective is of that
-        answer."""
+        answer.
+
+        Parameters
+        ----------
+        work : Work
+            The layer.
+        figures : mapping of str to Fraction
+            The figures of an accelerator, by name.
+        objective : Objective
+            What is minimised of a run.
+
+        Returns
+        -------
+        tuple of Ask, Fraction
+            The question, and what its answer is to be multiplied by.
+        """
         factor, expression = split_coefficient(objective.expression)
         if factor <= 0 or not expression.symbols:
             factor, expression = Fraction(1), objective.expression
@@ -203,6 +234,23 @@ class LayerCache:
         A known mapping that reaches a bound known from elsewhere, the ``floor``, needs no search.
         Unproven answers, of searches that ran out of time, are asked for again when they are needed
         again.
+
+        Parameters
+        ----------
+        work : Work
+            The layer.
+        figures : mapping of str to Fraction
+            The figures of an accelerator, by name.
+        objective : Objective
+            What is minimised of a run.
+        options : SolveOptions, optional
+            How far to search.
+        cutoff : Fraction, optional
+            Answers that are not below this are not searched for.
+        tell : Report, optional
+            Told the progress.
+        floor : Bound, optional
+            A bound that is known from elsewhere.
         """
         ask, factor = self.ask(work, figures, objective)
         target = None if cutoff is None else cutoff / factor
@@ -227,7 +275,17 @@ class LayerCache:
 
     def floor(self, work: Work, figures: Mapping[str, Fraction], objective: Objective) -> Bound:
         """A bound that takes no search: roofs, and what designs that are searched in stages know of
-        themselves at once."""
+        themselves at once.
+
+        Parameters
+        ----------
+        work : Work
+            The layer.
+        figures : mapping of str to Fraction
+            The figures of an accelerator, by name.
+        objective : Objective
+            What is minimised of a run.
+        """
         ask, factor = self.ask(work, figures, objective)
         if ask not in self._floors:
             problems = self._problems(ask)
@@ -288,7 +346,19 @@ class LayerCache:
         options: SolveOptions,
     ) -> tuple[Choice, ...] | None:
         """Mappings of a run that none dominates; None if there may be others than those found in
-        time."""
+        time.
+
+        Parameters
+        ----------
+        work : Work
+            The layer.
+        figures : mapping of str to Fraction
+            The figures of an accelerator, by name.
+        objectives : tuple of Objective
+            What is minimised of a run.
+        options : SolveOptions
+            How far to search.
+        """
         ask, _ = self.ask(work, figures, objectives[0])
         key = ask, tuple(objective.expression for objective in objectives)
         if key not in self._fronts:
@@ -310,6 +380,15 @@ class LayerCache:
 
         What it met on its way is forgotten where it did not tell the optimum, and not stored where
         it was interrupted: later searches are to answer as if there had been none.
+
+        Parameters
+        ----------
+        ask : Ask
+            The layer, the figures that matter, and what is minimised.
+        target : Fraction, optional
+            The value that the search was to get below; None: its optimum was wanted.
+        answer : LayerAnswer
+            What the search says.
         """
         known, served = self._known.get(ask, UNKNOWN), answer.serves(target)
         if served and not answer.exact:

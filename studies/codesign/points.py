@@ -23,6 +23,22 @@ def combined(
     was no time for all.
 
     ``options`` say of each layer, when its turn comes, how far to search.
+
+    Parameters
+    ----------
+    question : Question
+        What is asked.
+    bank : LayerCache
+        Answers of layers, which it adds to.
+    point : Configuration
+        The accelerator: a value of each quantity.
+    options : callable
+        Called for each layer, when its turn comes: how far to search.
+
+    Returns
+    -------
+    sequence of sequence of Solution, optional
+        Each a solution for every layer, in the order of the question.
     """
     space = question.space
     figures, costs = space.at(point), space.cost(point)
@@ -57,6 +73,17 @@ def certified(
 
     Where an optimum depends on nothing but one sum over runs, which may be limited too, every
     mapping is a layer's best.
+
+    Parameters
+    ----------
+    question : Question
+        What is asked.
+    bank : LayerCache
+        Answers of layers known already.
+    accelerator : HardwarePoint
+        The accelerator, with a solution for every layer.
+    proven : bool
+        Whether the search over the whole space is complete.
     """
     space, place = (
         question.space,

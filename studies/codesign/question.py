@@ -235,7 +235,24 @@ def make_question(
     limits: Mapping[str, Fraction] | None = None,
 ) -> Question:
     """Ask for the least of an objective, or for the front of several. Raises `InputError` if
-    metrics are not known."""
+    metrics are not known.
+
+    Parameters
+    ----------
+    space : HardwareSpace
+        The accelerators.
+    works : sequence of Work
+        The layers, with how often each runs and what its workload counts.
+    objectives : sequence of str
+        Expressions over metrics of runs and of the hardware; several ask for the front.
+    limits : mapping of str to Fraction, optional
+        Upper bounds by metric or expression, in its unit.
+
+    Raises
+    ------
+    InputError
+        If there are no layers or objectives, metrics are not known, or objectives are repeated.
+    """
     known = [*space.accelerator.metrics, *space.costs]
     if not works:
         raise InputError(f"space {space.name}: there are no layers; allowed: at least one workload")

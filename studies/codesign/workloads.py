@@ -54,6 +54,20 @@ def find_workloads(
     (``.csv``) or of a nest (Ithaca's or Timeloop's), or an object; as ``NAME:WEIGHT`` it counts so
     much among others (1). Raises `InputError` if one is unknown or given twice, or a weight is no
     positive number, or no loop nest of the library has one of the ``sizes``.
+
+    Parameters
+    ----------
+    workloads : sequence of Workload or mapping of number to object
+        Names, files or objects, or weights by these.
+    layers : sequence of str, optional
+        Patterns of names; without any, all layers are taken.
+    sizes : mapping of str to int, optional
+        Extents and parameters of loop nests of the library.
+
+    Returns
+    -------
+    tuple of Work
+        The layers, those of one workload together.
     """
     works: list[Work] = []
     left = dict(sizes or {})

@@ -53,7 +53,22 @@ class Chain:
     """By run: whether its input may be kept."""
 
     def variant(self, number: int, *, kept_before: bool, left: bool) -> Variant:
-        """A run that finds its input on chip, or leaves its output there."""
+        """A run that finds its input on chip, or leaves its output there.
+
+        Parameters
+        ----------
+        number : int
+            The place of the run in the chain.
+        kept_before : bool
+            Whether the run before leaves its output on chip.
+        left : bool
+            Whether this one does.
+
+        Returns
+        -------
+        Variant
+            Its nest, and the tensors that stay on chip with the words of each.
+        """
         run, kept = self.runs[number], []
         if kept_before:
             kept.append((run.nest.inputs[0].tensor, self.runs[number - 1].written))

@@ -38,7 +38,17 @@ HOT, COLD = 0.5, 2e-4
 
 
 def search_random(evaluator: Evaluator, seed: int, starts: Sequence[Configuration]) -> Ended | None:
-    """Draw until the budget is used up. Starts are scored first, and do not steer it."""
+    """Draw until the budget is used up. Starts are scored first, and do not steer it.
+
+    Parameters
+    ----------
+    evaluator : Evaluator
+        Scores configurations, and ends the search when its budget is used up.
+    seed : int
+        Fixes what chance decides.
+    starts : sequence of Configuration
+        Configurations known to be feasible.
+    """
     evaluator.starts(starts)
     generator, coordinates = np.random.default_rng(seed), evaluator.coordinates
     while True:
@@ -48,7 +58,17 @@ def search_random(evaluator: Evaluator, seed: int, starts: Sequence[Configuratio
 
 
 def anneal(evaluator: Evaluator, seed: int, starts: Sequence[Configuration]) -> Ended | None:
-    """Anneal until the budget is used up, beginning with the best start if there are any."""
+    """Anneal until the budget is used up, beginning with the best start if there are any.
+
+    Parameters
+    ----------
+    evaluator : Evaluator
+        Scores configurations, and ends the search when its budget is used up.
+    seed : int
+        Fixes what chance decides.
+    starts : sequence of Configuration
+        Configurations known to be feasible.
+    """
     generator, coordinates = np.random.default_rng(seed), evaluator.coordinates
     genome = coordinates.genome
     evaluator.starts(starts)

@@ -99,6 +99,20 @@ class Evaluator:
         was asked for before is answered from memory, at no charge. Raises `BudgetUsedError` after
         scoring those that the budget still allowed, and `SettledError` if a long row of
         configurations held nothing new.
+
+        Parameters
+        ----------
+        genes : Genes
+            Shape (genes, configurations).
+        legal : Mask, optional
+            Which configurations are legal, shape (configurations); by default all.
+        remember : bool, optional
+            Whether scores are kept, and configurations met before answered from memory.
+
+        Returns
+        -------
+        Scores
+            Objectives, excess over limits and costs, shape (configurations) each.
         """
         legal = np.ones(genes.shape[1], bool) if legal is None else legal
         parts = [self._chunk(genes[:, c], legal[c], remember) for c in _chunks(genes.shape[1])]

@@ -60,7 +60,17 @@ class _Rows:
 
 def search(evaluator: Evaluator, seed: int, starts: Sequence[Configuration]) -> Ended | None:
     """Enumerate until the budget is used up or nothing is left. Starts are scored first; chance
-    plays no part."""
+    plays no part.
+
+    Parameters
+    ----------
+    evaluator : Evaluator
+        Scores configurations, and ends the search when its budget is used up.
+    seed : int
+        Fixes what chance decides.
+    starts : sequence of Configuration
+        Configurations known to be feasible.
+    """
     evaluator.starts(starts)
     enumeration = _Enumeration(evaluator)
     for padded in (False, True):

@@ -146,6 +146,21 @@ def run_hardware_peer(
 
     Raises `InputError` if there is none of that name, its library is not installed, or it cannot
     search for what is asked.
+
+    Parameters
+    ----------
+    name : str
+        A search of `HARDWARE_PEERS`.
+    question : Question
+        The space, the layers, what is minimised and what is limited.
+    bank : LayerCache
+        Answers of layers, which searches share.
+    trials : int
+        How many accelerators may be evaluated.
+    seed : int, optional
+        Fixes what chance decides.
+    stop : callable, optional
+        Whether to end with what there is.
     """
     parse_choice("--method", name, HARDWARE_PEERS)
     search, libraries = HARDWARE_PEERS[name]

@@ -37,14 +37,34 @@ POPULATION = 200
 
 
 def search_tpe(evaluator: Evaluator, seed: int, starts: Sequence[Configuration]) -> Ended | None:
-    """Tree-structured Parzen estimators; starts are the first trials."""
+    """Tree-structured Parzen estimators; starts are the first trials.
+
+    Parameters
+    ----------
+    evaluator : Evaluator
+        Scores configurations, and ends the search when its budget is used up.
+    seed : int
+        Fixes what chance decides.
+    starts : sequence of Configuration
+        Configurations known to be feasible.
+    """
     sampler = peer("optuna").samplers.TPESampler(seed=seed, constraints_func=_excess)
     return _optuna(evaluator, sampler, starts)
 
 
 def search_gp(evaluator: Evaluator, seed: int, starts: Sequence[Configuration]) -> Ended | None:
     """Gaussian processes (by torch); starts are the first trials. A trial takes longer the more
-    there are."""
+    there are.
+
+    Parameters
+    ----------
+    evaluator : Evaluator
+        Scores configurations, and ends the search when its budget is used up.
+    seed : int
+        Fixes what chance decides.
+    starts : sequence of Configuration
+        Configurations known to be feasible.
+    """
     sampler = peer("optuna").samplers.GPSampler(
         seed=seed, deterministic_objective=True, constraints_func=_excess
     )
@@ -74,7 +94,17 @@ def _excess(trial: Any) -> tuple[float]:
 
 
 def search_ga(evaluator: Evaluator, seed: int, starts: Sequence[Configuration]) -> Ended | None:
-    """Evolve; the first generation are the starts, and random ones."""
+    """Evolve; the first generation are the starts, and random ones.
+
+    Parameters
+    ----------
+    evaluator : Evaluator
+        Scores configurations, and ends the search when its budget is used up.
+    seed : int
+        Fixes what chance decides.
+    starts : sequence of Configuration
+        Configurations known to be feasible.
+    """
     coordinates = evaluator.coordinates
     known = coordinates.to_units(evaluator.starts(starts))
     drawn = np.random.default_rng(seed).random((max(POPULATION - len(known), 0), coordinates.count))
@@ -101,7 +131,17 @@ def search_ga(evaluator: Evaluator, seed: int, starts: Sequence[Configuration]) 
 
 def search_cma(evaluator: Evaluator, seed: int, starts: Sequence[Configuration]) -> Ended | None:
     """Covariance matrix adaptation; its distribution begins around the best start if there are
-    any."""
+    any.
+
+    Parameters
+    ----------
+    evaluator : Evaluator
+        Scores configurations, and ends the search when its budget is used up.
+    seed : int
+        Fixes what chance decides.
+    starts : sequence of Configuration
+        Configurations known to be feasible.
+    """
     points = evaluator.starts(starts)
     if not len(points):
         return _nevergrad(evaluator, "CMA", seed, (), None)
@@ -112,7 +152,17 @@ def search_cma(evaluator: Evaluator, seed: int, starts: Sequence[Configuration])
 
 
 def search_de(evaluator: Evaluator, seed: int, starts: Sequence[Configuration]) -> Ended | None:
-    """Differential evolution; starts are suggested, so that they are of the first population."""
+    """Differential evolution; starts are suggested, so that they are of the first population.
+
+    Parameters
+    ----------
+    evaluator : Evaluator
+        Scores configurations, and ends the search when its budget is used up.
+    seed : int
+        Fixes what chance decides.
+    starts : sequence of Configuration
+        Configurations known to be feasible.
+    """
     units = evaluator.coordinates.to_units(evaluator.starts(starts))
     return _nevergrad(evaluator, "TwoPointsDE", seed, units.tolist(), None)
 

@@ -75,6 +75,19 @@ def run_peer(
 
     Raises `InputError` if there is no such method, its library is not installed, a start is not
     feasible, or the design space is empty.
+
+    Parameters
+    ----------
+    name : str
+        A method of `PEERS`, or a baseline of the design.
+    problem : Problem
+        The problem.
+    budget : SampleBudget
+        How many configurations, and for how many seconds.
+    seed : int, optional
+        Fixes what chance decides; not negative.
+    starts : sequence of Configuration, optional
+        Configurations known to be feasible.
     """
     known = PEERS | {
         b: Peer(partial(own.search_within, b), boxed=False)

@@ -24,7 +24,17 @@ UNLIMITED = 10**12
 
 
 def search_exact(evaluator: Evaluator, seed: int, starts: Sequence[Configuration]) -> Ended | None:
-    """Branch and bound to the proof, from the best of the starts; chance plays no part."""
+    """Branch and bound to the proof, from the best of the starts; chance plays no part.
+
+    Parameters
+    ----------
+    evaluator : Evaluator
+        Scores configurations, and ends the search when its budget is used up.
+    seed : int
+        Fixes what chance decides.
+    starts : sequence of Configuration
+        Configurations known to be feasible.
+    """
     recorder, problem = evaluator.recorder, evaluator.problem
     check_starts(problem, starts)
 
@@ -44,7 +54,19 @@ def search_within(
     baseline: str, evaluator: Evaluator, seed: int, starts: Sequence[Configuration]
 ) -> Ended | None:
     """The best of a space that a published method keeps to, by proof instead of enumeration; chance
-    and starts play no part."""
+    and starts play no part.
+
+    Parameters
+    ----------
+    baseline : str
+        The name of a baseline of the problem's design.
+    evaluator : Evaluator
+        The problem, and who records what is found.
+    seed : int
+        Not looked at.
+    starts : sequence of Configuration
+        Configurations that are checked to be feasible, and not used.
+    """
     recorder, problem = evaluator.recorder, evaluator.problem
     check_starts(problem, starts)
     for design, limits in profile_of(problem.design).baselines()[baseline]:
@@ -63,14 +85,34 @@ def search_within(
 
 def evolve_seeded(evaluator: Evaluator, seed: int, starts: Sequence[Configuration]) -> Ended | None:
     """Evolution from rounded geometric programs and the starts; what rounding evaluates is no
-    sample."""
+    sample.
+
+    Parameters
+    ----------
+    evaluator : Evaluator
+        Scores configurations, and ends the search when its budget is used up.
+    seed : int
+        Fixes what chance decides.
+    starts : sequence of Configuration
+        Configurations known to be feasible.
+    """
     return _evolve(evaluator, seed, starts, None)
 
 
 def evolve_unseeded(
     evaluator: Evaluator, seed: int, starts: Sequence[Configuration]
 ) -> Ended | None:
-    """Evolution from the starts, or from random configurations if there are none."""
+    """Evolution from the starts, or from random configurations if there are none.
+
+    Parameters
+    ----------
+    evaluator : Evaluator
+        Scores configurations, and ends the search when its budget is used up.
+    seed : int
+        Fixes what chance decides.
+    starts : sequence of Configuration
+        Configurations known to be feasible.
+    """
     return _evolve(evaluator, seed, starts, NOTHING)
 
 

@@ -39,7 +39,17 @@ START = np.log(VALUES)
 
 
 def search(evaluator: Evaluator, seed: int, starts: Sequence[Configuration]) -> Ended | None:
-    """Learn until the budget is used up; the first policy prefers the values of the starts."""
+    """Learn until the budget is used up; the first policy prefers the values of the starts.
+
+    Parameters
+    ----------
+    evaluator : Evaluator
+        Scores configurations, and ends the search when its budget is used up.
+    seed : int
+        Fixes what chance decides.
+    starts : sequence of Configuration
+        Configurations known to be feasible.
+    """
     generator, coordinates = np.random.default_rng(seed), evaluator.coordinates
     values = _values(coordinates)
     logits = np.array([np.where(np.arange(VALUES) < v.size, 0.0, -np.inf) for v in values])

@@ -200,7 +200,17 @@ class Recorder:
             self.best = configuration
 
     def trace(self, method: str, seed: int, ended: Ended) -> Trace:
-        """The run as a trace."""
+        """The run as a trace.
+
+        Parameters
+        ----------
+        method : str
+            The name of the method.
+        seed : int
+            What fixed its chance.
+        ended : Ended
+            Why it ended.
+        """
         return Trace(
             method, seed, tuple(self._improvements), self.samples, self.seconds, self.best, ended
         )

@@ -23,7 +23,8 @@ from ithaca.formulations.algebra.expression import (
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.solver.cpsat import encoding
 from ithaca.solver.cpsat.encoding import Encoder
-from ithaca.solver.cpsat.linear import LinearForm, NotExpressibleError, common_step
+from ithaca.solver.cpsat.linear import LinearForm, NotExpressibleError
+from ithaca.solver.tables.granularity import common_divisor
 
 X, Y, Z, U, P = (Symbol(name) for name in ("x", "y", "z", "u", "p"))
 
@@ -311,9 +312,9 @@ def test_the_example_of_the_documentation() -> None:
     assert not outcome.failed
 
 
-def test_the_common_step_loses_nothing() -> None:
+def test_the_common_divisor_loses_nothing() -> None:
     numbers = [Fraction(2, 3), Fraction(-4, 7), Fraction(0), Fraction(10)]
-    step = common_step(numbers)
+    step = common_divisor(numbers)
     assert step == Fraction(2, 21)
     assert all((n / step).denominator == 1 for n in numbers)
-    assert common_step([Fraction(0)]) == 0
+    assert common_divisor([Fraction(0)]) == 0

@@ -37,11 +37,11 @@ def inner_parts(
     Parameters
     ----------
     layer : StoredLayer
-        The layer.
+        Says which tensor is the output, whose sums come back.
     machine : Machine
-        The accelerator.
+        Energies of accesses, and PEs that share the work.
     one_pass : ArrayPass
-        A pass over a tile of the PEs.
+        Its cycles, and its energies by tensor.
     trips : number
         The product of the trips outside the PEs.
     whole : number
@@ -85,9 +85,9 @@ def outer_parts(
     Parameters
     ----------
     layer : StoredLayer
-        The layer.
+        Says which tensor is the output, which is moved twice.
     machine : Machine
-        The accelerator.
+        The energy of a word of DRAM (pJ).
     moved : Transfers
         Transfers of tiles.
     trips : number

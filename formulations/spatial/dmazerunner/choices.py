@@ -133,7 +133,22 @@ class InnerChoices:
 
 
 def allowed(constraints: Constraints, loop: str, factors: Mapping[str, Integers]) -> Mask:
-    """Which factors of a loop, by slot, constraints allow."""
+    """Which factors of a loop, by slot, constraints allow.
+
+    Parameters
+    ----------
+    constraints : Constraints
+        Ranges of factors.
+    loop : str
+        The loop.
+    factors : mapping of str to Integers
+        By slot, the factors of each choice, shape (choices).
+
+    Returns
+    -------
+    Mask
+        Shape (choices).
+    """
     fitting = np.ones(next(iter(factors.values())).size, np.bool_)
     for slot, column in factors.items():
         low, high = factor_range(constraints, loop, slot)
@@ -142,7 +157,17 @@ def allowed(constraints: Constraints, loop: str, factors: Mapping[str, Integers]
 
 
 def factor_range(constraints: Constraints, loop: str, slot: str) -> tuple[int, int]:
-    """The least and the largest factor that a loop may have in a slot."""
+    """The least and the largest factor that a loop may have in a slot.
+
+    Parameters
+    ----------
+    constraints : Constraints
+        Ranges of factors.
+    loop : str
+        The loop.
+    slot : str
+        A level's name for its temporal loops, or that of the spatial ones.
+    """
     span = (
         constraints.factor(SPM, "spatial", loop)
         if slot == SPATIAL
@@ -164,7 +189,7 @@ def make_group(
     Parameters
     ----------
     layer : StoredLayer
-        The layer.
+        Extents of its loops, and the tensors that they index.
     machine : Capacities
         The capacities, which leave out what does not fit alone.
     loops : tuple of str

@@ -181,7 +181,22 @@ class StoredLayer:
         return prod(self.extents_of(access, tile))
 
     def kept(self, access: Access, whole: NumbersByName, numbers: NumberSystem) -> list[Any]:
-        """Extents of a tensor in memory, for loops of (padded) extents ``whole``."""
+        """Extents of a tensor in memory, for loops of (padded) extents ``whole``.
+
+        Parameters
+        ----------
+        access : Access
+            The access of the tensor.
+        whole : NumbersByName
+            Extents of all loops, padded (iterations).
+        numbers : NumberSystem
+            The number system.
+
+        Returns
+        -------
+        list
+            One extent a dimension, outermost first (words); no less than what the layer states.
+        """
         needed, stored = self.extents_of(access, whole), dict(self.stored).get(access.tensor)
         return (
             needed

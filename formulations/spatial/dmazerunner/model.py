@@ -61,7 +61,7 @@ def reuse(
     Parameters
     ----------
     layer : StoredLayer
-        The layer.
+        Says which loops index each tensor.
     trips : Mapping of str to number
         Trips of the level's loops.
     order : Sequence of str
@@ -93,7 +93,17 @@ def reuse(
 
 
 def chosen(options: Sequence[Reuse], choice: Any, numbers: NumberSystem) -> Reuse:
-    """That of the order whose number, from 1, a quantity gives; in any number system."""
+    """That of the order whose number, from 1, a quantity gives; in any number system.
+
+    Parameters
+    ----------
+    options : sequence of Reuse
+        The reuse by each order that a level offers.
+    choice : number
+        The number of an order, from 1.
+    numbers : NumberSystem
+        The number system.
+    """
     one = constant(1, numbers)
     picked = [
         one - numbers.minimum(numbers.maximum(choice - k, k - choice), one)
@@ -146,11 +156,11 @@ def run(
     Parameters
     ----------
     layer : StoredLayer
-        The layer.
+        Its tensors; the output comes back where its sums go on.
     machine : Machine
-        The accelerator.
+        The energy of a word of DRAM, and the grain of energies.
     one_pass : ArrayPass
-        A pass over a tile of the PEs.
+        What one tile takes on the PEs, with words already in the scratchpad.
     moved : Transfers
         Transfers of tiles.
     spm, dram : Reuse
@@ -230,7 +240,7 @@ def words_moved(layer: StoredLayer, words: NumbersByName, dram: Reuse, sums: Any
     Parameters
     ----------
     layer : StoredLayer
-        The layer.
+        Says which tensor is the output.
     words : Mapping of str to number
         Words of tiles, by tensor.
     dram : Reuse
@@ -256,9 +266,9 @@ def computing_energy(layer: StoredLayer, machine: Machine, whole: NumbersByName)
     Parameters
     ----------
     layer : StoredLayer
-        The layer.
+        Its loops.
     machine : Machine
-        The accelerator.
+        Energies of a multiply-accumulate and of a register file access (pJ).
     whole : Mapping of str to number
         Padded extents of all loops.
 
@@ -276,7 +286,7 @@ def whole_energy(machine: Machine, computing: Any, moving: Any, numbers: NumberS
     Parameters
     ----------
     machine : Machine
-        The accelerator.
+        The grain: energies are whole numbers of 1 / grain pJ.
     computing, moving : number
         Energies in units of 1 / grain pJ.
     numbers : NumberSystem
@@ -304,7 +314,7 @@ def reuses(
     Parameters
     ----------
     layer : StoredLayer
-        The layer.
+        Says which loops index each tensor.
     at : Mapping of str to Mapping
         Factors of loops, by slot.
     values : Mapping of str to number
@@ -338,7 +348,7 @@ def used(
     Parameters
     ----------
     layer : StoredLayer
-        The layer.
+        Its tensors, whose tiles take words.
     machine : Capacities
         The capacities.
     at : Mapping of str to Mapping
@@ -375,9 +385,9 @@ def pricing(
     Parameters
     ----------
     layer : StoredLayer
-        The layer.
+        Its loops and tensors, with their extents in memory.
     machine : Machine
-        The accelerator.
+        PEs, capacities, rates and energies.
     at : Mapping of str to Mapping
         Factors of loops, by slot.
     numbers : NumberSystem

@@ -35,7 +35,17 @@ class ArrayPass:
 
 def reducing(held: Any, pes: Any, sums: Any) -> Any:
     """Cycles in which PEs add up ``held`` partial sums each, one after the other, to those of
-    ``sums`` of them."""
+    ``sums`` of them.
+
+    Parameters
+    ----------
+    held : number
+        Words of the output that a PE holds.
+    pes : number
+        PEs at work.
+    sums : number
+        The part of them that loops of the output lie along.
+    """
     return held * (pes - sums)
 
 
@@ -53,9 +63,9 @@ def array_pass(
     Parameters
     ----------
     layer : StoredLayer
-        The layer.
+        Says which tensor PEs sum up together.
     machine : Machine
-        The accelerator.
+        Energies of multiplication, register files, network and scratchpad.
     trips : number
         The product of the register files' factors.
     pes : number
@@ -107,9 +117,9 @@ def transfers(
     Parameters
     ----------
     layer : StoredLayer
-        The layer.
+        Its tensors, with their extents in memory.
     machine : Machine
-        The accelerator.
+        Setup cycles of a burst, and cycles of a word.
     tile : Mapping of str to number
         Extents of the scratchpad's tile.
     whole : Mapping of str to number

@@ -201,7 +201,17 @@ class Tables(ABC):
         self, tile: Mapping[str, Floats], whole: Mapping[str, Floats], trips: ChoiceColumns
     ) -> list[tuple[Any, ...]]:
         """Costs of transfers of tiles, for each tensor that may be reused, by DRAM's ``trips``, all
-        and of ``own`` loops."""
+        and of ``own`` loops.
+
+        Parameters
+        ----------
+        tile : mapping of str to Floats
+            Extents of the scratchpad's tile, by loop, shape (choices).
+        whole : mapping of str to Floats
+            Padded extents, by loop, shape (choices).
+        trips : ChoiceColumns
+            DRAM's trips: all, and those of the loops that index each tensor.
+        """
 
     def product(self, tables: Sequence[ChoiceColumns], places: NDArray[Any]) -> ChoiceColumns:
         """The columns of choices, one of each group."""
@@ -331,7 +341,22 @@ class Tables(ABC):
 
 
 def words_of(layer: StoredLayer, group: InnerChoices, factors: Integers) -> list[Floats]:
-    """A group's part of the words of every tensor, in the order of the nest's accesses."""
+    """A group's part of the words of every tensor, in the order of the nest's accesses.
+
+    Parameters
+    ----------
+    layer : StoredLayer
+        Its accesses.
+    group : InnerChoices
+        The loops that are chosen together.
+    factors : Integers
+        Extents of the group's loops, shape (loops, choices).
+
+    Returns
+    -------
+    list of Floats
+        A factor of each tensor's words, shape (choices).
+    """
     sizes = by_loop(group, factors)
     parts = []
     for access in layer.nest.accesses:
@@ -345,7 +370,22 @@ def words_of(layer: StoredLayer, group: InnerChoices, factors: Integers) -> list
 
 def trips_of(layer: StoredLayer, group: InnerChoices, factors: Integers) -> list[Floats]:
     """A group's part of the product of factors of the loops that index each tensor, in the order of
-    the nest's accesses."""
+    the nest's accesses.
+
+    Parameters
+    ----------
+    layer : StoredLayer
+        Its accesses.
+    group : InnerChoices
+        The loops that are chosen together.
+    factors : Integers
+        Factors of the group's loops, shape (loops, choices).
+
+    Returns
+    -------
+    list of Floats
+        A product for each tensor, shape (choices).
+    """
     parts = []
     for access in layer.nest.accesses:
         own = [line for line, loop in enumerate(group.loops) if access.indexed_by(loop)]
@@ -354,7 +394,17 @@ def trips_of(layer: StoredLayer, group: InnerChoices, factors: Integers) -> list
 
 
 def chunks(total: int, first: int, largest: int) -> Iterator[slice]:
-    """Slices of so many entries, each up to twice as long as the one before."""
+    """Slices of so many entries, each up to twice as long as the one before.
+
+    Parameters
+    ----------
+    total : int
+        Entries in all.
+    first : int
+        Entries of the first slice.
+    largest : int
+        Entries of any at most.
+    """
     begin, size = 0, first
     while begin < total:
         yield slice(begin, begin + size)

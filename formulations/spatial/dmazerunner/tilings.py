@@ -13,9 +13,9 @@ from ithaca.files.errors import InputError
 from ithaca.files.messages import refuse
 from ithaca.formulations.algebra.expression import (
     SYMBOLIC,
-    Constant,
     Expression,
     Symbol,
+    as_expression,
     ceiling_division,
 )
 from ithaca.formulations.algebra.number_systems import FRACTION, NUMPY, NumbersByName, NumberSystem
@@ -176,7 +176,17 @@ class TilingDesign(MappingDesign):
         numbers: NumberSystem,
         orders: Mapping[str, Sequence[Sequence[str]]],
     ) -> MetricsAndParts:
-        """Costs of a mapping whose levels have given orders, and their parts by name."""
+        """Costs of a mapping whose levels have given orders, and their parts by name.
+
+        Parameters
+        ----------
+        values : NumbersByName
+            Values of the quantities.
+        numbers : NumberSystem
+            The number system.
+        orders : mapping of str to sequence of sequence of str
+            By level, the orders that are offered, outermost loop first.
+        """
         at = factors(self.layer, values)
         levels = reuses(self.layer, at, values, numbers, orders)
         return self.pricing(at, numbers)(levels[SPM], levels[DRAM])
@@ -212,17 +222,17 @@ class TilingDesign(MappingDesign):
         symbols = {quantity.name: quantity.symbol for axis in axes for quantity in axis.quantities}
         taken = self.used(symbols, SYMBOLIC)
         links = [
-            Link(taken[name], Relation.AT_MOST, _constant(most))
+            Link(taken[name], Relation.AT_MOST, as_expression(most))
             for name, most in self.machine.limits.items()
         ]
         if (least := ceil(self.constraints.least_used * self.machine.pes)) > 1:
-            links.append(Link(_constant(least), Relation.AT_MOST, taken["pes"]))
+            links.append(Link(as_expression(least), Relation.AT_MOST, taken["pes"]))
         return make_space(axes, links)
 
     def _factors(self, loop: str, extent: int) -> Axis:
         """The factors of a loop, those inside first, and DRAM's from them."""
         s, r, p, d = (Symbol(f"{loop}.{slot}") for slot in (SPATIAL, RF, SPM, DRAM))
-        n = _constant(extent)
+        n = as_expression(extent)
         inside: Expression = ceiling_division(n, s * r)
         most: dict[str, int | Expression] = {
             SPATIAL: min(extent, self.machine.pes),
@@ -234,7 +244,7 @@ class TilingDesign(MappingDesign):
             low, top = factor_range(self.constraints, loop, slot)
             quantities.append(Quantity(symbol.name, low, high))
             if top < extent:
-                rules.append(Link(symbol, Relation.AT_MOST, _constant(top)))
+                rules.append(Link(symbol, Relation.AT_MOST, as_expression(top)))
         if self.divisors_only:
             outside = ceiling_division(n, s * r * p)
             rules += [Link(product, Relation.DIVIDES, n) for product in (s, s * r, s * r * p)]
@@ -280,7 +290,3 @@ class TilingDesign(MappingDesign):
             if isinstance(design, TilingDesign)
             else None
         )
-
-
-def _constant(value: int) -> Constant:
-    return Constant(Fraction(value))

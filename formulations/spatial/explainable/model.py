@@ -131,9 +131,9 @@ def array_tile(
     Parameters
     ----------
     layer : StoredLayer
-        The layer.
+        Its tensors, and which is the output.
     machine : Machine
-        The accelerator.
+        Links of each network, and bits of a word.
     trips : number
         The product of the register files' factors.
     pes : number
@@ -161,7 +161,17 @@ def array_tile(
 
 def changes(spm: Reuse, dram: Reuse, tensor: str, numbers: NumberSystem) -> Any:
     """How often PEs get another tile of a tensor: what stays for all of the scratchpad's trips
-    changes with DRAM's alone."""
+    changes with DRAM's alone.
+
+    Parameters
+    ----------
+    spm, dram : Reuse
+        Reuse by the orders of the scratchpad and of DRAM.
+    tensor : str
+        The name of the tensor.
+    numbers : NumberSystem
+        The number system.
+    """
     moves = numbers.minimum(spm.times[tensor] - 1, numbers.number(Fraction(1)))
     return (1 - moves) * dram.times[tensor] + moves * spm.times[tensor] * dram.trips
 
@@ -181,9 +191,9 @@ def cycles(
     Parameters
     ----------
     layer : StoredLayer
-        The layer.
+        Says which tensor is the output.
     machine : Machine
-        The accelerator.
+        Bandwidth of DRAM, and widths of the networks.
     tile : ArrayTile
         A tile of the PEs.
     trips : number
@@ -228,7 +238,19 @@ def cycles(
 def used(
     layer: StoredLayer, machine: Machine, at: Mapping[str, NumbersByName], numbers: NumberSystem
 ) -> dict[str, Any]:
-    """Use of capacities by a mapping, by metric; it is given by factors by slot."""
+    """Use of capacities by a mapping, by metric; it is given by factors by slot.
+
+    Parameters
+    ----------
+    layer : StoredLayer
+        The tensors.
+    machine : Machine
+        The capacities.
+    at : mapping of str to NumbersByName
+        Factors by slot and loop.
+    numbers : NumberSystem
+        The number system.
+    """
     roles = networks(layer)
     tensors = {access.tensor: access for access in layer.nest.accesses}
     groups = {
@@ -243,7 +265,24 @@ def used(
 def pricing(
     layer: StoredLayer, machine: Machine, at: Mapping[str, NumbersByName], numbers: NumberSystem
 ) -> Pricing:
-    """Costs of mappings with given factors, by slot (see `dmazerunner.model.pricing`)."""
+    """Costs of mappings with given factors, by slot (see `dmazerunner.model.pricing`).
+
+    Parameters
+    ----------
+    layer : StoredLayer
+        The tensors, and which is the output.
+    machine : Machine
+        Capacities, bandwidths and latencies.
+    at : mapping of str to NumbersByName
+        Factors by slot and loop.
+    numbers : NumberSystem
+        The number system.
+
+    Returns
+    -------
+    Pricing
+        From reuse by the orders of scratchpad and DRAM, metrics and their parts.
+    """
     nest = layer.nest
     tile = {loop: at[SPM][loop] * at[RF][loop] * at[SPATIAL][loop] for loop in nest.loops}
     pes = layer.product(at[SPATIAL])

@@ -46,7 +46,19 @@ WHOLE = replace(NUMPY, ceil_div=lambda a, b: np.ceil(a / b))
 @lru_cache(maxsize=4096)
 def least_words(layer: StoredLayer, banks: int, bank_words: int, *, exact: bool) -> Fraction | None:
     """Words that every mapping moves between DRAM and a scratchpad of that size, whatever is inside
-    it; None: nothing fits."""
+    it; None: nothing fits.
+
+    Parameters
+    ----------
+    layer : StoredLayer
+        The tensors.
+    banks : int
+        Banks of the scratchpad.
+    bank_words : int
+        Words of a bank.
+    exact : bool
+        Whether factors multiply to the extents exactly.
+    """
     tables = ExplainableTables(layer, Capacities(1, 1, banks, bank_words), exact=exact)
     (least,) = super(ExplainableTables, tables).least_outer
     return Fraction(least) if isfinite(least) else None

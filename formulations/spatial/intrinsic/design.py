@@ -111,7 +111,17 @@ class IntrinsicDesign(MappingDesign):
     def metrics(
         self, values: NumbersByName, numbers: NumberSystem, names: Collection[str] | None = None
     ) -> dict[str, Any]:
-        """The metrics asked for at tiles of the bound loops."""
+        """The metrics asked for at tiles of the bound loops.
+
+        Parameters
+        ----------
+        values : NumbersByName
+            The tile of each bound loop (iterations of a sub-problem).
+        numbers : NumberSystem
+            The number system.
+        names : collection of str, optional
+            The metrics wanted; by default all.
+        """
         along = {
             loop: self.work.tiles(loop, tile, numbers) for loop, tile in self._tile(values).items()
         }

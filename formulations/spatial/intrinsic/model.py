@@ -102,7 +102,22 @@ class TensorizedWork:
         return sum(operand.words(tile, numbers) for operand in self.operands)
 
     def tiles(self, loop: str, tile: Any, numbers: NumberSystem) -> tuple[Any, Any]:
-        """Sub-problems and calls along a bound loop."""
+        """Sub-problems and calls along a bound loop.
+
+        Parameters
+        ----------
+        loop : str
+            The loop, which is bound to an index of the intrinsic.
+        tile : number
+            Iterations of it in a sub-problem.
+        numbers : NumberSystem
+            The number system.
+
+        Returns
+        -------
+        tuple
+            Sub-problems, and calls of the intrinsic, along the loop.
+        """
         extent, size = (
             numbers.number(Fraction(dict(of)[loop])) for of in (self.extents, self.sizes)
         )
@@ -116,7 +131,17 @@ class TensorizedWork:
         self, tiles: NumbersByName, calls: NumbersByName, numbers: NumberSystem
     ) -> dict[str, Any]:
         """Every metric, from the sub-problems and calls along each bound loop. None falls as one of
-        these grows."""
+        these grows.
+
+        Parameters
+        ----------
+        tiles : NumbersByName
+            Sub-problems along each bound loop.
+        calls : NumbersByName
+            Calls of the intrinsic along each bound loop.
+        numbers : NumberSystem
+            The number system.
+        """
         rate = numbers.number(self.rate)
         subproblems, runs = self.outer * prod(tiles.values()), self.outer * prod(calls.values())
         words: Any = numbers.number(Fraction(0))

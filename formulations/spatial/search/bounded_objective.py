@@ -77,7 +77,19 @@ class BoundedObjective:
         self, vector: Matrix, labels: PartialMappings, runs: Vector | int, entered: int
     ) -> None:
         """Fill the rows of vectors about leaks; ``entered`` is the outermost level that labels have
-        entered."""
+        entered.
+
+        Parameters
+        ----------
+        vector : Matrix
+            Counts, a column for each label; changed in place.
+        labels : PartialMappings
+            The labels.
+        runs : Vector or int
+            How often what labels cover runs, shape (labels).
+        entered : int
+            The number of the outermost level that labels have entered.
+        """
         if self.leaks:
             vector[self._leaking] = labels.row("steps") * runs
             for place, weights in enumerate(self.hierarchy.leaks):
@@ -145,7 +157,17 @@ class BoundedObjective:
 
     def without_ties(self, vector: Matrix, bounds: Vector, cutoff: Fraction | None) -> Vector:
         """Bounds, infinite where floats cannot tell them from the cutoff but exact numbers can; the
-        vectors are whole."""
+        vectors are whole.
+
+        Parameters
+        ----------
+        vector : Matrix
+            Whole counts, a column for each bound.
+        bounds : Vector
+            Bounds of the objective, shape (labels).
+        cutoff : Fraction, optional
+            The value to be below; None: there is none.
+        """
         if cutoff is None:
             return bounds
         near = np.flatnonzero(

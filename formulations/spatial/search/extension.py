@@ -110,7 +110,22 @@ class Extension:
         self, labels: PartialMappings, at: Position, cutoff: Fraction | None = None
     ) -> Vector:
         """The least objective of all mappings that extend labels; infinite where it is not below a
-        cutoff."""
+        cutoff.
+
+        Parameters
+        ----------
+        labels : PartialMappings
+            Partial mappings, of which nothing is decided outside.
+        at : Position
+            How far they are decided.
+        cutoff : Fraction, optional
+            Bounds that are not below this need not be sharp.
+
+        Returns
+        -------
+        Vector
+            Shape (labels).
+        """
         if not labels.count:
             return np.zeros(0)
         steps, runs, by_group = self.bounds.least(labels, at)
@@ -263,7 +278,19 @@ class Extension:
         self, labels: PartialMappings, number: int, cutoff: Fraction | None, most: int | None = None
     ) -> Generator[None, None, PartialMappings]:
         """Labels extended by a step, those of them that may be of interest; ``origin`` is the place
-        of what they are from."""
+        of what they are from.
+
+        Parameters
+        ----------
+        labels : PartialMappings
+            Labels that are decided up to the step.
+        number : int
+            The number of the step, innermost first.
+        cutoff : Fraction, optional
+            Labels whose bounds are not below this are dropped.
+        most : int, optional
+            How many labels are kept at a time; by default as many as memory holds.
+        """
         step = self.steps[number]
         labels = replace(labels, data=labels.data.copy())
         labels.row("origin")[:] = np.arange(labels.count)
@@ -291,7 +318,17 @@ class Extension:
         self, labels: PartialMappings, number: int, cutoff: Fraction | None
     ) -> PartialMappings:
         """Labels after a step without those that others are better than, or that are of no
-        interest."""
+        interest.
+
+        Parameters
+        ----------
+        labels : PartialMappings
+            Labels that are decided through the step.
+        number : int
+            The number of the step, innermost first.
+        cutoff : Fraction, optional
+            Labels whose bounds are not below this are dropped.
+        """
         meshes_left = labels.meshes < len(self.hierarchy.meshes)
         if self.least_lanes and not meshes_left:
             labels = labels.take(labels.row("lanes") >= self.least_lanes)

@@ -230,7 +230,15 @@ class Hierarchy:
         return tuple(counts)
 
     def words(self, level: int, tensor: int, what: str) -> Count:
-        """Words of a tensor that an instance of a level reads, or is filled or updated with."""
+        """Words of a tensor that an instance of a level reads, or is filled or updated with.
+
+        Parameters
+        ----------
+        level, tensor : int
+            Their numbers.
+        what : str
+            ``reads``, ``fills`` or ``updates``.
+        """
         name = f"{self.levels[level].name}.{self.tensors[tensor].name}.{what}"
         one = {(level, tensor): 1}
         reads, fills, updates = (

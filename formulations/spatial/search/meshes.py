@@ -35,7 +35,17 @@ class Layouts:
 
     def add(self, states: Floats, lanes: Floats, along: str) -> Floats:
         """The states with more lanes of one loop, which may lie ``along`` x, y or either; -1 where
-        they do not fit."""
+        they do not fit.
+
+        Parameters
+        ----------
+        states : Floats
+            What lies along the present mesh so far, shape (labels).
+        lanes : Floats
+            Lanes of the loop, shape (labels).
+        along : str
+            ``x``, ``y``, or both.
+        """
         pairs = states * 2**20 + lanes
         added = {
             int(pair): self._added(int(pair) >> 20, int(pair) & (2**20 - 1), along)

@@ -62,6 +62,17 @@ def distinct_share(
 
     Of m·n lanes along two loops of a rank at least m + n − 1 do; the share of these falls with
     both.
+
+    Parameters
+    ----------
+    hierarchy : Hierarchy
+        The tensors, with their ranks.
+    tensor : int
+        The number of the tensor.
+    meshes : sequence of Mesh
+        The meshes that lanes may be added to.
+    most : Matrix
+        Lanes of each loop at most, shape (loops, labels).
     """
     share: Vector | float = 1.0
     for terms in hierarchy.tensors[tensor].ranks:

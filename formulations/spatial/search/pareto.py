@@ -58,7 +58,24 @@ def undominated_labels(
     labels: PartialMappings, *, meshes_left: bool, timed: bool, lanes: bool
 ) -> NDArray[np.intp]:
     """Labels without those that others of the same extents are at least as good as in all that
-    matters outside."""
+    matters outside.
+
+    Parameters
+    ----------
+    labels : PartialMappings
+        The labels, decided up to the same place.
+    meshes_left : bool
+        Whether lanes may still be added.
+    timed : bool
+        Whether cycles count.
+    lanes : bool
+        Whether fewer lanes may be better.
+
+    Returns
+    -------
+    NDArray
+        The places of those that are kept.
+    """
     layout, hierarchy = labels.layout, labels.hierarchy
     keys = [*labels.rows("extent")]
     if meshes_left:

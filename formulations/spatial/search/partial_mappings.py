@@ -181,7 +181,22 @@ def beginning(hierarchy: Hierarchy) -> PartialMappings:
 
 
 def box(hierarchy: Hierarchy, extents: Matrix, tensor: int) -> Vector:
-    """Words of the bounding box of a tensor over extents."""
+    """Words of the bounding box of a tensor over extents.
+
+    Parameters
+    ----------
+    hierarchy : Hierarchy
+        The tensors, with their ranks.
+    extents : Matrix
+        What is covered of each loop, shape (loops, labels).
+    tensor : int
+        The number of the tensor.
+
+    Returns
+    -------
+    Vector
+        Words, shape (labels).
+    """
     words = np.ones(extents.shape[1:])
     for terms in hierarchy.tensors[tensor].ranks:
         if terms:
@@ -198,7 +213,22 @@ def width(extents: Matrix, terms: tuple[tuple[int, int], ...]) -> Vector:
 
 
 def fits(hierarchy: Hierarchy, extents: Matrix, level: int) -> Mask:
-    """Which tiles fit a level and all around it, if they are no larger there."""
+    """Which tiles fit a level and all around it, if they are no larger there.
+
+    Parameters
+    ----------
+    hierarchy : Hierarchy
+        The levels, with the words that each holds.
+    extents : Matrix
+        What is covered of each loop, shape (loops, labels).
+    level : int
+        The number of the innermost level that is looked at.
+
+    Returns
+    -------
+    Mask
+        Shape (labels).
+    """
     fitting = np.ones(extents.shape[1:], bool)
     tiles: dict[int, Vector] = {}
     for number in range(level + 1):
@@ -215,7 +245,19 @@ def fits(hierarchy: Hierarchy, extents: Matrix, level: int) -> Mask:
 
 def repeat(labels: PartialMappings, loop: int, which: Places, trips: Vector) -> PartialMappings:
     """Labels with a temporal loop outside all so far: those that ``which`` numbers, with so many
-    trips."""
+    trips.
+
+    Parameters
+    ----------
+    labels : PartialMappings
+        The labels.
+    loop : int
+        The number of the loop.
+    which : Places
+        Places of labels, shape (extended labels); one may occur several times.
+    trips : Vector
+        Trips of the loop for each, of that shape.
+    """
     grown = labels.take(which)
     before = grown.row("extent", loop).copy()
     runs = trips > 1
@@ -272,7 +314,21 @@ def spread(
     labels: PartialMappings, loop: int, which: Places, lanes: Vector, inner: Matrix
 ) -> PartialMappings:
     """Labels with lanes of a loop in the present mesh; ``inner`` is what their lanes cover each, of
-    every loop."""
+    every loop.
+
+    Parameters
+    ----------
+    labels : PartialMappings
+        The labels.
+    loop : int
+        The number of the loop.
+    which : Places
+        Places of labels, shape (extended labels); one may occur several times.
+    lanes : Vector
+        Lanes of the loop for each, of that shape.
+    inner : Matrix
+        What a lane covers of each loop, shape (loops, labels).
+    """
     grown = labels.take(which)
     adding = labels.layout.adding
     for name in ("settled", "first", *labels.layout.items):

@@ -41,14 +41,36 @@ class Facts:
 
 
 def facts(nest: LoopNest, costs: Costs, limits: Sequence[Limit]) -> Facts:
-    """All facts about exact costs."""
+    """All facts about exact costs.
+
+    Parameters
+    ----------
+    nest : LoopNest
+        The nest, with extents.
+    costs : Costs
+        Exact costs of a configuration.
+    limits : sequence of Limit
+        Limits of its problem.
+    """
     return Facts(
         binding(costs), cycles(nest, costs), padding(nest, costs), roofs(nest, costs, limits)
     )
 
 
 def remarks(nest: LoopNest, costs: Costs, limits: Sequence[Limit], reservation: str) -> Remarks:
-    """The facts as documents and people are told them."""
+    """The facts as documents and people are told them.
+
+    Parameters
+    ----------
+    nest : LoopNest
+        The nest, with extents.
+    costs : Costs
+        Exact costs of a configuration.
+    limits : sequence of Limit
+        Limits of its problem.
+    reservation : str
+        Why HLS cannot build the array as it is; empty if it can.
+    """
     known = facts(nest, costs, limits)
     return Remarks(tuple(_statements(known, reservation)), _fields(known))
 

@@ -26,6 +26,15 @@ def loop_lines(nest: LoopNest, array: SystolicArray, values: Mapping[str, int]) 
     iteration are left out.
 
     ``values`` are the design's quantities and the extents.
+
+    Parameters
+    ----------
+    nest : LoopNest
+        The nest.
+    array : SystolicArray
+        Its array.
+    values : mapping of str to int
+        Values of the quantities, and the extents, by name.
     """
     exact = {name: Fraction(n) for name, n in values.items()}
 

@@ -180,7 +180,24 @@ def loop_view(
     axes: Iterable[tuple[str, int, int]],
 ) -> NDArray[Any]:
     """A tensor of loops of such extents, with an axis for each of some: loop, turns, and iterations
-    per turn."""
+    per turn.
+
+    Parameters
+    ----------
+    tensor : NDArray[Any]
+        The tensor.
+    access : Access
+        How the nest indexes it.
+    extents : mapping of str to int
+        Extents of the loops, padded.
+    axes : iterable of tuple of str, int, int
+        Of each axis wanted its loop, its turns, and the iterations of one.
+
+    Returns
+    -------
+    NDArray
+        A view, shape (turns of each axis).
+    """
     first = tuple(slice(reach_below(subscript, extents), None) for subscript in access)
     shape, strides = [], []
     for loop, turns, each in axes:

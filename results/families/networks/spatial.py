@@ -177,7 +177,17 @@ def _read_layer(
 
 
 def accelerator(space: HardwareSpace, point: Configuration, text: str) -> Architecture:
-    """An accelerator of a space as an architecture by itself."""
+    """An accelerator of a space as an architecture by itself.
+
+    Parameters
+    ----------
+    space : HardwareSpace
+        Accelerators that are memory hierarchies.
+    point : Configuration
+        The value of each of its quantities.
+    text : str
+        The description that the architecture states.
+    """
     kind = space.accelerator
     assert isinstance(kind, HierarchyAccelerator)
     architecture = kind.architecture_with(space.at(point))
@@ -187,7 +197,17 @@ def accelerator(space: HardwareSpace, point: Configuration, text: str) -> Archit
 def request(
     accelerator: HierarchyAccelerator, architecture: Architecture, problems: tuple[Problem, ...]
 ) -> MappingQuestion:
-    """The question that layers on an accelerator were mapped for."""
+    """The question that layers on an accelerator were mapped for.
+
+    Parameters
+    ----------
+    accelerator : HierarchyAccelerator
+        The kind, which fixes the edition and which mappings are allowed.
+    architecture : Architecture
+        The memory hierarchy.
+    problems : tuple of Problem
+        The problems of the layers; their objective and limits are those of the question.
+    """
     own = _question(architecture, accelerator.edition, accelerator.options, problems)
     return replace(own, bounds={})
 

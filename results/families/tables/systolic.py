@@ -45,7 +45,22 @@ def loops(problem: Problem) -> Sequence[str]:
 
 
 def row(problem: Problem, configuration: Configuration, loops: Sequence[str]) -> dict[str, Any]:
-    """A configuration as values of the columns."""
+    """A configuration as values of the columns.
+
+    Parameters
+    ----------
+    problem : Problem
+        A problem of a systolic design.
+    configuration : Configuration
+        The value of each quantity of its space.
+    loops : sequence of str
+        The loops that ``t1`` and ``t2`` list; loops outside the band are no number there.
+
+    Returns
+    -------
+    dict
+        By column; metrics as doubles in the units of `METRICS`.
+    """
     metrics = problem.metrics(configuration)
     design = systolic(problem)
     array, tiling = design.array, design.tiling(configuration)

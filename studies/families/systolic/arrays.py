@@ -53,6 +53,15 @@ def solve_shared_array(
 
     Raises `InputError` if the layers cannot be folded into one kernel or have no design in common,
     the objective does not add up over layers, or a limit is not on what the array decides.
+
+    Parameters
+    ----------
+    network : Network
+        The layers, with how often each runs.
+    request : ArrayQuestion
+        Designs, limits and objective.
+    options : RunOptions
+        How far to search, and who is told.
     """
     require_one(request.objective, f"--mode {SHARED_ARRAY}")
     network, budget = fold(network), Budget(options.search)
@@ -76,6 +85,15 @@ def solve_multi_array(
 
     Raises `InputError` if the layers cannot be folded into one kernel or are too many, the
     objective does not add up, or limits cannot be shared.
+
+    Parameters
+    ----------
+    network : Network
+        The layers, in their order, with how often each runs.
+    request : ArrayQuestion
+        Designs, limits, objective, and how many arrays there may be.
+    options : RunOptions
+        How far to search, and who is told.
     """
     require_one(request.objective, f"--mode {MULTI_ARRAY}")
     network, budget = fold(network), Budget(options.search)
@@ -105,7 +123,22 @@ def solve_multi_array(
 
 def on_arrays(network: Network, request: ArrayQuestion, mode: str) -> Arranged:
     """The layers on every design, and the runs of layers in order. Raises `InputError` as the
-    modes do."""
+    modes do.
+
+    Parameters
+    ----------
+    network : Network
+        The layers, folded into one kernel.
+    request : ArrayQuestion
+        Designs, limits and objective.
+    mode : str
+        The name of the mode; on several arrays each run is a layer of its own.
+
+    Returns
+    -------
+    Arranged
+        By design, each layer's problem with its runs; and the number of the layer of each run.
+    """
     layers = network.layers
     sequence, counts = [*range(len(layers))], [layer.count for layer in layers]
     if mode in SEVERAL_ARRAYS:
@@ -211,7 +244,19 @@ def _total(outcome: Outcome) -> Total:
 def none_alone(
     network: Network, designs: Designs, total: Total, budget: Budget
 ) -> list[LayerResult]:
-    """The layers of a network for which there is no array; of those that cannot run alone, why."""
+    """The layers of a network for which there is no array; of those that cannot run alone, why.
+
+    Parameters
+    ----------
+    network : Network
+        The layers.
+    designs : Designs
+        By design, each layer's problem with its runs.
+    total : Total
+        What is proven of all together.
+    budget : Budget
+        How far to search for what a limit would have to be.
+    """
     certificate = Certificate(
         total.certificate.status, None, None, total.certificate.method, 0, 0.0
     )

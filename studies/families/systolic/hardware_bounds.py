@@ -124,6 +124,17 @@ def hardware_classes(
 
     With ``common`` hardware is left out that some layer cannot run on. The checkpoint is called now
     and then.
+
+    Parameters
+    ----------
+    layers : sequence of Layer
+        The layers of one design, with the tables of their axes.
+    checkpoint : callable
+        Called now and then; what it raises ends the work.
+    ports : bool
+        Whether rows of other packs are other hardware.
+    common : bool
+        Whether hardware is left out that some layer cannot run on.
     """
     names = tuple(hardware_names(axis, ports=ports) for axis in layers[0].problem.space.axes)
     keys: list[Integers] = []
@@ -261,6 +272,29 @@ class HardwareBounds:
         ports as it likes.
 
         Raises `StoppedError` if the options say to stop.
+
+        Parameters
+        ----------
+        layer : int
+            The number of the layer.
+        node : Node
+            The hardware: a class of every axis.
+        options : SolveOptions
+            Only when to stop is taken from them.
+        ports : bool, optional
+            Whether packs are given by the node, too.
+        room : Room, optional
+            What the layer may take of limits that layers share.
+
+        Returns
+        -------
+        Optimum, optional
+            Its objective, configuration and needs; None if it cannot run there.
+
+        Raises
+        ------
+        StoppedError
+            If the options say to stop.
         """
         known = self._optima.setdefault((layer, ports, node), [])
         for other, best in known:

@@ -74,7 +74,17 @@ def _buffers(parts: Iterable[tuple[Layer, Configuration]]) -> dict[str, int]:
 def together(
     layers: Sequence[Layer], lanes: Mapping[str, int], configurations: Sequence[Configuration]
 ) -> Joint | None:
-    """Put configurations of the layers on one array; None if that breaks a limit."""
+    """Put configurations of the layers on one array; None if that breaks a limit.
+
+    Parameters
+    ----------
+    layers : sequence of Layer
+        The layers, with their limits.
+    lanes : mapping of str to int
+        PEs along each space loop and lanes of the SIMD loop, by quantity.
+    configurations : sequence of Configuration
+        One of each layer; buffers hold the largest of their tiles.
+    """
     hardware = {**lanes, **_buffers(zip(layers, configurations, strict=True))}
     values = []
     for layer, configuration in zip(layers, configurations, strict=True):
@@ -96,6 +106,17 @@ def fit(
 
     ``optima`` is what each layer would do alone: layers with the largest shares of the total choose
     first.
+
+    Parameters
+    ----------
+    layers : sequence of Layer
+        The layers, with their limits.
+    lanes : mapping of str to int
+        PEs along each space loop and lanes of the SIMD loop, by quantity.
+    optima : sequence of Optimum
+        What each layer would do alone.
+    options : SolveOptions
+        How far to search.
     """
     if (
         joint := together(layers, lanes, [optimum.configuration for optimum in optima])

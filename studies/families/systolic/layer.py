@@ -142,7 +142,19 @@ def hardware_names(axis: Axis, *, ports: bool) -> tuple[str, ...]:
 def build_layer(
     problem: Problem, count: int, most_lanes: int, checkpoint: Callable[[], None] = never
 ) -> Layer:
-    """Tables of a layer on every array with up to ``most_lanes`` PEs along a loop."""
+    """Tables of a layer on every array with up to ``most_lanes`` PEs along a loop.
+
+    Parameters
+    ----------
+    problem : Problem
+        The layer's problem, of one design.
+    count : int
+        How often the layer runs.
+    most_lanes : int
+        PEs along a loop at most.
+    checkpoint : callable, optional
+        Called now and then; what it raises ends the work.
+    """
     free = problem.with_design(hardware=_any_lanes(problem, most_lanes))
     lowered = lower_problem(free, checkpoint)
     tables = build_tables(
@@ -227,7 +239,17 @@ class Groups:
 
 def group_rows(layer: Layer, classes: Sequence[Integers], counts: Sequence[int]) -> Groups:
     """Group a layer's rows: per axis the class of each row, or -1 to leave it out, and how many
-    classes there are."""
+    classes there are.
+
+    Parameters
+    ----------
+    layer : Layer
+        The layer, with the tables of its axes.
+    classes : sequence of Integers
+        Of each axis, the class of every row, shape (rows); -1 leaves it out.
+    counts : sequence of int
+        How many classes each axis has.
+    """
     statistics: dict[str, tuple[int, Floats]] = {}
     present = []
     for axis, (table, classed, count) in enumerate(zip(layer.tables, classes, counts, strict=True)):

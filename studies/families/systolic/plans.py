@@ -129,13 +129,43 @@ class Needs:
         self._before, self.after = before, after
 
     def allows(self, options: Options, first: int, end: int) -> Mask:
-        """Whether an option of a stage may be part of a plan."""
+        """Whether an option of a stage may be part of a plan.
+
+        Parameters
+        ----------
+        options : Options
+            What the stage may run on.
+        first : int
+            The number of its first layer.
+        end : int
+            The number of the layer after its last.
+
+        Returns
+        -------
+        Mask
+            Shape (options).
+        """
         around = self._joined(self._before[first], self.after[-1, end])
         within: Mask = self._joined(self.of(options), around) <= self.most
         return within
 
     def completes(self, options: Options, end: int, arrays: int) -> Mask:
-        """Whether what leads to a layer may go on to the last one, on so many more arrays."""
+        """Whether what leads to a layer may go on to the last one, on so many more arrays.
+
+        Parameters
+        ----------
+        options : Options
+            What leads to the layer.
+        end : int
+            The number of the first layer that is left.
+        arrays : int
+            How many more arrays there may be.
+
+        Returns
+        -------
+        Mask
+            Shape (options).
+        """
         within: Mask = self._joined(self.of(options), self.after[arrays, end]) <= self.most
         return within
 
@@ -153,6 +183,21 @@ def best_plan(
 
     ``stages`` has the options of every stage by its first layer and its end. Plans not better than
     ``below`` are not found.
+
+    Parameters
+    ----------
+    stages : mapping of tuple of int, int to Options
+        The options of every stage, by its first layer and the one after its last.
+    layers : int
+        How many layers there are.
+    arrays : int
+        How many arrays there may be.
+    budget : Budget
+        DSP blocks and block RAM of all arrays together.
+    minimise : Minimise
+        Whether values of stages add up, or the largest counts.
+    below : float
+        Plans that are not better than this are not looked for.
     """
     measures: tuple[tuple[Callable[[Options], Floats], float, Minimise], ...] = (
         (lambda o: o.dsp, budget.dsp, Minimise.TOTAL),
