@@ -17,6 +17,7 @@ from ithaca.files.numbers import engineering, number, percent, rounded
 from ithaca.formulations.algebra.expression import Symbol
 from ithaca.formulations.design import Design
 from ithaca.formulations.families import module_of, profile_of
+from ithaca.formulations.family import Breakdown
 from ithaca.formulations.problem import Limit
 from ithaca.solver.certificate import Certificate, Status, as_stated
 from ithaca.solver.result import Result
@@ -153,6 +154,15 @@ def shortened(name: str) -> str:
     )
 
 
+def print_parts(parts: Breakdown | None) -> None:
+    """Print what the parts of an accelerator take and do, where that is known."""
+    if parts is not None:
+        out = console()
+        out.print(Table(parts.rows, parts.left))
+        for line in parts.words:
+            out.print(line)
+
+
 def print_result(result: Result) -> None:
     """Print the answer and its proof, its loops, what it takes in parts, and what binds: as its
     family does, if that says how."""
@@ -192,10 +202,7 @@ def print_result(result: Result) -> None:
     out.print(f"           {'; '.join(figures)}\n")
     for line in profile.loops(best.configuration):
         out.print(escape(line))
-    if (parts := profile.breakdown(best.metrics)) is not None:
-        out.print(Table(parts.rows, parts.left))
-        for line in parts.words:
-            out.print(line)
+    print_parts(profile.breakdown(best.configuration, best.metrics))
     for statement in profile.remarks(best.configuration, best.problem.limits).statements:
         term, _, text = statement.partition(": ")
         out.print(escape(f"{term.lower():<11}{text}"))

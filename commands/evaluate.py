@@ -9,7 +9,7 @@ from ithaca.commands.api.evaluating import evaluate as evaluate_points
 from ithaca.commands.api.options import TableFile
 from ithaca.commands.api.points import EvaluatedPoints
 from ithaca.commands.conclusion import Printed, write_and_show
-from ithaca.commands.display import console
+from ithaca.commands.display import console, print_parts
 from ithaca.commands.outcome import print_document, say
 from ithaca.commands.tables import Table
 from ithaca.commands.typed import calls
@@ -24,6 +24,7 @@ def evaluate(
 
     def show() -> None:
         console().print(Table(points.cells, left={"fits", "meets bounds"}))
+        print_parts(points.breakdown)
         if printed.loops and (lines := list(points.loops)):
             say("\n".join(lines))
 

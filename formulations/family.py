@@ -32,7 +32,7 @@ class Remarks:
 
 @dataclass(frozen=True, slots=True)
 class Breakdown:
-    """A table of the work of an accelerator's parts."""
+    """A table of what an accelerator's parts take and do."""
 
     rows: tuple[tuple[tuple[str, str], ...], ...]
     """Heading and cell of every column, row by row."""
@@ -99,9 +99,11 @@ class Profile(ABC, Generic[D]):
         """A configuration as a loop nest, in lines; none where there is nothing to show."""
         return ()
 
-    def breakdown(self, metrics: Mapping[str, Fraction]) -> Breakdown | None:
-        """The work of the accelerator's parts in a run with such metrics; None where that is not
-        known."""
+    def breakdown(
+        self, configuration: Mapping[str, int], metrics: Mapping[str, Fraction]
+    ) -> Breakdown | None:
+        """What the accelerator's parts take and do in the run of a configuration with such metrics;
+        None where that is not known."""
         return None
 
     def multipliers(self, metrics: Mapping[str, Fraction]) -> Fraction | None:

@@ -12,6 +12,7 @@ from ithaca.files.errors import InputError
 from ithaca.files.numbers import counted, json_number, number
 from ithaca.files.writing import SCHEMA, write_text_atomically
 from ithaca.formulations.families import module_of
+from ithaca.formulations.family import Breakdown
 from ithaca.solver.solution import Solution
 
 if TYPE_CHECKING:
@@ -57,6 +58,12 @@ class EvaluatedPoints(Answer):
             ]
             for name, row in zip(self.names, self.rows, strict=True)
         ]
+
+    @property
+    def breakdown(self) -> Breakdown | None:
+        """What the parts of the accelerator take and do in a single configuration; None of
+        several, or where that is not known."""
+        return None
 
     @property
     def loops(self) -> Iterator[str]:

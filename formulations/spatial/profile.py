@@ -72,7 +72,9 @@ class MappingProfile(Profile[M]):
         nest = self.design.nest
         return f"{nest.name} ({nest.shown_sizes}), {self.design.edition} model edition"
 
-    def breakdown(self, metrics: Mapping[str, Fraction]) -> Breakdown | None:
+    def breakdown(
+        self, configuration: Mapping[str, int], metrics: Mapping[str, Fraction]
+    ) -> Breakdown | None:
         """The words that each level moves of each tensor, with cycles and energy."""
         rows = []
         for level in self.design.architecture.levels:

@@ -66,6 +66,9 @@ class Costs:
     dsp: Any
     """DSP blocks and 18-kbit block RAMs."""
     bram18k: Any
+    blocks: NumbersByName
+    """The block RAMs by what holds words: an I/O group, the PEs (`ACCUMULATORS`), or a tensor that
+    stays on chip."""
     words: NumbersByName
     """Off-chip words per tensor."""
     off_chip_bytes: Any
@@ -170,19 +173,22 @@ def evaluate(
         if module.epilogue is not Epilogue.NONE
     ]
 
-    bram18k = constant(0)
+    blocks: dict[str, Any] = {}
     for group in array.packed_groups:
         copies = len(group.buffers) * (2 if group.double_buffered else 1)
-        bram18k = bram18k + copies * value(group.count) * brams(
-            held(group.name, group.size), value(group.pack), group.word_bytes(data)
+        blocks[group.name] = (
+            copies
+            * value(group.count)
+            * brams(held(group.name, group.size), value(group.pack), group.word_bytes(data))
         )
     if array.pe.accumulators is not None:
-        bram18k = bram18k + value(array.pe.count) * brams(
+        blocks[ACCUMULATORS] = value(array.pe.count) * brams(
             held(ACCUMULATORS, array.pe.accumulators), value(array.pe.outputs), data.sum_bytes
         )
-
-    for held_words in point.kept.values():
-        bram18k = bram18k + brams(constant(held_words), constant(data.port_words), data.bytes)
+    for tensor, held_words in point.kept.items():
+        blocks[f"{tensor} on chip"] = brams(
+            constant(held_words), constant(data.port_words), data.bytes
+        )
 
     words: dict[str, Any] = {}
     kept_words, off_chip_bytes = [], constant(0)
@@ -219,7 +225,8 @@ def evaluate(
         modules=modules,
         comp=macs,
         dsp=macs * constant(data.dsp(array.factors)),
-        bram18k=bram18k,
+        bram18k=sum(blocks.values(), start=constant(0)),
+        blocks=blocks,
         words=words,
         off_chip_bytes=off_chip_bytes,
         kept_words=tuple(kept_words),

@@ -14,7 +14,6 @@ from pydantic import Field
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
 from ithaca.formulations.algebra.expression import ONE
-from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.data_types import DataType, stated_data_type
 from ithaca.formulations.design import Metric
@@ -34,7 +33,7 @@ from ithaca.formulations.systolic.choice import choose_designs
 from ithaca.formulations.systolic.dataflows import find_dataflow
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.design import SpaceOptions, SystolicDesign
-from ithaca.formulations.systolic.metrics import METRICS
+from ithaca.formulations.systolic.metrics import METRICS, by_part
 from ithaca.formulations.systolic.profile import SystolicProfile
 from ithaca.formulations.systolic.question import ArrayQuestion
 from ithaca.formulations.systolic.systolic_array import Edition, SystolicArray
@@ -196,7 +195,7 @@ class SystolicFamily(Family[SystolicDesign]):
     def detail_fields(
         self, design: SystolicDesign, configuration: Configuration
     ) -> Mapping[str, Mapping[str, Fraction]]:
-        return {"off_chip_words_by_array": design.details(configuration, FRACTION)["words"]}
+        return by_part(design.costs(configuration))
 
     def setting(self, head: HeadDocument) -> Setting:
         try:

@@ -18,6 +18,7 @@ from ithaca.formulations.problem import Limit, Objective, read_objective
 from ithaca.formulations.systolic import quantities
 from ithaca.formulations.systolic.cost_model import Costs
 from ithaca.formulations.systolic.logic import known, logic
+from ithaca.formulations.systolic.quantities import ACCUMULATORS
 from ithaca.formulations.systolic.silicon import silicon
 from ithaca.formulations.systolic.systolic_array import SystolicArray
 from ithaca.formulations.technology import Technology
@@ -266,6 +267,27 @@ def tensor_words(array: SystolicArray, costs: Costs) -> dict[str, Any]:
         name: costs.words[name]
         for name in dict.fromkeys(g.tensor for g in array.groups)
         if name in costs.words
+    }
+
+
+def by_part(costs: Costs) -> dict[str, dict[str, Any]]:
+    """Metrics split among the parts of the array, as documents name them.
+
+    Off-chip words by tensor; DSP blocks, block RAMs and cycles of work by module, where tensors
+    that stay on chip count as modules. Modules work at the same time: their cycles do not add up.
+    """
+    array, share = costs.point.array, costs.point.constant
+    blocks = dict(costs.blocks)
+    for group in array.packed_groups:
+        whole = blocks.pop(group.name)
+        for module in group.buffers:
+            blocks[module.name] = whole * share(Fraction(1, len(group.buffers)))
+    works = {name: cost.total for name, cost in costs.modules.items()}
+    return {
+        "off_chip_words_by_array": tensor_words(array, costs),
+        "dsp_by_module": {ACCUMULATORS: costs.dsp},
+        "bram18k_by_module": blocks,
+        "cycles_by_module": {ACCUMULATORS: costs.pe, **works},
     }
 
 

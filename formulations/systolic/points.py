@@ -29,7 +29,7 @@ from ithaca.formulations.systolic.cost_model import evaluate
 from ithaca.formulations.systolic.dataflows import find_dataflow
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.design import SystolicDesign
-from ithaca.formulations.systolic.metrics import METRICS, metric_values, tensor_words
+from ithaca.formulations.systolic.metrics import METRICS, by_part, metric_values
 from ithaca.formulations.systolic.systolic_array import Edition, SystolicArray
 from ithaca.formulations.systolic.tiling import Tiling, group_packs
 from ithaca.workloads.nest import LoopNest
@@ -234,7 +234,7 @@ def evaluate_points(points: Iterable[Point]) -> list[dict[str, Any]]:
     """Evaluate points exactly, on arrays of rationals: those of a design together.
 
     Returned is a dictionary per point, in order, ready for JSON: the design (``dataflow``,
-    ``permutation``, ``edition``), its ``metrics`` with ``off_chip_words_by_array``, and
+    ``permutation``, ``edition``), its ``metrics`` with those of its parts, and
     ``meets_bounds``.
     """
     numbered: dict[tuple[object, ...], list[tuple[int, Point]]] = {}
@@ -267,14 +267,14 @@ def _evaluated(points: Sequence[Point]) -> Iterator[dict[str, Any]]:
         )
         return (dict(zip(columns, row, strict=True)) for row in zip(*numbers, strict=True))
 
-    words = rows(tensor_words(design.array, costs))
+    parts = {name: rows(columns) for name, columns in by_part(costs).items()}
     meets_bounds = np.broadcast_to(costs.meets_bounds, (count,)).tolist()
-    for metrics, moved, meets in zip(rows(metric_values(costs)), words, meets_bounds, strict=True):
+    for metrics, meets in zip(rows(metric_values(costs)), meets_bounds, strict=True):
         yield {
             "dataflow": list(design.array.dataflow),
             "permutation": design.array.permutation,
             "edition": design.array.edition.value,
-            "metrics": {**metrics, "off_chip_words_by_array": moved},
+            "metrics": {**metrics, **{name: next(split) for name, split in parts.items()}},
             "meets_bounds": meets,
         }
 

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from typing import Any
 
-from ithaca.files.numbers import number
+from ithaca.files.numbers import number, percent
 from ithaca.files.words import parse_loops
-from ithaca.formulations.family import Profile, Remarks
+from ithaca.formulations.family import Breakdown, Profile, Remarks
 from ithaca.formulations.problem import Limit
 from ithaca.formulations.systolic import quantities
 from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.formulations.systolic.insight.facts import remarks
 from ithaca.formulations.systolic.insight.loops import loop_lines
+from ithaca.formulations.systolic.metrics import by_part
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.workloads.nest import LoopNest
 
@@ -96,6 +98,26 @@ class SystolicProfile(Profile[SystolicDesign]):
             limits,
             self.design.array.reservation,
         )
+
+    def breakdown(
+        self, configuration: Mapping[str, int], metrics: Mapping[str, Fraction]
+    ) -> Breakdown:
+        """The DSP blocks and block RAMs that each module takes, and the cycles that it works."""
+        parts = by_part(self.design.costs(configuration))
+        wholes = {"dsp": "dsp", "bram18k": "bram18k", "cycles": "latency"}
+
+        def row(module: str) -> tuple[tuple[str, str], ...]:
+            cells = [("module", module)]
+            for what, metric in wholes.items():
+                value, whole = parts[f"{what}_by_module"].get(module, 0), metrics[metric]
+                cells += [
+                    (what, number(value) if value else "–"),
+                    (f"of {metric}", percent(value / whole) if value else "–"),
+                ]
+            return tuple(cells)
+
+        modules = dict.fromkeys((*parts["cycles_by_module"], *parts["bram18k_by_module"]))
+        return Breakdown(tuple(map(row, modules)), frozenset({"module"}), ())
 
     def loops(self, configuration: Mapping[str, int]) -> tuple[str, ...]:
         return loop_lines(

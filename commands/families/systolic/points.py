@@ -17,6 +17,8 @@ from ithaca.files.messages import quoted, refuse
 from ithaca.files.numbers import counted, number
 from ithaca.files.writing import write_text_atomically
 from ithaca.formulations.data_types import DataType, data_type
+from ithaca.formulations.families import profile_of
+from ithaca.formulations.family import Breakdown
 from ithaca.formulations.machine import RTL
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.design import systolic
@@ -84,6 +86,13 @@ class Points(EvaluatedPoints):
             ]
             for name, point in zip(self.names, self.rows, strict=True)
         ]
+
+    @property
+    def breakdown(self) -> Breakdown | None:
+        if len(self.points) > 1:
+            return None
+        (design, configuration), metrics = self.points[0], self.rows[0]["metrics"]
+        return profile_of(design).breakdown(configuration, metrics)
 
     @property
     def loops(self) -> Iterator[str]:

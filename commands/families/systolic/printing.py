@@ -13,11 +13,13 @@ from ithaca.commands.display import (
     gap_text,
     limited_metrics,
     microjoules,
+    print_parts,
     proof_text,
     unit_cells,
 )
 from ithaca.commands.tables import Table
 from ithaca.files.numbers import counted, is_or_are, number, rounded
+from ithaca.formulations.families import profile_of
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.insight.cycles import PES, binding
 from ithaca.formulations.systolic.metrics import METRICS
@@ -140,6 +142,8 @@ def _print_best(out: Console, result: Result, best: Solution) -> None:
             f"{escape(f'{limit.metric:<10}')} {number(used)} of {number(limit.bound)}{unit}{share}"
         )
     out.print(f"limited by {_bottleneck(best)}")
+    assert best.configuration is not None
+    print_parts(profile_of(best.problem.design).breakdown(best.configuration, best.metrics))
     for line in WORDS:
         out.print(line)
 

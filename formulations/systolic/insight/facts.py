@@ -23,6 +23,7 @@ from ithaca.formulations.systolic.insight.cycles import (
     padding,
 )
 from ithaca.formulations.systolic.insight.roofs import ComputeRoof, Roofs, TrafficRoof, roofs
+from ithaca.formulations.systolic.metrics import by_part
 from ithaca.workloads.nest import LoopNest
 
 
@@ -38,6 +39,8 @@ class Facts:
     """Iterations beyond the nest's."""
     roofs: Roofs
     """Latencies no tiling can be below."""
+    parts: Mapping[str, Mapping[str, Fraction]]
+    """Metrics split among the parts of the array."""
 
 
 def facts(nest: LoopNest, costs: Costs, limits: Sequence[Limit]) -> Facts:
@@ -53,7 +56,11 @@ def facts(nest: LoopNest, costs: Costs, limits: Sequence[Limit]) -> Facts:
         Limits of its problem.
     """
     return Facts(
-        binding(costs), cycles(nest, costs), padding(nest, costs), roofs(nest, costs, limits)
+        binding(costs),
+        cycles(nest, costs),
+        padding(nest, costs),
+        roofs(nest, costs, limits),
+        by_part(costs),
     )
 
 
@@ -82,6 +89,7 @@ def _statements(known: Facts, reservation: str) -> Iterator[str]:
     yield from _cycles(known.cycles)
     yield from _padding(known.padding)
     yield from _roofs(known.roofs)
+    yield from _parts(known.parts)
 
 
 def _binding(binding: ArrayBottleneck) -> Iterator[str]:
@@ -193,6 +201,17 @@ def _roofs(roofs: Roofs) -> Iterator[str]:
     )
 
 
+def _parts(parts: Mapping[str, Mapping[str, Fraction]]) -> Iterator[str]:
+    blocks = parts["bram18k_by_module"]
+    if whole := sum(blocks.values()):
+        split = ", ".join(
+            f"{name} {number(value)} ({percent(value / whole)})" for name, value in blocks.items()
+        )
+        yield f"Block RAM: {number(whole)} blocks are {split}."
+    works = parts["cycles_by_module"].items()
+    yield f"At work: {', '.join(f'{name} {number(value)}' for name, value in works)} cycles."
+
+
 def _times_as_many(ratio: Fraction) -> str:
     return "just as many" if ratio == 1 else f"{number(ratio)} times as many"
 
@@ -252,6 +271,7 @@ def _fields(known: Facts) -> dict[str, Any]:
             "operations_per_word": roofs.intensity,
             "most_operations_per_word": roofs.most_intensity,
         },
+        "parts": known.parts,
     }
     return {name: _ready(value) for name, value in fields.items()}
 
