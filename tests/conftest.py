@@ -48,7 +48,7 @@ BUDGETS = {
     "exports": 60,
     "families": 32,
     "formulations": 65,
-    "paper": 5,
+    "paper": 10,
     "refine": 10,
     "results": 15,
     "solver": 75,

@@ -71,7 +71,7 @@ def experiment(
         Option(
             "--run-seconds",
             metavar="S",
-            help="Seconds of each run of a method (figures 7 and 8), of each search for several arrays (table 6, figure 15).",
+            help="Seconds of each run of a method (figures 7 and 8), of each search for several arrays (network-arrays).",
         ),
     ] = None,
     given: StatedOptions,
@@ -158,7 +158,7 @@ def print_outcome(experiment: Experiment, how: Run, outcome: Outcome) -> None:
     if hidden > 0:
         out.print(f"and {hidden} more rows in {experiment.name}.csv")
     if experiment.inference:
-        out.print(f"The paper's text was not at hand: {escape(experiment.inference)}.")
+        out.print(f"Inferred: {escape(experiment.inference)}.")
     for claim in outcome.claims:
         out.print(f"[bold]{claim.verdict:<7}[/bold] {escape(claim.statement)}")
         out.print(f"        published: {escape(claim.published)}")
@@ -181,7 +181,7 @@ def print_experiments() -> None:
                 ("name", name),
                 ("what", experiment.title),
                 ("published", experiment.published),
-                ("of the paper not at hand, inferred", experiment.inference or "–"),
+                ("inferred", experiment.inference or "–"),
             ]
         )
     console().print(Table(rows, left={heading for heading, _ in rows[0]}))

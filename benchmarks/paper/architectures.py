@@ -1,5 +1,5 @@
 """Architectures for a network: every layer on its own array, one array for all, several arrays in a
-row (Table 6, Figure 15).
+row; the paper prints nothing of them.
 
 The released scripts search four: one array (run_arch1.sh; run_arch1_free.sh: layer by layer),
 several arrays that share the device, each for consecutive layers (run_arch2.sh, at most 8, 16 or

@@ -39,8 +39,8 @@ RELATIONS: Mapping[str, Callable[[Number, Number], bool]] = {
     ">": gt,
 }
 
-#: What the paper says where its text could not be read.
-NOT_AT_HAND = "not known (the paper's text was not at hand)"
+#: What a paper says where its figure could not be read.
+NOT_AT_HAND = "not known (the figure was not at hand)"
 
 #: What is claimed where the paper claims nothing.
 OWN = "none (Ithaca's own)"
@@ -64,6 +64,8 @@ class Claim:
     exactly."""
     why: str = ""
     """Where it differs from the paper, and why; or how to read it."""
+    differs: bool = False
+    """Whether it is a claim of the paper that is known not to hold."""
 
     def __post_init__(self) -> None:
         if self.relation not in RELATIONS:
@@ -97,7 +99,8 @@ def _claim(
         for text in (stated["claim"], said(stated), stated["quantity"], stated.get("why", ""))
     )
     exact = Fraction(bound) if isinstance(bound, str) else bound
-    return Claim(statement, published, quantity, value, stated["relation"], exact, why)
+    differs = stated.get("differs", False)
+    return Claim(statement, published, quantity, value, stated["relation"], exact, why, differs)
 
 
 def said(stated: Mapping[str, Any]) -> str:
@@ -271,8 +274,7 @@ class Experiment:
     published: str
     """What the paper says, as far as it is known."""
     inference: str
-    """What had to be inferred since the paper's text was not at hand, and from what; empty for
-    nothing."""
+    """What had to be inferred since the paper does not say it, and from what; empty for nothing."""
     run: Callable[[Run], Outcome]
     """Does it."""
     clock: frozenset[Mode] = frozenset()

@@ -159,6 +159,11 @@ def mean_shares(table: Table) -> dict[str, float]:
     return found
 
 
+def least_share(table: Table, method: str) -> float:
+    """The least share of the optimum of a method over the designs."""
+    return min(float(record[SHARE]) for record in table.records(method=method))  # type: ignore[arg-type]
+
+
 def _traces(jobs: Sequence[Job], how: Run) -> Generator[Trace, None, None]:
     """The runs, in order."""
     with ExitStack() as stack:

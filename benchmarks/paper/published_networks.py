@@ -1,4 +1,4 @@
-"""The networks of the published study of convolutions (Figures 13 to 15), and what is asked of
+"""The networks of the published study of convolutions (Figures 13 and 14), and what is asked of
 them.
 
 The layers are those of the published program (AutoSA, autosa_scripts/odyssey/workload/vgg16.json
