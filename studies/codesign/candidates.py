@@ -11,13 +11,12 @@ from math import inf
 
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.hardware.quantities import Box
-from ithaca.formulations.problem import Objective
 from ithaca.solver.executor import Executor
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.solution import Solution
 from ithaca.studies.codesign.boxes import HardwareBounds, Kept
 from ithaca.studies.codesign.incumbents import climb
-from ithaca.studies.codesign.layer_cache import Ask, Bound, LayerCache, total
+from ithaca.studies.codesign.layer_cache import Ask, Bound, LayerCache, LayerRun, total
 from ithaca.studies.codesign.narrowing import narrowed
 from ithaca.studies.codesign.question import Question
 from ithaca.studies.codesign.result import HardwarePoint
@@ -57,28 +56,22 @@ class Candidates:
         )
         return self.hardware.admissible(Box(space.quantities, spans), self.hardware.all)
 
-    def _lead(self, point: Configuration) -> tuple[dict[str, Fraction], Objective]:
-        """The figures of an accelerator, and what mappings are to be good for: the first amount of
-        runs."""
+    def _runs(self, point: Configuration) -> list[LayerRun]:
+        """The layers on an accelerator, as the first amount of runs likes them."""
         space = self.question.space
         amount = next(amount for amount in self.question.amounts if amount.shares)
-        return space.at(point), amount.of_layer(space.cost(point))
+        figures, objective = space.at(point), amount.of_layer(space.cost(point))
+        return [self.bank.run(work, figures, objective) for work in self.question.works]
 
     def floor(self, point: Configuration, below: Bound = inf) -> Bound:
         """A bound of the first objective of an accelerator that takes no search; infinite where it
         breaks limits."""
         if not self.keeps(point):
             return inf
-        question, amount, (figures, objective) = (
-            self.question,
-            self.question.amounts[0],
-            self._lead(point),
-        )
+        amount = self.question.amounts[0]
         if not amount.shares:
-            return amount.of_layer(question.space.cost(point)).value({})
-        return total(
-            amount.shares, [self.bank.floor(work, figures, objective) for work in question.works]
-        )
+            return amount.of_layer(self.question.space.cost(point)).value({})
+        return total(amount.shares, [*map(self.bank.floor, self._runs(point))])
 
     def judge(self, point: Configuration, below: Bound = inf) -> Bound:
         """The first objective of an accelerator with the last mappings known of its layers.
@@ -87,24 +80,17 @@ class Candidates:
         """
         if self.floor(point) >= below:
             return inf
-        question, amount, (figures, objective) = (
-            self.question,
-            self.question.amounts[0],
-            self._lead(point),
-        )
-        values = [
-            self.bank.tried(work, figures, objective, JUDGED).value for work in question.works
-        ]
-        if not amount.shares:
-            return inf if inf in values else amount.of_layer(question.space.cost(point)).value({})
-        return total(amount.shares, values)
+        amount = self.question.amounts[0]
+        values = [self.bank.tried(run, JUDGED).value for run in self._runs(point)]
+        if amount.shares:
+            return total(amount.shares, values)
+        return inf if inf in values else amount.of_layer(self.question.space.cost(point)).value({})
 
     def solve(self, point: Configuration, below: Bound = inf) -> Bound:
         """Find the best mappings of an accelerator; infinite once its first objective is known not
         to be below a value."""
-        question, (figures, objective) = self.question, self._lead(point)
-        amount = question.amounts[0]
-        known = [self.bank.floor(work, figures, objective) for work in question.works]
+        amount, runs = self.question.amounts[0], self._runs(point)
+        known = [*map(self.bank.floor, runs)]
 
         def cutoff(layer: int) -> Fraction | None:
             share = amount.shares[layer] if amount.shares else 0
@@ -116,16 +102,12 @@ class Candidates:
             )
 
         if self.executor.width > 1:
-            wanted = []
-            for layer, work in enumerate(question.works):
-                (ask, factor), most = self.bank.ask(work, figures, objective), cutoff(layer)
-                wanted.append((ask, None if most is None else most / factor))
-            self.solve_together(wanted)
-        for layer, work in enumerate(question.works):
-            most = cutoff(layer)
-            answer = self.bank.best(
-                work, figures, objective, self.options, most, lambda progress: self.tell()
+            self.solve_together(
+                [(run.ask, run.target(cutoff(layer))) for layer, run in enumerate(runs)]
             )
+        for layer, run in enumerate(runs):
+            most = cutoff(layer)
+            answer = self.bank.best(run, self.options, most, lambda progress: self.tell())
             if most is not None and answer.bound >= most:
                 return inf
             known[layer] = answer.bound
@@ -171,16 +153,14 @@ class Candidates:
                 values.append(self.hardware.range(amount, box).low)
                 continue
             objective = amount.of_layer(question.best_costs(place, box))
-            layers = [(work, figures, objective) for work in question.works]
-            known = [self.bank.tried(*layer).value for layer in layers]
-            values.append(total(amount.shares, known))
-            floors.append(total(amount.shares, [self.bank.floor(*layer) for layer in layers]))
+            runs = [self.bank.run(work, figures, objective) for work in question.works]
+            values.append(total(amount.shares, [self.bank.tried(run).value for run in runs]))
+            floors.append(total(amount.shares, [*map(self.bank.floor, runs)]))
         return (*values, *floors)
 
     def offer_known(self, point: Configuration) -> None:
         """Take an accelerator with the best mappings known of its layers, where they fit it."""
-        figures, objective = self._lead(point)
-        answers = [self.bank.tried(work, figures, objective) for work in self.question.works]
+        answers = [self.bank.tried(run) for run in self._runs(point)]
         if all(answer.solution is not None for answer in answers):
             layers = [answer.solution for answer in answers if answer.solution is not None]
             self.offer(point, self.question.space.cost(point), layers)

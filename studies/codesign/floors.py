@@ -25,8 +25,11 @@ class Floors:
         """A bound over a box, of layers with these bounds already."""
         question, amount = self.question, self.question.amounts[0]
         figures, objective = question.space.best(box), amount.of_layer(question.best_costs(0, box))
-        floors = (self.bank.floor(work, figures, objective) for work in question.works)
-        return total(amount.shares, [max(pair) for pair in zip(floors, bounds, strict=True)])
+        runs = (self.bank.run(work, figures, objective) for work in question.works)
+        return total(
+            amount.shares,
+            [max(pair) for pair in zip(map(self.bank.floor, runs), bounds, strict=True)],
+        )
 
     def narrowed(self, box: Box, bounds: Sequence[Bound], goal: Fraction) -> Box:
         """A box without values at its ends with which nothing is below a goal.

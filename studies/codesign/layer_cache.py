@@ -57,6 +57,20 @@ class Ask:
 
 
 @dataclass(frozen=True)
+class LayerRun:
+    """A run of a layer on figures of an accelerator."""
+
+    ask: Ask
+    """The question that it puts."""
+    factor: Fraction
+    """What is minimised of the run is so often what the answer says."""
+
+    def target(self, cutoff: Fraction | None) -> Fraction | None:
+        """What the answer is to be below for the run to be below a cutoff."""
+        return None if cutoff is None else cutoff / self.factor
+
+
+@dataclass(frozen=True)
 class LayerAnswer:
     """Bound and best mapping known of a layer on some figures."""
 
@@ -180,11 +194,8 @@ class LayerCache:
 
     # -- questions ---------------------------------------------------------------------
 
-    def ask(
-        self, work: Work, figures: Mapping[str, Fraction], objective: Objective
-    ) -> tuple[Ask, Fraction]:
-        """A question without what does not matter for its answer, and what the objective is of that
-        answer.
+    def run(self, work: Work, figures: Mapping[str, Fraction], objective: Objective) -> LayerRun:
+        """A run of a layer, without what does not matter for its answer.
 
         Parameters
         ----------
@@ -194,11 +205,6 @@ class LayerCache:
             The figures of an accelerator, by name.
         objective : Objective
             What is minimised of a run.
-
-        Returns
-        -------
-        tuple of Ask, Fraction
-            The question, and what its answer is to be multiplied by.
         """
         factor, expression = split_coefficient(objective.expression)
         if factor <= 0 or not expression.symbols:
@@ -206,7 +212,7 @@ class LayerCache:
         kept = tuple(
             sorted((name, value) for name, value in figures.items() if name not in self._idle)
         )
-        return Ask(work.nest, work.stored, kept, expression), factor
+        return LayerRun(Ask(work.nest, work.stored, kept, expression), factor)
 
     def serves(self, ask: Ask, target: Fraction | None) -> bool:
         """Whether a question can be answered without a search."""
@@ -220,9 +226,7 @@ class LayerCache:
 
     def best(
         self,
-        work: Work,
-        figures: Mapping[str, Fraction],
-        objective: Objective,
+        run: LayerRun,
         options: SolveOptions | None = None,
         cutoff: Fraction | None = None,
         tell: Report = lambda progress: None,
@@ -237,12 +241,8 @@ class LayerCache:
 
         Parameters
         ----------
-        work : Work
-            The layer.
-        figures : mapping of str to Fraction
-            The figures of an accelerator, by name.
-        objective : Objective
-            What is minimised of a run.
+        run : LayerRun
+            The layer, on figures of an accelerator.
         options : SolveOptions, optional
             How far to search.
         cutoff : Fraction, optional
@@ -252,14 +252,9 @@ class LayerCache:
         floor : Bound, optional
             A bound that is known from elsewhere.
         """
-        ask, factor = self.ask(work, figures, objective)
-        target = None if cutoff is None else cutoff / factor
-        if (
-            floor > -inf
-            and ask not in self._given
-            and (known := self.tried(work, figures, objective)).value == floor
-        ):
-            self._known[ask] = replace(known, bound=floor / factor, factor=Fraction(1))
+        ask, target = run.ask, run.target(cutoff)
+        if floor > -inf and ask not in self._given and (known := self.tried(run)).value == floor:
+            self._known[ask] = replace(known, bound=floor / run.factor, factor=Fraction(1))
             self._given.add(ask)
         if ask not in self._given:
             self.asked.add(ask)
@@ -267,26 +262,16 @@ class LayerCache:
             self.learn(ask, target, self.job(ask, target)(options or SolveOptions(), tell))
         answer = self._known[ask]
         if target is not None and answer.bound >= target:
-            return LayerAnswer(target * factor)
+            return LayerAnswer(target * run.factor)
         if answer.exact and ask not in self._given:
             self._given.add(ask)
             self._remember(ask, answer)
-        return answer.times(factor)
+        return answer.times(run.factor)
 
-    def floor(self, work: Work, figures: Mapping[str, Fraction], objective: Objective) -> Bound:
+    def floor(self, run: LayerRun) -> Bound:
         """A bound that takes no search: roofs, and what designs that are searched in stages know of
-        themselves at once.
-
-        Parameters
-        ----------
-        work : Work
-            The layer.
-        figures : mapping of str to Fraction
-            The figures of an accelerator, by name.
-        objective : Objective
-            What is minimised of a run.
-        """
-        ask, factor = self.ask(work, figures, objective)
+        themselves at once."""
+        ask = run.ask
         if ask not in self._floors:
             problems = self._problems(ask)
             stages = [problem.design.stage(problem) for problem in problems]
@@ -296,32 +281,22 @@ class LayerCache:
             )
             least = min(map(max, known), default=inf)
             self._floors[ask] = Fraction(least) if isfinite(least) else least
-        return self._floors[ask] * factor
+        return self._floors[ask] * run.factor
 
-    def given(
-        self, work: Work, figures: Mapping[str, Fraction], objective: Objective
-    ) -> LayerAnswer:
-        """The answer that is kept of a layer."""
-        ask, factor = self.ask(work, figures, objective)
-        return (
-            self._known.get(ask, UNKNOWN) if ask in self.asked or ask in self._given else UNKNOWN
-        ).times(factor)
+    def given(self, run: LayerRun) -> LayerAnswer:
+        """The answer that is kept of a run."""
+        kept = run.ask in self.asked or run.ask in self._given
+        return (self._known.get(run.ask, UNKNOWN) if kept else UNKNOWN).times(run.factor)
 
-    def tried(
-        self,
-        work: Work,
-        figures: Mapping[str, Fraction],
-        objective: Objective,
-        most: int = REMEMBERED,
-    ) -> LayerAnswer:
-        """The best of the last mappings known of a layer, on figures that they may not be from;
-        nothing is searched."""
-        ask, factor = self.ask(work, figures, objective)
+    def tried(self, run: LayerRun, most: int = REMEMBERED) -> LayerAnswer:
+        """The best of the last mappings known of a layer, ``most`` of them, on figures that they
+        may not be from; nothing is searched."""
+        ask = run.ask
         if ask in self._given:
-            return self._known[ask].times(factor)
+            return self._known[ask].times(run.factor)
         best: tuple[Fraction, Problem, Configuration] | None = None
         problems = self._problems(ask)
-        for number, configuration in self._mappings.get(work.nest, [])[:most]:
+        for number, configuration in self._mappings.get(ask.nest, [])[:most]:
             key = ask, number, configuration
             if key not in self._values:
                 self._values[key] = (
@@ -334,35 +309,27 @@ class LayerCache:
                 best = value, problems[number], configuration
         if best is None:
             return UNKNOWN
-        return LayerAnswer(
-            -inf, make_solution(best[1], best[2], conclude(best[0], None, method="tried")), factor
-        )
+        proof = conclude(best[0], None, method="tried")
+        return LayerAnswer(-inf, make_solution(best[1], best[2], proof), run.factor)
 
     def front(
-        self,
-        work: Work,
-        figures: Mapping[str, Fraction],
-        objectives: tuple[Objective, ...],
-        options: SolveOptions,
+        self, run: LayerRun, objectives: tuple[Objective, ...], options: SolveOptions
     ) -> tuple[Choice, ...] | None:
         """Mappings of a run that none dominates; None if there may be others than those found in
         time.
 
         Parameters
         ----------
-        work : Work
-            The layer.
-        figures : mapping of str to Fraction
-            The figures of an accelerator, by name.
+        run : LayerRun
+            The layer, on figures of an accelerator.
         objectives : tuple of Objective
             What is minimised of a run.
         options : SolveOptions
             How far to search.
         """
-        ask, _ = self.ask(work, figures, objectives[0])
-        key = ask, tuple(objective.expression for objective in objectives)
+        key = run.ask, tuple(objective.expression for objective in objectives)
         if key not in self._fronts:
-            problems = problems_of(self.accelerator, ask)
+            problems = problems_of(self.accelerator, run.ask)
             nondominated = pareto_front(problems, objectives, options, store=self.store)
             if not nondominated.complete:
                 return None

@@ -47,18 +47,17 @@ def combined(
     objectives = {objective.expression: objective for objective in taken}
     columns = [list(objectives).index(objective.expression) for objective in taken]
     layers: list[list[Choice]] = []
-    for work in question.works:
-        front = bank.front(work, figures, tuple(objectives.values()), options())
+    runs = [bank.run(work, figures, taken[0]) for work in question.works]
+    for run in runs:
+        front = bank.front(run, tuple(objectives.values()), options())
         if front is None:
             return None
         layers.append([(n, c, tuple(values[k] for k in columns)) for n, c, values in front])
     mappings = []
     for combination in combinations(amounts, layers):
         solutions = []
-        for work, (number, configuration, _) in zip(
-            question.works, combination.choices, strict=True
-        ):
-            problem = problems_of(space.accelerator, bank.ask(work, figures, taken[0])[0])[number]
+        for run, (number, configuration, _) in zip(runs, combination.choices, strict=True):
+            problem = problems_of(space.accelerator, run.ask)[number]
             proof = conclude(problem.value(configuration), None, method="front")
             solutions.append(make_solution(problem, configuration, proof))
         mappings.append(solutions)
@@ -101,15 +100,13 @@ def certified(
     )
     least = proven and alike and place == 0 and len(question.objectives) == 1
     for work, old in zip(question.works, accelerator.layers, strict=True):
-        bare = [
-            problem.design
-            for problem in problems_of(space.accelerator, bank.ask(work, figures, objective)[0])
-        ]
+        run = bank.run(work, figures, objective)
+        bare = [problem.design for problem in problems_of(space.accelerator, run.ask)]
         problem = space.accelerator.problems(work, figures, objective)[
             bare.index(old.problem.design)
         ]
         assert old.configuration is not None
-        value, known = problem.value(old.configuration), bank.given(work, figures, objective)
+        value, known = problem.value(old.configuration), bank.given(run)
         bound = value if least or known.value == known.bound == value else None
         proof = conclude(value, bound, method=old.certificate.method, nodes=old.certificate.nodes)
         proof = replace(proof, seconds=old.certificate.seconds)

@@ -15,9 +15,7 @@ from functools import partial
 from math import inf
 
 from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.hardware.accelerator import Work
 from ithaca.formulations.hardware.quantities import Box
-from ithaca.formulations.problem import Objective
 from ithaca.solver.best_first import BestFirst
 from ithaca.solver.conclusion import conclude
 from ithaca.solver.executor import Executor, InProcess
@@ -26,7 +24,7 @@ from ithaca.solver.progress import Progress, Report
 from ithaca.studies.codesign.boxes import HardwareBounds, Kept
 from ithaca.studies.codesign.candidates import Candidates
 from ithaca.studies.codesign.floors import Floors
-from ithaca.studies.codesign.layer_cache import Ask, Bound, LayerAnswer, LayerCache, total
+from ithaca.studies.codesign.layer_cache import Ask, Bound, LayerAnswer, LayerCache, LayerRun, total
 from ithaca.studies.codesign.points import certified, combined
 from ithaca.studies.codesign.question import Amount, Question
 from ithaca.studies.codesign.result import SHOWN, CodesignResult, Counts, HardwarePoint, OpenBox
@@ -260,25 +258,20 @@ class BoxSearch:
 
     def _solve(self, node: _Node, amount: int, layer: int) -> LayerAnswer:
         """A layer's optimum on the best figures of a box, or the bound that closes the box."""
-        layered, cutoff, floor = (
-            self._layer_problem(node, amount, layer),
-            self._cutoff(node, amount, layer),
-            node.bounds[amount][layer],
-        )
-        if self._executor.width > 1 and self.bank.tried(*layered).value != floor:
+        run, cutoff = self._layer_run(node, amount, layer), self._cutoff(node, amount, layer)
+        floor = node.bounds[amount][layer]
+        if self._executor.width > 1 and self.bank.tried(run).value != floor:
             self._solve_ahead(node, (amount, layer))
         return self.bank.best(
-            *layered, self._candidates.options, cutoff, lambda progress: self._tell(), floor
+            run, self._candidates.options, cutoff, lambda progress: self._tell(), floor
         )
 
-    def _layer_problem(
-        self, node: _Node, amount: int, layer: int
-    ) -> tuple[Work, dict[str, Fraction], Objective]:
-        """A layer on the best figures of a box, and what is minimised of it."""
+    def _layer_run(self, node: _Node, amount: int, layer: int) -> LayerRun:
+        """A layer on the best figures of a box, as an amount counts it."""
         assert node.figures is not None
         question = self.question
         objective = question.amounts[amount].of_layer(question.best_costs(amount, node.box))
-        return question.works[layer], node.figures, objective
+        return self.bank.run(question.works[layer], node.figures, objective)
 
     def _solve_ahead(self, node: _Node, first: tuple[int, int]) -> None:
         """Solve what is wanted next, and what the most promising boxes will probably want, all
@@ -296,9 +289,8 @@ class BoxSearch:
             if ready.figures is None and not self._prepare(ready):
                 continue
             for amount, layer in [first, *ready.left] if each is node else ready.left:
-                ask, factor = self.bank.ask(*self._layer_problem(ready, amount, layer))
-                cutoff = self._cutoff(ready, amount, layer)
-                wanted.append((ask, None if cutoff is None else cutoff / factor))
+                run = self._layer_run(ready, amount, layer)
+                wanted.append((run.ask, run.target(self._cutoff(ready, amount, layer))))
                 if len(wanted) == 1 and self.bank.serves(*wanted[0]):
                     return
             if len(wanted) >= most:
@@ -313,7 +305,7 @@ class BoxSearch:
         for place, amount in enumerate(self.question.amounts):
             for layer, share in enumerate(amount.shares):
                 if share:
-                    floor = self.bank.floor(*self._layer_problem(node, place, layer))
+                    floor = self.bank.floor(self._layer_run(node, place, layer))
                     node.bounds[place][layer] = max(node.bounds[place][layer], floor)
         node.left = self._order(node)
         return True
@@ -350,7 +342,8 @@ class BoxSearch:
             objective = question.amounts[place].of_layer(costs)
             counted = [layer for layer, share in enumerate(question.amounts[place].shares) if share]
             answers[place] = {
-                n: self.bank.given(question.works[n], figures, objective) for n in counted
+                n: self.bank.given(self.bank.run(question.works[n], figures, objective))
+                for n in counted
             }
         for place in every:
             # a layer that one amount does not count is run as another one likes it

@@ -124,11 +124,12 @@ class HardwareEvaluator:
             return None, tuple(own)
         objective = self.lead.of_layer(costs)
         for work in question.works:
-            answer = self.bank.best(work, figures, objective, self._options)
+            run = self.bank.run(work, figures, objective)
+            answer = self.bank.best(run, self._options)
             if answer.solution is None or answer.solution.value is None:
                 return None, ()
-            if (ask := self.bank.ask(work, figures, objective)[0]) not in self._asked:
-                self._asked.add(ask)
+            if run.ask not in self._asked:
+                self._asked.add(run.ask)
                 self._proofs += answer.solution.certificate.seconds
             layers.append(answer.solution)
         bare = HardwarePoint(point, costs, (), tuple(layers))
