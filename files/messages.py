@@ -40,7 +40,17 @@ def meant(word: object, known: Iterable[object]) -> str:
 
 
 def among(word: object, known: Iterable[object], more: str = "") -> str:
-    """What ends a line that refuses a name: those that are allowed, and the one nearest to it."""
+    """What ends a line that refuses a name: those that are allowed, and the one nearest to it.
+
+    Parameters
+    ----------
+    word : object
+        The name that is refused.
+    known : iterable of object
+        Those that are allowed.
+    more : str, optional
+        What follows them.
+    """
     names = list(dict.fromkeys(map(str, known)))
     return f"; allowed: {', '.join(names) or 'none'}{more}{meant(word, names)}"
 

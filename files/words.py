@@ -28,7 +28,22 @@ def parse_counts(
     option: str, counts: Mapping[str, object] | Sequence[str] | None, example: str
 ) -> dict[str, int]:
     """Whole numbers from words such as ``d=1,m=8``, which may be given several times, or by
-    name."""
+    name.
+
+    Parameters
+    ----------
+    option : str
+        The option's name, for messages.
+    counts : mapping of str to object or sequence of str, optional
+        Words, or numbers by name; None: there are none.
+    example : str
+        A word as it may be, for messages.
+
+    Raises
+    ------
+    InputError
+        If a word is no name with a value, or a value no integer from 0 on.
+    """
     pairs = (
         counts.items()
         if isinstance(counts, Mapping)
@@ -63,7 +78,24 @@ def parse_loops(
 
 
 def parse_choice(option: str, word: object, allowed: Collection[str], why: str = "") -> str:
-    """A word of those allowed, or what it stands for."""
+    """A word of those allowed, or what it stands for.
+
+    Parameters
+    ----------
+    option : str
+        The option's name, for messages.
+    word : object
+        A word, or a member of an enumeration.
+    allowed : collection of str
+        The words that are allowed.
+    why : str, optional
+        What follows these in the message.
+
+    Raises
+    ------
+    InputError
+        If the word is none of them.
+    """
     text = str(word.value if isinstance(word, Enum) else word)
     if text not in allowed:
         raise InputError(f"{option} is {quoted(text)}{among(text, allowed, why)}")
@@ -82,7 +114,24 @@ def parse_number(
     units: Mapping[str, int | Fraction] = SCALES,
 ) -> float:
     """A finite number, perhaps with a unit, that is not negative (nor 0, where it must be
-    positive)."""
+    positive).
+
+    Parameters
+    ----------
+    option : str
+        The option's name, for messages.
+    value : object
+        A number or its text.
+    positive : bool, optional
+        Whether 0 is refused, too.
+    units : mapping of str to int or Fraction, optional
+        Factors by the letters that may follow the number.
+
+    Raises
+    ------
+    InputError
+        If it is no such number.
+    """
     text = str(value)
     try:
         number = written(text, units)
@@ -97,7 +146,22 @@ def parse_number(
 
 
 def parse_integer(option: str, value: object, *, least: int) -> int:
-    """An integer of at least ``least``."""
+    """An integer of at least ``least``.
+
+    Parameters
+    ----------
+    option : str
+        The option's name, for messages.
+    value : object
+        A number or its text, of 18 digits at most.
+    least : int
+        The least that is allowed.
+
+    Raises
+    ------
+    InputError
+        If it is no such integer.
+    """
     text = str(value)
     if isinstance(value, str) and (number := written(text)) is not None and number.denominator == 1:
         text = str(int(number))
@@ -108,7 +172,22 @@ def parse_integer(option: str, value: object, *, least: int) -> int:
 
 
 def assignments(option: str, texts: Sequence[str], example: str) -> list[tuple[str, str]]:
-    """Names and values of words such as ``i=1024,j=512``."""
+    """Names and values of words such as ``i=1024,j=512``.
+
+    Parameters
+    ----------
+    option : str
+        The option's name, for messages.
+    texts : sequence of str
+        Words, several in a text with commas between them.
+    example : str
+        A word as it may be, for messages.
+
+    Raises
+    ------
+    InputError
+        If a word is no name with a value.
+    """
     values: dict[str, str] = {}
     for text in texts:
         for part in text.split(","):

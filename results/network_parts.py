@@ -203,11 +203,11 @@ def read_answer(read: Any, problem: Problem, tiling: Any, falls: Sequence[Shortf
 
     Parameters
     ----------
-    read : number
+    read : object
         The part of a validated document that states the certificate.
     problem : Problem
         The layer's problem.
-    tiling : number
+    tiling : object
         The configuration as the family's documents state it; None if there is none.
     falls : sequence of Shortfall
         Limits that cannot be met, as the document states them.

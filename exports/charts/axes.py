@@ -72,7 +72,17 @@ def name_places(axes: Axes, names: Sequence[str]) -> None:
 
 
 def exact_ticks(axes: Axes, values: Sequence[float], logarithmic: bool) -> None:
-    """Ticks at values, but for those whose names would touch that of a greater one."""
+    """Ticks at values, but for those whose names would touch that of a greater one.
+
+    Parameters
+    ----------
+    axes : Axes
+        The axes; their horizontal one is changed.
+    values : sequence of float
+        The values, in its unit.
+    logarithmic : bool
+        Whether it is logarithmic.
+    """
     at = np.log(values) if logarithmic else np.asarray(values)
     places = np.interp(at, (at.min(), at.max()), (0, 0.9 * ACROSS))
     kept: list[int] = []
@@ -84,7 +94,17 @@ def exact_ticks(axes: Axes, values: Sequence[float], logarithmic: bool) -> None:
 
 
 def ticks(axis: Axis, logarithmic: bool, most: float) -> None:
-    """Short numbers at about so many places."""
+    """Short numbers at about so many places.
+
+    Parameters
+    ----------
+    axis : Axis
+        The axis; its ends are set.
+    logarithmic : bool
+        Whether it is logarithmic.
+    most : float
+        About how many names there is room for.
+    """
     from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 
     low, high = sorted(axis.get_view_interval())
@@ -105,7 +125,19 @@ def ticks(axis: Axis, logarithmic: bool, most: float) -> None:
 
 
 def second_axis(axes: Axes, side: str, unit: Unit | None, logarithmic: bool) -> None:
-    """Draw an axis on the other side, in another unit."""
+    """Draw an axis on the other side, in another unit.
+
+    Parameters
+    ----------
+    axes : Axes
+        The axes.
+    side : str
+        ``right`` or ``top``.
+    unit : Unit, optional
+        The other unit, and its factor; None: nothing is drawn.
+    logarithmic : bool
+        Whether the axis is logarithmic.
+    """
     if unit is None:
         return
     factor, upright = unit.factor, side == "right"

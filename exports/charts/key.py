@@ -14,7 +14,19 @@ if TYPE_CHECKING:
 
 
 def key_of(axes: Axes, coloured: Any, label: str, also: Unit | None = None) -> Axes:
-    """Draw a colour bar of something coloured, its ends in both units; `placed` puts it there."""
+    """Draw a colour bar of something coloured, its ends in both units; `placed` puts it there.
+
+    Parameters
+    ----------
+    axes : Axes
+        The axes that it belongs to.
+    coloured : object
+        What matplotlib coloured by values.
+    label : str
+        What the values are, with their unit.
+    also : Unit, optional
+        Another unit of theirs.
+    """
     room = axes.figure.add_axes((0.1, 0.0, 0.8, 0.05))
     key = axes.figure.colorbar(
         coloured, cax=room, label=fitting(label, ACROSS), orientation="horizontal"

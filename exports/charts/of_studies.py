@@ -51,7 +51,26 @@ def grid_chart(
     cells: Mapping[Index, Cell],
     also: Unit | None,
 ) -> LineChart:
-    """The value along one axis, one line for each value of the other; also in another unit."""
+    """The value along one axis, one line for each value of the other; also in another unit.
+
+    Parameters
+    ----------
+    title : str
+        The title.
+    axes : sequence of StudyAxis
+        One or two axes of the study.
+    label : str
+        What is shown, with its unit.
+    cells : mapping of Index to Cell
+        Value and proof of every point.
+    also : Unit, optional
+        Another unit of the values.
+
+    Raises
+    ------
+    InputError
+        If the axes cannot be drawn.
+    """
     check_plottable(axes)
     x_number = _horizontal(axes)
     x_axis = axes[x_number]
@@ -122,7 +141,24 @@ def points_chart(
     points: Sequence[tuple[str, Sequence[Fraction], str]],
 ) -> LineChart:
     """Points of a front, each with the name of its kind, its objectives, and a note; beside it
-    stands its number."""
+    stands its number.
+
+    Parameters
+    ----------
+    title : str
+        The title.
+    labels : sequence of str
+        Two or three objectives, with their units; the third one is shown as colour.
+    also : sequence of Unit, optional
+        Another unit of each.
+    points : sequence of tuple of str, sequence of Fraction, str
+        The name of a kind, the objectives, and a note.
+
+    Raises
+    ------
+    InputError
+        If there are more objectives.
+    """
     check_front_plottable(len(labels))
     third = len(labels) == 3
     # a line through all points, which is on the front only where it has two objectives, and the

@@ -109,7 +109,17 @@ class Verdict:
 
 def verdict(certificate: Certificate, objective: str, result: object = None) -> Verdict:
     """What is proven of a configuration; of a result that was read from a file, said to be what
-    that states."""
+    that states.
+
+    Parameters
+    ----------
+    certificate : Certificate
+        The proof.
+    objective : str
+        What was minimised, as it was asked for.
+    result : object, optional
+        The result that it is of; by default none that was read.
+    """
     proven = _verdict(certificate, objective)
     return (
         proven
@@ -182,6 +192,15 @@ def findings(
     """Statements such as ``Limit dsp: …`` under their terms, the words of ``ithaca explain``.
 
     No capital letter begins a sentence with the name of a metric, one of ``names``.
+
+    Parameters
+    ----------
+    statements : sequence of str
+        Each ``term: statement``.
+    names : collection of str
+        Names of metrics, which stay as they are where they begin a sentence.
+    title : str, optional
+        The heading.
     """
     entries: dict[str, list[str]] = {}
     for statement in statements:

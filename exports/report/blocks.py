@@ -72,7 +72,19 @@ def chart_figure(name: str, chart: Chart) -> ChartFigure:
 def stacked(
     name: str, title: str, unit: str, parts: Mapping[str, Fraction]
 ) -> tuple[ChartFigure, Table]:
-    """A whole as one bar of its parts, and the same in figures."""
+    """A whole as one bar of its parts, and the same in figures.
+
+    Parameters
+    ----------
+    name : str
+        The chart's name, unique on the page.
+    title : str
+        The title of chart and table.
+    unit : str
+        The unit of the parts.
+    parts : mapping of str to Fraction
+        By name; they add up to the whole.
+    """
     whole = sum(parts.values(), Fraction(0))
     pieces = tuple(map(float, parts.values()))
     bar = Bar("in all", float(whole), f"{number(whole)} {unit}", parts=pieces)

@@ -24,7 +24,17 @@ _GROUND = "svg{background:var(--sheet);font-family:system-ui,sans-serif;font-siz
 
 
 def result_cell(headline: str, result: Result, explanation: Explanation) -> str:
-    """A result: what is proven, its key figures, and the array drawn."""
+    """A result: what is proven, its key figures, and the array drawn.
+
+    Parameters
+    ----------
+    headline : str
+        What is known in a line.
+    result : Result
+        The result.
+    explanation : Explanation
+        Which of its configurations is shown, and why there is none.
+    """
     best = best_configuration(result, explanation)
     if best is None:
         return cell(headline)
@@ -44,14 +54,36 @@ def result_cell(headline: str, result: Result, explanation: Explanation) -> str:
 
 
 def chart_cell(headline: str, chart: Chart | None, table: str) -> str:
-    """A study: its chart, if there is one of so many axes, and its table, as HTML."""
+    """A study: its chart, if there is one of so many axes, and its table, as HTML.
+
+    Parameters
+    ----------
+    headline : str
+        What is known in a line.
+    chart : Chart, optional
+        The chart; None: it has too many axes.
+    table : str
+        The table as HTML.
+    """
     return cell(headline, drawings=[] if chart is None else [inline_svg(chart, "chart")]) + table
 
 
 def cell(
     headline: str, remark: str = "", figures: Sequence[Card] = (), drawings: Sequence[str] = ()
 ) -> str:
-    """A headline, a remark, key figures and drawings (SVG)."""
+    """A headline, a remark, key figures and drawings (SVG).
+
+    Parameters
+    ----------
+    headline : str
+        What is known in a line.
+    remark : str, optional
+        What is proven.
+    figures : sequence of Card, optional
+        Key figures with their units.
+    drawings : sequence of str, optional
+        SVG, as in pages.
+    """
     parts = [f"<strong>{escape(headline)}</strong>", f"<div>{escape(remark)}</div>"]
     pictures = "".join(
         f"<div><small>{escape(card.label)}</small><br><span "

@@ -20,7 +20,17 @@ from ithaca.studies.codesign.result import CodesignResult, HardwarePoint
 
 
 def codesign_page(result: CodesignResult, architecture: Any, statements: Sequence[str]) -> str:
-    """A self-contained HTML page about a co-design; ``statements`` are the explanation in words."""
+    """A self-contained HTML page about a co-design; ``statements`` are the explanation in words.
+
+    Parameters
+    ----------
+    result : CodesignResult
+        The result.
+    architecture : object
+        The best accelerator, if it is a memory hierarchy.
+    statements : sequence of str
+        The explanation, each ``term: statement``.
+    """
     question, sections = result.question, list[Section]()
     several = len(question.objectives) > 1
     facts = [("space", question.space.name), ("accelerators", f"{result.counts.points:,}")]

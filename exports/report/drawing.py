@@ -37,7 +37,17 @@ class Drawing:
         self, tag: str, text: str = "", inside: ET.Element | None = None, /, **attributes: object
     ) -> ET.Element:
         """Add an element; ``_`` in names of attributes stands for ``-``, and ``classes`` for
-        ``class``."""
+        ``class``.
+
+        Parameters
+        ----------
+        tag : str
+            The element.
+        text : str, optional
+            Its text.
+        inside : ET.Element, optional
+            The element that holds it; by default the drawing.
+        """
         element = ET.SubElement(self._root if inside is None else inside, tag)
         for name, value in attributes.items():
             element.set("class" if name == "classes" else name.replace("_", "-"), _plain(value))
@@ -45,7 +55,17 @@ class Drawing:
         return element
 
     def rect(self, box: Box, classes: str, title: str = "", **more: object) -> None:
-        """Add a rectangle, with a tooltip."""
+        """Add a rectangle, with a tooltip.
+
+        Parameters
+        ----------
+        box : Box
+            Left, top, width and height (pixels).
+        classes : str
+            Its classes in the page's style.
+        title : str, optional
+            The tooltip.
+        """
         x, y, width, height = box
         made = self.add(
             "rect", x=x, y=y, width=max(width, 0), height=max(height, 0), classes=classes, **more
@@ -54,23 +74,61 @@ class Drawing:
             self.add("title", title, made)
 
     def text(self, x: float, y: float, text: str, classes: str, anchor: str = "middle") -> None:
-        """Add a line of text."""
+        """Add a line of text.
+
+        Parameters
+        ----------
+        x, y : float
+            Where the line begins, is centred or ends (pixels).
+        text : str
+            The line.
+        classes : str
+            Its classes in the page's style.
+        anchor : str, optional
+            ``start``, ``middle`` or ``end``.
+        """
         self.add("text", text, x=x, y=y, text_anchor=anchor, classes=classes)
 
     def upright(self, x: float, y: float, text: str) -> None:
-        """Add a line of text that runs upwards, around a point."""
+        """Add a line of text that runs upwards, around a point.
+
+        Parameters
+        ----------
+        x, y : float
+            The middle of the line (pixels).
+        text : str
+            The line.
+        """
         turn = f"rotate(-90 {_plain(x)} {_plain(y)})"
         self.add(
             "text", text, x=x, y=y + 4, text_anchor="middle", classes="t box strong", transform=turn
         )
 
     def lines(self, x: float, top: float, lines: Sequence[str]) -> None:
-        """Add lines of text, the first one strong."""
+        """Add lines of text, the first one strong.
+
+        Parameters
+        ----------
+        x : float
+            The middle of all lines (pixels).
+        top : float
+            The foot of the first one (pixels).
+        lines : sequence of str
+            The lines.
+        """
         for place, line in enumerate(lines):
             self.text(x, top + LINE * place, line, "t box" if place else "t box strong")
 
     def arrow(self, start: tuple[float, float], end: tuple[float, float], classes: str) -> None:
-        """Add a horizontal or vertical line with a head at its end."""
+        """Add a horizontal or vertical line with a head at its end.
+
+        Parameters
+        ----------
+        start, end : tuple of float, float
+            Horizontal and vertical position (pixels).
+        classes : str
+            Its classes in the page's style.
+        """
         (x1, y1), (x2, y2), length, half = start, end, 6, 3.5
         self.add("line", x1=x1, y1=y1, x2=x2, y2=y2, classes=classes)
         if y1 == y2:

@@ -33,7 +33,17 @@ def network_page(
     result: NetworkResult, explained: NetworkExplanation, statements: Sequence[str]
 ) -> str:
     """A self-contained HTML page about a network's result; ``statements`` are the explanation in
-    words."""
+    words.
+
+    Parameters
+    ----------
+    result : NetworkResult
+        The result.
+    explained : NetworkExplanation
+        Which layers take how much, and why.
+    statements : sequence of str
+        The explanation, each ``term: statement``.
+    """
     request, parameters = result.request, result.network.parameters
     facts = [("network", result.network.name), *((name, str(value)) for name, value in parameters)]
     facts += [*request.terms, ("platform", request.place), ("layers", result.mode)]
@@ -251,7 +261,17 @@ def _chosen(chosen: bool, proven: bool) -> str:
 
 
 def layer_folded(result: NetworkResult, layer: LayerResult, index: int) -> Folded:
-    """What one layer runs on, to open; its proof is that of each design."""
+    """What one layer runs on, to open; its proof is that of each design.
+
+    Parameters
+    ----------
+    result : NetworkResult
+        The result of the network.
+    layer : LayerResult
+        One of its layers.
+    index : int
+        Its number, which names drawings on the page.
+    """
     alone = layer_result(result, layer)
     explanation = explain(alone, alone.solutions, None)
     best = best_configuration(alone, explanation)

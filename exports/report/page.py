@@ -69,7 +69,21 @@ def rendered(
     sections: Sequence[Section],
 ) -> str:
     """A page: what was asked, as terms with values, what is proven, the figures to see at once, and
-    all else."""
+    all else.
+
+    Parameters
+    ----------
+    title : str
+        The heading.
+    facts : sequence of tuple of str, str
+        What was asked: terms with values.
+    outcome : Verdict
+        What is proven.
+    figures : sequence of Card
+        The figures to see at once.
+    sections : sequence of Section
+        All else, in order.
+    """
     style = STYLE + (files("ithaca.exports.report") / "style.css").read_text(encoding="utf-8")
     template = environment("ithaca.exports.report").get_template("page.html")
     return template.render(
