@@ -76,7 +76,17 @@ def limited_metrics(limits: Iterable[Limit]) -> list[str]:
 
 def loop_nest(design: Design, configuration: Mapping[str, int] | None, what: str = "") -> str:
     """A configuration as a loop nest, under a heading that may say of what; a line if there is none
-    to show."""
+    to show.
+
+    Parameters
+    ----------
+    design : Design
+        The design.
+    configuration : mapping of str to int, optional
+        Its configuration; None: there is none.
+    what : str, optional
+        What the heading begins with.
+    """
     lines = () if configuration is None else profile_of(design).loops(configuration)
     remark = "loops of one iteration are left out" if lines else "nothing to show"
     return "\n".join((f"\n{what}design {design.name} as a loop nest ({remark})", *lines))

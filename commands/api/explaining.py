@@ -131,7 +131,19 @@ def change_statements(
     objective: str, changes: Sequence[Change] | None, innate: str, proof: str
 ) -> Iterator[str]:
     """What was tried, and what to change first; ``innate`` says what allows nothing better where no
-    limit binds, ``proof`` what is said of what is proven."""
+    limit binds, ``proof`` what is said of what is proven.
+
+    Parameters
+    ----------
+    objective : str
+        What is minimised, as it was asked for.
+    changes : sequence of Change, optional
+        What was tried; None: nothing was.
+    innate : str
+        What allows nothing better where no limit binds.
+    proof : str
+        What is said of changes whose effect is proven.
+    """
     if changes is None:
         yield "To change first: not computed (--quick)."
         return
@@ -302,7 +314,22 @@ def explain_codesign(
 
 
 def refuse_changes(stated: StatedOptions, what: str, allowed: str) -> None:
-    """Refuse options on what to change first, where nothing is changed."""
+    """Refuse options on what to change first, where nothing is changed.
+
+    Parameters
+    ----------
+    stated : StatedOptions
+        The options that were given.
+    what : str
+        What they do not go with.
+    allowed : str
+        What is allowed instead.
+
+    Raises
+    ------
+    InputError
+        If one of them is on what to change first.
+    """
     if other := min(stated & {"--design", "--around", "--time-limit", "--quick"}, default=None):
         raise InputError(f"{other} does not go with {what}; allowed: {allowed}")
 
@@ -310,7 +337,22 @@ def refuse_changes(stated: StatedOptions, what: str, allowed: str) -> None:
 def parse_changes(
     time_limit: float | None, stated: StatedOptions, *, quick: bool
 ) -> SolveOptions | None:
-    """How far to search for what to change first; None if that is to be left out."""
+    """How far to search for what to change first; None if that is to be left out.
+
+    Parameters
+    ----------
+    time_limit : float, optional
+        Seconds in all; None: the usual.
+    stated : StatedOptions
+        The options that were given.
+    quick : bool
+        Whether nothing is to be searched.
+
+    Raises
+    ------
+    InputError
+        If a time limit is given beside ``quick``, or is no positive number.
+    """
     if quick and "--time-limit" in stated:
         raise InputError("--time-limit cannot be given with --quick, which solves nothing")
     search = parse_search(time_limit)
@@ -322,6 +364,15 @@ def explain_result(result: Result, design: str | None, options: SolveOptions | N
     what to change first.
 
     Raises `InputError` if the result does not have the design.
+
+    Parameters
+    ----------
+    result : Result
+        The result.
+    design : str, optional
+        The name of one of its designs; None: that of the best configuration.
+    options : SolveOptions, optional
+        How far to search for what to change first; None: that is left out.
     """
     solutions = chosen_solutions(result, design)
     if options is None:

@@ -187,7 +187,17 @@ def gathered(
     function: Callable[..., object], words: Mapping[str, Any], names: Collection[str] | None = None
 ) -> dict[str, Any]:
     """The arguments of a function that options by name are: groups put together again, and which
-    were given (default: all)."""
+    were given (default: all).
+
+    Parameters
+    ----------
+    function : callable
+        The function.
+    words : mapping of str to object
+        Values by the names of options.
+    names : collection of str, optional
+        The options that were given; by default all.
+    """
     hints, left = get_type_hints(function, include_extras=True), dict(words)
     hints.pop("return", None)
     options = declared(function)

@@ -191,7 +191,19 @@ class LiveLine:
         total: int | None = None,
     ) -> None:
         """Show what is solved now, how far its search is, and how many of how many are done, as far
-        as known."""
+        as known.
+
+        Parameters
+        ----------
+        text : str
+            What is done.
+        progress : Progress, optional
+            Incumbent, bound and boxes of the search.
+        done : int, optional
+            How many are done.
+        total : int, optional
+            Of how many; None: that is not known.
+        """
         if self._listener is not None and progress is not None:
             value, bound = progress.value, progress.lower_bound
             known = self._whole if self._known and self._rivals else (value, bound)

@@ -46,7 +46,22 @@ def parse_extents(
 
 
 def parse_extent(loop: str, value: object, where: str = "") -> int:
-    """An extent; whether it is in range, the nest says."""
+    """An extent; whether it is in range, the nest says.
+
+    Parameters
+    ----------
+    loop : str
+        The name of the loop, for messages.
+    value : object
+        The extent or its text (iterations).
+    where : str, optional
+        What the message begins with.
+
+    Raises
+    ------
+    InputError
+        If it is no integer of at most 18 digits.
+    """
     text = str(value)
     if not re.fullmatch(r"[+-]?[0-9]{1,18}", text):
         raise InputError(
@@ -57,7 +72,22 @@ def parse_extent(loop: str, value: object, where: str = "") -> int:
 
 def check_sizes(workload: object, nest: LoopNest, sizes: Collection[str]) -> None:
     """Ask for the sizes of a nest that comes with Ithaca; those of loops inside PEs, such as a
-    filter's, may be left out."""
+    filter's, may be left out.
+
+    Parameters
+    ----------
+    workload : object
+        What was asked for; only names of the library are looked at.
+    nest : LoopNest
+        Its loop nest.
+    sizes : collection of str
+        The loops whose extents were given.
+
+    Raises
+    ------
+    InputError
+        If the extent of a tiled loop was not.
+    """
     missing = [loop for loop in nest.band if loop not in sizes]
     if missing and workload in workload_names():
         raise InputError(
@@ -115,7 +145,22 @@ def parse_engines(method: object, pair: str | Sequence[str] | None) -> tuple[Met
 
 
 def parse_search(time_limit: object, gap: object = 0, seed: object = 0) -> SolveOptions:
-    """How far to search, from ``--time-limit``, ``--gap`` and ``--seed``."""
+    """How far to search, from ``--time-limit``, ``--gap`` and ``--seed``.
+
+    Parameters
+    ----------
+    time_limit : object
+        Seconds, or a text such as ``5m``; None: no end.
+    gap : object, optional
+        A share of the value, or a text such as ``1%``.
+    seed : object, optional
+        Fixes what chance decides.
+
+    Raises
+    ------
+    InputError
+        If one of them is not such a number.
+    """
     seconds = (
         None
         if time_limit is None

@@ -204,6 +204,19 @@ def write_seeds(origin: Origin, tool: str, count: int, seed: int, output: Path) 
     """Grow seeds and write them; returns one line on what was written.
 
     Raises `InputError` if the output cannot be written.
+
+    Parameters
+    ----------
+    origin : Origin
+        The configurations that seeds are grown from.
+    tool : str
+        What reads the seeds.
+    count : int
+        How many are wanted.
+    seed : int
+        Fixes what chance decides.
+    output : Path
+        The file, or for OpenTuner the folder.
     """
     files, summary = _grown(origin, tool, count, seed)
     if tool == "opentuner":

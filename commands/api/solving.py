@@ -189,6 +189,22 @@ def starts_of(
 
     Sizes, limits and data type of a result may differ: a configuration that does not fit is not
     taken. Raises `InputError` if there is none, or it is of another workload.
+
+    Parameters
+    ----------
+    start : Loaded or Path or Rows
+        A result, or configurations as files or rows state them.
+    problems : sequence of Problem
+        One for each design that is solved.
+    nest : LoopNest
+        The workload of all.
+    name : str
+        What messages call the start.
+
+    Returns
+    -------
+    list of Configuration, optional
+        One for each problem; None where none fits.
     """
     if isinstance(start, Loaded):
         known = profile_of(start.problem.design).nest

@@ -54,6 +54,17 @@ def parse_variations(
     dataflows, which contain commas, by colons (``dataflow=i,j:i,k``). Raises `InputError` if a name
     or value does not fit, an axis or value is repeated, is fixed by another option too, or the grid
     is too large.
+
+    Parameters
+    ----------
+    vary : mapping of str to sequence of object or sequence of str
+        Words such as ``dsp=2000,4000``, or values by name.
+    question : Question
+        What is asked at every point.
+    nest : LoopNest
+        Its workload.
+    fixed : collection of str
+        The options that were given beside.
     """
     variations = [
         _variation(name, values, question, nest, fixed) for name, values in named_values(vary)
@@ -103,7 +114,19 @@ def varied(
     variations: Sequence[Variation],
     values: Mapping[str, Any],
 ) -> tuple[Question, LoopNest]:
-    """Question and nest of one point of the grid."""
+    """Question and nest of one point of the grid.
+
+    Parameters
+    ----------
+    question : Question
+        What is asked at every point.
+    nest : LoopNest
+        Its workload.
+    variations : sequence of Variation
+        What is varied.
+    values : mapping of str to object
+        The value of each at the point, by the name of its axis.
+    """
     for variation in sorted(variations, key=lambda each: each.late):
         name = variation.axis.name
         if variation.change is None:

@@ -116,7 +116,22 @@ def configurations(
     points: str | Path | Rows, problems: Sequence[Problem], nest: LoopNest
 ) -> list[tuple[MappingSpace, Configuration]]:
     """Designs and mappings that a file, of Timeloop's too, or rows in Python state; those of
-    edition timeloop."""
+    edition timeloop.
+
+    Parameters
+    ----------
+    points : str or Path or Rows
+        A file, or rows.
+    problems : sequence of Problem
+        One for each design, on one architecture.
+    nest : LoopNest
+        The workload.
+
+    Raises
+    ------
+    InputError
+        If the edition is not ``timeloop``.
+    """
     design = problems[0].design
     if not isinstance(design, MappingSpace):
         raise InputError(

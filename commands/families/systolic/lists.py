@@ -112,7 +112,17 @@ def _print_design(out: Console, design: dict[str, Any]) -> None:
 
 
 def designs_document(nest: LoopNest, edition: Edition, data: DataType) -> dict[str, Any]:
-    """The same as a JSON document, with the sizes that it depends on."""
+    """The same as a JSON document, with the sizes that it depends on.
+
+    Parameters
+    ----------
+    nest : LoopNest
+        The workload.
+    edition : Edition
+        The edition of the cost model.
+    data : DataType
+        The type of all tensors.
+    """
     sizes = {name: n for name, n in nest.settings.items() if name not in nest.band}
     return {
         "schema": SCHEMA,

@@ -153,7 +153,17 @@ def _points(solutions: Sequence[tuple[str, Solution]]) -> list[tuple[str, Point]
 def configurations(
     points: str | Path | Rows, problems: Sequence[Problem], nest: LoopNest
 ) -> Sequence[Point]:
-    """Designs and configurations that a file or rows in Python state."""
+    """Designs and configurations that a file or rows in Python state.
+
+    Parameters
+    ----------
+    points : str or Path or Rows
+        A file, or rows.
+    problems : sequence of Problem
+        One for each design; their data type is that of rows that state none.
+    nest : LoopNest
+        The workload.
+    """
     rows = Path(points) if isinstance(points, str) else points
     return load_points(rows, nest, systolic(problems[0]).data)
 
