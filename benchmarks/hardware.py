@@ -3,14 +3,15 @@
     python -m benchmarks.hardware COUNT [SEED] [FILE]
 
 Words of all types, sums of 16 and 32 bits, first and last, hops of 2 and 3, MAC pipelines of 2 to 8
-stages, FIFOs of 1 to 4 words; each without stalls and with them. A line of JSON for each goes to
-FILE; an array takes about four seconds. The exit status is 1 if one is not as simulated. Small
+stages, FIFOs of 1 to 4 words; each without stalls and with them, and with AXI4 masters in front of a
+random memory. A line of JSON for each goes to FILE; an array takes about ten seconds. The exit status is 1 if one is not as simulated. Small
 arrays run by Icarus Verilog where it is installed, others by Verilator.
 """
 
 from __future__ import annotations
 
 import json
+import random
 import sys
 import tempfile
 from collections import Counter
@@ -20,7 +21,9 @@ from typing import Any
 from unittest.mock import patch
 
 from ithaca.exports.rtl import tools
+from ithaca.exports.rtl.folder import rtl_tool
 from ithaca.exports.rtl.tools import compiled, find_program
+from ithaca.files.writing import write_folder
 from ithaca.workloads.library import workload, workload_names
 from tests.exports.rtl.cases import buildable, random_case, write_case
 
@@ -47,21 +50,32 @@ def run_case(seed: int) -> dict[str, Any]:
             stack.enter_context(patch.object(tools, "find_verilator", return_value=None))
         with compiled(Path(place) / "rtl") as bench:
             plain, stalled = bench.run(), bench.run(stalls=seed + 1)
+    with tempfile.TemporaryDirectory() as place:
+        chosen, sum_bits = case
+        write_folder(Path(place) / "rtl", rtl_tool(sum_bits, "axi4").export(chosen))
+        draw = random.Random(seed)
+        memory = {"latency": draw.choice([0, 9, 100]), "bandwidth": draw.choice([0, 7, 16, 64])}
+        with compiled(Path(place) / "rtl") as bench:
+            masters = bench.run(memory=memory, stalls=draw.choice([0, seed + 1]))
     if stated["hangs"]:
-        right = plain.hangs and stalled.hangs
+        right = masters.hangs and plain.hangs and stalled.hangs
     else:
         right = plain.cycles == stated["simulated"] and not plain.hangs and not stalled.hangs
-        right &= plain.right == stalled.right == stated["elements"]
-    right &= not plain.wrong and not stalled.wrong
+        right &= plain.right == stalled.right == masters.right == stated["elements"]
+        right &= not masters.hangs
+    right &= not plain.wrong and not stalled.wrong and not masters.wrong and not masters.rules
     return {
         "seed": seed,
         "kernel": name,
         "simulator": plain.simulator,
         "right": right,
         "cycles": plain.cycles,
+        "memory": memory,
+        "masters": masters.cycles,
+        "rules": masters.rules,
         "hung": plain.hangs,
         "computed": plain.right,
-        "wrong": plain.wrong + stalled.wrong,
+        "wrong": plain.wrong + stalled.wrong + masters.wrong,
         **{key: stated[key] for key in ("design", "dtype", "accumulator", "machine", "sizes")},
         **{key: stated[key] for key in ("simulated", "hangs", "cycle", "elements")},
     }

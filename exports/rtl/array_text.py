@@ -22,16 +22,20 @@ BUFFERS = {
 RAM = ".RAM(RAM_STYLE)"
 
 
-def nest_parameters(nest: AddressNest, bits: int = 32) -> str:
-    """A nest as parameters of `ithaca_walk`, whose places have so many bits."""
+def nest_parameters(nest: AddressNest, bits: int = 32, name: str = "") -> str:
+    """A nest as parameters of `ithaca_walk`, named so in front, whose places have so many bits."""
     axes = nest.axes or ((1, 0),)
     counts = ", ".join(f"32'd{turns}" for turns, _ in axes)
-    steps = ", ".join(_sized(step, bits) for step in AddressNest(axes).steps)
-    first = nest.base if bits == 32 else _sized(nest.base, bits)
-    return f".AXES({len(axes)}), .COUNTS({{{counts}}}), .STEPS({{{steps}}}), .FIRST({first})"
+    steps = ", ".join(sized(step, bits) for step in AddressNest(axes).steps)
+    first = nest.base if bits == 32 else sized(nest.base, bits)
+    parameters = {"AXES": len(axes), "COUNTS": f"{{{counts}}}", "STEPS": f"{{{steps}}}"}
+    return ", ".join(
+        f".{name}{key}({text})" for key, text in (parameters | {"FIRST": first}).items()
+    )
 
 
-def _sized(value: int, bits: int) -> str:
+def sized(value: int, bits: int) -> str:
+    """A number of so many bits."""
     return f"{'-' * (value < 0)}{bits}'d{abs(value)}"
 
 

@@ -14,7 +14,7 @@ from ithaca.exports.configuration import ArrayConfiguration, Tool, template
 from ithaca.exports.rtl.array_text import array_text
 from ithaca.exports.rtl.bench_text import bench_text, vectors
 from ithaca.exports.rtl.hardware import Hardware, in_exact_edition, obstacles
-from ithaca.exports.rtl.memory_text import kernel_text, memory_bench_text, memory_text, registers
+from ithaca.exports.rtl.memory_text import Masters
 from ithaca.exports.rtl.pe_text import pe_text
 from ithaca.files import signals
 from ithaca.files.errors import InputError
@@ -133,11 +133,12 @@ def _written(
     more = {}
     if not streams:
         stated["memory"] = {"latency": timing.latency, "bandwidth": timing.bandwidth}
-        bench = memory_bench_text(hardware, limit(stated), **stated["memory"])
-        stated |= registers(hardware)
+        masters = Masters(hardware)
+        bench = masters.bench_text(limit(stated), **stated["memory"])
+        stated |= masters.registers
         more = {
-            "array_axi4.sv": memory_text(hardware),
-            "board/kernel.xml": kernel_text(hardware),
+            "array_axi4.sv": masters.top_text,
+            "board/kernel.xml": masters.kernel_text,
             "board/host.py": files("ithaca.exports.rtl").joinpath("host.py").read_text("utf-8"),
         }
     return {

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
 from math import prod
 from typing import Any
 
 from ithaca.exports.configuration import template
-from ithaca.exports.rtl.array_text import nest_parameters
+from ithaca.exports.rtl.array_text import nest_parameters, sized
+from ithaca.exports.rtl.boxes import box, split
 from ithaca.exports.rtl.hardware import Hardware
 from ithaca.formulations.systolic.addresses import AddressNest, row_weights
 from ithaca.formulations.systolic.systolic_array import GroupRole, IOGroup
@@ -22,42 +25,199 @@ def beat_bits(pack_bits: int) -> int:
     return min(max(1 << (pack_bits - 1).bit_length(), 32), 512)
 
 
-def tensors(hardware: Hardware) -> list[dict[str, Any]]:
-    """What is stated of each tensor in memory, the one that is written last."""
-    found: list[dict[str, Any]] = []
-    for number, group in enumerate((*hardware.reads, hardware.out)):
-        places = hardware.places
-        access, bits = places.access(group.tensor), hardware.bits(group)
-        shape = [place.stop - place.start for place in places.tensor_place(access)]
-        pack = hardware.value(group.pack)
-        found.append(
-            {
-                "name": group.tensor,
-                "number": number,
-                "shape": shape,
-                "padded": " × ".join(map(str, places.tensor_shape(access))),
-                "size": prod(shape),
-                "bits": bits,
-                "bytes": bits // 8,
-                "pack": pack,
-                "packs": places.stream(group).count,
-                "width": pack * bits,
-                "data": beat_bits(pack * bits),
-                "register": _FIRST_REGISTER + _REGISTERS * number,
-                "role": "reader" if group.role is GroupRole.READ else "writer",
-                **_runs(hardware, group),
-            }
+@dataclass(frozen=True)
+class MemoryTensor:
+    """A tensor in memory and its master, by the names that templates have for them."""
+
+    name: str
+    """Its name."""
+    number: int
+    """Which of the tensors it is; the one that is written is the last."""
+    role: str
+    """Whether its master is a `reader` or a `writer`."""
+    shape: tuple[int, ...]
+    """Its extents."""
+    padded: str
+    """Those of the padded one."""
+    size: int
+    """Its elements."""
+    bits: int
+    """Bits of an element."""
+    pack: int
+    """Elements of a pack."""
+    packs: int
+    """Packs of a run."""
+    data: int
+    """Bits of a beat."""
+    run: int
+    """Elements that are asked for at a time."""
+    nest: str
+    """Where its elements lie, as parameters of the master."""
+    base: int
+    """Where it lies in the memory of the bench."""
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """What templates name."""
+        reads = self.role == "reader"
+        return vars(self) | {
+            "bytes": self.bits // 8,
+            "width": self.pack * self.bits,
+            "register": self.register,
+            "loaded": self.size * reads,
+            "word": self.bits if reads else self.bits + 4,
+        }
+
+    @property
+    def register(self) -> int:
+        """The register of its base address."""
+        return _FIRST_REGISTER + _REGISTERS * self.number
+
+    @property
+    def end(self) -> int:
+        """Where the bench has the next one."""
+        return self.base + (self.size * self.bits // 8 // 4096 + 3) * 4096
+
+
+@dataclass(frozen=True)
+class Masters:
+    """An array with its masters."""
+
+    hardware: Hardware
+    """The array."""
+
+    @cached_property
+    def tensors(self) -> tuple[MemoryTensor, ...]:
+        """The tensors in memory, the one that is written last."""
+        hardware, tensors = self.hardware, list[MemoryTensor]()
+        for number, group in enumerate((*hardware.reads, hardware.out)):
+            places = hardware.places
+            access, bits = places.access(group.tensor), hardware.bits(group)
+            shape = [place.stop - place.start for place in places.tensor_place(access)]
+            data = beat_bits(hardware.width(group))
+            reads = group.role is GroupRole.READ
+            run, nest = _rows(hardware, group, data) if reads else _runs(hardware, group)
+            tensors.append(
+                MemoryTensor(
+                    name=group.tensor,
+                    number=number,
+                    role="reader" if reads else "writer",
+                    shape=tuple(shape),
+                    padded=" × ".join(map(str, places.tensor_shape(access))),
+                    size=prod(shape),
+                    bits=bits,
+                    pack=hardware.value(group.pack),
+                    packs=places.stream(group).count,
+                    data=data,
+                    run=run,
+                    nest=nest,
+                    base=tensors[-1].end if tensors else 0,
+                )
+            )
+        return tuple(tensors)
+
+    @property
+    def top_text(self) -> str:
+        """``array_axi4.sv``: the array, its masters and registers."""
+        chosen = self.hardware.configuration
+        return template("rtl/axi4_top.sv.txt").format(
+            statement=chosen.nest,
+            design=chosen.design.name,
+            parameters=self._each("axi4_parameter.sv"),
+            ports=self._each("axi4_{role}_ports.sv"),
+            masters=self._each("axi4_{role}.sv"),
+            addresses=self._each("axi4_address.sv"),
+            listed=", ".join(f"32'({t.name}_ADDRESS)" for t in reversed(self.tensors)),
+            errors=self._errors,
+            tensors=len(self.tensors),
+            top=len(self.tensors) - 1,
+            streams=self._each("axi4_stream.sv", ",\n"),
         )
-    return found
+
+    @property
+    def kernel_text(self) -> str:
+        """``kernel.xml``: ports and registers as Vitis reads them."""
+        ports, arguments = (self._each(name) for name in ("kernel_port.xml", "kernel_arg.xml"))
+        return template("rtl/kernel.xml.txt").format(ports=ports, args=arguments)
+
+    @property
+    def registers(self) -> dict[str, Any]:
+        """What a host must know of tensors in memory."""
+        names = ("name", "shape", "bits", "register")
+        return {
+            "tensors": [
+                {name: getattr(t, name) for name in names} | {"read": t.role == "reader"}
+                for t in self.tensors
+            ],
+            "errors": self._errors,
+        }
+
+    def bench_text(self, limit: int, latency: int, bandwidth: int) -> str:
+        """``bench.sv``: the array and its masters with one memory behind them."""
+        chosen, out = self.hardware.configuration, self.tensors[-1]
+        return template("rtl/axi4_bench.sv.txt").format(
+            statement=chosen.nest,
+            design=chosen.design.name,
+            latency=latency,
+            bandwidth=bandwidth,
+            reads=len(self.tensors) - 1,
+            memory=1 << out.end.bit_length(),
+            widths=_words(t.data // 8 for t in self.tensors).strip("{}"),
+            connections=self._each("axi4_bench_{role}.sv", ",\n"),
+            rules=self._each("axi4_bench_{role}_rules.sv"),
+            tensors=self._each("axi4_bench_tensor.sv"),
+            loads=self._each("axi4_bench_load.sv"),
+            errors=self._errors,
+            name=out.name,
+            data=out.data,
+            out_bytes=out.bits // 8,
+            elements=out.size,
+            limit=limit,
+            moved=sum(t.packs * t.pack for t in self.tensors),
+        )
+
+    @property
+    def _errors(self) -> int:
+        """The register of errors, behind the addresses."""
+        return self.tensors[-1].register + _REGISTERS
+
+    def _each(self, name: str, between: str = "\n") -> str:
+        """A template's text for each tensor; there may be one for each role."""
+        texts = (
+            template(f"rtl/{name.format(role=t.role)}.txt").format(**t.fields) for t in self.tensors
+        )
+        return between.join(text.removesuffix("\n") for text in texts)
 
 
-def _runs(hardware: Hardware, group: IOGroup) -> dict[str, Any]:
-    """The runs of elements that follow each other in memory as parameters of `ithaca_runs`.
+@dataclass(frozen=True)
+class _Layout:
+    """A padded tensor and its place in memory.
 
-    A place has a field for each dimension of the padded tensor, innermost lowest, and one for the
-    address in the tensor above them. Dimensions share a field where the inner ones are not padded:
-    a run may then go on from one to the next.
+    A place has a field for each dimension of the padded tensor, innermost lowest. Dimensions share
+    a field where the inner ones are not padded: what follows each other may then go on from one to
+    the next.
     """
+
+    begins: list[int]
+    """Where the tensor begins in each field."""
+    ends: list[int]
+    """And ends."""
+    weights: list[int]
+    """What a step along each dimension of the padded tensor adds to a place."""
+    strides: list[int]
+    """And to the address in the tensor (elements)."""
+    skipped: int
+    """Address of its first element, had the padded tensor its rows."""
+
+    @property
+    def dimensions(self) -> str:
+        """Its fields, as parameters."""
+        return (
+            f".DIMS({len(self.begins)}), .BEGINS({_words(self.begins)}), .ENDS({_words(self.ends)})"
+        )
+
+
+def _layout(hardware: Hardware, group: IOGroup) -> _Layout:
     places = hardware.places
     access = places.access(group.tensor)
     begins, ends, weights, inner, whole = [], [], [], 1, False
@@ -71,101 +231,90 @@ def _runs(hardware: Hardware, group: IOGroup) -> dict[str, Any]:
         begins[-1], ends[-1] = place.start * inner, place.stop * inner
         inner *= size
         whole = size == place.stop - place.start
-    above = _FIELD * len(begins)
-    rows = row_weights([place.stop - place.start for place in lies])
-    weights = [weight + (row << above) for weight, row in zip(reversed(weights), rows, strict=True)]
-    nest = places.elements(group, weights).merged
+    strides = row_weights([place.stop - place.start for place in lies])
+    skipped = sum(place.start * stride for place, stride in zip(lies, strides, strict=True))
+    return _Layout(begins, ends, weights[::-1], strides, skipped)
+
+
+def _elements(
+    hardware: Hardware, group: IOGroup, layout: _Layout, field: int
+) -> tuple[AddressNest, int]:
+    """All elements that a group moves by places, whose address is in that field, and the step from
+    one element of a row to the next."""
+    above = _FIELD * field
+    weights = [
+        weight + (stride << above)
+        for weight, stride in zip(layout.weights, layout.strides, strict=True)
+    ]
+    nest = hardware.places.elements(group, weights)
+    return AddressNest(nest.axes, nest.base - (layout.skipped << above)), weights[-1]
+
+
+def _runs(hardware: Hardware, group: IOGroup) -> tuple[int, str]:
+    """Elements of the longest runs that follow each other in a group's stream and in memory, and
+    the parameters of `ithaca_writer`."""
+    layout = _layout(hardware, group)
+    dims = len(layout.begins)
+    elements, unit = _elements(hardware, group, layout, dims)
+    nest = elements.merged
     *outer, (turns, stride) = nest.axes or ((1, 0),)
-    if stride != weights[-1]:
+    if stride != unit:
         outer, turns = [*outer, (turns, stride)], 1
-    skipped = sum(place.start * row for place, row in zip(lies, rows, strict=True)) << above
-    runs = AddressNest(tuple(outer), nest.base - skipped)
-    return {
-        "run": turns,
-        "nest": f".DIMS({len(begins)}), .RUN({turns}), .BEGINS({_words(begins)}), "
-        f".ENDS({_words(ends)}),\n        {nest_parameters(runs, above + _FIELD)}",
-    }
+    runs = AddressNest(tuple(outer), nest.base)
+    return turns, (
+        f".RUN({turns}), {layout.dimensions},\n        {nest_parameters(runs, _FIELD * (dims + 1))}"
+    )
+
+
+def _rows(hardware: Hardware, group: IOGroup, data: int) -> tuple[int, str]:
+    """Elements of the rows of a group's boxes, and the parameters of `ithaca_reader`."""
+    layout, bits = _layout(hardware, group), hardware.bits(group)
+    field = len(layout.begins) + 2  # above the dimensions: the element of a row, and the row
+    above = _FIELD * field
+    elements, unit = _elements(hardware, group, layout, field)
+    outside = len(hardware.places.stream(group).axes)
+    inside, run = [axis for axis in elements.axes[outside:] if axis[0] > 1], 1
+    while inside and inside[-1][1] == run * unit:
+        run *= inside.pop()[0]
+    lanes, offsets = prod(turns for turns, _ in inside), [0]
+    for turns, stride in inside:
+        offsets = [offset + stride * turn for offset in offsets for turn in range(turns)]
+
+    def address(stride: int) -> int:
+        return (stride + (1 << above - 1)) >> above
+
+    axes = [axis for axis in elements.axes[:outside] if axis[0] > 1] or [(1, 0)]
+    addresses = [(turns, address(stride)) for turns, stride in axes]
+    at, turns = split(addresses, run, lanes, bits, data // bits)
+    count, stride = axes[at]
+    outer = [*axes[:at], (count // turns, stride * turns)]
+    inner = [(turns, stride), *axes[at + 1 :]]
+    held = box([(n, address(step)) for n, step in inner], run, data // bits)
+    packs = [
+        (n, step + (along << above - 2 * _FIELD) + (row << above - _FIELD))
+        for (n, step), (along, row) in zip(inner, held.places, strict=True)
+    ]
+    merged = [AddressNest(tuple(nest)).merged.axes for nest in (outer, packs)]
+    first, row = held.first
+    base = elements.base + (first << above - 2 * _FIELD) + (row << above - _FIELD)
+    begins = [(n, address(step)) for n, step in outer] + [*held.rows.axes]
+    begins += [(n, address(step)) for n, step in inside]
+    start = address(elements.base) + held.rows.base
+    below = max(0, -start - sum(min(0, step) * (n - 1) for n, step in begins))
+    rows = AddressNest(
+        tuple((n, step + (step << _FIELD)) for n, step in begins),
+        start + below + (start << _FIELD),
+    ).merged
+    walk = AddressNest((*merged[0], *merged[1]), base)
+    return held.row, (
+        f".LANES({lanes}), .ROW({held.row}), .ROWS({held.rows.count}), .SKIPPED({below}),\n"
+        f"        {nest_parameters(rows, 2 * _FIELD, 'ROW_')},\n"
+        f"        {layout.dimensions}, .INNER({len(merged[1])}),\n"
+        f"        {nest_parameters(walk, above + _FIELD)},\n"
+        f"        .OFFSETS({{{', '.join(sized(o, above + _FIELD) for o in reversed(offsets))}}})"
+    )
 
 
 def _words(numbers: Iterable[int]) -> str:
     """Words of 32 bits, the first one lowest."""
     return "{" + ", ".join(f"32'd{number}" for number in reversed([*numbers])) + "}"
-
-
-def memory_text(hardware: Hardware) -> str:
-    """``array_axi4.sv``: the array, its masters and registers."""
-    chosen, moved = hardware.configuration, tensors(hardware)
-    return template("rtl/axi4_top.sv.txt").format(
-        statement=chosen.nest,
-        design=chosen.design.name,
-        parameters=_each("axi4_parameter.sv", moved),
-        ports=_each("axi4_{role}_ports.sv", moved),
-        masters=_each("axi4_{role}.sv", moved),
-        addresses=_each("axi4_address.sv", moved),
-        listed=", ".join(f"32'({t['name']}_ADDRESS)" for t in reversed(moved)),
-        errors=_errors(moved),
-        tensors=len(moved),
-        top=len(moved) - 1,
-        streams=_each("axi4_stream.sv", moved, ",\n"),
-    )
-
-
-def kernel_text(hardware: Hardware) -> str:
-    """``kernel.xml``: ports and registers as Vitis reads them."""
-    moved = tensors(hardware)
-    ports, arguments = (_each(name, moved) for name in ("kernel_port.xml", "kernel_arg.xml"))
-    return template("rtl/kernel.xml.txt").format(ports=ports, args=arguments)
-
-
-def registers(hardware: Hardware) -> dict[str, Any]:
-    """What a host must know of tensors in memory."""
-    moved = tensors(hardware)
-    names = ("name", "shape", "bits", "register")
-    return {
-        "tensors": [
-            {name: t[name] for name in names} | {"read": t["role"] == "reader"} for t in moved
-        ],
-        "errors": _errors(moved),
-    }
-
-
-def _errors(moved: list[dict[str, Any]]) -> int:
-    """The register of errors, behind the addresses."""
-    return int(moved[-1]["register"]) + _REGISTERS
-
-
-def _each(name: str, moved: list[dict[str, Any]], between: str = "\n") -> str:
-    """A template's text for each tensor; there may be one for each role."""
-    texts = (template(f"rtl/{name.format(**t)}.txt").format(**t) for t in moved)
-    return between.join(text.removesuffix("\n") for text in texts)
-
-
-def memory_bench_text(hardware: Hardware, limit: int, latency: int, bandwidth: int) -> str:
-    """``bench.sv``: the array and its masters with one memory behind them."""
-    chosen, moved, base = hardware.configuration, tensors(hardware), 0
-    for tensor in moved:
-        reads = tensor["role"] == "reader"
-        tensor |= {"base": base, "loaded": tensor["size"] * reads}
-        tensor["word"] = tensor["bits"] if reads else tensor["bits"] + 4
-        base += (tensor["size"] * tensor["bytes"] // 4096 + 3) * 4096
-    out = moved[-1]
-    return template("rtl/axi4_bench.sv.txt").format(
-        statement=chosen.nest,
-        design=chosen.design.name,
-        latency=latency,
-        bandwidth=bandwidth,
-        reads=len(moved) - 1,
-        memory=1 << base.bit_length(),
-        widths=_words(t["data"] // 8 for t in moved).strip("{}"),
-        connections=_each("axi4_bench_{role}.sv", moved, ",\n"),
-        rules=_each("axi4_bench_{role}_rules.sv", moved),
-        tensors=_each("axi4_bench_tensor.sv", moved),
-        loads=_each("axi4_bench_load.sv", moved),
-        errors=_errors(moved),
-        name=out["name"],
-        data=out["data"],
-        out_bytes=out["bytes"],
-        elements=out["size"],
-        limit=limit,
-        moved=sum(t["packs"] * t["pack"] for t in moved),
-    )

@@ -56,10 +56,11 @@ module ithaca_dram #(
     reg [8:0] left[0:(READS+1)*QUEUE-1];
     reg [31:0] since[0:(READS+1)*QUEUE-1];
     reg [31:0] put[0:READS], take[0:READS];
-    // a beat that is to be written, and the answers that are due
-    reg full, full_last;
-    reg [511:0] beat;
-    reg [63:0] strobes;
+    // beats that are to be written, and the answers that are due
+    reg [1:0] lasts;
+    reg [511:0] beats[0:1];
+    reg [63:0] strobes[0:1];
+    reg [31:0] offered, written;
     reg [31:0] due[0:QUEUE-1];
     reg [31:0] answered, ended;
     reg [31:0] now, turn;
@@ -73,7 +74,8 @@ module ithaca_dram #(
     endgenerate
     assign awready = !rst && high[READS] && put[READS] - take[READS] < QUEUE
         && put[READS] - answered < QUEUE;
-    assign wready = !rst && high[READS+1] && !full;
+    assign wready = !rst && high[READS+1] && offered - written < 2;
+    wire full = offered != written;
 
     integer m, n, k, slot, place, width;
     reg blocked, pending, waiting;
@@ -86,8 +88,7 @@ module ithaca_dram #(
             end
             rvalid <= {READS{1'b0}};
             bvalid <= 1'b0;
-            full <= 1'b0;
-            {answered, ended, now, turn, credit} <= 160'd0;
+            {answered, ended, now, turn, credit, offered, written} <= 224'd0;
         end else begin
             now <= now + 1;
             for (m = 0; m <= READS; m = m + 1)
@@ -99,10 +100,10 @@ module ithaca_dram #(
                     put[m] <= put[m] + 1;
                 end
             if (wvalid && wready) begin
-                full <= 1'b1;
-                full_last <= wlast;
-                beat <= wdata;
-                strobes <= wstrb;
+                lasts[offered[0]] <= wlast;
+                beats[offered[0]] <= wdata;
+                strobes[offered[0]] <= wstrb;
+                offered <= offered + 1;
             end
             for (m = 0; m < READS; m = m + 1) if (rready[m]) rvalid[m] <= 1'b0;
 
@@ -125,13 +126,14 @@ module ithaca_dram #(
                     for (k = 0; k < 64; k = k + 1)
                         if (k < width && m < READS)
                             rdata[512*(m%READS)+8*k+:8] <= bytes[(place+k)%BYTES];
-                        else if (k < width && strobes[k]) bytes[(place+k)%BYTES] <= beat[8*k+:8];
+                        else if (k < width && strobes[written[0]][k])
+                            bytes[(place+k)%BYTES] <= beats[written[0]][8*k+:8];
                     if (m < READS) begin
                         rvalid[m%READS] <= 1'b1;
                         rlast[m%READS] <= left[slot] == 9'd1;
                     end else begin
-                        full <= 1'b0;
-                        if (full_last) begin
+                        written <= written + 1;
+                        if (lasts[written[0]]) begin
                             due[ended%QUEUE] <= now + latency;
                             ended <= ended + 1;
                         end

@@ -149,8 +149,14 @@ FAULTS = {
         "ithaca_bursts.sv", "else if (ready) valid <= 1'b0;", "else valid <= 1'b0;", "stay",
     ),
     "padding that is read": (
-        "ithaca_reader.sv", "exists ? (beat >> (from * BITS)) & mask : {DATA{1'b0}}",
-        "(beat >> (from * BITS)) & mask", "wrong",
+        "ithaca_reader.sv", "read_exists[RUN*l+b] ? run[b*BITS+:BITS] : {BITS{1'b0}}",
+        "run[b*BITS+:BITS]", "wrong",
+    ),
+    "a pack before its beats": (
+        "ithaca_reader.sv", "BEAT'(reach >> SHIFT) < fill_beat", "1'b1", "wrong",
+    ),
+    "a box before it is free": (
+        "ithaca_reader.sv", "|| begun != COUNT'(BOXES)", "|| 1'b1", "wrong",
     ),
     "an answer that is not awaited": (
         "ithaca_writer.sv", "busy = left != 0 || bursting || asked != 0;",

@@ -15,7 +15,7 @@ module array_axi4 #(
     input  wire        ap_clk,
     input  wire        ap_rst_n,
     output wire        interrupt,
-    // A: [13, 17], 8 bits, read
+    // A: (13, 17), 8 bits, read
     output wire        m_axi_A_arvalid,
     input  wire        m_axi_A_arready,
     output wire [63:0] m_axi_A_araddr,
@@ -29,7 +29,7 @@ module array_axi4 #(
     input  wire [A_DATA-1:0] m_axi_A_rdata,
     input  wire [1:0]  m_axi_A_rresp,
     input  wire        m_axi_A_rlast,
-    // B: [15, 17], 8 bits, read
+    // B: (15, 17), 8 bits, read
     output wire        m_axi_B_arvalid,
     input  wire        m_axi_B_arready,
     output wire [63:0] m_axi_B_araddr,
@@ -43,7 +43,7 @@ module array_axi4 #(
     input  wire [B_DATA-1:0] m_axi_B_rdata,
     input  wire [1:0]  m_axi_B_rresp,
     input  wire        m_axi_B_rlast,
-    // C: [13, 15], 32 bits, written
+    // C: (13, 15), 32 bits, written
     output wire        m_axi_C_awvalid,
     input  wire        m_axi_C_awready,
     output wire [63:0] m_axi_C_awaddr,
@@ -104,13 +104,16 @@ module array_axi4 #(
         .rdata(s_axi_control_rdata), .rresp(s_axi_control_rresp)
     );
 
-    // A: 16 × 24 padded, runs of 8
+    // A: 16 × 24 padded, rows of 143
     wire A_tvalid, A_tready;
     wire [32-1:0] A_tdata;
     ithaca_reader #(
-        .BITS(8), .PACK(4), .PACKS(192), .DATA(A_DATA),
-        .DIMS(2), .RUN(8), .BEGINS({32'd0, 32'd0}), .ENDS({32'd13, 32'd17}),
-        .AXES(4), .COUNTS({32'd2, 32'd2, 32'd3, 32'd8}), .STEPS({96'd18446744078004518896, -96'd2490310449980854239248, -96'd2047588592211825000440, 96'd313594649257357344768}), .FIRST(96'd0)
+        .BITS(8), .PACK(4), .PACKS(192), .DATA(A_DATA), .SIZE(221),
+        .LANES(1), .ROW(143), .ROWS(1), .SKIPPED(0),
+        .ROW_AXES(1), .ROW_COUNTS({32'd2}), .ROW_STEPS({64'd584115552392}), .ROW_FIRST(64'd0),
+        .DIMS(2), .BEGINS({32'd0, 32'd0}), .ENDS({32'd13, 32'd17}), .INNER(4),
+        .AXES(5), .COUNTS({32'd2, 32'd2, 32'd3, 32'd8, 32'd2}), .STEPS({-160'd1020847100762815392954221248536637341716, -160'd47299249002010446423973167859291473838100, -160'd39132472195907923300409455423160007524348, 160'd4423670769972200025263677569575505887228, 160'd1361129467683753853927285406021911052292}), .FIRST(160'd0),
+        .OFFSETS({160'd0})
     ) A_master (
         .clk(ap_clk), .rst(rst), .start(start), .base(base[64*0+:64]),
         .busy(busy[0]), .failed(failed[0]),
@@ -125,13 +128,16 @@ module array_axi4 #(
     assign m_axi_A_arcache = 4'b0011;
     assign m_axi_A_arprot = 3'b000;
 
-    // B: 16 × 24 padded, runs of 8
+    // B: 16 × 24 padded, rows of 279
     wire B_tvalid, B_tready;
     wire [32-1:0] B_tdata;
     ithaca_reader #(
-        .BITS(8), .PACK(4), .PACKS(192), .DATA(B_DATA),
-        .DIMS(2), .RUN(8), .BEGINS({32'd0, 32'd0}), .ENDS({32'd15, 32'd17}),
-        .AXES(4), .COUNTS({32'd2, 32'd2, 32'd3, 32'd8}), .STEPS({-96'd4999067644039712997392, 96'd18446744078004518896, -96'd2047588592211825000440, 96'd313594649257357344768}), .FIRST(96'd0)
+        .BITS(8), .PACK(4), .PACKS(192), .DATA(B_DATA), .SIZE(255),
+        .LANES(1), .ROW(279), .ROWS(1), .SKIPPED(0),
+        .ROW_AXES(1), .ROW_COUNTS({32'd1}), .ROW_STEPS({64'd0}), .ROW_FIRST(64'd0),
+        .DIMS(2), .BEGINS({32'd0, 32'd0}), .ENDS({32'd15, 32'd17}), .INNER(5),
+        .AXES(5), .COUNTS({32'd2, 32'd2, 32'd3, 32'd8, 32'd2}), .STEPS({-160'd93577650903258077457500871664070809354260, -160'd1020847100762815390445464054512138321940, -160'd39132472195907923300409455423160007524348, 160'd4423670769972200025263677569575505887228, 160'd1361129467683753853927285406021911052292}), .FIRST(160'd0),
+        .OFFSETS({160'd0})
     ) B_master (
         .clk(ap_clk), .rst(rst), .start(start), .base(base[64*1+:64]),
         .busy(busy[1]), .failed(failed[1]),
@@ -151,7 +157,7 @@ module array_axi4 #(
     wire [64-1:0] C_tdata;
     ithaca_writer #(
         .BITS(32), .PACK(2), .PACKS(128), .DATA(C_DATA),
-        .DIMS(2), .RUN(2), .BEGINS({32'd0, 32'd0}), .ENDS({32'd13, 32'd15}),
+        .RUN(2), .DIMS(2), .BEGINS({32'd0, 32'd0}), .ENDS({32'd13, 32'd15}),
         .AXES(3), .COUNTS({32'd2, 32'd8, 32'd8}), .STEPS({96'd18446744078004518898, -96'd1900014639622148587518, 96'd276701161109938241536}), .FIRST(96'd0)
     ) C_master (
         .clk(ap_clk), .rst(rst), .start(start), .base(base[64*2+:64]),
