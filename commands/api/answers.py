@@ -206,7 +206,9 @@ class Result(Answer, results.Result):
     def headline(self) -> str:
         what = f"{profile_of(self.problem.design).title}, on {self.platform_name}"
         design = "" if self.best is None else f", design {self.best.design}"
-        return f"{what}{design}: {_told(self.objective.text, self.value, self.certificate.told)}"
+        return (
+            f"{what}{design}: {_value_text(self.objective.text, self.value, self.certificate.told)}"
+        )
 
     def _repr_html_(self) -> str:
         from ithaca.exports.report.cell import result_cell
@@ -291,7 +293,7 @@ class NetworkResult(StudyAnswer, networks.NetworkResult):
     def headline(self) -> str:
         question = self.request
         what = f"{self.network.name} {question.label}, {self.mode}, on {question.place}"
-        return f"{what}: {_told(question.objective.text, self.value, self.status)}"
+        return f"{what}: {_value_text(question.objective.text, self.value, self.status)}"
 
     @property
     def status(self) -> str:
@@ -363,5 +365,5 @@ def loop_text(solution: Solution) -> str:
     )
 
 
-def _told(objective: str, value: Fraction | None, status: str) -> str:
+def _value_text(objective: str, value: Fraction | None, status: str) -> str:
     return status if value is None else f"{objective} {number(value)} ({status})"

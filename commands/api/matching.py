@@ -172,15 +172,32 @@ def match(
     unit = find_intrinsic(
         intrinsic, parse_counts("--intrinsic-sizes", intrinsic_sizes, "i=16,j=16,k=16")
     )
-    answer = found(nest, unit, parse_counts("--tile", tile, "i=32,j=32"), partial=partial)
+    answer = find_matches(nest, unit, parse_counts("--tile", tile, "i=32,j=32"), partial=partial)
     check_sizes(workload, nest, own)
     return answer
 
 
-def found(
+def find_matches(
     nest: LoopNest, intrinsic: Computation, tile: Mapping[str, int], *, partial: bool
 ) -> Matches:
-    """Every choice of what was read."""
+    """Every choice of what was read.
+
+    Parameters
+    ----------
+    nest : LoopNest
+        The loops that calls are to cover.
+    intrinsic : Computation
+        What a call computes.
+    tile : mapping of str to int
+        Iterations of sub-problems, by loop; none: one sub-problem.
+    partial : bool
+        Whether loops of the intrinsic may be idle.
+
+    Raises
+    ------
+    InputError
+        If a loop is unknown, or a size of a sub-problem not allowed.
+    """
     for loop in tile:
         if loop not in nest.loops:
             raise InputError(
@@ -242,7 +259,7 @@ def read_matches(document: Any, where: str | PathLike[str] | Path) -> Matches:
     try:
         text = read.intrinsic.statement if read.intrinsic.name == OWN else read.intrinsic.name
         unit = find_intrinsic(text, read.intrinsic.sizes)
-        answer = found(
+        answer = find_matches(
             read.workload.nest(),
             unit,
             read.tile,

@@ -34,7 +34,7 @@ from ithaca.solver.result import Result
 IO_LEVELS = 3
 
 
-def _written(configuration: ArrayConfiguration) -> Mapping[str, str]:
+def _files(configuration: ArrayConfiguration) -> Mapping[str, str]:
     return {
         "kernel.c": c_program(configuration),
         "simd_info.json": simd_info(configuration),
@@ -64,7 +64,7 @@ AUTOSA = Tool(
     "AutoSA cannot build",
     nest_obstacles,
     obstacles,
-    _written,
+    _files,
     "every folder's `autosa_command.sh`",
     'sh "$here/$folder/autosa_command.sh" "$@"',
     builds_all=_buildable,

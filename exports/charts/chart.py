@@ -113,8 +113,8 @@ class LineChart:
     def description(self) -> str:
         """What it shows, for those who do not see it."""
         return "; ".join(
-            f"{s.name or self.y_label}: from {number(s.y[0])} at {_said(s.x[0])} to "
-            f"{number(s.y[-1])} at {_said(s.x[-1])}"
+            f"{s.name or self.y_label}: from {number(s.y[0])} at {_coordinate(s.x[0])} to "
+            f"{number(s.y[-1])} at {_coordinate(s.x[-1])}"
             for s in self.series
             if s.y
         )
@@ -128,7 +128,7 @@ class LineChart:
                     None,
                     (
                         series.name,
-                        f"{self.x_label} {_said(x)}",
+                        f"{self.x_label} {_coordinate(x)}",
                         f"{self.y_label} {number(y)}{_in(also, y)}",
                         note,
                     ),
@@ -141,11 +141,17 @@ class LineChart:
     def figures(self) -> Figures:
         """What it shows, in figures."""
         rows = [
-            (_said(x), number(y), s.name, "" if low is None else f"lower bound {number(low)}", note)
+            (
+                _coordinate(x),
+                number(y),
+                s.name,
+                "" if low is None else f"lower bound {number(low)}",
+                note,
+            )
             for s in self.series
             for x, y, low, note in zip_longest(s.x, s.y, s.low, s.notes)
         ]
-        rows += [(_said(x), "–", "", "", reason) for x, reason in self.missing]
+        rows += [(_coordinate(x), "–", "", "", reason) for x, reason in self.missing]
         columns = (self.x_label, self.y_label, "series", "bound", "remark")
         kept = [at for at in range(5) if at < 2 or any(row[at] for row in rows)]
         return tuple(columns[at] for at in kept), tuple(
@@ -319,7 +325,7 @@ def _in(unit: Unit | None, value: float) -> str:
     return "" if unit is None else f" ({number(value * unit.factor)} {unit.label})"
 
 
-def _said(x: Coordinate) -> str:
+def _coordinate(x: Coordinate) -> str:
     return x.replace("\n", " ") if isinstance(x, str) else number(x)
 
 

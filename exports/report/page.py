@@ -48,7 +48,7 @@ def report_page(
         sections, outcome = _nothing(result, explanation), _failed(result)
     else:
         sections, outcome = (
-            _found(best, own, statements, around),
+            _sections(best, own, statements, around),
             verdict(best.certificate, best.objective, result),
         )
     heading = profile_of(result.problem.design).heading
@@ -107,9 +107,10 @@ def family_sections(
     return FamilySections() if own is None else own.sections(best, checkpoint)
 
 
-def _found(
+def _sections(
     best: BestConfiguration, own: FamilySections, statements: Sequence[str], around: int
 ) -> tuple[Section, ...]:
+    """The sections of a page about a configuration."""
     return (
         answer(best, own.answer),
         certificate(best),

@@ -107,7 +107,7 @@ def obstacles(configuration: ArrayConfiguration) -> tuple[str, ...]:
     return () if reason is None else (reason,)
 
 
-def _written(configuration: ArrayConfiguration) -> Mapping[str, str]:
+def _files(configuration: ArrayConfiguration) -> Mapping[str, str]:
     expressed = layer(configuration.nest)
     shape = grid(expressed, configuration)
     return {
@@ -118,7 +118,7 @@ def _written(configuration: ArrayConfiguration) -> Mapping[str, str]:
     }
 
 
-SCALESIM = Tool("SCALE-Sim cannot express", nest_obstacles, obstacles, _written)
+SCALESIM = Tool("SCALE-Sim cannot express", nest_obstacles, obstacles, _files)
 
 
 def _topology(nest: LoopNest, expressed: ScalesimLayer) -> str:

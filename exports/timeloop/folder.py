@@ -224,7 +224,7 @@ def _of_subscripts(nest: LoopNest) -> Iterator[str]:
                 )
 
 
-def _written(configuration: ArrayConfiguration) -> Mapping[str, str]:
+def _files(configuration: ArrayConfiguration) -> Mapping[str, str]:
     hierarchy = TimeloopHierarchy(configuration)
     title = f"{configuration.nest}, design {configuration.design.name}"
     return {
@@ -238,7 +238,7 @@ def _written(configuration: ArrayConfiguration) -> Mapping[str, str]:
 
 
 TIMELOOP = Tool(
-    "Timeloop cannot express", nest_obstacles, lambda chosen: nest_obstacles(chosen.nest), _written
+    "Timeloop cannot express", nest_obstacles, lambda chosen: nest_obstacles(chosen.nest), _files
 )
 
 
