@@ -18,7 +18,7 @@ from ithaca.files.writing import write_text_atomically
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.spatial.design import SpatialDesign
-from ithaca.formulations.spatial.dmazerunner.layers import evaluate_points as evaluate_layers
+from ithaca.formulations.spatial.dmazerunner.layers import evaluate_layers
 from ithaca.formulations.spatial.drawing import loop_lines
 from ithaca.formulations.spatial.editions import TILED, TIMELOOP
 from ithaca.formulations.spatial.library import architecture_names, find_architecture
@@ -100,7 +100,7 @@ def read(
                 f"{edition}; allowed: none beside it"
             )
         mapped: tuple[SpatialPoint, ...] = ()
-        rows = evaluate_layers(file, hierarchy, TILED[edition])["points"]
+        rows = evaluate_layers(file, hierarchy, TILED[edition])
     else:
         beside = file is not None and architecture in architecture_names()
         where = file.parent if beside and file is not None else Path(architecture)

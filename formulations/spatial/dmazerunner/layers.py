@@ -10,7 +10,6 @@ from ithaca.files.messages import quoted, refuse
 from ithaca.files.numbers import json_number
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.spatial.architecture import Architecture
-from ithaca.formulations.spatial.dmazerunner.design import DmazerunnerDesign
 from ithaca.formulations.spatial.dmazerunner.machine import (
     DRAM,
     ORDERED,
@@ -26,9 +25,9 @@ from ithaca.workloads.layer_files import Row, integers, read_layers
 FACTORS = {"DRAM": DRAM, "SPM": SPM, "RF": RF, "spatial": SPATIAL}
 
 
-def evaluate_points(
-    path: str | Path, architecture: Architecture, kind: type[TilingDesign] = DmazerunnerDesign
-) -> dict[str, Any]:
+def evaluate_layers(
+    path: str | Path, architecture: Architecture, kind: type[TilingDesign]
+) -> list[dict[str, Any]]:
     """Costs of a file's mappings.
 
     Columns beside those of `read_layers`: factors of each loop in DRAM, SPM, RF, spatial, as JSON,
@@ -40,26 +39,24 @@ def evaluate_points(
     path : str or Path
         The file.
     architecture : Architecture
-        The accelerator.
-    kind : type, optional
+        A hierarchy of DRAM, scratchpad, register files and PEs.
+    kind : type
         The design of the edition.
 
     Returns
     -------
-    dict
-        ``{"points": [{"valid", "reason", "metrics"}]}``, for JSON.
+    list of dict
+        ``{"valid", "reason", "metrics"}`` of each row, for JSON.
 
     Raises
     ------
     InputError
         If the file or a row is malformed.
     """
-    return {
-        "points": [
-            _evaluated(row, kind(architecture, StoredLayer(row.nest, row.stored)))
-            for row in read_layers(path)
-        ]
-    }
+    return [
+        _evaluated(row, kind(architecture, StoredLayer(row.nest, row.stored)))
+        for row in read_layers(path)
+    ]
 
 
 def _evaluated(row: Row, design: TilingDesign) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from ithaca.formulations.algebra.number_systems import FRACTION, INTERVAL, NUMPY
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.architecture_files import read_architecture
 from ithaca.formulations.spatial.dmazerunner.design import DmazerunnerDesign
-from ithaca.formulations.spatial.dmazerunner.layers import evaluate_points
+from ithaca.formulations.spatial.dmazerunner.layers import evaluate_layers
 from ithaca.formulations.spatial.dmazerunner.machine import DRAM, SLOTS, StoredLayer
 from ithaca.workloads.layer_files import read_layers
 from ithaca.workloads.nest import LoopNest
@@ -69,7 +69,7 @@ def random_values(layer: StoredLayer, random: Random) -> dict[str, int]:
 
 
 def test_all_golden_rows(architecture: Architecture, golden: Path) -> None:
-    points = evaluate_points(golden, architecture)["points"]
+    points = evaluate_layers(golden, architecture, DmazerunnerDesign)
     rows = list(csv.DictReader(golden_text("dmazerunner").splitlines()))
     assert len(points) == len(rows) == 400
     for point, row in zip(points, rows, strict=True):
@@ -155,4 +155,4 @@ def test_bad_rows_are_refused_by_row_and_column(
         writer.writeheader()
         writer.writerow(row | change)
     with pytest.raises(InputError, match=complaint.replace("(", r"\(")):
-        evaluate_points(path, architecture)
+        evaluate_layers(path, architecture, DmazerunnerDesign)
