@@ -28,15 +28,16 @@ def build(ask: Callable[..., Build | NetworkBuild], *, as_json: AsJson = False) 
         raise typer.Exit(NOTHING_FOUND)
 
 
-def print_build(built: Build | NetworkBuild) -> None:
-    """Print what happened."""
+def print_build(built: Build | NetworkBuild, layer: str = "") -> None:
+    """Print what happened, of a layer of one array in front of each line."""
     if isinstance(built, NetworkBuild):
         for name, each in built.builds.items():
-            say(f"== {name}")
-            print_build(each)
+            if not built.one_array:
+                say(f"== {name}")
+            print_build(each, f"{name}: " if built.one_array else "")
         return
     for line in built.lines:
-        say(line)
+        say(layer + line)
     made = built.resources
     if made is None:
         return

@@ -142,6 +142,9 @@ class Tool:
     """The family whose configurations it takes."""
     configured: Callable[[Solution], Any] = ArrayConfiguration.of
     """Its configuration of a solution that has one."""
+    shared: Callable[[Mapping[str, Any]], Mapping[str, str]] | None = None
+    """The files of one piece of hardware that runs several configurations, by name; raises
+    `InputError` with what keeps it from that. None where each has files of its own."""
     builds_all: Callable[[Result], list[Problem]] | None = None
     """The problems of what it builds instead of a result; None where only what is in the result can
     be expressed."""

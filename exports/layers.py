@@ -10,6 +10,7 @@ from hashlib import sha256
 from ithaca.exports.configuration import ArrayConfiguration, Tool, template
 from ithaca.exports.timeloop.hierarchy import MappedNest
 from ithaca.files.csv_text import csv_text
+from ithaca.files.errors import InputError
 from ithaca.files.numbers import number
 from ithaca.formulations.systolic.metrics import METRICS
 
@@ -37,32 +38,63 @@ class ExportedLayer:
     """How often it runs."""
     configuration: ArrayConfiguration | MappedNest
     """Its configuration, which the tool can take."""
+    array: int | None = None
+    """Number of the array that runs it (from 0), where layers share arrays."""
 
 
-def export_layers(tool: Tool, layers: Sequence[ExportedLayer]) -> Mapping[str, str]:
-    """Content by path in a folder; layers that are run alike share a folder."""
-    folders: list[tuple[str, ArrayConfiguration | MappedNest]] = []
-    files: dict[str, str] = {}
-    rows = []
+def export_layers(
+    tool: Tool, layers: Sequence[ExportedLayer]
+) -> tuple[Mapping[str, str], tuple[str, ...]]:
+    """Content by path in a folder, and lines on what layers share.
+
+    Layers that are run alike share a folder, and so do those on one array, where the tool has
+    hardware that runs them all.
+    """
+    folders: dict[str, list[ExportedLayer]] = {}
     for layer in layers:
-        folder = next((name for name, known in folders if known == layer.configuration), None)
-        if folder is None:
-            folder = fresh_folder(layer.name, [name for name, _ in folders])
-            folders.append((folder, layer.configuration))
-            files |= {
-                f"{folder}/{name}": text for name, text in tool.export(layer.configuration).items()
-            }
-        rows.append((layer.name, layer.count, folder, layer.configuration.name))
-    names = [name for name, _ in folders]
+        name = next((n for n, (own, *_) in folders.items() if _alike(own, layer)), None)
+        folders.setdefault(name or fresh_folder(layer.name, [*folders]), []).append(layer)
+    files: dict[str, str] = {}
+    places = {name: name for name in folders}
+    remarks = []
+    for array in dict.fromkeys(layer.array for layer in layers):
+        sharing = {n: own[0].configuration for n, own in folders.items() if own[0].array == array}
+        if array is None or len(sharing) < 2 or tool.shared is None:
+            continue
+        names = ", ".join(sharing)
+        try:
+            content = tool.shared(sharing)
+        except InputError as error:
+            remarks.append(f"array {array} is written as an array each for {names}: {error}")
+            continue
+        folder = fresh_folder(f"array{array}", [*places.values()])
+        places |= dict.fromkeys(sharing, folder)
+        files |= {f"{folder}/{name}": text for name, text in content.items()}
+        remarks.append(f"{folder} runs {names}")
+    for name, (own, *_) in folders.items():
+        if places[name] == name:
+            content = tool.export(own.configuration)
+            files |= {f"{name}/{path}": text for path, text in content.items()}
+    where = [
+        places[next(name for name, alike in folders.items() if layer in alike)] for layer in layers
+    ]
     if tool.command:
         files[SCRIPT] = template("build_all.sh.txt").format(
-            folders=" ".join(names), builds=tool.builds, command=tool.command
+            folders=" ".join(dict.fromkeys(where)), builds=tool.builds, command=tool.command
         )
+    rows = [
+        (layer.name, layer.count, folder, layer.configuration.name)
+        for layer, folder in zip(layers, where, strict=True)
+    ]
     return {
         **files,
         TABLE: csv_text(HEADINGS, rows),
-        "README.md": _readme(tool, layers, [row[2] for row in rows]),
-    }
+        "README.md": _readme(tool, layers, where),
+    }, tuple(remarks)
+
+
+def _alike(one: ExportedLayer, other: ExportedLayer) -> bool:
+    return (one.configuration, one.array) == (other.configuration, other.array)
 
 
 def _readme(tool: Tool, layers: Sequence[ExportedLayer], folders: Sequence[str]) -> str:

@@ -41,7 +41,6 @@ class HardwareDocument(Document):
     machine: dict[str, int | str]
     elements: int
     macs: int
-    exact: int | float
     cycle: int | float
     simulated: int | None
     hangs: bool | None
@@ -53,11 +52,12 @@ class HardwareDocument(Document):
 
 
 class ExpectedDocument(Document):
-    """The whole of ``expected.json``."""
+    """The whole of ``expected.json``: hardware of one layer, or an array that runs several."""
 
     model_config = ConfigDict(extra="allow")
 
-    rtl: HardwareDocument
+    rtl: HardwareDocument | None = None
+    layers: dict[str, HardwareDocument] | None = None
 
 
 @dataclass(frozen=True)
@@ -146,10 +146,12 @@ class Build:
 
 @dataclass(frozen=True)
 class NetworkBuild:
-    """The answer of `ithaca.build` where every layer of a network has hardware."""
+    """The answer of `ithaca.build` for the layers of a network."""
 
     builds: Mapping[str, Build | NetworkBuild]
-    """What each did, by folder."""
+    """What each did, by folder, or by layer of one array."""
+    one_array: bool = False
+    """Whether one array ran them all; what synthesis made of it is with the last."""
 
     @property
     def right(self) -> bool:
@@ -159,7 +161,10 @@ class NetworkBuild:
     @property
     def document(self) -> dict[str, Any]:
         """Ready for JSON."""
-        each = {name: own.document["build"] for name, own in self.builds.items()}
+        each = {
+            name: own.document["builds" if isinstance(own, NetworkBuild) else "build"]
+            for name, own in self.builds.items()
+        }
         return {"schema": SCHEMA, "builds": each}
 
     def __repr__(self) -> str:
@@ -206,47 +211,93 @@ def build(
     if (place / TABLE).exists():
         if vcd is not None:
             raise InputError(f"--vcd does not go with a network's folder; allowed: one in {folder}")
-        rows = csv.DictReader(read_text(place / TABLE, MAX_BYTES).splitlines())
-        names = dict.fromkeys(row.get("folder") or "" for row in rows)
-        if not all(names):
-            raise InputError(f"{place / TABLE}: column folder is missing; allowed: a folder a row")
         each = partial(
             build, stalls=stalls, memory=memory, synthesize=synthesize, block_ram=block_ram
         )
-        return NetworkBuild({name: each(place / name) for name in names})
-    where = place / "expected.json"
-    document = parse_json(read_text(where, MAX_BYTES), where)
-    stated = validated(ExpectedDocument, document, where).rtl
-    if not stated.vectors:
+        return NetworkBuild({name: each(place / name) for name in _folders(place / TABLE)})
+    layers, words = _stated(place), _memory_words(memory)
+    stated = {name: _with_memory(layer, words, place) for name, layer in layers.items()}
+    seed = None if stalls is None else parse_integer("--stalls", stalls, least=1) % 2**31
+    if vcd is not None:
+        check_writable(vcd)
+    waveform = None if vcd is None else Path(vcd)
+    runs = _simulated(place, [*stated.values()], seed=seed, vcd=waveform, memory=words)
+    resources = None
+    if synthesize or block_ram:
+        _note("synthesizing by Yosys")
+        resources = run_synthesis(place, block_ram=block_ram)
+    *names, last = stated
+    builds = {name: Build(place, stated[name], runs[at]) for at, name in enumerate(names)}
+    builds[last] = Build(place, stated[last], runs[-1], resources)
+    return NetworkBuild(builds, one_array=True) if names else builds[last]
+
+
+def _folders(table: Path) -> list[str]:
+    """The folders of a network's layers."""
+    rows = csv.DictReader(read_text(table, MAX_BYTES).splitlines())
+    names = [*dict.fromkeys(row.get("folder") or "" for row in rows)]
+    if not all(names):
+        raise InputError(f"{table}: column folder is missing; allowed: a folder a row")
+    return names
+
+
+def _stated(folder: Path) -> dict[str, HardwareDocument]:
+    """What is stated of hardware that can be run, by layer; one alone has no name."""
+    where = folder / "expected.json"
+    document = validated(ExpectedDocument, parse_json(read_text(where, MAX_BYTES), where), where)
+    layers = document.layers or ({} if document.rtl is None else {"": document.rtl})
+    if not layers:
+        raise InputError(f"{where}: rtl is missing; allowed: rtl, or layers")
+    if not all(layer.vectors for layer in layers.values()):
         raise InputError(
             f"{folder}: the workload is too large to compute its result; allowed: a smaller one"
         )
+    return layers
+
+
+def _memory_words(memory: Mapping[str, int] | Sequence[str] | None) -> dict[str, int]:
+    """Latency and bandwidth as asked for."""
     words = parse_counts("--memory", memory, "latency=100,bandwidth=64")
     for name in words:
         parse_choice("--memory", name, ("latency", "bandwidth"))
+    MemoryTiming(**words)
+    return words
+
+
+def _with_memory(
+    stated: HardwareDocument, words: Mapping[str, int], folder: Path
+) -> HardwareDocument:
+    """What hardware must do with such a memory; of another one than stated no cycles are known."""
     if words and stated.memory is None:
         raise InputError(
             f"--memory does not go with {folder}, whose tensors are streams; allowed: what "
             "ithaca export --memory axi4 wrote"
         )
-    MemoryTiming(**words)
-    if stated.memory is not None and (chosen := {**stated.memory, **words}) != stated.memory:
-        stated = stated.model_copy(update={"memory": chosen, "simulated": None})
-    seed = None if stalls is None else parse_integer("--stalls", stalls, least=1) % 2**31
-    if vcd is not None:
-        check_writable(vcd)
+    if stated.memory is None or {**stated.memory, **words} == stated.memory:
+        return stated
+    return stated.model_copy(update={"memory": {**stated.memory, **words}, "simulated": None})
+
+
+def _simulated(
+    folder: Path,
+    layers: Sequence[HardwareDocument],
+    *,
+    seed: int | None,
+    vcd: Path | None,
+    memory: Mapping[str, int],
+) -> list[tuple[Run, ...]]:
+    """The runs of each layer: without stalls, and with them if there is a seed."""
     _note("compiling the simulation")
-    work = int(stated.simulated or stated.cycle) * stated.macs
-    with compiled(place, traced=vcd is not None, work=work) as bench:
+    work = sum(int(layer.simulated or layer.cycle) * layer.macs for layer in layers)
+    with compiled(folder, traced=vcd is not None, work=work) as bench:
         _note(f"simulating by {bench.simulator}")
-        runs = [bench.run(vcd=None if vcd is None else Path(vcd), memory=words)]
+        runs = [bench.run_layers(vcd=vcd, memory=memory)]
         if seed is not None:
-            runs.append(bench.run(stalls=seed, memory=words))
-    resources = None
-    if synthesize or block_ram:
-        _note("synthesizing by Yosys")
-        resources = run_synthesis(place, block_ram=block_ram)
-    return Build(place, stated, tuple(runs), resources)
+            runs.append(bench.run_layers(stalls=seed, memory=memory))
+    never = Run(bench.simulator, cycles=0, hangs=True, right=0, wrong=0)  # one before it hangs
+    return [
+        tuple(done[at] if at < len(done) else never for done in runs) for at in range(len(layers))
+    ]
 
 
 def _note(what: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -81,13 +82,13 @@ def export(
         target = rtl_tool(accumulator, parse_choice("--memory", memory or STREAM, MEMORIES))
     if isinstance(answer, NetworkResult):
         design = answer.layers[0].answer.problem.design
-        files = _layer_files(_tool(name, target, design, nearest=nearest), answer, nearest)
+        tool = _tool(name, target, design, nearest=nearest)
+        files, remarks = _layer_files(tool, answer, nearest)
         write_folder(output, files)
         folders = counted(len({path.split("/")[0] for path in files if "/" in path}), "folder")
         how = "the nearest that can be taken" if nearest else "the result's configurations"
-        return Wrote(
-            output, f"{counted(len(answer.layers), 'layer')} in {folders} ({TABLE}), {how}"
-        )
+        summary = f"{counted(len(answer.layers), 'layer')} in {folders} ({TABLE}), {how}"
+        return Wrote(output, "\n".join((summary, *remarks)))
     tool = _tool(name, target, answer.problem.design, nearest=nearest)
     if never := tool.nest_obstacles(_nest(answer)):  # another configuration could not help
         raise InputError(f"{tool.cannot} this workload: {'; '.join(never)}")
@@ -162,30 +163,32 @@ def _export_accelerator(
             folder = "" if len(result.networks) == 1 else f"{network.network.name}/"
             files |= {
                 f"{folder}{name}": text
-                for name, text in _layer_files(MAPPINGS, network, nearest).items()
+                for name, text in _layer_files(MAPPINGS, network, nearest)[0].items()
             }
         summary += f", and {counted(len(result.question.works), 'layer')} ({TABLE})"
     write_folder(output, files)
     return Wrote(output, summary)
 
 
-def _layer_files(tool: Tool, result: NetworkResult, nearest: bool) -> Mapping[str, str]:
+def _layer_files(
+    tool: Tool, result: NetworkResult, nearest: bool
+) -> tuple[Mapping[str, str], tuple[str, ...]]:
     """Every layer of a network's result as files in folders, with what says and builds all of
-    them."""
+    them, and lines on what layers share."""
     if nearest and result.arrays:
         raise InputError(
             f"--nearest does not go with --mode {result.mode}, whose layers "
             "share hardware; allowed: without it"
         )
     parts = [
-        (part.layer, Result.of(layer_result(result, part), source=part.layer.name))
+        (part, Result.of(layer_result(result, part), source=part.layer.name))
         for part in result.layers
     ]
     refused: dict[str, list[str]] = {}
-    for layer, alone in parts:
+    for part, alone in parts:
         never = tool.nest_obstacles(_nest(alone))
         if reasons := never if nearest else never or _reasons(tool, alone):
-            refused.setdefault("; ".join(reasons), []).append(layer.name)
+            refused.setdefault("; ".join(reasons), []).append(part.layer.name)
     if refused:
         each = "; ".join(f"{', '.join(names)}: {reasons}" for reasons, names in refused.items())
         hint = _hint(
@@ -193,11 +196,14 @@ def _layer_files(tool: Tool, result: NetworkResult, nearest: bool) -> Mapping[st
         )
         raise InputError(f"{tool.cannot} some layers: {each}{hint or ' (see --layer)'}")
     chosen = [
-        (layer, _choice(tool, alone, nearest=bool(_reasons(tool, alone)))[0])
-        for layer, alone in parts
+        (part, _choice(tool, alone, nearest=bool(_reasons(tool, alone)))[0])
+        for part, alone in parts
     ]
+    if tool.shared and any(array.total.certificate.status.proven for array in result.arrays):
+        chosen = [(part, replace(own, proven=True)) for part, own in chosen]
     return export_layers(
-        tool, [ExportedLayer(layer.name, layer.count, own) for layer, own in chosen]
+        tool,
+        [ExportedLayer(p.layer.name, p.layer.count, own, p.array) for p, own in chosen],
     )
 
 

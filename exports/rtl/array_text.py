@@ -7,7 +7,7 @@ from textwrap import wrap
 
 from ithaca.exports.configuration import template
 from ithaca.exports.rtl.hardware import EXPONENTS, Hardware
-from ithaca.formulations.systolic.addresses import AddressNest
+from ithaca.exports.rtl.sizes import ModuleSizes, module_sizes, register_file
 from ithaca.formulations.systolic.quantities import lanes
 from ithaca.formulations.systolic.systolic_array import GroupRole, IOGroup
 
@@ -22,32 +22,24 @@ BUFFERS = {
 RAM = ".RAM(RAM_STYLE)"
 
 
-def nest_parameters(nest: AddressNest, bits: int = 32, name: str = "") -> str:
-    """A nest as parameters of `ithaca_walk`, named so in front, whose places have so many bits."""
-    axes = nest.axes or ((1, 0),)
-    counts = ", ".join(f"32'd{turns}" for turns, _ in axes)
-    steps = ", ".join(sized(step, bits) for step in AddressNest(axes).steps)
-    first = nest.base if bits == 32 else sized(nest.base, bits)
-    parameters = {"AXES": len(axes), "COUNTS": f"{{{counts}}}", "STEPS": f"{{{steps}}}"}
-    return ", ".join(
-        f".{name}{key}({text})" for key, text in (parameters | {"FIRST": first}).items()
-    )
-
-
-def sized(value: int, bits: int) -> str:
-    """A number of so many bits."""
-    return f"{'-' * (value < 0)}{bits}'d{abs(value)}"
-
-
 def array_text(hardware: Hardware) -> str:
     """``array.sv``: PEs, modules and channels, whatever their number."""
     chosen, groups = hardware.configuration, (*hardware.reads, hardware.out)
     space = chosen.design.dataflow
-    parts = [*(_group(hardware, group) for group in groups), _pes(hardware, groups)]
+    sizes = module_sizes(hardware)
+    parts = [
+        *(_group(hardware, group, sizes[group.modules[0].name]) for group in groups),
+        _pes(hardware, groups, sizes["PE"]),
+    ]
+    ports = [_tensor_port(hardware, group) for group in groups]
+    if hardware.layers:
+        places = register_file(hardware)
+        ports = [template("rtl/sizes_port.sv.txt").format(**places).rstrip(), *ports]
+        parts = [template("rtl/sizes.sv.txt").format(**places).splitlines(), *parts]
     return template("rtl/array.sv.txt").format(
         statement=chosen.nest,
         design=chosen.design.name,
-        ports=",\n".join(_tensor_port(hardware, group) for group in groups),
+        ports=",\n".join(ports),
         lanes="\n".join(
             f"    localparam integer LANES_{x} = {hardware.value(lanes(x))};" for x in space
         ),
@@ -108,9 +100,13 @@ def _for(loops: Sequence[str], label: str, lines: list[str]) -> list[str]:
 
 
 def _instance(
-    module: str, name: str, parameters: Sequence[str], ports: Iterable[tuple[str, str]]
+    module: str,
+    name: str,
+    parameters: Sequence[str],
+    ports: Iterable[tuple[str, str]],
+    sizes: str = "",
 ) -> list[str]:
-    """A module of parameters, line by line, and with channels at its ports."""
+    """A module of parameters, line by line, with channels at its ports, and a port for sizes."""
     wires = [
         f".{port}_{part}({channel.format(part)})".replace(" ", "\0")
         for port, channel in ports
@@ -121,7 +117,7 @@ def _instance(
         f"    {module} #(",
         *",\n".join(f"        {line}" for line in parameters).splitlines(),
         f"    ) {name} (",
-        "        .clk(clk), .rst(rst),",
+        f"        .clk(clk), .rst(rst),{f' .sizes({sizes}),' if sizes else ''}",
         *(f"        {line}".replace("\0", " ") for line in listed),
         "    );",
     ]
@@ -153,7 +149,7 @@ def _pe_at(hardware: Hardware, group: IOGroup, along: str) -> str:
     return "".join(f"[{along if x == group.direction else _lane(x)}]" for x in space)
 
 
-def _group(hardware: Hardware, group: IOGroup) -> list[str]:
+def _group(hardware: Hardware, group: IOGroup, sizes: ModuleSizes) -> list[str]:
     """A group between DRAM and the PEs: buffers in chains, modules behind the heads of the chains,
     and the one at DRAM."""
     space, inwards = hardware.configuration.design.dataflow, group.role is GroupRole.READ
@@ -165,17 +161,18 @@ def _group(hardware: Hardware, group: IOGroup) -> list[str]:
     channel = f".HOP({hardware.machine.hop}), .DEPTH({hardware.machine.fifo_depth})"
 
     def instance(
-        name: str, kind: str, parameters: list[str], dram: str, pe: str, behind: str
+        name: str, kind: str, parameters: list[str], dram: str, pe: str, behind: str, size: str
     ) -> list[str]:
         ends = (dram, pe) if inwards else (pe, dram)
         ports = [("in", ends[0]), ("next", behind), ("out", ends[1])]
-        return _instance(kind, name, parameters, ports)
+        return _instance(kind, name, parameters, ports, size)
 
     # buffers; where PEs hand words on, they are at one end of the PEs' chain
     first, last = (_pe_at(hardware, group, end) for end in ("0", f"LANES_{group.direction}"))
     near, far = (first, last) if inwards else (last, first)
     body = _end(fed, far, inwards=inwards) if group.direction is not None else []
-    timing = "" if group.role is GroupRole.DRAIN else f".AGAIN({hardware.again(group)}), "
+    again = hardware.most(lambda layer: layer.again(group))
+    timing = "" if group.role is GroupRole.DRAIN else f".AGAIN({again}), "
     timing += (
         f".EXPONENT({EXPONENTS.get(hardware.sum_type, 0)}), "
         if group.role is GroupRole.FLOW
@@ -185,10 +182,14 @@ def _group(hardware: Hardware, group: IOGroup) -> list[str]:
     body += instance(
         buffer,
         BUFFERS[group.role],
-        [*_tile(hardware, group), f".BEHIND({_others(chain)}), {timing}{channel}{direct}, {RAM}"],
+        [
+            *_tile(hardware, group, sizes),
+            f".BEHIND({_others(chain)}), {timing}{channel}{direct}, {RAM}",
+        ],
         f"{links}_{{}}{head}[{_lane(chain)}]",
         f"{fed}_{{}}{near}",
         f"{links}_{{}}{head}[{_next(chain)}]",
+        sizes.port(),
     )
     names = [*reversed(outer), buffer, "PE"]
     lines = [f"    // {group.tensor}: {' -> '.join(names if inwards else reversed(names))}"]
@@ -202,14 +203,16 @@ def _group(hardware: Hardware, group: IOGroup) -> list[str]:
     # modules behind the heads of the chains
     body, dram = _end(links, f"{head}[{_count(chain)}]", inwards=inwards), f"{links}_{{}}[0]"
     if heads is not None:
-        own = f"{hardware.value(group.size / group.pack)} * {_count(chain)}"
+        own = f".PACKS({_packs(hardware, group)}), .OWN({_count(chain)})"
+        run_time = ", .RUN_TIME(1)" if hardware.layers else ""
         body += instance(
             outer[0],
             "ithaca_split" if inwards else "ithaca_merge",
-            [f".BITS({bits}), .OWN({own}), .OTHERS(({_others(heads)}) * {own}), {channel}"],
+            [f".BITS({bits}), {own}, .BEHIND({_others(heads)}), {channel}{run_time}"],
             f"{ways}_{{}}[{_lane(heads)}]",
             f"{links}_{{}}{head}[0]",
             f"{ways}_{{}}[{_next(heads)}]",
+            sizes.port("packs"),
         )
         lines += _channel(ways, [_count(heads)], bits)
         lines += _for(head_loops, f"{outer[0]}s", body)
@@ -234,20 +237,22 @@ def _others(loop: str | None) -> str:
     return "0" if loop is None else f"LANES_{loop} - 1 - {_lane(loop)}"
 
 
-def _tile(hardware: Hardware, group: IOGroup) -> list[str]:
+def _packs(hardware: Hardware, group: IOGroup) -> int:
+    """Packs that a buffer holds."""
+    return hardware.most(lambda layer: layer.packs(group))
+
+
+def _tile(hardware: Hardware, group: IOGroup, sizes: ModuleSizes) -> list[str]:
     """Parameters of what a buffer holds."""
     word, pack = hardware.word(group), hardware.value(group.pack)
-    nest = hardware.in_tile(group).merged.over(word)
-    assert nest is not None
-    packs = hardware.value(group.size) // pack
-    widths = f".BITS({hardware.bits(group)}), .PACK({pack}), .WORD({word}), .PACKS({packs})"
-    return [widths, nest_parameters(nest)]
+    widths = f".BITS({hardware.bits(group)}), .PACK({pack}), .WORD({word})"
+    return [f"{widths}, .PACKS({_packs(hardware, group)})", sizes.parameters]
 
 
 # -- PEs ---------------------------------------------------------------------------------
 
 
-def _pes(hardware: Hardware, groups: Iterable[IOGroup]) -> list[str]:
+def _pes(hardware: Hardware, groups: Iterable[IOGroup], sizes: ModuleSizes) -> list[str]:
     ends, ports = [], []
     for group in groups:
         name, loop = group.name, group.direction
@@ -263,5 +268,6 @@ def _pes(hardware: Hardware, groups: Iterable[IOGroup]) -> list[str]:
         else:
             ends.append(f".{name}_FIRST({_lane(loop)} == 0 ? 1 : 0)")
             ports += [(f"{name}_before", here), (name, on)]
-    pe = _instance("array_pe", "PE", [*ends, ".RAM_STYLE(RAM_STYLE)"], ports)
+    size = sizes.port() if hardware.layers else ""
+    pe = _instance("array_pe", "PE", [*ends, ".RAM_STYLE(RAM_STYLE)"], ports, size)
     return _for(hardware.configuration.design.dataflow, "PEs", pe)

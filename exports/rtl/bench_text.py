@@ -2,46 +2,69 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ithaca.exports.configuration import template
-from ithaca.exports.rtl.array_text import nest_parameters
 from ithaca.exports.rtl.float_sums import float_patterns
 from ithaca.exports.rtl.hardware import Hardware
+from ithaca.exports.rtl.sizes import nest_parameters, register_file
 from ithaca.formulations.systolic.addresses import span
 from ithaca.formulations.systolic.simulation.values import random_tensors, reference
 from ithaca.formulations.systolic.systolic_array import IOGroup
 
 
-def bench_text(hardware: Hardware, limit: int) -> str:
-    """``bench.sv``: the array with a memory for each tensor; it ends after so many cycles at
-    most."""
-    sources = []
-    for number, group in enumerate(hardware.reads):
-        sources.append(
-            template("rtl/source.sv.txt").format(
-                **_memory(hardware, group),
-                number=number + 1,
-            )
-        )
+def bench_text(hardware: Hardware, limits: Sequence[int], names: Sequence[str] = ("",)) -> str:
+    """``bench.sv``: the array with a memory for each tensor of each layer, which are called so and
+    run one after the other; each ends after so many cycles at most."""
     chosen, out = hardware.configuration, hardware.out
+    pieces = [
+        template("rtl/source_mux.sv.txt").format(
+            name=group.tensor, width=hardware.width(group), begun=_begun(group)
+        )
+        for group in hardware.reads
+    ]
     ports = [
         f"        .{group.tensor}_t{what}({group.tensor}_t{what})"
         for group in (*hardware.reads, out)
         for what in ("valid", "ready", "data")
     ]
+    sizes = "    localparam integer SIZES = 0;\n"
+    if hardware.layers:
+        ports += [f"        .size_{what}(size_{what})" for what in ("write", "place", "data")]
+        sizes = template("rtl/sizes_bench.sv.txt").format(**register_file(hardware))
+    pieces.append(sizes)
+    for layer, (each, limit, name) in enumerate(zip(hardware.runs, limits, names, strict=True)):
+        for at, group in enumerate((*each.reads, each.out)):
+            last = group is each.out
+            pieces.append(
+                template("rtl/sink.sv.txt" if last else "rtl/source.sv.txt").format(
+                    **_memory(each, group),
+                    layer=layer,
+                    file=vector_file(group.tensor, name),
+                    number=at + 1,
+                    begun=_begun(group),
+                    limit=limit,
+                )
+            )
     return template("rtl/bench.sv.txt").format(
         statement=chosen.nest,
         design=chosen.design.name,
-        sources="".join(sources),
+        what=", layer after layer" if hardware.layers else "",
+        layers=len(hardware.runs),
+        memories="\n".join(pieces),
         ports=",\n".join(ports),
-        limit=limit,
-        **_memory(hardware, out),
+        name=out.tensor,
+        width=hardware.width(out),
     )
+
+
+def _begun(group: IOGroup) -> str:
+    """A buffer at a port takes no word in the first cycle, as after a reset."""
+    return " && cycles != 0" if len(group.modules) == 1 else ""
 
 
 def _memory(hardware: Hardware, group: IOGroup) -> dict[str, Any]:
@@ -62,7 +85,7 @@ def _memory(hardware: Hardware, group: IOGroup) -> dict[str, Any]:
     }
 
 
-def vectors(hardware: Hardware, *, padding: bool = True) -> Mapping[str, str]:
+def vectors(hardware: Hardware, folder: str = "", *, padding: bool = True) -> Mapping[str, str]:
     """Tensors as hexadecimal numbers, an element a line: random ones, and the result, bit for
     bit; padded to whole tiles, or as they are."""
     chosen, places, bits = hardware.configuration, hardware.places, hardware.sum_bits
@@ -78,7 +101,15 @@ def vectors(hardware: Hardware, *, padding: bool = True) -> Mapping[str, str]:
     if not padding:
         padded = {n: t[places.tensor_place(places.access(n))] for n, t in padded.items()}
     digits = dict.fromkeys(padded, chosen.data.bits) | {output.tensor: bits + 4}
-    return {f"vectors/{name}.hex": _hexadecimal(t, digits[name]) for name, t in padded.items()}
+    return {
+        f"vectors/{vector_file(name, folder)}": _hexadecimal(t, digits[name])
+        for name, t in padded.items()
+    }
+
+
+def vector_file(tensor: str, folder: str) -> str:
+    """Where the words of a tensor are, of a layer in a folder of its own."""
+    return f"{folder}/{tensor}.hex" if folder else f"{tensor}.hex"
 
 
 def _hexadecimal(numbers: NDArray[Any], bits: int) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, replace
 from functools import partial
 from importlib.resources import files
@@ -16,6 +16,7 @@ from ithaca.exports.rtl.bench_text import bench_text, vectors
 from ithaca.exports.rtl.hardware import Hardware, in_exact_edition, obstacles
 from ithaca.exports.rtl.memory_text import Masters
 from ithaca.exports.rtl.pe_text import pe_text
+from ithaca.exports.rtl.sizes import disagreements, register_files
 from ithaca.files import signals
 from ithaca.files.errors import InputError
 from ithaca.files.numbers import json_number, number
@@ -56,35 +57,25 @@ def memory_timing(chosen: ArrayConfiguration) -> MemoryTiming:
     return MemoryTiming(stated.latency, bandwidth=stated.bandwidth or floor(shared))
 
 
-def expected(
-    hardware: Hardware, memory: MemoryTiming = IDEAL, *, proven: bool = False
-) -> dict[str, Any]:
-    """Content of ``expected.json``: what the hardware must do, and what it costs by the model."""
+def expected(hardware: Hardware, memory: MemoryTiming, *, proven: bool) -> dict[str, Any]:
+    """What the hardware of a configuration must do, and what it costs by the model."""
     chosen = hardware.configuration
     closed = derive(chosen.nest, chosen.design.dataflow, chosen.design.permutation, Edition.CYCLE)
-    published = replace(chosen, data=chosen.data.published).metrics["latency"]
-    metrics = {
-        **chosen.metrics,
-        "latency": published,
-        "cycle": replace(chosen, design=closed).metrics["latency"],
-    }
-    names = {"exact": "latency", "cycle": "cycle", "dsp": "dsp", "bram18k": "bram18k"}
+    metrics = replace(chosen, design=closed).metrics
+    names = {"cycle": "latency", "dsp": "dsp", "bram18k": "bram18k"}
     return {
-        "schema": SCHEMA,
-        "rtl": {
-            "statement": str(chosen.nest),
-            "sizes": chosen.nest.settings,
-            "dtype": chosen.data.words,
-            "accumulator": hardware.sum_bits,
-            "design": chosen.design.name,
-            "machine": asdict(hardware.machine) | {"sums": hardware.machine.sums.value},
-            **{name: json_number(metrics[of]) for name, of in names.items()},
-            **simulated(hardware, memory),
-            "elements": elements(hardware),
-            "macs": hardware.simd * hardware.value(chosen.design.pe.count),
-            "proven": proven,
-            "vectors": chosen.nest.operations <= MOST_OPERATIONS,
-        },
+        "statement": str(chosen.nest),
+        "sizes": chosen.nest.settings,
+        "dtype": chosen.data.words,
+        "accumulator": hardware.sum_bits,
+        "design": chosen.design.name,
+        "machine": asdict(hardware.machine) | {"sums": hardware.machine.sums.value},
+        **{name: json_number(metrics[of]) for name, of in names.items()},
+        **simulated(hardware, memory),
+        "elements": elements(hardware),
+        "macs": hardware.simd * hardware.value(chosen.design.pe.count),
+        "proven": proven,
+        "vectors": chosen.nest.operations <= MOST_OPERATIONS,
     }
 
 
@@ -94,7 +85,7 @@ def elements(hardware: Hardware) -> int:
     return prod(span(subscript, sizes) for subscript in hardware.configuration.nest.output)
 
 
-def simulated(hardware: Hardware, memory: MemoryTiming = IDEAL) -> dict[str, Any]:
+def simulated(hardware: Hardware, memory: MemoryTiming) -> dict[str, Any]:
     """Cycles by `ithaca simulate`, and whether the array hangs; None where that cannot be said."""
     chosen = hardware.configuration
     design = SystolicDesign(chosen.nest, chosen.design, chosen.data, technology=chosen.technology)
@@ -110,76 +101,120 @@ def simulated(hardware: Hardware, memory: MemoryTiming = IDEAL) -> dict[str, Any
 
 def limit(stated: Mapping[str, Any]) -> int:
     """Cycles after which a bench says that the array hangs."""
-    return 2 * int(stated["simulated"] or 4 * stated["exact"]) + 1000
+    return 2 * int(stated["simulated"] or 4 * stated["cycle"]) + 1000
 
 
-def _written(
-    configuration: ArrayConfiguration, sum_bits: int | None, memory: str
-) -> Mapping[str, str]:
+def _as_built(configuration: ArrayConfiguration, sum_bits: int | None) -> Hardware:
+    """The hardware of a configuration, with sums of so many bits."""
     if sum_bits is not None:
         data = configuration.data.accumulating(sum_bits)
         configuration = replace(configuration, data=data)
     exact = in_exact_edition(configuration)
     assert exact is not None
-    hardware = Hardware(exact)
-    streams, timing = memory == STREAM, memory_timing(configuration)
-    document = expected(
-        hardware,
-        IDEAL if streams else timing,
-        proven=configuration.proven and configuration.edition == Edition.CYCLE.value,
-    )
-    stated, fixed = document["rtl"], library(memory)
-    bench = bench_text(hardware, limit(stated))
-    more = {}
-    if not streams:
-        stated["memory"] = {"latency": timing.latency, "bandwidth": timing.bandwidth}
-        masters = Masters(hardware)
-        bench = masters.bench_text(limit(stated), **stated["memory"])
-        stated |= masters.registers
-        more = {
-            "array_axi4.sv": masters.top_text,
-            "board/kernel.xml": masters.kernel_text,
-            "board/host.py": files("ithaca.exports.rtl").joinpath("host.py").read_text("utf-8"),
-        }
+    return Hardware(exact)
+
+
+def _written(
+    layers: Mapping[str, ArrayConfiguration], sum_bits: int | None, memory: str
+) -> Mapping[str, str]:
+    """The files of an array that runs layers, by their names, one after the other; one alone has
+    none."""
+    first, streams = next(iter(layers.values())), memory == STREAM
+    timing = IDEAL if streams else memory_timing(first)
+    runs = {name: _as_built(chosen, sum_bits) for name, chosen in layers.items()}
+    stated = {
+        name: expected(
+            runs[name],
+            timing,
+            proven=chosen.proven and chosen.edition == Edition.CYCLE.value,
+        )
+        for name, chosen in layers.items()
+    }
+    hardware, fixed = next(iter(runs.values())), library(memory)
+    if len(runs) > 1:
+        hardware = _shared(runs, stated)
+    files = {"array.sv": array_text(hardware), "array_pe.sv": pe_text(hardware), **fixed}
+    if streams:
+        files["bench.sv"] = bench_text(hardware, [limit(each) for each in stated.values()], [*runs])
+    else:
+        files |= _masters(hardware, stated[""], timing)
+    for name, own in runs.items():
+        if stated[name]["vectors"]:
+            files |= vectors(own, name, padding=streams)
+    if hardware.layers:
+        files |= register_files(hardware, [*runs])
+    document = {"layers": stated} if hardware.layers else {"rtl": stated[""]}
     return {
-        "array.sv": array_text(hardware),
-        "array_pe.sv": pe_text(hardware),
-        **more,
-        **fixed,
-        "bench.sv": bench,
-        **(vectors(hardware, padding=streams) if stated["vectors"] else {}),
+        **files,
         "simulate.sh": template("rtl/simulate.sh.txt"),
         "synthesize.ys": template("rtl/synthesize.ys.txt").format(
             library=" ".join(path for path in fixed if path.startswith("library/"))
         ),
         "synthesize.tcl": template("rtl/synthesize.tcl.txt"),
-        "expected.json": document_text(document),
+        "expected.json": document_text({"schema": SCHEMA, **document}),
         "README.md": _readme(hardware, stated) + ("" if streams else template("rtl/memory.md.txt")),
     }
 
 
-def _readme(hardware: Hardware, stated: Mapping[str, Any]) -> str:
-    chosen, places = hardware.configuration, hardware.places
-    machine = ", ".join(f"{name} {value}" for name, value in stated["machine"].items())
-    cycles = stated["simulated"] if not stated["hangs"] else None
+def _shared(runs: Mapping[str, Hardware], stated: Mapping[str, Mapping[str, Any]]) -> Hardware:
+    """One array that runs layers. Raises `InputError` if something keeps it from that."""
+    hanging = [f"{name} hangs, as simulated" for name in runs if stated[name]["hangs"]]
+    if reasons := [*disagreements(runs), *hanging]:
+        raise InputError("; ".join(reasons))
+    layers = tuple(runs.values())
+    return Hardware(layers[0].configuration, layers)
+
+
+def _masters(hardware: Hardware, stated: dict[str, Any], timing: MemoryTiming) -> Mapping[str, str]:
+    """What an array with AXI4 masters has besides; what is stated of it gets its registers."""
+    stated["memory"] = {"latency": timing.latency, "bandwidth": timing.bandwidth}
+    masters = Masters(hardware)
+    bench = masters.bench_text(limit(stated), **stated["memory"])
+    stated |= masters.registers
+    return {
+        "array_axi4.sv": masters.top_text,
+        "board/kernel.xml": masters.kernel_text,
+        "board/host.py": files("ithaca.exports.rtl").joinpath("host.py").read_text("utf-8"),
+        "bench.sv": bench,
+    }
+
+
+def _readme(hardware: Hardware, stated: Mapping[str, Mapping[str, Any]]) -> str:
+    chosen, every = hardware.configuration, [*stated.values()]
+    machine = ", ".join(f"{name} {value}" for name, value in every[0]["machine"].items())
+    cycles = ["it hangs" if own["hangs"] else number(own["simulated"]) for own in every]
+    rows = [
+        ("what", *(stated if hardware.layers else ["value"])),
+        ("---",) * (len(every) + 1),
+        ("cycles, simulated word by word", *cycles),
+        ("cycles, closed form", *(number(own["cycle"]) for own in every)),
+        ("DSP, model", *(number(own["dsp"]) for own in every)),
+        ("BRAM18K, model", *(number(own["bram18k"]) for own in every)),
+    ]
+    ports = [
+        (
+            f"`{group.tensor}`{name and f' of {name}'}",
+            f"{run.value(group.pack)} × {run.bits(group)} bits",
+            " × ".join(map(str, run.places.tensor_shape(run.places.access(group.tensor)))),
+            _order(run, group),
+        )
+        for name, run in zip(stated, hardware.runs, strict=True)
+        for group in (*run.reads, run.out)
+    ]
     return template("rtl/readme.md.txt").format(
         statement=chosen.nest,
         design=chosen.design.name,
         data=chosen.data.words,
         sums=hardware.sum_type,
         machine=machine,
-        cycles="it hangs" if stated["hangs"] else number(cycles),
-        closed=number(stated["cycle"]),
-        exact=number(stated["exact"]),
-        dsp=number(stated["dsp"]),
-        bram=number(stated["bram18k"]),
-        ports="\n".join(
-            f"| `{group.tensor}` | {hardware.value(group.pack)} × {hardware.bits(group)} bits | "
-            f"{' × '.join(map(str, places.tensor_shape(places.access(group.tensor))))} | "
-            f"{_order(hardware, group)} |"
-            for group in (*hardware.reads, hardware.out)
-        ),
+        figures=_table(rows),
+        ports=_table(ports),
+        layers=template("rtl/registers.md.txt") if hardware.layers else "",
     )
+
+
+def _table(rows: Iterable[Iterable[str]]) -> str:
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
 def _order(hardware: Hardware, group: IOGroup) -> str:
@@ -190,13 +225,21 @@ def _order(hardware: Hardware, group: IOGroup) -> str:
 
 def rtl_tool(sum_bits: int | None = None, memory: str = STREAM) -> Tool:
     """The exporter for sums of so many bits (default: the result's), and one of `MEMORIES`."""
+    written = partial(_written, sum_bits=sum_bits, memory=memory)
+
+    def shared(layers: Mapping[str, ArrayConfiguration]) -> Mapping[str, str]:
+        if memory != STREAM:
+            raise InputError(f"with --memory {memory} masters read the tensors of one layer")
+        return written(layers)
+
     return Tool(
         "RTL cannot be generated of",
         lambda nest: (),
         lambda chosen: tuple(obstacles(chosen)),
-        partial(_written, sum_bits=sum_bits, memory=memory),
+        lambda chosen: written({"": chosen}),
         "`ithaca build` on every folder",
         'ithaca build "$here/$folder" "$@"',
+        shared=shared,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -23,6 +23,18 @@ class Hardware:
 
     configuration: ArrayConfiguration
     """The configuration, as `in_exact_edition` states it."""
+    layers: tuple[Hardware, ...] = ()
+    """What it runs by sizes in registers: the configuration is that of one of them; none where it
+    runs the configuration alone."""
+
+    @property
+    def runs(self) -> tuple[Hardware, ...]:
+        """The hardware of each layer that it runs."""
+        return self.layers or (self,)
+
+    def most(self, size: Callable[[Hardware], int]) -> int:
+        """The largest of a size of its layers."""
+        return max(map(size, self.runs))
 
     @property
     def sum_bits(self) -> int:
@@ -92,6 +104,10 @@ class Hardware:
         """Bits of a pack."""
         return self.value(group.pack) * self.bits(group)
 
+    def packs(self, group: IOGroup) -> int:
+        """Packs of a buffer's tile."""
+        return self.value(group.size / group.pack)
+
     def again(self, group: IOGroup) -> int:
         """How often a buffer feeds a tile, or how many tiles it adds up."""
         pe, reads = self.configuration.design.pe, group.role is GroupRole.READ
@@ -125,8 +141,17 @@ class Hardware:
     @property
     def held(self) -> int:
         """Accumulators of each sum that a PE gives at a time."""
-        (tiles, _), (blocks, stride), (visits, _), (hidden, _) = self.trips.axes
-        return 1 if tiles * visits == 1 else blocks * hidden if stride else hidden
+        return self.most(_held)
+
+    @property
+    def apart(self) -> int:
+        """Turns of a PE from one that needs an accumulator to the next."""
+        return min(each.trips.axes[-1][0] for each in self.runs)
+
+
+def _held(hardware: Hardware) -> int:
+    (tiles, _), (blocks, stride), (visits, _), (hidden, _) = hardware.trips.axes
+    return 1 if tiles * visits == 1 else blocks * hidden if stride else hidden
 
 
 def obstacles(configuration: ArrayConfiguration) -> Iterator[str]:

@@ -9,9 +9,9 @@ from math import prod
 from typing import Any
 
 from ithaca.exports.configuration import template
-from ithaca.exports.rtl.array_text import nest_parameters, sized
 from ithaca.exports.rtl.boxes import box, split
 from ithaca.exports.rtl.hardware import Hardware
+from ithaca.exports.rtl.sizes import nest_parameters, sized
 from ithaca.formulations.systolic.addresses import AddressNest, row_weights
 from ithaca.formulations.systolic.systolic_array import GroupRole, IOGroup
 

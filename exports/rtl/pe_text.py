@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from ithaca.exports.configuration import template
-from ithaca.exports.rtl.array_text import channel_ports, nest_parameters
+from ithaca.exports.rtl.array_text import channel_ports
 from ithaca.exports.rtl.hardware import Hardware
+from ithaca.exports.rtl.sizes import BITS, module_sizes
 
 
 def pe_text(hardware: Hardware) -> str:
@@ -36,7 +37,9 @@ def pe_text(hardware: Hardware) -> str:
         needs.append(f"(!takes || {name}_before_valid)")
     ports += channel_ports(f"{name}_", bits, reads=False)
     needs.append(f"(!gives || {name}_room)")
-    held = hardware.held
+    held, sizes = hardware.held, module_sizes(hardware)["PE"]
+    if hardware.layers:
+        ports = [f"    input  wire [{BITS * len(sizes.rows) - 1}:0] sizes", *ports]
     return template("rtl/array_pe.sv.txt").format(
         statement=chosen.nest,
         design=chosen.design.name,
@@ -45,7 +48,8 @@ def pe_text(hardware: Hardware) -> str:
         needs=" && ".join(needs),
         ready="\n".join(f"    assign {group.name}_ready = turn;" for group in hardware.reads),
         fifos="".join(fifos),
-        nest=nest_parameters(hardware.trips),
+        nest=sizes.parameters,
+        sizes="sizes" if hardware.layers else "'0",
         place=max((held - 1).bit_length(), 1),
         last_bit=max((held - 1).bit_length(), 1) - 1,
         last_sum=bits - 1,
@@ -58,7 +62,7 @@ def pe_text(hardware: Hardware) -> str:
         outputs=hardware.outputs,
         bits=chosen.data.bits,
         exponent=hardware.exponent,
-        apart=hardware.trips.axes[-1][0],
+        apart=hardware.apart,
         later=int(hardware.later),
         sum_bits=hardware.sum_bits,
         held=held,

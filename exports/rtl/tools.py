@@ -86,22 +86,27 @@ class Bench:
     folder: Path
     """Where its vectors are."""
 
-    def run(
+    def run(self, **options: Any) -> Run:
+        """Run an array of one layer, with the options of `run_layers`."""
+        (run,) = self.run_layers(**options)
+        return run
+
+    def run_layers(
         self,
         *,
         stalls: int = 0,
         runs: int = 0,
         vcd: Path | None = None,
         memory: Mapping[str, int] = MappingProxyType({}),
-    ) -> Run:
-        """Run it.
+    ) -> tuple[Run, ...]:
+        """Run it, layer after layer.
 
         Parameters
         ----------
         stalls : int, optional
             Seed of random stalls at every port; 0: none.
         runs : int, optional
-            Runs that follow each other without a reset; 0: as the bench does.
+            Runs of each layer that follow each other without a reset; 0: as the bench does.
         vcd : Path, optional
             Waveform to write, if it was compiled for that.
         memory : mapping of str to int, optional
@@ -109,19 +114,21 @@ class Bench:
 
         Returns
         -------
-        Run
-            Cycles, and elements that are right.
+        tuple of Run
+            Cycles, and elements that are right: of each layer up to one that hangs.
         """
         words = {**memory, "stalls": stalls, **({"runs": runs} if runs else {})}
         options = [f"+{name}={value}" for name, value in words.items()]
         options += [f"+vcd={vcd.resolve()}"] if vcd is not None else []
         text = _run([*self.command, *options], self.folder)
-        found = _SAID.search(text)
-        if found is None:
-            raise InputError(f"{self.folder}: its bench says nothing of cycles ({_first(text)})")
-        cycles, right, wrong = (int(group) for group in found.groups()[1:])
         rules = tuple(re.findall(r"ithaca: rule: (.+)", text))
-        return Run(self.simulator, cycles, found[1] != "cycles", right, wrong, rules)
+        layers = tuple(
+            Run(self.simulator, int(cycles), how != "cycles", int(right), int(wrong), rules)
+            for how, cycles, right, wrong in _SAID.findall(text)
+        )
+        if not layers:
+            raise InputError(f"{self.folder}: its bench says nothing of cycles ({_first(text)})")
+        return layers
 
 
 @contextmanager

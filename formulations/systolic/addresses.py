@@ -51,13 +51,7 @@ class AddressNest:
     @property
     def merged(self) -> AddressNest:
         """The same with as few loops as can be: none of one turn, none that continues another."""
-        axes: list[tuple[int, int]] = []
-        for turns, stride in self.axes:
-            if turns > 1 and axes and axes[-1][1] == turns * stride:
-                axes[-1] = axes[-1][0] * turns, stride
-            elif turns > 1:
-                axes.append((turns, stride))
-        return AddressNest(tuple(axes), self.base)
+        return merged_alike([self])[0]
 
     @property
     def steps(self) -> tuple[int, ...]:
@@ -75,6 +69,32 @@ class AddressNest:
         return AddressNest(
             tuple((n, stride // words) for n, stride in self.axes), self.base // words
         )
+
+
+def merged_alike(nests: Sequence[AddressNest]) -> list[AddressNest]:
+    """Nests of equally many loops with as few as can be, the same in all: none of one turn in all,
+    none that continues another in all."""
+    columns: list[list[tuple[int, int]]] = []
+    axes = [[(turns, stride * (turns > 1)) for turns, stride in nest.axes] for nest in nests]
+    for column in zip(*axes, strict=True):
+        if columns and None not in (
+            joined := [_joined(*axes) for axes in zip(columns[-1], column, strict=True)]
+        ):
+            columns[-1] = [axis for axis in joined if axis is not None]
+        else:
+            columns.append(list(column))
+    kept = [column for column in columns if any(turns > 1 for turns, _ in column)]
+    return [
+        AddressNest(tuple(column[at] for column in kept), nest.base)
+        for at, nest in enumerate(nests)
+    ]
+
+
+def _joined(outer: tuple[int, int], inner: tuple[int, int]) -> tuple[int, int] | None:
+    """One loop instead of two; None where the inner one does not continue the outer one."""
+    if inner[0] == 1 or outer[0] == 1:
+        return outer if inner[0] == 1 else inner
+    return (outer[0] * inner[0], inner[1]) if outer[1] == inner[0] * inner[1] else None
 
 
 def span(subscript: Affine, extents: Mapping[str, int]) -> int:

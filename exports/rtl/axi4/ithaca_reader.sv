@@ -171,7 +171,7 @@ module ithaca_reader #(
     ithaca_walk #(
         .AXES(AXES), .COUNTS(COUNTS), .STEP(FIELDS), .STEPS(STEPS), .FIRST(FIRST), .BITS(FIELDS)
     ) walk (
-        .clk(clk), .rst(rst), .step(walking && want_room), .place(at), .first(unused_first),
+        .clk(clk), .rst(rst), .sizes('0), .step(walking && want_room), .place(at), .first(unused_first),
         .last(last)
     );
     assign ends_box = (last & IN_BOX) == IN_BOX;

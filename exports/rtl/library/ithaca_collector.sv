@@ -19,10 +19,12 @@ module ithaca_collector #(
     parameter RAM = "auto",
     parameter integer HOP = 2,
     parameter integer DEPTH = 2,
-    parameter integer DIRECT = 0             // 1: words leave without a channel, at DRAM
+    parameter integer DIRECT = 0,            // 1: words leave without a channel, at DRAM
+    parameter integer RUN_TIME = 0           // 1: by sizes, what is stated is the most
 ) (
     input  wire                 clk,
     input  wire                 rst,
+    input  wire [32*(2*AXES+3)-1:0] sizes,   // of the layer: again, packs, those of the order
     input  wire                 in_valid,
     output wire                 in_ready,
     input  wire [WORD*BITS-1:0] in_data,
@@ -37,6 +39,13 @@ module ithaca_collector #(
     localparam integer PARTS = PACK / WORD;
     localparam integer PART = $clog2(PARTS);
     localparam integer WIDTH = $clog2((BEHIND + 1) * PACKS) + 1;
+    wire [31:0] packs = RUN_TIME != 0 ? sizes[32*(2*AXES+1)+:32] : PACKS;
+    wire [WIDTH-1:0] times;
+    wire [WIDTH-1:0] every = RUN_TIME != 0 ? times : WIDTH'((BEHIND + 1) * PACKS);
+    ithaca_times #(.BITS(WIDTH), .BY(RUN_TIME != 0 ? BEHIND + 1 : 0)) multiple (
+        .in(packs), .out(times)
+    );
+    wire unused_sizes = &{1'b0, sizes, packs};
 
     reg taken, sending, bank;                // bank: the one that takes
     wire swap = taken && !sending;
@@ -49,12 +58,13 @@ module ithaca_collector #(
     wire [AXES-1:0] unused_first, last;
     assign take_ends = &last;
     ithaca_walk #(
-        .AXES(AXES), .COUNTS(COUNTS), .STEPS(STEPS), .FIRST(FIRST), .BITS(PLACE + PART)
+        .AXES(AXES), .COUNTS(COUNTS), .STEPS(STEPS), .FIRST(FIRST), .BITS(PLACE + PART),
+        .RUN_TIME(RUN_TIME)
     ) walk (
-        .clk(clk), .rst(rst), .step(take), .place(place), .first(unused_first), .last(last)
+        .clk(clk), .rst(rst), .sizes(sizes[0+:32*(2*AXES+1)]), .step(take), .place(place), .first(unused_first), .last(last)
     );
-    ithaca_walk #(.COUNTS(AGAIN), .STEPS(0)) rounds (
-        .clk(clk), .rst(rst), .step(take && take_ends), .place(unused), .first(unused_round),
+    ithaca_walk #(.COUNTS(AGAIN), .STEPS(0), .RUN_TIME(RUN_TIME)) rounds (
+        .clk(clk), .rst(rst), .sizes({64'd0, sizes[64*(AXES+1)+:32]}), .step(take && take_ends), .place(unused), .first(unused_round),
         .last(rounds_end)
     );
     reg adding, begins, fresh;               // begins: the first tile, which replaces what is there
@@ -77,12 +87,12 @@ module ithaca_collector #(
 
     // send
     reg [WIDTH-1:0] turn;                    // packs sent
-    wire own = BEHIND == 0 || turn < WIDTH'(PACKS);
+    wire own = BEHIND == 0 || turn < WIDTH'(packs);
     wire there = sending && (own || next_valid);
     wire room;
     assign next_ready = sending && !own && room;
     wire send = there && room;
-    wire send_ends = send && turn == WIDTH'((BEHIND + 1) * PACKS - 1);
+    wire send_ends = send && turn == every - WIDTH'(1);
     wire [WIDTH-1:0] following = turn + 1'b1;
     always @(posedge clk)
         if (rst) begin

@@ -15,10 +15,12 @@ module ithaca_drain #(
     parameter integer FIRST = 0,
     parameter RAM = "auto",
     parameter integer HOP = 2,
-    parameter integer DEPTH = 2
+    parameter integer DEPTH = 2,
+    parameter integer RUN_TIME = 0           // 1: by sizes, what is stated is the most
 ) (
     input  wire                 clk,
     input  wire                 rst,
+    input  wire [32*(2*AXES+2)-1:0] sizes,   // of the layer: packs, those of the order
     input  wire                 in_valid,
     output wire                 in_ready,
     input  wire [WORD*BITS-1:0] in_data,
@@ -33,10 +35,17 @@ module ithaca_drain #(
     localparam integer PARTS = PACK / WORD;
     localparam integer PART = $clog2(PARTS);
     localparam integer WIDTH = $clog2((BEHIND + 1) * PACKS) + 1;
+    wire [31:0] packs = RUN_TIME != 0 ? sizes[32*(2*AXES+1)+:32] : PACKS;
+    wire [WIDTH-1:0] times;
+    wire [WIDTH-1:0] every = RUN_TIME != 0 ? times : WIDTH'((BEHIND + 1) * PACKS);
+    ithaca_times #(.BITS(WIDTH), .BY(RUN_TIME != 0 ? BEHIND + 1 : 0)) multiple (
+        .in(packs), .out(times)
+    );
+    wire unused_sizes = &{1'b0, sizes, packs};
 
     reg sending;
     reg [WIDTH-1:0] turn;                    // packs sent
-    wire own = BEHIND == 0 || turn < WIDTH'(PACKS);
+    wire own = BEHIND == 0 || turn < WIDTH'(packs);
     wire room, take_ends;
 
     assign in_ready = !sending;
@@ -45,9 +54,10 @@ module ithaca_drain #(
     wire [AXES-1:0] unused_first, last;
     assign take_ends = &last;
     ithaca_walk #(
-        .AXES(AXES), .COUNTS(COUNTS), .STEPS(STEPS), .FIRST(FIRST), .BITS(PLACE + PART)
+        .AXES(AXES), .COUNTS(COUNTS), .STEPS(STEPS), .FIRST(FIRST), .BITS(PLACE + PART),
+        .RUN_TIME(RUN_TIME)
     ) walk (
-        .clk(clk), .rst(rst), .step(take), .place(place), .first(unused_first), .last(last)
+        .clk(clk), .rst(rst), .sizes(sizes[0+:32*(2*AXES+1)]), .step(take), .place(place), .first(unused_first), .last(last)
     );
     wire [PARTS-1:0] parts;
     generate
@@ -65,7 +75,7 @@ module ithaca_drain #(
             sending <= 1'b0;
             turn <= {WIDTH{1'b0}};
         end else if (take && take_ends) sending <= 1'b1;
-        else if (send && turn == WIDTH'((BEHIND + 1) * PACKS - 1)) begin
+        else if (send && turn == every - WIDTH'(1)) begin
             sending <= 1'b0;
             turn <= {WIDTH{1'b0}};
         end else if (send) turn <= turn + 1'b1;

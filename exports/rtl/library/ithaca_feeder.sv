@@ -17,10 +17,12 @@ module ithaca_feeder #(
     parameter integer FIRST = 0,
     parameter RAM = "auto",
     parameter integer HOP = 2,
-    parameter integer DEPTH = 2
+    parameter integer DEPTH = 2,
+    parameter integer RUN_TIME = 0           // 1: by sizes, what is stated is the most
 ) (
     input  wire                 clk,
     input  wire                 rst,
+    input  wire [32*(2*AXES+3)-1:0] sizes,   // of the layer: again, packs, those of the order
     input  wire                 in_valid,
     output wire                 in_ready,
     input  wire [PACK*BITS-1:0] in_data,
@@ -34,7 +36,13 @@ module ithaca_feeder #(
     localparam integer PLACE = PACKS > 1 ? $clog2(PACKS) : 1;
     localparam integer PARTS = PACK / WORD;
     localparam integer PART = $clog2(PARTS);
-    localparam [PLACE-1:0] LAST = PLACE'(PACKS - 1);
+    localparam integer WIDTH = $clog2(BEHIND * PACKS + 1) > 0 ? $clog2(BEHIND * PACKS + 1) : 1;
+    wire [31:0] packs = RUN_TIME != 0 ? sizes[32*(2*AXES+1)+:32] : PACKS;
+    wire [PLACE-1:0] final_pack = PLACE'(packs - 32'd1);
+    wire [WIDTH-1:0] times;
+    wire [WIDTH-1:0] others = RUN_TIME != 0 ? times : WIDTH'(BEHIND * PACKS);
+    ithaca_times #(.BITS(WIDTH), .BY(RUN_TIME != 0 ? BEHIND : 0)) multiple (.in(packs), .out(times));
+    wire unused_sizes = &{1'b0, sizes, others};
 
     reg begun, filled, feeding, bank;        // bank: the one that is filled
     wire swap = filled && !feeding;
@@ -43,7 +51,7 @@ module ithaca_feeder #(
     wire take = in_valid && in_ready;
     wire passing;
     reg [PLACE-1:0] fill;
-    wire fill_ends = take && !passing && fill == LAST;
+    wire fill_ends = take && !passing && fill == final_pack;
     wire pass_ends;
     always @(posedge clk) begin
         begun <= !rst;
@@ -65,7 +73,6 @@ module ithaca_feeder #(
             assign next_data = {PACK * BITS{1'b0}};
             wire unused_ready = next_ready;
         end else begin : chain
-            localparam integer WIDTH = $clog2(BEHIND * PACKS + 1);
             wire room;
             reg [WIDTH-1:0] left;
             assign passing = left != {WIDTH{1'b0}};
@@ -73,7 +80,7 @@ module ithaca_feeder #(
             assign in_ready = begun && !filled && (!passing || room);
             always @(posedge clk)
                 if (rst) left <= {WIDTH{1'b0}};
-                else if (fill_ends) left <= WIDTH'(BEHIND * PACKS);
+                else if (fill_ends) left <= others;
                 else if (take && passing) left <= left - 1'b1;
             ithaca_fifo #(.BITS(PACK * BITS), .DEPTH(DEPTH), .STAGES(HOP - 1)) behind (
                 .clk(clk), .rst(rst),
@@ -90,13 +97,14 @@ module ithaca_feeder #(
     wire [AXES-1:0] unused_first, last;
     assign feed_ends = &last;
     ithaca_walk #(
-        .AXES(AXES), .COUNTS(COUNTS), .STEPS(STEPS), .FIRST(FIRST), .BITS(PLACE + PART)
+        .AXES(AXES), .COUNTS(COUNTS), .STEPS(STEPS), .FIRST(FIRST), .BITS(PLACE + PART),
+        .RUN_TIME(RUN_TIME)
     ) walk (
-        .clk(clk), .rst(rst), .step(feed), .place(place), .first(unused_first), .last(last)
+        .clk(clk), .rst(rst), .sizes(sizes[0+:32*(2*AXES+1)]), .step(feed), .place(place), .first(unused_first), .last(last)
     );
     wire rounds_end, unused, unused_round;
-    ithaca_walk #(.COUNTS(AGAIN), .STEPS(0)) rounds (
-        .clk(clk), .rst(rst), .step(feed && feed_ends), .place(unused), .first(unused_round),
+    ithaca_walk #(.COUNTS(AGAIN), .STEPS(0), .RUN_TIME(RUN_TIME)) rounds (
+        .clk(clk), .rst(rst), .sizes({64'd0, sizes[64*(AXES+1)+:32]}), .step(feed && feed_ends), .place(unused), .first(unused_round),
         .last(rounds_end)
     );
     always @(posedge clk)

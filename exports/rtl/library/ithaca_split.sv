@@ -4,13 +4,16 @@
 // A module without a buffer on the way to the PEs: hands its own words on, then passes the others.
 module ithaca_split #(
     parameter integer BITS = 8,
-    parameter integer OWN = 1,               // words
-    parameter integer OTHERS = 0,
+    parameter integer PACKS = 1,             // words of a buffer
+    parameter integer OWN = 1,               // buffers in its chain
+    parameter integer BEHIND = 0,            // modules behind
     parameter integer HOP = 2,
-    parameter integer DEPTH = 2
+    parameter integer DEPTH = 2,
+    parameter integer RUN_TIME = 0           // 1: by sizes, what is stated is the most
 ) (
     input  wire            clk,
     input  wire            rst,
+    input  wire [31:0]     sizes,            // of the layer: packs
     input  wire            in_valid,
     output wire            in_ready,
     input  wire [BITS-1:0] in_data,
@@ -21,14 +24,22 @@ module ithaca_split #(
     input  wire            next_ready,
     output wire [BITS-1:0] next_data
 );
-    localparam integer WIDTH = $clog2(OWN + OTHERS) + 1;
+    localparam integer WIDTH = $clog2(OWN * (BEHIND + 1) * PACKS) + 1;
+    wire [WIDTH-1:0] times, all_times;
+    wire [WIDTH-1:0] own_words = RUN_TIME != 0 ? times : WIDTH'(OWN * PACKS);
+    wire [WIDTH-1:0] every = RUN_TIME != 0 ? all_times : WIDTH'(OWN * (BEHIND + 1) * PACKS);
+    ithaca_times #(.BITS(WIDTH), .BY(RUN_TIME != 0 ? OWN : 0)) multiple (.in(sizes), .out(times));
+    ithaca_times #(.BITS(WIDTH), .BY(RUN_TIME != 0 ? OWN * (BEHIND + 1) : 0)) whole (
+        .in(sizes), .out(all_times)
+    );
+    wire unused_sizes = &{1'b0, own_words};
     reg [WIDTH-1:0] turn;
-    wire own = OTHERS == 0 || turn < WIDTH'(OWN);
+    wire own = BEHIND == 0 || turn < own_words;
     wire out_room, next_room;
     assign in_ready = own ? out_room : next_room;
     wire take = in_valid && in_ready;
     always @(posedge clk)
-        if (rst || (take && turn == WIDTH'(OWN + OTHERS - 1))) turn <= {WIDTH{1'b0}};
+        if (rst || (take && turn == every - WIDTH'(1))) turn <= {WIDTH{1'b0}};
         else if (take) turn <= turn + 1'b1;
 
     ithaca_fifo #(.BITS(BITS), .DEPTH(DEPTH), .STAGES(HOP - 1)) out (
@@ -37,7 +48,7 @@ module ithaca_split #(
         .out_valid(out_valid), .out_ready(out_ready), .out_data(out_data)
     );
     generate
-        if (OTHERS == 0) begin : end_of_chain
+        if (BEHIND == 0) begin : end_of_chain
             assign next_room = 1'b0;
             assign next_valid = 1'b0;
             assign next_data = {BITS{1'b0}};

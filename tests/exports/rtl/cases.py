@@ -79,17 +79,29 @@ def random_case(
 
 
 def configuration(
-    name: str, dataflow: str, seed: int, data: str = "int8", machine: Machine = MACHINE
+    name: str,
+    dataflow: str,
+    seed: int,
+    data: str = "int8",
+    machine: Machine = MACHINE,
+    *,
+    least: int = 13,
+    growth: int = 2,
+    lanes: int = 4,
+    inside: int = 2,
 ) -> tuple[ArrayConfiguration, int]:
-    """A configuration of 4 lanes in each space loop, of extents that tiles do not divide."""
+    """A configuration of so many lanes in each space loop, with so many iterations inside of each,
+    of extents that tiles do not divide: the least, and from loop to loop larger ones."""
     nest = workload(name)
-    nest = nest.with_sizes({loop: 13 + 2 * number for number, loop in enumerate(nest.loops)})
+    nest = nest.with_sizes(
+        {loop: least + growth * number for number, loop in enumerate(nest.loops)}
+    )
     array = derive(nest, tuple(dataflow), nest.output.tensor)
     parts, inner = {}, {}
     for loop in nest.band:
         simd, space = loop == nest.simd, loop in dataflow
-        inner[loop] = 4 if simd else 1 if loop in array.sequential else 2
-        parts[loop] = inner[loop] * (4 if space else 2)
+        inner[loop] = 4 if simd else 1 if loop in array.sequential else inside
+        parts[loop] = inner[loop] * (lanes if space else 2)
     hiding = {loop: inner[loop] for loop in array.latency_hiding_loops}
     bare = Tiling(parts, hiding, inner[nest.simd], {})
     values = {extent(x).name: Fraction(n) for x, n in nest.extents} | bare.factors(
@@ -102,6 +114,24 @@ def configuration(
     tiling = replace(bare, pack=packs)
     technology = Technology(machine=machine)
     return ArrayConfiguration(nest, array, data_type(data), tiling, technology), 32
+
+
+def layers_of(
+    name: str, dataflow: str, data: str = "int8", machine: Machine = MACHINE
+) -> dict[str, ArrayConfiguration]:
+    """Layers of a kernel on 2 lanes in each space loop, of other extents, tiles and buffers."""
+    sizes = {"first": (5, 2), "second": (3, 4), "third": (7, 6)}
+    layers = {
+        layer: configuration(
+            name, dataflow, 1, data, machine, least=least, growth=0, lanes=2, inside=inside
+        )[0]
+        for layer, (least, inside) in sizes.items()
+    }
+    packs = [layer.tiling.pack for layer in layers.values()]
+    pack = {group: gcd(*(each[group] for each in packs)) for group in packs[0]}
+    return {
+        layer: replace(own, tiling=replace(own.tiling, pack=pack)) for layer, own in layers.items()
+    }
 
 
 def write_case(folder: Path, case: tuple[ArrayConfiguration, int]) -> Mapping[str, str]:
