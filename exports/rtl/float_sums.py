@@ -71,13 +71,13 @@ def float_patterns(hardware: Hardware, tensors: Mapping[str, Floats]) -> dict[st
         if levels:
             turns = np.ndindex(*(count for _, count, _ in levels[0]))
             return reduce(add, (added(levels[1:], turn + each) for each in turns), zero)
-        found: Floats = reduce(lambda a, b: rounded(a * b, sums), (view[turn] for view in factors))
-        while (width := found.shape[-1]) > 1:
-            found = np.append(found, np.zeros((*found.shape[:-1], width % 2), np.float32), -1)
-            found = add(found[..., ::2], found[..., 1::2])
-        return found.squeeze(-1)
+        terms: Floats = reduce(lambda a, b: rounded(a * b, sums), (view[turn] for view in factors))
+        while (width := terms.shape[-1]) > 1:
+            terms = np.append(terms, np.zeros((*terms.shape[:-1], width % 2), np.float32), -1)
+            terms = add(terms[..., ::2], terms[..., 1::2])
+        return terms.squeeze(-1)
 
-    written = np.zeros(places.tensor_shape(output), np.float32)
-    loop_view(written, output, places.padded, outputs)[...] = added(levels, ())
+    stored = np.zeros(places.tensor_shape(output), np.float32)
+    loop_view(stored, output, places.padded, outputs)[...] = added(levels, ())
     patterns = {tensor: bit_patterns(each, words) for tensor, each in numbers.items()}
-    return {**patterns, output.tensor: bit_patterns(written, sums)}
+    return {**patterns, output.tensor: bit_patterns(stored, sums)}
