@@ -49,7 +49,7 @@ def pe_text(hardware: Hardware) -> str:
         ready="\n".join(f"    assign {group.name}_ready = turn;" for group in hardware.reads),
         fifos="".join(fifos),
         nest=sizes.parameters,
-        sizes="sizes" if hardware.layers else "'0",
+        sizes="sizes" if hardware.layers else sizes.port(),
         place=max((held - 1).bit_length(), 1),
         last_bit=max((held - 1).bit_length(), 1) - 1,
         last_sum=bits - 1,

@@ -50,10 +50,10 @@ class ModuleSizes:
 
     def port(self, name: str = "") -> str:
         """What is connected to a module's port for sizes: all of them, or that of a name."""
-        if len(self.nests) == 1:
-            return "'0"
         rows = [row for row, _ in self.rows]
         at, count = (rows.index(name), 1) if name else (0, len(rows))
+        if len(self.nests) == 1:
+            return sized(0, BITS * count)
         return f"sizes[{BITS}*{self.first + at}+:{BITS}*{count}]"
 
 

@@ -171,8 +171,8 @@ module ithaca_reader #(
     ithaca_walk #(
         .AXES(AXES), .COUNTS(COUNTS), .STEP(FIELDS), .STEPS(STEPS), .FIRST(FIRST), .BITS(FIELDS)
     ) walk (
-        .clk(clk), .rst(rst), .sizes('0), .step(walking && want_room), .place(at), .first(unused_first),
-        .last(last)
+        .clk(clk), .rst(rst), .sizes({32*(2*AXES+1){1'b0}}), .step(walking && want_room), .place(at),
+        .first(unused_first), .last(last)
     );
     assign ends_box = (last & IN_BOX) == IN_BOX;
     always @(posedge clk)

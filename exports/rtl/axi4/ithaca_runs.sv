@@ -32,7 +32,8 @@ module ithaca_runs #(
     ithaca_walk #(
         .AXES(AXES), .COUNTS(COUNTS), .STEP(BITS), .STEPS(STEPS), .FIRST(FIRST), .BITS(BITS)
     ) walk (
-        .clk(clk), .rst(rst), .sizes('0), .step(step), .place(at), .first(unused_first), .last(last)
+        .clk(clk), .rst(rst), .sizes({32*(2*AXES+1){1'b0}}), .step(step), .place(at),
+        .first(unused_first), .last(last)
     );
     always @(posedge clk)
         if (rst) valid <= 1'b0;

@@ -37,7 +37,7 @@ module ithaca_sink #(
     ithaca_walk #(
         .AXES(AXES), .COUNTS(COUNTS), .STEPS(STEPS), .FIRST(FIRST), .BITS(32)
     ) walk (
-        .clk(clk), .rst(rst), .sizes('0), .step(take), .place(place), .first(unused), .last(last)
+        .clk(clk), .rst(rst), .sizes({32*(2*AXES+1){1'b0}}), .step(take), .place(place), .first(unused), .last(last)
     );
     reg [31:0] left;
     assign ends = take && &last && left == 1;

@@ -34,7 +34,7 @@ module array #(
             .AXES(6), .COUNTS({32'd2, 32'd2, 32'd19, 32'd21, 32'd2, 32'd2}), .STEPS({-32'd957, -32'd950, -32'd42, -32'd48, 32'd46, 32'd2}), .FIRST(0),
             .BEHIND(LANES_r - 1 - lane_r), .AGAIN(1), .HOP(2), .DEPTH(2), .RAM(RAM_STYLE)
         ) cin_IO_L1_in (
-            .clk(clk), .rst(rst), .sizes('0),
+            .clk(clk), .rst(rst), .sizes(480'd0),
             .in_valid(cin_IO_L1_in_chain_valid[lane_r]),
             .in_ready(cin_IO_L1_in_chain_ready[lane_r]),
             .in_data(cin_IO_L1_in_chain_data[lane_r]),
@@ -67,7 +67,7 @@ module array #(
         .AXES(4), .COUNTS({32'd2, 32'd2, 32'd399, 32'd4}), .STEPS({-32'd795, -32'd796, 32'd2, 32'd0}), .FIRST(0),
         .BEHIND(0), .AGAIN(1), .HOP(2), .DEPTH(2), .RAM(RAM_STYLE)
     ) w_IO_L2_in (
-        .clk(clk), .rst(rst), .sizes('0),
+        .clk(clk), .rst(rst), .sizes(352'd0),
         .in_valid(w_IO_L2_in_chain_valid[0]), .in_ready(w_IO_L2_in_chain_ready[0]),
         .in_data(w_IO_L2_in_chain_data[0]), .next_valid(w_IO_L2_in_chain_valid[1]),
         .next_ready(w_IO_L2_in_chain_ready[1]), .next_data(w_IO_L2_in_chain_data[1]),
@@ -90,7 +90,7 @@ module array #(
             .AXES(4), .COUNTS({32'd2, 32'd2, 32'd2, 32'd2}), .STEPS({-32'd13, -32'd6, 32'd6, 32'd2}), .FIRST(0),
             .BEHIND(LANES_r - 1 - lane_r), .HOP(2), .DEPTH(2), .RAM(RAM_STYLE)
         ) cout_drain_IO_L1_out (
-            .clk(clk), .rst(rst), .sizes('0),
+            .clk(clk), .rst(rst), .sizes(320'd0),
             .in_valid(cout_drain_PE_valid[lane_r]), .in_ready(cout_drain_PE_ready[lane_r]),
             .in_data(cout_drain_PE_data[lane_r]),
             .next_valid(cout_drain_IO_L1_out_chain_valid[lane_r + 1]),

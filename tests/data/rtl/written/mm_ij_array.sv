@@ -37,7 +37,7 @@ module array #(
             .AXES(3), .COUNTS({32'd2, 32'd2, 32'd2}), .STEPS({-32'd1, 32'd2, 32'd0}), .FIRST(0),
             .BEHIND(LANES_i - 1 - lane_i), .AGAIN(1), .HOP(2), .DEPTH(2), .RAM(RAM_STYLE)
         ) A_IO_L2_in (
-            .clk(clk), .rst(rst), .sizes('0),
+            .clk(clk), .rst(rst), .sizes(288'd0),
             .in_valid(A_IO_L2_in_chain_valid[lane_i]),
             .in_ready(A_IO_L2_in_chain_ready[lane_i]), .in_data(A_IO_L2_in_chain_data[lane_i]),
             .next_valid(A_IO_L2_in_chain_valid[lane_i + 1]),
@@ -70,7 +70,7 @@ module array #(
             .AXES(3), .COUNTS({32'd2, 32'd2, 32'd2}), .STEPS({-32'd1, -32'd2, 32'd2}), .FIRST(0),
             .BEHIND(LANES_j - 1 - lane_j), .AGAIN(1), .HOP(2), .DEPTH(2), .RAM(RAM_STYLE)
         ) B_IO_L2_in (
-            .clk(clk), .rst(rst), .sizes('0),
+            .clk(clk), .rst(rst), .sizes(288'd0),
             .in_valid(B_IO_L2_in_chain_valid[lane_j]),
             .in_ready(B_IO_L2_in_chain_ready[lane_j]), .in_data(B_IO_L2_in_chain_data[lane_j]),
             .next_valid(B_IO_L2_in_chain_valid[lane_j + 1]),
@@ -102,7 +102,7 @@ module array #(
                 .AXES(1), .COUNTS({32'd4}), .STEPS({32'd1}), .FIRST(0),
                 .BEHIND(LANES_i - 1 - lane_i), .HOP(2), .DEPTH(2), .RAM(RAM_STYLE)
             ) C_drain_IO_L1_out (
-                .clk(clk), .rst(rst), .sizes('0),
+                .clk(clk), .rst(rst), .sizes(128'd0),
                 .in_valid(C_drain_PE_valid[lane_i][lane_j]),
                 .in_ready(C_drain_PE_ready[lane_i][lane_j]),
                 .in_data(C_drain_PE_data[lane_i][lane_j]),
@@ -124,7 +124,7 @@ module array #(
         ithaca_merge #(
             .BITS(64), .PACKS(2), .OWN(LANES_i), .BEHIND(LANES_j - 1 - lane_j), .HOP(2), .DEPTH(2)
         ) C_drain_IO_L2_out (
-            .clk(clk), .rst(rst), .sizes('0),
+            .clk(clk), .rst(rst), .sizes(32'd0),
             .in_valid(C_drain_IO_L1_out_chain_valid[lane_j][0]),
             .in_ready(C_drain_IO_L1_out_chain_ready[lane_j][0]),
             .in_data(C_drain_IO_L1_out_chain_data[lane_j][0]),

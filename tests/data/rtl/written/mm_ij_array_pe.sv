@@ -72,7 +72,7 @@ module array_pe #(
         .AXES(4), .COUNTS({32'd3, 32'd1, 32'd2, 32'd4}), .STEPS({-32'd3, 32'd1, -32'd3, 32'd1}), .FIRST(0),
         .BITS(2)
     ) walk (
-        .clk(clk), .rst(rst), .sizes('0), .step(turn), .place(place), .first(first), .last(last)
+        .clk(clk), .rst(rst), .sizes(288'd0), .step(turn), .place(place), .first(first), .last(last)
     );
     assign gives = last[TILE] && last[VISIT];
     assign takes = 1'b0;

@@ -40,7 +40,7 @@ module array #(
                 .AXES(4), .COUNTS({32'd2, 32'd2, 32'd2, 32'd2}), .STEPS({-32'd3, -32'd1, 32'd2, 32'd0}), .FIRST(0),
                 .BEHIND(LANES_i - 1 - lane_i), .AGAIN(1), .HOP(2), .DEPTH(2), .RAM(RAM_STYLE)
             ) A_IO_L1_in (
-                .clk(clk), .rst(rst), .sizes('0),
+                .clk(clk), .rst(rst), .sizes(352'd0),
                 .in_valid(A_IO_L1_in_chain_valid[lane_k][lane_i]),
                 .in_ready(A_IO_L1_in_chain_ready[lane_k][lane_i]),
                 .in_data(A_IO_L1_in_chain_data[lane_k][lane_i]),
@@ -60,7 +60,7 @@ module array #(
         ithaca_split #(
             .BITS(32), .PACKS(4), .OWN(LANES_i), .BEHIND(LANES_k - 1 - lane_k), .HOP(2), .DEPTH(2)
         ) A_IO_L2_in (
-            .clk(clk), .rst(rst), .sizes('0),
+            .clk(clk), .rst(rst), .sizes(32'd0),
             .in_valid(A_IO_L2_in_chain_valid[lane_k]),
             .in_ready(A_IO_L2_in_chain_ready[lane_k]), .in_data(A_IO_L2_in_chain_data[lane_k]),
             .next_valid(A_IO_L2_in_chain_valid[lane_k + 1]),
@@ -95,7 +95,7 @@ module array #(
             .AXES(3), .COUNTS({32'd2, 32'd4, 32'd2}), .STEPS({32'd1, -32'd1, 32'd1}), .FIRST(0),
             .BEHIND(LANES_k - 1 - lane_k), .AGAIN(3), .HOP(2), .DEPTH(2), .RAM(RAM_STYLE)
         ) B_IO_L2_in (
-            .clk(clk), .rst(rst), .sizes('0),
+            .clk(clk), .rst(rst), .sizes(288'd0),
             .in_valid(B_IO_L2_in_chain_valid[lane_k]),
             .in_ready(B_IO_L2_in_chain_ready[lane_k]), .in_data(B_IO_L2_in_chain_data[lane_k]),
             .next_valid(B_IO_L2_in_chain_valid[lane_k + 1]),
@@ -128,7 +128,7 @@ module array #(
             .AXES(4), .COUNTS({32'd2, 32'd2, 32'd2, 32'd2}), .STEPS({32'd1, -32'd1, -32'd2, 32'd2}), .FIRST(0),
             .BEHIND(LANES_k - 1 - lane_k), .AGAIN(1), .HOP(2), .DEPTH(2), .RAM(RAM_STYLE)
         ) C_IO_L2_in (
-            .clk(clk), .rst(rst), .sizes('0),
+            .clk(clk), .rst(rst), .sizes(352'd0),
             .in_valid(C_IO_L2_in_chain_valid[lane_k]),
             .in_ready(C_IO_L2_in_chain_ready[lane_k]), .in_data(C_IO_L2_in_chain_data[lane_k]),
             .next_valid(C_IO_L2_in_chain_valid[lane_k + 1]),
@@ -162,7 +162,7 @@ module array #(
             .AXES(3), .COUNTS({32'd2, 32'd2, 32'd2}), .STEPS({-32'd3, 32'd3, 32'd1}), .FIRST(0),
             .BEHIND(LANES_i - 1 - lane_i), .AGAIN(15), .EXPONENT(0), .HOP(2), .DEPTH(2), .RAM(RAM_STYLE)
         ) D_1_IO_L2_out (
-            .clk(clk), .rst(rst), .sizes('0),
+            .clk(clk), .rst(rst), .sizes(288'd0),
             .in_valid(D_1_PE_valid[lane_i][LANES_k]), .in_ready(D_1_PE_ready[lane_i][LANES_k]),
             .in_data(D_1_PE_data[lane_i][LANES_k]),
             .next_valid(D_1_IO_L2_out_chain_valid[lane_i + 1]),
