@@ -50,51 +50,50 @@ def export_layers(
     Layers that are run alike share a folder, and so do those on one array, where the tool has
     hardware that runs them all.
     """
-    folders: dict[str, list[ExportedLayer]] = {}
+    folders: dict[str, ExportedLayer] = {}
+    where = []
     for layer in layers:
-        name = next((n for n, (own, *_) in folders.items() if _alike(own, layer)), None)
-        folders.setdefault(name or fresh_folder(layer.name, [*folders]), []).append(layer)
-    files: dict[str, str] = {}
-    places = {name: name for name in folders}
+        alike = (
+            name
+            for name, own in folders.items()
+            if (own.configuration, own.array) == (layer.configuration, layer.array)
+        )
+        where.append(next(alike, None) or fresh_folder(layer.name, [*folders]))
+        folders.setdefault(where[-1], layer)
+    contents: dict[str, Mapping[str, str]] = {}
+    moved: dict[str, str] = {}
     remarks = []
     for array in dict.fromkeys(layer.array for layer in layers):
-        sharing = {n: own[0].configuration for n, own in folders.items() if own[0].array == array}
-        if array is None or len(sharing) < 2 or tool.shared is None:
-            continue
-        names = ", ".join(sharing)
-        try:
-            content = tool.shared(sharing)
-        except InputError as error:
-            remarks.append(f"array {array} is written as an array each for {names}: {error}")
-            continue
-        folder = fresh_folder(f"array{array}", [*places.values()])
-        places |= dict.fromkeys(sharing, folder)
-        files |= {f"{folder}/{name}": text for name, text in content.items()}
-        remarks.append(f"{folder} runs {names}")
-    for name, (own, *_) in folders.items():
-        if places[name] == name:
-            content = tool.export(own.configuration)
-            files |= {f"{name}/{path}": text for path, text in content.items()}
-    where = [
-        places[next(name for name, alike in folders.items() if layer in alike)] for layer in layers
-    ]
+        own = {n: layer.configuration for n, layer in folders.items() if layer.array == array}
+        if tool.shared is not None and array is not None and len(own) > 1:
+            folder = fresh_folder(f"array{array}", [*folders])
+            try:
+                contents[folder] = tool.shared(own)
+            except InputError as error:
+                remarks.append(
+                    f"array {array} is written as an array each for {', '.join(own)}: {error}"
+                )
+            else:
+                moved |= dict.fromkeys(own, folder)
+                remarks.append(f"{folder} runs {', '.join(own)}")
+                continue
+        contents |= {name: tool.export(configuration) for name, configuration in own.items()}
+    where = [moved.get(name, name) for name in where]
+    files = {
+        f"{folder}/{name}": text
+        for folder, content in contents.items()
+        for name, text in content.items()
+    }
     if tool.command:
         files[SCRIPT] = template("build_all.sh.txt").format(
-            folders=" ".join(dict.fromkeys(where)), builds=tool.builds, command=tool.command
+            folders=" ".join(contents), builds=tool.builds, command=tool.command
         )
     rows = [
         (layer.name, layer.count, folder, layer.configuration.name)
         for layer, folder in zip(layers, where, strict=True)
     ]
-    return {
-        **files,
-        TABLE: csv_text(HEADINGS, rows),
-        "README.md": _readme(tool, layers, where),
-    }, tuple(remarks)
-
-
-def _alike(one: ExportedLayer, other: ExportedLayer) -> bool:
-    return (one.configuration, one.array) == (other.configuration, other.array)
+    files |= {TABLE: csv_text(HEADINGS, rows), "README.md": _readme(tool, layers, where)}
+    return files, tuple(remarks)
 
 
 def _readme(tool: Tool, layers: Sequence[ExportedLayer], folders: Sequence[str]) -> str:

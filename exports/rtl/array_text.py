@@ -7,7 +7,7 @@ from textwrap import wrap
 
 from ithaca.exports.configuration import template
 from ithaca.exports.rtl.hardware import EXPONENTS, Hardware
-from ithaca.exports.rtl.sizes import ModuleSizes, module_sizes, register_file
+from ithaca.exports.rtl.sizes import ModuleSizes, module_sizes, registers
 from ithaca.formulations.systolic.quantities import lanes
 from ithaca.formulations.systolic.systolic_array import GroupRole, IOGroup
 
@@ -33,9 +33,9 @@ def array_text(hardware: Hardware) -> str:
     ]
     ports = [_tensor_port(hardware, group) for group in groups]
     if hardware.layers:
-        places = register_file(hardware)
-        ports = [template("rtl/sizes_port.sv.txt").format(**places).rstrip(), *ports]
-        parts = [template("rtl/sizes.sv.txt").format(**places).splitlines(), *parts]
+        number = len(registers(hardware))
+        ports = [template("rtl/sizes_port.sv.txt").format(number=number).rstrip(), *ports]
+        parts = [template("rtl/sizes.sv.txt").format(number=number).splitlines(), *parts]
     return template("rtl/array.sv.txt").format(
         statement=chosen.nest,
         design=chosen.design.name,

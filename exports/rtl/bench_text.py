@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import PurePosixPath
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from ithaca.exports.configuration import template
 from ithaca.exports.rtl.float_sums import float_patterns
 from ithaca.exports.rtl.hardware import Hardware
-from ithaca.exports.rtl.sizes import nest_parameters, register_file
+from ithaca.exports.rtl.sizes import nest_parameters, registers
 from ithaca.formulations.systolic.addresses import span
 from ithaca.formulations.systolic.simulation.values import random_tensors, reference
 from ithaca.formulations.systolic.systolic_array import IOGroup
@@ -35,7 +36,7 @@ def bench_text(hardware: Hardware, limits: Sequence[int], names: Sequence[str] =
     sizes = "    localparam integer SIZES = 0;\n"
     if hardware.layers:
         ports += [f"        .size_{what}(size_{what})" for what in ("write", "place", "data")]
-        sizes = template("rtl/sizes_bench.sv.txt").format(**register_file(hardware))
+        sizes = template("rtl/sizes_bench.sv.txt").format(number=len(registers(hardware)))
     pieces.append(sizes)
     for layer, (each, limit, name) in enumerate(zip(hardware.runs, limits, names, strict=True)):
         for at, group in enumerate((*each.reads, each.out)):
@@ -44,7 +45,7 @@ def bench_text(hardware: Hardware, limits: Sequence[int], names: Sequence[str] =
                 template("rtl/sink.sv.txt" if last else "rtl/source.sv.txt").format(
                     **_memory(each, group),
                     layer=layer,
-                    file=vector_file(group.tensor, name),
+                    file=f"{PurePosixPath('vectors', name, group.tensor)}.hex",
                     number=at + 1,
                     begun=_begun(group),
                     limit=limit,
@@ -102,14 +103,9 @@ def vectors(hardware: Hardware, folder: str = "", *, padding: bool = True) -> Ma
         padded = {n: t[places.tensor_place(places.access(n))] for n, t in padded.items()}
     digits = dict.fromkeys(padded, chosen.data.bits) | {output.tensor: bits + 4}
     return {
-        f"vectors/{vector_file(name, folder)}": _hexadecimal(t, digits[name])
+        f"{PurePosixPath('vectors', folder, name)}.hex": _hexadecimal(t, digits[name])
         for name, t in padded.items()
     }
-
-
-def vector_file(tensor: str, folder: str) -> str:
-    """Where the words of a tensor are, of a layer in a folder of its own."""
-    return f"{folder}/{tensor}.hex" if folder else f"{tensor}.hex"
 
 
 def _hexadecimal(numbers: NDArray[Any], bits: int) -> str:

@@ -118,7 +118,7 @@ def _written(
     layers: Mapping[str, ArrayConfiguration], sum_bits: int | None, memory: str
 ) -> Mapping[str, str]:
     """The files of an array that runs layers, by their names, one after the other; one alone has
-    none."""
+    none. Raises `InputError` if something keeps several from one array."""
     first, streams = next(iter(layers.values())), memory == STREAM
     timing = IDEAL if streams else memory_timing(first)
     runs = {name: _as_built(chosen, sum_bits) for name, chosen in layers.items()}
@@ -130,9 +130,15 @@ def _written(
         )
         for name, chosen in layers.items()
     }
-    hardware, fixed = next(iter(runs.values())), library(memory)
-    if len(runs) > 1:
-        hardware = _shared(runs, stated)
+    hardware, fixed, shared = runs[next(iter(runs))], library(memory), len(runs) > 1
+    if shared:
+        reasons = [*disagreements(runs)]
+        reasons += [f"{name} hangs, as simulated" for name in runs if stated[name]["hangs"]]
+        if not streams:
+            reasons = [f"with --memory {memory} masters read the tensors of one layer"]
+        if reasons:
+            raise InputError("; ".join(reasons))
+        hardware = Hardware(hardware.configuration, tuple(runs.values()))
     files = {"array.sv": array_text(hardware), "array_pe.sv": pe_text(hardware), **fixed}
     if streams:
         files["bench.sv"] = bench_text(hardware, [limit(each) for each in stated.values()], [*runs])
@@ -141,9 +147,9 @@ def _written(
     for name, own in runs.items():
         if stated[name]["vectors"]:
             files |= vectors(own, name, padding=streams)
-    if hardware.layers:
+    if shared:
         files |= register_files(hardware, [*runs])
-    document = {"layers": stated} if hardware.layers else {"rtl": stated[""]}
+    document = {"layers": stated} if shared else {"rtl": stated[""]}
     return {
         **files,
         "simulate.sh": template("rtl/simulate.sh.txt"),
@@ -154,15 +160,6 @@ def _written(
         "expected.json": document_text({"schema": SCHEMA, **document}),
         "README.md": _readme(hardware, stated) + ("" if streams else template("rtl/memory.md.txt")),
     }
-
-
-def _shared(runs: Mapping[str, Hardware], stated: Mapping[str, Mapping[str, Any]]) -> Hardware:
-    """One array that runs layers. Raises `InputError` if something keeps it from that."""
-    hanging = [f"{name} hangs, as simulated" for name in runs if stated[name]["hangs"]]
-    if reasons := [*disagreements(runs), *hanging]:
-        raise InputError("; ".join(reasons))
-    layers = tuple(runs.values())
-    return Hardware(layers[0].configuration, layers)
 
 
 def _masters(hardware: Hardware, stated: dict[str, Any], timing: MemoryTiming) -> Mapping[str, str]:
@@ -226,12 +223,6 @@ def _order(hardware: Hardware, group: IOGroup) -> str:
 def rtl_tool(sum_bits: int | None = None, memory: str = STREAM) -> Tool:
     """The exporter for sums of so many bits (default: the result's), and one of `MEMORIES`."""
     written = partial(_written, sum_bits=sum_bits, memory=memory)
-
-    def shared(layers: Mapping[str, ArrayConfiguration]) -> Mapping[str, str]:
-        if memory != STREAM:
-            raise InputError(f"with --memory {memory} masters read the tensors of one layer")
-        return written(layers)
-
     return Tool(
         "RTL cannot be generated of",
         lambda nest: (),
@@ -239,7 +230,7 @@ def rtl_tool(sum_bits: int | None = None, memory: str = STREAM) -> Tool:
         lambda chosen: written({"": chosen}),
         "`ithaca build` on every folder",
         'ithaca build "$here/$folder" "$@"',
-        shared=shared,
+        shared=written,
     )
 
 

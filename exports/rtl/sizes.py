@@ -78,12 +78,6 @@ def registers(hardware: Hardware) -> list[tuple[str, tuple[int, ...]]]:
     ]
 
 
-def register_file(hardware: Hardware) -> dict[str, int]:
-    """How many registers there are, and the highest bit of one's place."""
-    number = len(registers(hardware))
-    return {"number": number, "place": (number - 1).bit_length() - 1}
-
-
 def register_files(hardware: Hardware, layers: Sequence[str]) -> Mapping[str, str]:
     """The registers for people, and as the bench writes them: layer after layer."""
     rows = registers(hardware)
