@@ -46,7 +46,7 @@ module ithaca_dram #(
     generate
         for (g = 0; g < 3 * READS + 3; g = g + 1) begin : randoms
             ithaca_random random (
-                .clk(clk), .rst(rst), .seed(seed == 0 ? 0 : seed + 101 * (g + 1)), .high(high[g])
+                .clk(clk), .rst(rst), .seed(32'(seed == 0 ? 0 : seed + 101 * (g + 1))), .high(high[g])
             );
         end
     endgenerate
