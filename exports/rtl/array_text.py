@@ -126,12 +126,12 @@ def _instance(
 def _end(name: str, at: str, *, inwards: bool) -> list[str]:
     """The end of a chain: nobody takes words there, or gives any."""
     if inwards:
-        given = [f"    assign {name}_ready{at} = 1'b0;"]
+        ties = [f"    assign {name}_ready{at} = 1'b0;"]
         left = f"{{1'b0, {name}_valid{at}, {name}_data{at}}}"
     else:
-        given = [f"    assign {name}_valid{at} = 1'b0;", f"    assign {name}_data{at} = '0;"]
+        ties = [f"    assign {name}_valid{at} = 1'b0;", f"    assign {name}_data{at} = '0;"]
         left = f"{name}_ready{at}"
-    return [*given, f"    wire unused_{name} = &{left};"]
+    return [*ties, f"    wire unused_{name} = &{left};"]
 
 
 def _same(giver: str, taker: str) -> list[str]:

@@ -222,15 +222,15 @@ def _order(hardware: Hardware, group: IOGroup) -> str:
 
 def rtl_tool(sum_bits: int | None = None, memory: str = STREAM) -> Tool:
     """The exporter for sums of so many bits (default: the result's), and one of `MEMORIES`."""
-    written = partial(_written, sum_bits=sum_bits, memory=memory)
+    files = partial(_written, sum_bits=sum_bits, memory=memory)
     return Tool(
         "RTL cannot be generated of",
         lambda nest: (),
         lambda chosen: tuple(obstacles(chosen)),
-        lambda chosen: written({"": chosen}),
+        lambda chosen: files({"": chosen}),
         "`ithaca build` on every folder",
         'ithaca build "$here/$folder" "$@"',
-        shared=written,
+        shared=files,
     )
 
 
