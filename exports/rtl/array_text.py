@@ -171,8 +171,8 @@ def _group(hardware: Hardware, group: IOGroup, sizes: ModuleSizes) -> list[str]:
     first, last = (_pe_at(hardware, group, end) for end in ("0", f"LANES_{group.direction}"))
     near, far = (first, last) if inwards else (last, first)
     body = _end(fed, far, inwards=inwards) if group.direction is not None else []
-    again = hardware.most(lambda layer: layer.again(group))
-    timing = "" if group.role is GroupRole.DRAIN else f".AGAIN({again}), "
+    again = sizes.counts.get("again")
+    timing = f".AGAIN({max(again)}), " if again else ""
     timing += (
         f".EXPONENT({EXPONENTS.get(hardware.sum_type, 0)}), "
         if group.role is GroupRole.FLOW
@@ -203,7 +203,7 @@ def _group(hardware: Hardware, group: IOGroup, sizes: ModuleSizes) -> list[str]:
     # modules behind the heads of the chains
     body, dram = _end(links, f"{head}[{_count(chain)}]", inwards=inwards), f"{links}_{{}}[0]"
     if heads is not None:
-        own = f".PACKS({_packs(hardware, group)}), .OWN({_count(chain)})"
+        own = f".PACKS({max(sizes.counts['packs'])}), .OWN({_count(chain)})"
         run_time = ", .RUN_TIME(1)" if hardware.layers else ""
         body += instance(
             outer[0],
@@ -237,16 +237,11 @@ def _others(loop: str | None) -> str:
     return "0" if loop is None else f"LANES_{loop} - 1 - {_lane(loop)}"
 
 
-def _packs(hardware: Hardware, group: IOGroup) -> int:
-    """Packs that a buffer holds."""
-    return hardware.most(lambda layer: layer.packs(group))
-
-
 def _tile(hardware: Hardware, group: IOGroup, sizes: ModuleSizes) -> list[str]:
     """Parameters of what a buffer holds."""
     word, pack = hardware.word(group), hardware.value(group.pack)
     widths = f".BITS({hardware.bits(group)}), .PACK({pack}), .WORD({word})"
-    return [f"{widths}, .PACKS({_packs(hardware, group)})", sizes.parameters]
+    return [f"{widths}, .PACKS({max(sizes.counts['packs'])})", sizes.parameters]
 
 
 # -- PEs ---------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -31,10 +31,6 @@ class Hardware:
     def runs(self) -> tuple[Hardware, ...]:
         """The hardware of each layer that it runs."""
         return self.layers or (self,)
-
-    def most(self, size: Callable[[Hardware], int]) -> int:
-        """The largest of a size of its layers."""
-        return max(map(size, self.runs))
 
     @property
     def sum_bits(self) -> int:
@@ -104,10 +100,6 @@ class Hardware:
         """Bits of a pack."""
         return self.value(group.pack) * self.bits(group)
 
-    def packs(self, group: IOGroup) -> int:
-        """Packs of a buffer's tile."""
-        return self.value(group.size / group.pack)
-
     def again(self, group: IOGroup) -> int:
         """How often a buffer feeds a tile, or how many tiles it adds up."""
         pe, reads = self.configuration.design.pe, group.role is GroupRole.READ
@@ -141,7 +133,7 @@ class Hardware:
     @property
     def held(self) -> int:
         """Accumulators of each sum that a PE gives at a time."""
-        return self.most(_held)
+        return max(map(_held, self.runs))
 
     @property
     def apart(self) -> int:

@@ -10,7 +10,7 @@ from ithaca.exports.rtl.hardware import Hardware
 from ithaca.files.csv_text import csv_text
 from ithaca.formulations.systolic.addresses import AddressNest, merged_alike
 from ithaca.formulations.systolic.quantities import lanes
-from ithaca.formulations.systolic.systolic_array import GroupRole, IOGroup
+from ithaca.formulations.systolic.systolic_array import GroupRole
 
 #: Bits of a register.
 BITS = 32
@@ -60,12 +60,15 @@ class ModuleSizes:
 def module_sizes(hardware: Hardware) -> dict[str, ModuleSizes]:
     """The sizes by module: of the PEs, and of the buffers of each tensor."""
     sizes = {"PE": ModuleSizes(tuple(each.trips for each in hardware.runs), {}, 0)}
-    for group in (*hardware.reads, hardware.out):
-        first = sum(len(own.rows) for own in sizes.values())
-        counts = {"packs": tuple(each.packs(group) for each in hardware.runs)}
-        if group.role is not GroupRole.DRAIN:
-            counts["again"] = tuple(each.again(group) for each in hardware.runs)
-        sizes[group.modules[0].name] = ModuleSizes(tuple(_orders(hardware, group)), counts, first)
+    for groups in zip(*((*each.reads, each.out) for each in hardware.runs), strict=True):
+        own = [*zip(hardware.runs, groups, strict=True)]  # strides differ from layer to layer
+        first = sum(len(earlier.rows) for earlier in sizes.values())
+        counts = {"packs": tuple(each.value(group.size / group.pack) for each, group in own)}
+        if groups[0].role is not GroupRole.DRAIN:
+            counts["again"] = tuple(each.again(group) for each, group in own)
+        orders = merged_alike([each.in_tile(group) for each, group in own])
+        nests = tuple(_words(order, hardware.word(groups[0])) for order in orders)
+        sizes[groups[0].modules[0].name] = ModuleSizes(nests, counts, first)
     return sizes
 
 
@@ -119,12 +122,11 @@ def _fixed(hardware: Hardware) -> dict[str, object]:
     }
 
 
-def _orders(hardware: Hardware, group: IOGroup) -> Iterator[AddressNest]:
-    """The words of a buffer in the order in which a PE takes or gives them, of each layer."""
-    for nest in merged_alike([each.in_tile(group) for each in hardware.runs]):
-        words = nest.over(hardware.word(group))
-        assert words is not None
-        yield AddressNest(words.axes or ((1, 0),), words.base)
+def _words(order: AddressNest, word: int) -> AddressNest:
+    """The words of a buffer in the order of their elements, at least one loop of them."""
+    words = order.over(word)
+    assert words is not None
+    return AddressNest(words.axes or ((1, 0),), words.base)
 
 
 def nest_parameters(nest: AddressNest, bits: int = BITS, name: str = "") -> str:

@@ -89,12 +89,14 @@ def configuration(
     growth: int = 2,
     lanes: int = 4,
     inside: int = 2,
+    stride: int = 1,
 ) -> tuple[ArrayConfiguration, int]:
     """A configuration of so many lanes in each space loop, with so many iterations inside of each,
-    of extents that tiles do not divide: the least, and from loop to loop larger ones."""
+    of strides, and of extents that tiles do not divide: the least, and from loop to loop larger."""
     nest = workload(name)
     nest = nest.with_sizes(
         {loop: least + growth * number for number, loop in enumerate(nest.loops)}
+        | {name: stride for name, _ in nest.parameters}
     )
     array = derive(nest, tuple(dataflow), nest.output.tensor)
     parts, inner = {}, {}
@@ -119,13 +121,22 @@ def configuration(
 def layers_of(
     name: str, dataflow: str, data: str = "int8", machine: Machine = MACHINE
 ) -> dict[str, ArrayConfiguration]:
-    """Layers of a kernel on 2 lanes in each space loop, of other extents, tiles and buffers."""
-    sizes = {"first": (5, 2), "second": (3, 4), "third": (7, 6)}
+    """Layers of a kernel on 2 lanes in each space loop, of other extents, strides, tiles and buffers."""
+    sizes = {"first": (1, 2, 3), "second": (3, 4, 2), "third": (7, 6, 1), "last": (5, 2, 1)}
     layers = {
         layer: configuration(
-            name, dataflow, 1, data, machine, least=least, growth=0, lanes=2, inside=inside
+            name,
+            dataflow,
+            1,
+            data,
+            machine,
+            least=least,
+            growth=0,
+            lanes=2,
+            inside=inside,
+            stride=stride,
         )[0]
-        for layer, (least, inside) in sizes.items()
+        for layer, (least, inside, stride) in sizes.items()
     }
     packs = [layer.tiling.pack for layer in layers.values()]
     pack = {group: gcd(*(each[group] for each in packs)) for group in packs[0]}

@@ -93,8 +93,8 @@ def test_registers_walk_through_the_words_of_every_layer(name: str, dataflow: st
     layers = layers_of(name, dataflow)
     runs = tuple(hardware(layer) for layer in layers.values())
     sizes = module_sizes(Hardware(runs[0].configuration, runs))
-    for group in (*runs[0].reads, runs[0].out):
-        for layer, run in enumerate(runs):
+    for layer, run in enumerate(runs):
+        for group in (*run.reads, run.out):
             rows = {key: values[layer] for key, values in sizes[group.modules[0].name].rows}
             assert rows["packs"] == run.value(group.size) // run.value(group.pack)
             loops = sum(key.startswith("turns") for key in rows)
@@ -185,7 +185,7 @@ def test_masters_and_arrays_that_hang_are_not_shared() -> None:
     exported = [ExportedLayer(name, 1, layer, 0) for name, layer in layers.items()]
     _, remarks = export_layers(rtl_tool(memory="axi4"), exported)
     assert remarks == (
-        "array 0 is written as an array each for first, second, third: with --memory axi4 masters "
+        "array 0 is written as an array each for first, second, third, last: with --memory axi4 masters "
         "read the tensors of one layer",
     )
     shared = rtl_tool().shared
@@ -206,8 +206,8 @@ def test_layers_of_one_array_have_one_folder() -> None:
         ExportedLayer("like it", 4, layers["first"], 1),
     ]
     files, remarks = export_layers(rtl_tool(), exported)
-    assert remarks == ("array1 runs first, second, third",)
+    assert remarks == ("array1 runs first, second, third, last",)
     assert {name.split("/")[0] for name in files if "/" in name} == {"array1", "alone"}
     rows = [*csv.DictReader(files["layers.csv"].splitlines())]
-    assert [row["folder"] for row in rows] == ["array1"] * 3 + ["alone", "array1"]
+    assert [row["folder"] for row in rows] == ["array1"] * 4 + ["alone", "array1"]
     assert "array1 alone" in files["build_all.sh"]
