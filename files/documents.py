@@ -208,7 +208,24 @@ def find_document(
 def load_document(
     path: Path, max_bytes: int, tags: Collection[str] = (), depth: int = MAX_DEPTH
 ) -> Any:
-    """The document of a YAML or JSON file."""
+    """The document of a YAML or JSON file.
+
+    Parameters
+    ----------
+    path : Path
+        The file; ``.json`` is read as JSON, all else as YAML.
+    max_bytes : int
+        Larger files are refused.
+    tags : collection of str, optional
+        The YAML tags that mappings may have.
+    depth : int, optional
+        Deeper nesting is refused.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, is too large or malformed.
+    """
     text = read_text(path, max_bytes)
     json = path.suffix.lower() == ".json"
     return parse_json(text, path) if json else parse_yaml(text, path, tags, depth)

@@ -28,7 +28,17 @@ BAR_HEIGHT, MOST_HEIGHT = 0.4, 400.0
 
 
 def bars(chart: BarChart, axes: Axes, tips: Tips) -> float:
-    """Draw a bar chart: the height of its axes."""
+    """Draw a bar chart: the height of its axes.
+
+    Parameters
+    ----------
+    chart : BarChart
+        What is shown.
+    axes : Axes
+        What it is drawn on.
+    tips : Tips
+        Filled: for each part, by its name in the SVG, the tooltips of its marks.
+    """
     from matplotlib.patches import Patch
 
     rows = range(len(chart.bars))

@@ -28,7 +28,17 @@ CELLS = 2500
 
 
 def cells(chart: HeatMap, axes: Axes, tips: Tips) -> tuple[float, Axes]:
-    """Draw a heat map: the height of its axes, and the axes of its colour bar."""
+    """Draw a heat map: the height of its axes, and the axes of its colour bar.
+
+    Parameters
+    ----------
+    chart : HeatMap
+        What is shown.
+    axes : Axes
+        What it is drawn on.
+    tips : Tips
+        Filled: for each part, by its name in the SVG, the tooltips of its marks.
+    """
     from matplotlib.colors import LogNorm, Normalize
     from matplotlib.patches import Patch, Rectangle
 

@@ -26,6 +26,20 @@ def heat_map(grid: xr.Dataset, x: str, y: str, metric: str = "latency") -> HeatM
 
     All other factors are free: each cell shows the design with the least objective among those with
     its two values.
+
+    Parameters
+    ----------
+    grid : xr.Dataset
+        A grid as `ithaca.refine.grid` makes it.
+    x, y : str
+        Two of its free factors.
+    metric : str, optional
+        The metric that is shown.
+
+    Raises
+    ------
+    InputError
+        If the grid does not have the metric.
     """
     check_metric(grid, metric)
     masked = grid["objective"].where(grid["feasible"], np.inf)

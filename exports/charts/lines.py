@@ -32,7 +32,17 @@ _MARKERS, _LINES = "os^DvPX*<>", ("-", "--", "-.", ":")
 
 
 def lines(chart: LineChart, axes: Axes, tips: Tips) -> tuple[float, Axes | None]:
-    """Draw a line chart: the height of its axes, and the axes of its colour bar."""
+    """Draw a line chart: the height of its axes, and the axes of its colour bar.
+
+    Parameters
+    ----------
+    chart : LineChart
+        What is shown.
+    axes : Axes
+        What it is drawn on.
+    tips : Tips
+        Filled: for each part, by its name in the SVG, the tooltips of its marks.
+    """
     numeric, key = chart.numeric, None
     axes.set_xlabel(fitting(chart.x_label, ACROSS))
     axes.set_ylabel(fitting(chart.y_label, HEIGHT))
