@@ -57,6 +57,11 @@ class ArrayConfiguration:
         )
 
     @property
+    def spread(self) -> bool:
+        """Whether a tensor has several memory ports."""
+        return any(number > 1 for number in self.tiling.ports.values())
+
+    @property
     def said(self) -> str:
         """What it is, in words."""
         return f"design {self.name}, the result's best configuration"
@@ -111,6 +116,13 @@ class ArrayConfiguration:
         groups = [g for g in self.design.packed_groups if g.tensor == tensor]
         outwards = [g for g in groups if any(m.direction is Direction.OUT for m in g.modules)]
         return max(outwards or groups, key=lambda g: g.role is GroupRole.DRAIN)
+
+
+def port_obstacles(configuration: ArrayConfiguration) -> tuple[str, ...]:
+    """Why tools that know one memory port of each tensor cannot take a configuration."""
+    spread = [name for name, number in configuration.tiling.ports.items() if number > 1]
+    why = f"{', '.join(spread)}: several memory ports; allowed: one of each tensor"
+    return (why,) if spread else ()
 
 
 def template(name: str) -> str:

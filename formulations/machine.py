@@ -43,6 +43,8 @@ class MemoryTiming:
     """Cycles from one refresh to the next; 0: none."""
     bandwidth: int = 0
     """Bytes per cycle that all DRAM modules share; 0: no limit."""
+    port: int = 0
+    """Bytes per cycle that a memory port moves, where each is a channel; 0: no limit."""
 
     def __post_init__(self) -> None:
         for field in fields(self):

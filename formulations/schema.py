@@ -117,12 +117,14 @@ Few = Annotated[int, Field(ge=0, le=LARGEST)]
 
 
 class WaitsDocument(Document):
-    """What DRAM modules wait for: cycles, and bytes per cycle that all share (0: no limit)."""
+    """What DRAM modules wait for: cycles, and bytes per cycle that all share, and that each of
+    their ports moves (0: no limit)."""
 
     latency: Few = 0
     refresh: Few = 0
     refresh_period: Few = 0
     bandwidth: Few = 0
+    port: Few = 0
 
     def memory(self) -> MemoryTiming:
         """The memory. Raises `InputError` if a refresh has no longer period."""

@@ -72,7 +72,8 @@ AUTOSA = Tool(
 
 
 def sa_sizes(configuration: ArrayConfiguration) -> str:
-    """Value of ``--sa-sizes``: dataflow, array partitioning, latency hiding and SIMD factors."""
+    """Value of ``--sa-sizes``: dataflow, array partitioning, latency hiding and SIMD factors, and
+    memory ports where a tensor has several."""
     design, seen = configuration.design, visible(configuration.nest, configuration.padded)
     loops = listed_loops(seen, design)
     values: dict[str, list[int]] = {
@@ -80,8 +81,24 @@ def sa_sizes(configuration: ArrayConfiguration) -> str:
         "array_part": [configuration.tiling.array_part[loop] for loop in loops],
         "latency": [configuration.t2(loop) for loop in loops if loop in seen.parallel_loops],
         "simd": simd_factors(seen, configuration),
+        **{f"hbm_{name}": [number] for name, number in port_numbers(configuration).items()},
     }
     return _kernel_options(values)
+
+
+def port_numbers(configuration: ArrayConfiguration) -> dict[str, int]:
+    """Memory ports by I/O group where any tensor has several; empty where none has.
+
+    The compiler asks for those of partial sums, too, where they stay in the PEs, and then makes no
+    modules for them.
+    """
+    if not configuration.spread:
+        return {}
+    ports, drains = configuration.tiling.ports, configuration.moved_group
+    return {
+        group.name: ports.get(group.name if group.modules else drains(group.tensor).name, 1)
+        for group in configuration.design.groups
+    }
 
 
 def data_pack_sizes(configuration: ArrayConfiguration) -> str:
@@ -112,7 +129,7 @@ def expected_design(configuration: ArrayConfiguration) -> dict[str, Any]:
     """Content of ``expected.json``: what the cost model counted, and AutoSA must have built."""
     design, tiling, whole = configuration.design, configuration.tiling, configuration.whole
     modules: dict[str, dict[str, Any]] = {
-        name: {"count": whole(count)} for name, count in design.helpers.items()
+        name: {"count": whole(count)} for name, count in design.helpers.items() if whole(count)
     }
     for group, module in design.modules:
         held = [whole(group.size)] * (2 if group.double_buffered else 1)
@@ -137,7 +154,9 @@ def options(configuration: ArrayConfiguration) -> tuple[str, ...]:
         f'--sa-sizes="{sa_sizes(configuration)}"',
         f'--data-pack-sizes="{data_pack_sizes(configuration)}"',
     ]
-    if any(module.serialized for _, module in design.modules):
+    if configuration.spread:
+        chosen.append("--hbm")
+    elif any(module.serialized for _, module in design.modules):
         chosen.append("--host-serialize")
     if touches_space(nest, design):
         chosen += ["--simd-touch-space", "--local-reduce", '--reduce-op="+"']

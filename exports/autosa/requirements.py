@@ -103,5 +103,7 @@ def _of_packs(configuration: ArrayConfiguration) -> Iterator[str]:
 def _quantities(configuration: ArrayConfiguration) -> dict[str, Fraction]:
     """The cost model's quantities but for packs, whether or not t2 divides t1."""
     sizes = configuration.nest.sizes
-    extents = {quantities.extent(loop).name: Fraction(n) for loop, n in sizes.items()}
-    return extents | configuration.tiling.factors(configuration.design, sizes)
+    known = {quantities.extent(loop).name: Fraction(n) for loop, n in sizes.items()}
+    ports = configuration.tiling.ports.items()
+    known |= {quantities.ports(group).name: Fraction(number) for group, number in ports}
+    return known | configuration.tiling.factors(configuration.design, sizes)

@@ -10,7 +10,12 @@ from importlib.resources import files
 from math import floor, prod
 from typing import Any
 
-from ithaca.exports.configuration import ArrayConfiguration, Tool, template
+from ithaca.exports.configuration import (
+    ArrayConfiguration,
+    Tool,
+    port_obstacles,
+    template,
+)
 from ithaca.exports.rtl.array_text import array_text
 from ithaca.exports.rtl.bench_text import bench_text, vectors
 from ithaca.exports.rtl.hardware import Hardware, in_exact_edition, obstacles
@@ -226,7 +231,7 @@ def rtl_tool(sum_bits: int | None = None, memory: str = STREAM) -> Tool:
     return Tool(
         "RTL cannot be generated of",
         lambda nest: (),
-        lambda chosen: tuple(obstacles(chosen)),
+        lambda chosen: port_obstacles(chosen) or tuple(obstacles(chosen)),
         lambda chosen: files({"": chosen}),
         "`ithaca build` on every folder",
         'ithaca build "$here/$folder" "$@"',

@@ -200,5 +200,5 @@ def in_exact_edition(configuration: ArrayConfiguration) -> ArrayConfiguration | 
         configuration,
         design=exact,
         data=configuration.data.built,
-        tiling=replace(tiling, pack=packs),
+        tiling=replace(tiling, pack=packs, ports={}),
     )

@@ -16,7 +16,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ithaca.exports.configuration import ArrayConfiguration, Tool, template
+from ithaca.exports.configuration import (
+    ArrayConfiguration,
+    Tool,
+    port_obstacles,
+    template,
+)
 from ithaca.exports.scalesim.layer import LoopKind, ScalesimLayer, layer
 from ithaca.files.errors import InputError
 from ithaca.formulations.systolic.systolic_array import SystolicArray
@@ -104,7 +109,7 @@ def obstacles(configuration: ArrayConfiguration) -> tuple[str, ...]:
     if reasons := nest_obstacles(configuration.nest):
         return reasons
     reason = dataflow_obstacle(layer(configuration.nest), configuration.design)
-    return () if reason is None else (reason,)
+    return port_obstacles(configuration) if reason is None else (reason,)
 
 
 def _files(configuration: ArrayConfiguration) -> Mapping[str, str]:

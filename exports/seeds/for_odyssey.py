@@ -25,6 +25,10 @@ def odyssey_text(seeds: Seeds) -> str:
     say.
     """
     nest = systolic(seeds.space.problem).nest
+    if systolic(seeds.space.problem).options.ports is not None:
+        raise InputError(
+            "Odyssey has one memory port of each tensor; allowed: a result without --ports"
+        )
     for access in nest.accesses:
         if any(c != 1 for subscript in access for _, c in subscript.terms):
             raise InputError(

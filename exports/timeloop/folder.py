@@ -11,7 +11,12 @@ from fractions import Fraction
 from math import prod
 from typing import Any
 
-from ithaca.exports.configuration import ArrayConfiguration, Tool, template
+from ithaca.exports.configuration import (
+    ArrayConfiguration,
+    Tool,
+    port_obstacles,
+    template,
+)
 from ithaca.exports.timeloop.levels import LevelKind, TimeloopHierarchy, TimeloopLevel
 from ithaca.files.numbers import number
 from ithaca.formulations.data_types import DRAM_PORT_BYTES, DataType
@@ -238,7 +243,10 @@ def _files(configuration: ArrayConfiguration) -> Mapping[str, str]:
 
 
 TIMELOOP = Tool(
-    "Timeloop cannot express", nest_obstacles, lambda chosen: nest_obstacles(chosen.nest), _files
+    "Timeloop cannot express",
+    nest_obstacles,
+    lambda chosen: (*nest_obstacles(chosen.nest), *port_obstacles(chosen)),
+    _files,
 )
 
 

@@ -23,6 +23,7 @@ def choose_designs(
     include_unbuildable: bool = False,
     target: Target | None = None,
     sums: Sums = Sums.FIRST,
+    ports: bool = False,
 ) -> tuple[SystolicArray, ...]:
     """Derive the designs of a nest that are wanted and can be built.
 
@@ -45,6 +46,8 @@ def choose_designs(
         What builds them.
     sums : Sums, optional
         Where partial sums stand in the order of loops.
+    ports : bool, optional
+        Whether tensors may be spread over several memory ports.
 
     Returns
     -------
@@ -58,7 +61,9 @@ def choose_designs(
     """
     chosen = dataflows(nest) if dataflow is None else (find_dataflow(nest, dataflow),)
     orders = permutations(nest) if permutation is None else (permutation,)
-    arrays = tuple(derive(nest, loops, order, edition) for loops in chosen for order in orders)
+    arrays = tuple(
+        derive(nest, loops, order, edition, ports=ports) for loops in chosen for order in orders
+    )
     if target is not None:
         refused = {a.name: "; ".join(design_obstacles(nest, a)) for a in arrays}
         if all(refused.values()):

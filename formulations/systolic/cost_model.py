@@ -16,7 +16,7 @@ from typing import Any
 
 from ithaca.formulations.algebra.number_systems import NumbersByName, NumberSystem
 from ithaca.formulations.data_types import DataType
-from ithaca.formulations.systolic.cycles import Cycles, cycles
+from ithaca.formulations.systolic.cycles import BURST_LATENCY, Cycles, cycles
 from ithaca.formulations.systolic.point import Point
 from ithaca.formulations.systolic.quantities import ACCUMULATORS, t2
 from ithaca.formulations.systolic.systolic_array import (
@@ -27,9 +27,6 @@ from ithaca.formulations.systolic.systolic_array import (
     SystolicArray,
 )
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
-
-#: Cycles to open a DRAM burst (published estimator).
-BURST_LATENCY = 20
 
 #: One BRAM18K block: 512 words of 36 bits.
 BRAM_WIDTH, BRAM_DEPTH = 36, 512
@@ -124,9 +121,15 @@ def evaluate(
     one = constant(1)
 
     def dram_cycles(group: IOGroup, module: Module) -> Any:
-        size, port = value(group.size), constant(group.port_words(data))
+        port = constant(group.port_words(data))
         if module.serialized:
-            return value(group.count) * (size / numbers.minimum(value(group.pack), port))
+            moved = value(group.count / group.ports * group.size)
+            cycles = moved / numbers.minimum(value(group.pack), port)
+            if channel := technology.memory.port:
+                sent = numbers.ceil_div(moved * group.word_bytes(data), constant(channel))
+                cycles = numbers.maximum(cycles, sent)
+            rows = value(array.spread * group.count / group.ports * group.size / group.last)
+            return cycles + BURST_LATENCY * rows
         return (
             value(group.count)
             * value(group.size / group.last)
@@ -137,7 +140,7 @@ def evaluate(
         if module.dram:
             transfer = dram_cycles(group, module)
         else:
-            streams = module.chain if module.buffer else group.count
+            streams = module.chain if module.buffer else group.count / group.ports
             transfer = value(streams) * value(group.size) / value(group.pack)
         if not module.buffer:
             per_tile = transfer

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from ithaca.formulations.algebra.number_systems import NumberSystem
     from ithaca.formulations.systolic.point import Point
 
+#: Cycles to open a DRAM burst (published estimator).
+BURST_LATENCY = 20
+
 
 @dataclass(frozen=True, slots=True)
 class Cycles:
@@ -47,6 +50,8 @@ class Cycles:
 class _Reads:
     """The cycles that a read group adds."""
 
+    group: IOGroup
+    """The group."""
     fill: Any
     """B: until its first words come to the PEs."""
     period: _Period
@@ -57,7 +62,10 @@ class _Reads:
     """F: how far the chain of one lane of the second loop is behind the one before; 0 if all are
     fed at once."""
     words: Any
-    """A: words per lane."""
+    """A: words per lane; with the bursts of its rows, where they open any."""
+    lag: Any
+    """By how many lanes of the second loop the last one that a memory port serves is behind the
+    first."""
     least: Any
     """No less than fill and run: what fills its buffers, all tiles taken together."""
     simple: bool
@@ -102,7 +110,7 @@ class _Closed:
         self.depth = machine.fifo_depth
         #: q and l: words in a FIFO, and cycles from a PE's operands to its sum in the next module.
         self.q, self.l = machine.fifo_depth + machine.hop - 1, machine.hop + machine.mac - 1
-        self.sums = machine.sums
+        self.sums, self.channel = machine.sums, point.technology.memory.port
         self.first, *others = self.array.dataflow
         self.second = others[0] if others else None
         self.trips = self.value(self.array.pe.trips)
@@ -164,6 +172,36 @@ class _Closed:
     def lanes(self, loop: str | None) -> Any:
         return self.value(ONE if loop is None else lanes(loop))
 
+    def shared(self, group: IOGroup, loop: str | None) -> Any:
+        """Lanes of a loop that a memory port of a group serves."""
+        own = ONE if loop is None else lanes(loop)
+        return self.value(own / group.ports if group.split == loop else own)
+
+    def others(self, group: IOGroup) -> Any:
+        """Lanes that the other memory ports of a group serve."""
+        assert group.split is not None
+        return self.value(lanes(group.split) * (1 - 1 / group.ports))
+
+    def moves(self, group: IOGroup, chain: Any) -> Any:
+        """Cycles in which a memory port moves a tile of each buffer of a chain: a pack in each, or
+        as fast as its channel does; where tensors are spread, every row opens a burst."""
+        cycles, channel = chain * self.value(group.size / group.pack), self.channel
+        if channel:
+            words = chain * self.value(group.size) * group.word_bytes(self.point.data)
+            cycles = self.most(cycles, self.numbers.ceil_div(words, self.constant(channel)))
+        rows = self.value(self.array.spread * group.size / group.last)
+        return cycles + chain * (BURST_LATENCY + self.e) * rows
+
+    def ported(self, cycles: Any, moves: Any, *, writes: bool = False) -> Any:
+        """Cycles, or those of a memory port if they are more, where tensors may have several.
+
+        What is written has its first burst open before there is a word for it.
+        """
+        if not (self.array.split_groups or self.channel):
+            return cycles
+        opened = BURST_LATENCY * self.value(self.array.spread) if writes else self.constant(0)
+        return self.most(cycles, moves - opened)
+
     # -- groups --------------------------------------------------------------------------
 
     def reads(self) -> list[_Reads]:
@@ -177,33 +215,38 @@ class _Closed:
         again = buffer.intra / self.array.pe.trips  # tiles that one buffer feeds
         fills = chain * (words + self.e)
         one = self.constant(1)
-        behind = self.constant(0)
-        whole = fills + self.d
+        behind = lag = self.constant(0)
+        port = self.moves(group, chain)
+        if buffer.dram:
+            fills = self.ported(fills, port)
+        whole = self.ported(fills + self.d, port)
         if group.direction is None and self.second is not None:
-            rows = self.lanes(self.second)
+            rows = self.shared(group, self.second)
             first, later = (
                 self.most(one, chain - self.floor(self.constant(k * self.q), words)) for k in (1, 2)
             )
-            behind = chain * words + self.e * first
+            behind = self.ported(chain * words + self.e * first, port)
             entries = self.numbers.ceil_div(rows * self.e * (first + later), self.constant(2))
-            whole = self.most(whole, rows * chain * words + entries)
-            comes = 2 * self.h
+            whole = self.ported(self.most(whole, rows * chain * words + entries), rows * port)
+            comes = hops = 2 * self.h
+            lag = rows - one
         elif buffer.dram:
-            comes = self.d
+            comes = hops = self.d
         else:
-            comes = self.most(self.h, self.d)
+            comes, hops = self.most(self.h, self.d), self.h
+        after = self.d + self.e + self.h
+        filled = self.value(buffer.tiles)
+        least = comes + after + filled * fills + (filled - one) * self.d + self.trips
         taken = self.trips + self.e + self.d
-        comes = comes + self.d + self.e + self.h
         return _Reads(
-            fill=comes + fills,
+            group=group,
+            fill=self.ported(comes + fills, hops + port) + after,
             period=((taken, ONE), (whole, again)),
             enters=taken + self.e,
             behind=behind,
-            words=words,
-            least=comes
-            + self.value(buffer.tiles) * fills
-            + (self.value(buffer.tiles) - one) * self.d
-            + self.trips,
+            words=self.ported(words, self.moves(group, one) - self.e),
+            lag=lag,
+            least=self.ported(least, hops + after + filled * port + self.trips),
             simple=again == ONE and (group.direction is not None or self.second is None),
         )
 
@@ -217,9 +260,13 @@ class _Closed:
         reads = self.reads()
         period = tuple(quotient for g in reads for quotient in g.period)
         visits, inner, flow = self.value(self.visits), self.value(self.inner), self.value(self.flow)
-        nx, ny = self.lanes(self.first), self.lanes(self.second)
+        nx = self.lanes(self.first)
         words = self.value(self.out.size / self.out.pack)
-        sent = nx * (words + e)
+        # what one memory port takes: the drains of as many chains, or of a part of the only one
+        chain = nx if self.second is not None else self.shared(self.out, self.first)
+        rows = self.shared(self.out, self.second)
+        burst = self.moves(self.out, chain)
+        sent = self.ported(chain * (words + e), burst, writes=True)
         until = flow
         if (
             self.flow != self.inner
@@ -227,16 +274,14 @@ class _Closed:
             reached = inner * self.numbers.ceil_div(self.constant(self.depth + self.l), inner)
             held = (visits - one) * self.most(flow - reached, zero) - self.constant(self.depth - 2)
             until = flow + self.most(held, zero)
-        handed = any(
-            g.role is GroupRole.READ and g.direction == self.second for g in self.array.groups
-        )
-        later = ny * sent + e
+        handed = any(g.group.direction == self.second for g in reads)
+        later = self.ported(rows * chain * (words + e), rows * burst, writes=True) + e
         if self.second is None:
             drained = sent + e + until
             sent_on = zero
         else:
             drained = (
-                later + self.most(zero, until - self.constant(self.q + 1) * (ny - one))
+                later + self.most(zero, until - self.constant(self.q + 1) * (rows - one))
                 if handed
                 else self.most(later, until + sent + e)
             )
@@ -244,7 +289,11 @@ class _Closed:
             sent_on = nx * words + e * self.most(
                 one, nx - self.floor(self.constant(2 * self.q), words)
             )
-        last = self.most(sent, words + e + 2 * h * (nx - one))
+            sent_on = self.ported(sent_on, burst)
+        drained = self.ported(drained, rows * burst)
+        last = self.most(sent, words + e + 2 * h * (chain - one))
+        if self.second is None and self.out.split is not None:
+            last = last + h * self.others(self.out)
         again = self.if_more(visits)
         later_enters = zero
         if self.depth == 2:  # where sums are visited once, the loop is entered once
@@ -255,15 +304,24 @@ class _Closed:
         for g in reads:
             behind = zero
             if self.second is not None:
-                behind = (ny - one) * self.most(sent_on, 2 * h + g.behind)
+                waits = 2 * h + g.behind
+                behind = (rows - one) * self.most(sent_on, waits)
+                if self.array.split_groups and g.group.direction is None:
+                    # lanes that wait for both, for one, and for the other
+                    more = self.most(rows - one - g.lag, zero)
+                    behind = self.numbers.minimum(rows - one, g.lag) * self.most(sent_on, waits)
+                    behind = behind + more * self.most(sent_on, 2 * h)
+                    behind = behind + self.most(g.lag - rows + one, zero) * g.behind
                 if g.behind is not zero and handed and not g.simple:
                     lag = self.numbers.minimum(
-                        ny - one, self.floor(self.trips - one, self.constant(self.q))
+                        g.lag, self.floor(self.trips - one, self.constant(self.q))
                     )
-                    more = (ny - one) * self.most(sent_on, 2 * h) + lag * (
+                    more = (rows - one) * self.most(sent_on, 2 * h) + lag * (
                         h + g.behind - self.constant(self.q - 1)
                     )
                     behind = self.most(behind, more)
+                if self.out.split is not None:
+                    behind = behind + h * self.others(self.out)
             ahead.append((g.fill + behind, g.period))
         run = self.most(
             self.tiles_before(self.visited, ahead, period)
@@ -271,13 +329,12 @@ class _Closed:
             self.tiles_before(self.tiles, ahead, period) + (self.outputs - one) * later_enters,
         )
         enters, hops = again * e, (2 * h if self.second is not None else h) + self.constant(self.l)
-        # all lanes of a tile leave through one module: ny chains, each of nx lanes
-        all_words = ny * nx * words
-        drains = (
-            self.outputs * all_words
-            + (self.outputs - one) * ny * nx * e
-            + (self.trips if self.second is not None else self.outputs * flow)
-        )
+        # all lanes of a tile leave through one module of a port: as many chains
+        all_words = rows * chain * words
+        drains = self.outputs * all_words + (self.outputs - one) * rows * chain * e
+        all_words = self.ported(all_words, rows * burst, writes=True)
+        drains = self.ported(drains, (self.outputs - one) * rows * burst + all_words)
+        drains = drains + (self.trips if self.second is not None else self.outputs * flow)
         return self.parts(reads, run, drains, all_words, enters + hops, enters + last + hops)
 
     def collected(self) -> Cycles:
@@ -293,16 +350,18 @@ class _Closed:
         if self.sums is Sums.FIRST:
             step = step + (visits - one) * inner
         sent = chain * (words + e)
+        burst = self.moves(self.out, chain)
+        sent = self.ported(sent, burst, writes=across is not None)
         end = (
             d + self.most(sent, words + e + 2 * h * (chain - one)) + (zero if across is None else h)
         )
         skews = []
         for g in reads:
             if g.simple:
-                taken = g.words + self.constant(self.q)
+                taken, lanes = g.words + self.constant(self.q), self.shared(g.group, along)
                 near, far = (
-                    self.numbers.ceil_div(nz * g.words, taken) - one,
-                    self.floor(nz * self.constant(self.q), taken) + one,
+                    self.numbers.ceil_div(lanes * g.words, taken) - one,
+                    self.floor(lanes * self.constant(self.q), taken) + one,
                 )
                 skews.append(
                     self.trips
@@ -318,7 +377,13 @@ class _Closed:
             self.outputs - one, usual, flow * self.visited, words, chain, doubled=True
         )
         single = self.most(self.tiles - one - 2 * pairs, zero)  # 0 or 1, at a glance
-        ahead = [(g.fill + (nz - one) * self.most(step, h + g.behind), g.period) for g in reads]
+        ahead = []
+        for g in reads:
+            later = (nz - one) * self.most(step, h + g.behind)
+            if g.group.direction is None and g.group.split == along == self.second:
+                later = g.lag * self.most(step, h + g.behind)
+                later = later + self.others(g.group) * self.most(step, h)
+            ahead.append((g.fill + later, g.period))
         runs = [
             self.tiles_before(self.visited, ahead, period)
             + self.most((self.outputs - one) * (sent + d), held_up),

@@ -23,6 +23,7 @@ from functools import lru_cache
 from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.expression import ONE, ZERO, Expression, add, multiply
 from ithaca.formulations.systolic.dataflows import dataflows, loop_order, permutations
+from ithaca.formulations.systolic.ports import split
 from ithaca.formulations.systolic.quantities import extent, lanes, t1, t2, tiles
 from ithaca.formulations.systolic.systolic_array import (
     Direction,
@@ -53,7 +54,12 @@ def designs(nest: LoopNest, edition: Edition = Edition.EXACT) -> tuple[SystolicA
 
 
 def derive(
-    nest: LoopNest, dataflow: tuple[str, ...], permutation: str, edition: Edition = Edition.EXACT
+    nest: LoopNest,
+    dataflow: tuple[str, ...],
+    permutation: str,
+    edition: Edition = Edition.EXACT,
+    *,
+    ports: bool = False,
 ) -> SystolicArray:
     """Derive the array of one dataflow and permutation; the nest's extents stay symbols.
 
@@ -67,6 +73,8 @@ def derive(
         The tensor whose reuse loops are innermost.
     edition : Edition, optional
         The edition of the cost model.
+    ports : bool, optional
+        Whether tensors may be spread over several memory ports.
 
     Returns
     -------
@@ -85,12 +93,19 @@ def derive(
         dataflow,
         permutation,
         edition,
+        ports,
     )
+
+
+def in_edition(nest: LoopNest, array: SystolicArray, edition: Edition) -> SystolicArray:
+    """A derived array of a nest in another edition."""
+    ports = bool(array.split_groups)
+    return derive(nest, array.dataflow, array.permutation, edition, ports=ports)
 
 
 @lru_cache(maxsize=1024)
 def _derive(
-    nest: LoopNest, dataflow: tuple[str, ...], permutation: str, edition: Edition
+    nest: LoopNest, dataflow: tuple[str, ...], permutation: str, edition: Edition, ports: bool
 ) -> SystolicArray:
     if not nest.simd:
         raise InputError(
@@ -111,6 +126,8 @@ def _derive(
         for a in nest.accesses
     ):
         groups = [_serialize(group) for group in groups]
+    if ports:
+        groups = [split(group, dataflow) for group in groups]
     return SystolicArray(
         workload=nest.name,
         dataflow=dataflow,

@@ -35,7 +35,7 @@ from ithaca.formulations.space import (
 from ithaca.formulations.systolic import quantities
 from ithaca.formulations.systolic.cost_model import Costs, accumulation, evaluate
 from ithaca.formulations.systolic.cycles import holds_transfers
-from ithaca.formulations.systolic.derivation import derive
+from ithaca.formulations.systolic.derivation import in_edition
 from ithaca.formulations.systolic.insight.roofs import least_metrics
 from ithaca.formulations.systolic.metrics import (
     METRICS,
@@ -43,6 +43,7 @@ from ithaca.formulations.systolic.metrics import (
     most_bandwidth,
     tensor_words,
 )
+from ithaca.formulations.systolic.ports import MemoryPorts, most_ports, port_links, port_quantity
 from ithaca.formulations.systolic.systolic_array import Edition, IOGroup, SystolicArray
 from ithaca.formulations.systolic.target import requirements
 from ithaca.formulations.systolic.tiling import Tiling
@@ -77,6 +78,8 @@ class SpaceOptions:
     """Whether inferred packs must divide the last dimension too (what AutoSA requires)."""
     target: Target | None = None
     """The compiler that must be able to build every configuration."""
+    ports: MemoryPorts | None = None
+    """The memory ports that tensors may be spread over; None where each has one."""
 
 
 @dataclass(frozen=True)
@@ -111,8 +114,8 @@ class SystolicDesign(Design):
     def name(self) -> str:
         return self.array.name
 
-    def keeping(self, kept: Sizes) -> SystolicDesign:
-        return replace(self, kept=kept)
+    def keeping(self, kept: Sizes) -> SystolicDesign | None:
+        return None if self.options.ports is not None else replace(self, kept=kept)
 
     @property
     def obstacle(self) -> str | None:
@@ -154,7 +157,9 @@ class SystolicDesign(Design):
             self.array.edition is Edition.CYCLE and not holds_transfers(self.array)
         ):
             return None
-        return most_bandwidth(self.array, self.data, self.technology)
+        return most_bandwidth(
+            self.array, self.data, self.technology, most_ports(self.options.ports)
+        )
 
     def least(self, limits: Sequence[Limit]) -> Mapping[str, Fraction]:
         return least_metrics(
@@ -165,6 +170,7 @@ class SystolicDesign(Design):
             dict(self.kept),
             self.space.ranges,
             limits,
+            most_ports(self.options.ports),
         )
 
     @property
@@ -192,8 +198,7 @@ class SystolicDesign(Design):
     def smoother(self) -> Design:
         if self.array.edition is not Edition.CYCLE:
             return self
-        array = derive(self.nest, self.array.dataflow, self.array.permutation, Edition.EXACT)
-        return replace(self, array=array)
+        return replace(self, array=in_edition(self.nest, self.array, Edition.EXACT))
 
     def conditions(
         self, values: NumbersByName, numbers: NumberSystem
@@ -246,7 +251,7 @@ class SystolicDesign(Design):
         """The design in the cycle edition; None where that says nothing of it."""
         if self.array.edition is Edition.CYCLE:
             return self
-        array = derive(self.nest, self.array.dataflow, self.array.permutation, Edition.CYCLE)
+        array = in_edition(self.nest, self.array, Edition.CYCLE)
         same = {group.name for group in array.packed_groups} == {
             group.name for group in self.array.packed_groups
         }
@@ -272,6 +277,9 @@ class SystolicDesign(Design):
             pack={
                 group.name: configuration[quantities.pack(group.name).name]
                 for group in array.packed_groups
+            },
+            ports={
+                g.name: configuration[quantities.ports(g.name).name] for g in array.split_groups
             },
         )
 
@@ -323,6 +331,10 @@ def systolic_space(design: SystolicDesign) -> Space:
         links += dict.fromkeys(link for link, _ in requirements(design.nest, array))
     loops = {loop: [*_loop_quantities(design, loop)] for loop in array.band}
     separate = []
+    if design.options.ports is not None:
+        links += port_links(array, design.options.ports)
+        for group in array.split_groups:
+            loops[str(group.split)].append(port_quantity(group, design.options.ports))
     for group in array.packed_groups:
         needed = {
             s

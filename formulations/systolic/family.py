@@ -34,6 +34,7 @@ from ithaca.formulations.systolic.dataflows import find_dataflow
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.design import SpaceOptions, SystolicDesign
 from ithaca.formulations.systolic.metrics import METRICS, by_part
+from ithaca.formulations.systolic.ports import MemoryPorts
 from ithaca.formulations.systolic.profile import SystolicProfile
 from ithaca.formulations.systolic.question import ArrayQuestion
 from ithaca.formulations.systolic.systolic_array import Edition, SystolicArray
@@ -51,6 +52,13 @@ class WorkloadDocument(NestDocument):
     dtype: Text
 
 
+class PortsDocument(Document):
+    """Most memory ports of a tensor, and channels of the memory."""
+
+    most: Count
+    channels: Count
+
+
 class SpaceDocument(Document):
     """Restrictions of the design space that are not the default's."""
 
@@ -58,10 +66,13 @@ class SpaceDocument(Document):
     divisors_only: bool = False
     dividing_packs: bool = False
     for_: Annotated[Target | None, Field(alias="for", strict=False)] = None
+    ports: PortsDocument | None = None
 
     def options(self) -> SpaceOptions:
         """The restrictions."""
-        return SpaceOptions(self.min_lanes, self.divisors_only, self.dividing_packs, self.for_)
+        ports = None if self.ports is None else MemoryPorts(**dict(self.ports))
+        kept = self.min_lanes, self.divisors_only, self.dividing_packs, self.for_
+        return SpaceOptions(*kept, ports)
 
 
 class TechnologyDocument(Document):
@@ -85,12 +96,14 @@ class TechnologyDocument(Document):
 
 
 class TilingDocument(Document):
-    """Tile factors, and packs by buffer module."""
+    """Tile factors, and packs by buffer module; memory ports by I/O group, where these may have
+    several."""
 
     array_part: dict[str, int]
     latency_hiding: dict[str, int]
     simd: int
     pack: dict[str, int]
+    ports: dict[str, int] = Field(default_factory=dict)
 
 
 class ChoiceDocument(Document):
@@ -190,7 +203,8 @@ class SystolicFamily(Family[SystolicDesign]):
         self, design: SystolicDesign, configuration: Configuration
     ) -> Mapping[str, Any]:
         tiling = design.tiling(configuration)
-        return asdict(tiling) | {"pack": tiling.module_packs(design.array)}
+        fields = asdict(tiling) | {"pack": tiling.module_packs(design.array)}
+        return {name: value for name, value in fields.items() if name != "ports" or value}
 
     def detail_fields(
         self, design: SystolicDesign, configuration: Configuration
@@ -219,7 +233,11 @@ class SystolicFamily(Family[SystolicDesign]):
     def design(self, setting: Setting, choice: ChoiceDocument) -> SystolicDesign:
         nest = setting.nest
         array = derive(
-            nest, find_dataflow(nest, tuple(choice.dataflow)), choice.permutation, setting.edition
+            nest,
+            find_dataflow(nest, tuple(choice.dataflow)),
+            choice.permutation,
+            setting.edition,
+            ports=setting.options.ports is not None,
         )
         target = setting.options.target
         if target is not None and (obstacles := tuple(design_obstacles(nest, array))):
@@ -232,7 +250,7 @@ class SystolicFamily(Family[SystolicDesign]):
     def configuration(self, design: SystolicDesign, tiling: TilingDocument) -> Configuration:
         packs = group_packs(design.array, tiling.pack)
         return design.configuration(
-            Tiling(tiling.array_part, tiling.latency_hiding, tiling.simd, packs)
+            Tiling(tiling.array_part, tiling.latency_hiding, tiling.simd, packs, tiling.ports)
         )
 
     def unmet(self, design: SystolicDesign) -> str:
@@ -262,6 +280,7 @@ def _arrays(like: SystolicDesign, restriction: RestrictionDocument) -> tuple[Sys
         include_unbuildable=restriction.include_unbuildable,
         target=like.options.target,
         sums=like.technology.machine.sums,
+        ports=like.options.ports is not None,
     )
 
 

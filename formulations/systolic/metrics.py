@@ -135,7 +135,9 @@ def bandwidth(costs: Costs) -> Any:
     return costs.off_chip_bytes * per_byte / costs.latency
 
 
-def most_bandwidth(array: SystolicArray, data: DataType, technology: Technology) -> Fraction:
+def most_bandwidth(
+    array: SystolicArray, data: DataType, technology: Technology, most_ports: int = 1
+) -> Fraction:
     """The bandwidth that no configuration exceeds: DRAM modules move at most a port per cycle, or
     as many sums as there are SIMD lanes.
 
@@ -152,6 +154,8 @@ def most_bandwidth(array: SystolicArray, data: DataType, technology: Technology)
         The data type.
     technology : Technology
         Its clock counts.
+    most_ports : int, optional
+        Most ports of a tensor that may have several.
 
     Returns
     -------
@@ -159,7 +163,9 @@ def most_bandwidth(array: SystolicArray, data: DataType, technology: Technology)
         GB/s.
     """
     ports = [
-        (group.port_words(data) + (module.extra_words != ZERO)) * group.word_bytes(data)
+        (group.port_words(data) + (module.extra_words != ZERO))
+        * group.word_bytes(data)
+        * (1 if group.split is None else most_ports)
         for group, module in array.modules
         if module.dram
     ]

@@ -47,6 +47,9 @@ COLUMNS = ("dataflow", "reuse", "sizes", "array_part", "latency_hiding", "simd",
 #: Columns that say on what machine a point runs (`ithaca.formulations.machine.Machine`).
 MACHINE = (*LEAST, "sums")
 
+#: Columns that a file may have beside those it needs.
+OPTIONAL = ("edition", "ports", *MACHINE)
+
 _INTEGER = re.compile(r"-?[0-9]{1,300}")
 
 #: Designs derived so far; a file has few designs and many points.
@@ -125,26 +128,25 @@ def _stated(row: Mapping[str, Any], nest: LoopNest) -> dict[str, Any]:
     own.setdefault("reuse", own.get("permutation", ""))
     if not isinstance(own.get("dataflow", ""), str):
         own["dataflow"] = ",".join(own["dataflow"])
-    return {column: own[column] for column in (*COLUMNS, "edition", *MACHINE) if column in own}
+    return {column: own[column] for column in (*COLUMNS, *OPTIONAL) if column in own}
 
 
 def _header(row: list[str], path: Path, stated: Collection[str]) -> list[str]:
     header = [name.strip() for name in row]
-    optional = ("edition", *MACHINE)
     for column in header:
         if column in stated:
             raise refuse(
                 path,
                 f"column '{column}' says what an option of the machine does; allowed: one of them",
             )
-        near = get_close_matches(LETTERS.get(column, column.lower()), optional, n=1, cutoff=0.7)
-        if near and column not in optional and column not in METRICS:
+        near = get_close_matches(LETTERS.get(column, column.lower()), OPTIONAL, n=1, cutoff=0.7)
+        if near and column not in OPTIONAL and column not in METRICS:
             raise refuse(
                 path,
                 f"column {quoted(column)} is unknown; allowed: {near[0]}, if "
                 "that is meant, or another name",
             )
-    for column in (*COLUMNS, *optional):
+    for column in (*COLUMNS, *OPTIONAL):
         if header.count(column) > 1:
             raise refuse(path, f"column '{column}' occurs twice; allowed: every column once")
         if column not in header and column in COLUMNS:
@@ -171,6 +173,7 @@ def _point(
             _integers(row, "latency_hiding"),
             _integer(row, "simd"),
             pack,
+            _ports(row),
         )
         own = {name: _of_machine(row, name) for name in MACHINE if row.get(name, "").strip()}
         technology = replace(data.energies(), machine=replace(machine, **own))
@@ -186,12 +189,15 @@ def _array(row: Mapping[str, str], nest: LoopNest, arrays: _Designs) -> Systolic
         row["reuse"],
         row.get("edition", Edition.EXACT.value),
     )
-    key = (loops, permutation, edition, nest.parameters, nest.once)
+    ports = bool(_ports(row))
+    key = (loops, permutation, edition, nest.parameters, nest.once, ports)
     if key not in arrays:
         editions = [e.value for e in Edition]
         parse_choice("edition", edition, editions)
         dataflow = find_dataflow(nest, tuple(loop.strip() for loop in loops.split(",")))
-        arrays[key] = derive(nest, dataflow, permutation, Edition(edition))
+        if ports and edition == Edition.ODYSSEY.value:
+            raise InputError("edition odyssey has no ports; allowed: cycle or exact")
+        arrays[key] = derive(nest, dataflow, permutation, Edition(edition), ports=ports)
     return arrays[key]
 
 
@@ -212,6 +218,11 @@ def _integers(row: Mapping[str, str], column: str) -> dict[str, int]:
         if type(value) is not int:
             raise InputError(f"{column}.{name} is {quoted(value)}; allowed: an integer")
     return numbers
+
+
+def _ports(row: Mapping[str, str]) -> dict[str, int]:
+    """Memory ports by I/O group; none where a file states none."""
+    return _integers(row, "ports") if row.get("ports", "").strip() else {}
 
 
 def _integer(row: Mapping[str, str], column: str) -> int:
@@ -292,6 +303,8 @@ def points_text(points: Sequence[Point]) -> str:
         if any(getattr(machine, name) != getattr(RTL, name) for machine in machines)
     ]
 
+    ported = any(design.array.split_groups for design, _ in points)
+
     def row(point: Point, costs: Mapping[str, Any]) -> list[object]:
         (design, configuration), metrics = point, costs["metrics"]
         tiling = design.tiling(configuration)
@@ -305,6 +318,7 @@ def points_text(points: Sequence[Point]) -> str:
             *(json.dumps(dict(mapping)) for mapping in mappings),
             tiling.simd,
             json.dumps(tiling.module_packs(design.array)),
+            *([json.dumps(dict(tiling.ports)) if tiling.ports else ""] if ported else []),
             *(
                 getattr(value := getattr(design.technology.machine, name), "value", value)
                 for name in own
@@ -325,6 +339,7 @@ def points_text(points: Sequence[Point]) -> str:
         "simd",
         "pack",
     ]
+    header += ["ports"] if ported else []
     return csv_text(
         [*header, *own, *known, "meets_bounds"], map(row, points, evaluate_points(points))
     )

@@ -178,4 +178,8 @@ class SystolicProfile(Profile[SystolicDesign]):
         packs = {
             f"pack_{group.name}": quantities.pack(group.name).name for group in array.packed_groups
         }
-        return names | {name: quantity for name, quantity in packs.items() if quantity in free}
+        ports = {
+            f"ports_{group.name}": quantities.ports(group.name).name for group in array.split_groups
+        }
+        chosen = {name: quantity for name, quantity in packs.items() if quantity in free}
+        return names | chosen | ports

@@ -2,8 +2,9 @@
 
 Per band loop ``x`` of extent ``N``: ``tiles.x`` = ceil(N/t1), ``t1.x`` (array partitioning factor),
 ``t2.x`` (latency hiding factor; SIMD factor of the SIMD loop), ``lanes.x`` = t1/t2. Per loop
-``extent.x``; per I/O group ``pack.g`` (data packing factor, words) and, where layers share an
-array, ``buffer.g`` (words of its buffers; `ACCUMULATORS` names those of a PE).
+``extent.x``; per I/O group ``pack.g`` (data packing factor, words), where tensors may be spread
+over memory ports ``ports.g``, and, where layers share an array, ``buffer.g`` (words of its buffers;
+`ACCUMULATORS` names those of a PE).
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ MEANINGS: Mapping[str, tuple[str, str]] = {
     "t2": ("iterations", "latency hiding factor; of the SIMD loop the SIMD factor"),
     "tiles": ("", "tiles, ceil(extent/t1)"),
     "pack": ("words", "data packing factor"),
+    "ports": ("", "memory ports of an I/O group"),
     "buffer": ("words", "words of the buffers of an I/O group, or of the accumulators of a PE"),
 }
 
@@ -54,6 +56,11 @@ def lanes(loop: str) -> Symbol:
 def pack(group: str) -> Symbol:
     """Data packing factor of an I/O group (words)."""
     return Symbol(f"pack.{group}")
+
+
+def ports(group: str) -> Symbol:
+    """Memory ports that an I/O group is spread over."""
+    return Symbol(f"ports.{group}")
 
 
 def buffer(group: str) -> Symbol:

@@ -24,6 +24,7 @@ from ithaca.formulations.systolic.choice import choose_designs, hanging_text
 from ithaca.formulations.systolic.dataflows import dataflows, find_dataflow, loop_order
 from ithaca.formulations.systolic.design import SpaceOptions, SystolicDesign
 from ithaca.formulations.systolic.metrics import METRICS, parse_limit, parse_objective
+from ithaca.formulations.systolic.ports import memory_ports, with_channels
 from ithaca.formulations.systolic.systolic_array import Edition, SystolicArray
 from ithaca.formulations.systolic.target import data_obstacles, design_obstacles, nest_obstacles
 from ithaca.formulations.target import Target
@@ -108,6 +109,15 @@ class ArrayOptions:
             help="Let array partitioning factors divide the extents (no padding).",
         ),
     ] = False
+    ports: Annotated[
+        int | None,
+        Option(
+            "--ports",
+            metavar="N",
+            help="Spread a tensor over up to N memory ports, each a channel of the platform's "
+            "memory; default: one of each tensor.",
+        ),
+    ] = None
     regime: Annotated[
         str | None,
         Option(
@@ -169,11 +179,11 @@ class ArrayQuestion(Question):
                 raise InputError(
                     f"{option} does not go with --edition {edition.value}; allowed: --edition cycle"
                 )
-        data = read_data_type(options.dtype)
+        data, platform = read_data_type(options.dtype), read_platform(options.platform)
         return cls(
             edition=edition,
             data=data if options.accumulator is None else data.accumulating(options.accumulator),
-            platform=read_platform(options.platform),
+            platform=platform,
             machine=machine_changes(options.regime, sums=options.sums),
             bounds=parse_limits(options.limit or []),
             objective=cls.minimised(objective),
@@ -184,6 +194,7 @@ class ArrayQuestion(Question):
                 parse_integer("--min-lanes", options.min_lanes, least=1),
                 options.divisors_only,
                 target=read_target(options.target),
+                ports=memory_ports(platform, options.ports, edition),
             ),
         )
 
@@ -231,6 +242,7 @@ class ArrayQuestion(Question):
             include_unbuildable=self.include_unbuildable,
             target=target,
             sums=sums,
+            ports=self.space.ports is not None,
         )
 
     def _described(self, nest: LoopNest, descriptor: str | Path) -> SystolicArray:
@@ -290,6 +302,12 @@ class ArrayQuestion(Question):
             return None
         return replace(self, space=replace(self.space, target=None))
 
+    def on(self, platform: platforms.Platform) -> Self:
+        """The question of another platform."""
+        most = None if self.space.ports is None else self.space.ports.most
+        ports = memory_ports(platform, most, self.edition)
+        return replace(self, platform=platform, space=replace(self.space, ports=ports))
+
     # -- words -------------------------------------------------------------------------
 
     @property
@@ -300,7 +318,7 @@ class ArrayQuestion(Question):
     @property
     def technology(self) -> Technology:
         """Clock of the platform, and energies of its own or of the data type."""
-        own = self.data.on(self.platform)
+        own = with_channels(self.data.on(self.platform), self.platform, self.space.ports)
         return replace(own, machine=changed_machine(own.machine, self.machine))
 
     @property
@@ -310,6 +328,7 @@ class ArrayQuestion(Question):
             "platform": self.platform.name,
             "edition": self.edition.value,
             **({} if self.space.target is None else {"for": self.space.target.value}),
+            **({} if self.space.ports is None else {"ports": str(self.space.ports.most)}),
         }
 
     def remarks(self, nest: LoopNest | None) -> Iterator[str]:
@@ -330,7 +349,9 @@ class ArrayQuestion(Question):
             return Variable(read, lambda question, value: replace(question, **{name: value}), label)
 
         return {
-            "platform": of("platform", lambda _, text: read_platform(text), lambda p: p.name),
+            "platform": Variable(
+                lambda _, text: read_platform(text), type(self).on, lambda p: p.name
+            ),
             "dtype": of("data", lambda _, text: read_data_type(text), lambda data: data.name),
             "edition": of("edition", lambda _, text: read_edition(text), lambda e: e.value),
             "objective": of("objective", lambda _, text: self.minimised(text), lambda o: o.text),

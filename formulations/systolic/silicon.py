@@ -28,6 +28,6 @@ def silicon(costs: Costs) -> Silicon:
             else:
                 shared = shared + held * value(group.count)
         if module.dram:
-            bandwidth = bandwidth + value(group.pack)
+            bandwidth = bandwidth + value(group.pack * group.ports)
     lanes = value(array.pe.simd) * (array.factors - 1)
     return Silicon.of(point.numbers, value(array.pe.count), lanes, private, shared, bandwidth)

@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
-from ithaca.formulations.algebra.expression import ONE, ZERO, Expression
+from ithaca.formulations.algebra.expression import ONE, ZERO, Expression, add, minimum
 from ithaca.formulations.data_types import DRAM_PORT_BYTES, DataType
-from ithaca.formulations.systolic.quantities import pack, tiles
+from ithaca.formulations.systolic.quantities import pack, ports, tiles
 
 
 class Edition(Enum):
@@ -131,6 +131,9 @@ class IOGroup:
     """Legal data packing factors."""
     modules: tuple[Module, ...]
     """From the PEs towards DRAM; empty where data never leave the PEs."""
+    split: str | None = None
+    """The space loop whose lanes memory ports share, each with a DRAM module of its own; None where
+    there is one port."""
 
     @property
     def exterior(self) -> bool:
@@ -151,6 +154,11 @@ class IOGroup:
     def pack(self) -> Expression:
         """The group's data packing factor (words)."""
         return pack(self.name)
+
+    @property
+    def ports(self) -> Expression:
+        """Memory ports that its tensor is spread over."""
+        return ONE if self.split is None else ports(self.name)
 
     @property
     def buffers(self) -> tuple[Module, ...]:
@@ -223,12 +231,13 @@ class SystolicArray:
         """The modules that AutoSA adds at the ends of chains, and how many of each: they cost
         nothing here.
 
-        A serialized DRAM module has a ``_serialize`` module between itself and DRAM. *Dummy*
+        A serialized DRAM module has a ``_serialize`` module between itself and DRAM, but where a
+        tensor has several memory ports. *Dummy*
         modules take what the last PE of a chain hands on, or give zeros to the first where sums are
         handed on that nothing copies in.
         """
         return {
-            **{f"{m.name}_serialize": ONE for _, m in self.modules if m.serialized},
+            **{f"{m.name}_serialize": 1 - self.spread for _, m in self.modules if m.serialized},
             **self.dummies,
         }
 
@@ -243,6 +252,18 @@ class SystolicArray:
                     f"{group.name}_PE_dummy_{'in' if group.role is GroupRole.READ else 'out'}"
                 ] = group.count
         return modules
+
+    @property
+    def split_groups(self) -> tuple[IOGroup, ...]:
+        """The groups that may have several memory ports."""
+        return tuple(group for group in self.groups if group.split is not None)
+
+    @property
+    def spread(self) -> Expression:
+        """1 if any tensor has several memory ports, else 0. Then no data are laid out contiguously:
+        every row of a tile opens a burst."""
+        ports = [group.ports for group in self.split_groups]
+        return minimum(add(*ports, -len(ports)), ONE) if ports else ZERO
 
     @property
     def packed_groups(self) -> tuple[IOGroup, ...]:

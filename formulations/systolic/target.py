@@ -13,7 +13,7 @@ from dataclasses import replace
 from fractions import Fraction
 from math import gcd
 
-from ithaca.formulations.algebra.expression import Constant
+from ithaca.formulations.algebra.expression import Constant, maximum, minimum
 from ithaca.formulations.data_types import DataType
 from ithaca.formulations.space import Link, Relation
 from ithaca.formulations.systolic.dataflows import dataflows
@@ -68,6 +68,13 @@ def requirements(nest: LoopNest, array: SystolicArray) -> Iterator[Requirement]:
     if nest.sizes[nest.simd] == 1:
         broken = f"SIMD loop {nest.simd} has one iteration (padded): AutoSA drops such loops"
         yield Link(TWO, Relation.AT_MOST, t1(nest.simd)), broken
+    for group in array.split_groups:
+        more = minimum(array.spread, maximum(lanes(str(group.split)) - 2, 0))
+        yield (
+            Link(more + 1, Relation.AT_MOST, group.ports),
+            f"{group.name} has one memory port for more than 2 modules, beside tensors of several: "
+            "AutoSA splits every chain, or none",
+        )
     for access in nest.inputs:
         for subscript in access:
             window = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from ithaca.files.errors import InputError
@@ -26,11 +26,13 @@ class Tiling:
     """SIMD factor (words)."""
     pack: Mapping[str, int]
     """Data packing factor of every I/O group that moves data (words), by group name."""
+    ports: Mapping[str, int] = field(default_factory=dict)
+    """Memory ports of every I/O group that may have several, by group name."""
 
     def __post_init__(self) -> None:
-        for field in ("array_part", "latency_hiding", "pack"):
-            for name, factor in getattr(self, field).items():
-                _check_factor(f"{field}.{name}", factor)
+        for kind in ("array_part", "latency_hiding", "pack", "ports"):
+            for name, factor in getattr(self, kind).items():
+                _check_factor(f"{kind}.{name}", factor)
         _check_factor("simd", self.simd)
 
     def t2(self, array: SystolicArray, loop: str) -> int:
@@ -49,14 +51,15 @@ class Tiling:
         _check_names("array_part", self.array_part, array.band)
         _check_names("latency_hiding", self.latency_hiding, array.latency_hiding_loops)
         _check_names("pack", self.pack, tuple(g.name for g in array.packed_groups))
+        _check_names("ports", self.ports, tuple(g.name for g in array.split_groups))
         for loop in array.band:
             outer, inner = self.array_part[loop], self.t2(array, loop)
             if outer % inner:
                 raise InputError(f"loop '{loop}': t2 = {inner} does not divide t1 = {outer}")
         values = {name: int(factor) for name, factor in self.factors(array, sizes).items()}
-        return Configuration(
-            values | {quantities.pack(group).name: factor for group, factor in self.pack.items()}
-        )
+        packs = {quantities.pack(group).name: factor for group, factor in self.pack.items()}
+        ports = {quantities.ports(group).name: number for group, number in self.ports.items()}
+        return Configuration(values | packs | ports)
 
     def factors(self, array: SystolicArray, sizes: Mapping[str, int]) -> dict[str, Fraction]:
         """The quantities of band loops, whether or not t2 divides t1."""
@@ -129,7 +132,7 @@ def _check_names(field: str, values: Mapping[str, int], expected: tuple[str, ...
     unknown = [name for name in values if name not in expected]
     if missing or unknown:
         what = f"misses '{missing[0]}'" if missing else f"has unknown '{unknown[0]}'"
-        raise InputError(f"{field} {what}; allowed: exactly {', '.join(expected)}")
+        raise InputError(f"{field} {what}; allowed: exactly {', '.join(expected) or 'none'}")
 
 
 def _check_factor(field: str, factor: int) -> None:

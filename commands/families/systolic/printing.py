@@ -120,6 +120,10 @@ def _print_best(out: Console, result: Result, best: Solution) -> None:
         + ", ".join(f"{name} {words}" for name, words in tiling.module_packs(array).items())
         + " (words)"
     )
+    if tiling.ports:
+        out.print(
+            "ports      " + ", ".join(f"{name} {count}" for name, count in tiling.ports.items())
+        )
     out.print(
         f"latency    {number(best.metrics['latency'])} cycles = prologue "
         f"{number(best.metrics['prologue'])}"

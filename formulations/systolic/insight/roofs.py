@@ -115,7 +115,11 @@ def roofs(nest: LoopNest, costs: Costs, limits: Sequence[Limit]) -> Roofs:
     )
     least, data = footprints(nest), costs.point.data
     groups = {group.tensor: group for group in costs.point.array.groups}
-    cycles = {name: Fraction(n, groups[name].port_words(data)) for name, n in least.items()}
+    widths = {
+        name: group.port_words(data) * int(costs.point.value(group.ports))
+        for name, group in groups.items()
+    }
+    cycles = {name: Fraction(n, widths[name]) for name, n in least.items()}
     largest = max(cycles, key=lambda name: cycles[name])
     return Roofs(
         costs.latency,
@@ -124,7 +128,7 @@ def roofs(nest: LoopNest, costs: Costs, limits: Sequence[Limit]) -> Roofs:
         None if allowed is None else ComputeRoof(allowed, Fraction(operations, allowed)),
         TrafficRoof(
             largest,
-            groups[largest].port_words(data),
+            widths[largest],
             cycles[largest],
             least,
             sum(n * groups[name].word_bytes(data) for name, n in least.items()),
@@ -141,6 +145,7 @@ def least_metrics(
     kept: Mapping[str, int],
     ranges: Mapping[str, tuple[int, int]],
     limits: Sequence[Limit],
+    most_ports: int = 1,
 ) -> dict[str, Fraction]:
     """Values that no configuration of an array is below within limits: the roofs of all of them.
 
@@ -165,6 +170,8 @@ def least_metrics(
         Ends of hardware quantities.
     limits : Sequence of Limit
         The limits.
+    most_ports : int, optional
+        Most memory ports of a tensor that may have several.
 
     Returns
     -------
@@ -188,7 +195,7 @@ def least_metrics(
     if cycle and technology.memory.bandwidth:
         rates.append(Fraction(technology.memory.bandwidth))
     held = [
-        Fraction(n, groups[tensor].port_words(data))
+        Fraction(n, groups[tensor].port_words(data) * (most_ports if groups[tensor].split else 1))
         for tensor, n in words.items()
         if not cycle or tensor != nest.output.tensor or holds_transfers(array)
     ]

@@ -18,6 +18,7 @@ from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.machine import IDEAL, Machine, MemoryTiming, Sums
 from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.formulations.systolic.quantities import lanes, t2
+from ithaca.formulations.systolic.simulation.memory_loops import MemoryLoops
 from ithaca.formulations.systolic.simulation.network import (
     Fifo,
     Loop,
@@ -108,15 +109,7 @@ class _Builder:
         self._check_size()
         self._words = {group.name: self._packed(group) for group in self.array.packed_groups}
         self.pes = {place: _Ports() for place in product(*map(range, self.shape))}
-        moved = sum(self._bytes(group) for group in self.array.packed_groups)
-        bandwidth = memory.bandwidth
-        #: Cycles of all DRAM modules' shared memory per byte that one of them moves, if it has its
-        #: share of the bandwidth.
-        self._share = (
-            {g.name: Fraction(moved, bandwidth * self._bytes(g)) for g in self.array.packed_groups}
-            if bandwidth
-            else {}
-        )
+        self._dram = MemoryLoops(design, self._value, machine, memory).steps
 
     def network(self) -> ProcessNetwork:
         """The whole network."""
@@ -155,15 +148,6 @@ class _Builder:
             )
         return size // pack
 
-    def _bytes(self, group: IOGroup) -> int:
-        """Bytes that a group moves to or from DRAM in a run."""
-        return (
-            self._value(group.size)
-            * self._value(group.count)
-            * self._value(group.modules[-1].tiles)
-            * group.word_bytes(self.design.data.counted)
-        )
-
     def _fifo(self, name: str, latency: int = 0) -> str:
         latency = latency or self.machine.hop
         self._fifos.append(Fifo(name, latency, self.machine.fifo_depth + latency - 1))
@@ -184,16 +168,6 @@ class _Builder:
         reads, writes = ((names,) if isinstance(names, str) else names for names in (reads, writes))
         return Loop(words, reads, writes, self.machine.entry)
 
-    def _dram(self, group: IOGroup, loop: Loop) -> Loop:
-        """A loop that moves words of a group to or from memory."""
-        own = max(
-            Fraction(1),
-            self._share.get(group.name, Fraction(0))
-            * self._value(group.pack)
-            * group.word_bytes(self.design.data.counted),
-        )
-        return replace(loop, entry=loop.entry + self.memory.latency, interval=own if own > 1 else 1)
-
     def _rest(self, words: int, links: list[str], place: int, *, inwards: bool) -> tuple[Step, ...]:
         """The words that a module of a chain passes on; links lead to modules, or from them."""
         behind = len(links) - 1 - place
@@ -212,7 +186,8 @@ class _Builder:
         first = self._pes_fed(group)
         if buffer.dram:
             (feed,) = first
-            self._buffer(buffer, buffer.name, self._dram(group, self._loop(words)), (), feed)
+            own = self._dram(group, words)
+            self._buffer(buffer, buffer.name, own, (), feed)
             return
         count = self._value(group.count)
         chains = [list(first)[begin : begin + chain] for begin in range(0, count, chain)]
@@ -228,14 +203,19 @@ class _Builder:
                 self._buffer(
                     buffer,
                     f"{buffer.name} {number * chain + place}",
-                    self._loop(words, links[place]),
+                    (self._loop(words, links[place]),),
                     rest,
                     feed,
                 )
         self._memory(group, heads, words * chain, tiles, outer, inwards=True)
 
     def _buffer(
-        self, module: Module, name: str, own: Loop, rest: tuple[Step, ...], feed: str
+        self,
+        module: Module,
+        name: str,
+        own: tuple[Step, ...],
+        rest: tuple[Step, ...],
+        feed: str,
     ) -> None:
         """A doubled buffer: one process fills it and passes on, the other feeds PEs from it."""
         swap = Meet(name, self.machine.swap)
@@ -244,7 +224,7 @@ class _Builder:
         self._process(
             f"{name} fill",
             f"{module.name} fill",
-            Repeat(tiles, (own, *rest, swap)),
+            Repeat(tiles, (*own, *rest, swap)),
             begin=self.machine.swap,
             memory=module.dram,
         )
@@ -281,16 +261,17 @@ class _Builder:
         drain, *outer = group.modules
         words, rounds = self._words[group.name], self._value(drain.tiles)
         taken = self._value(drain.intra)
-        chain = self.shape[0]
+        chain = self._value(drain.chain)
         heads = []
-        for column in sorted({place[1:] for place in self.pes}):
+        columns = product(sorted({place[1:] for place in self.pes}), range(0, self.shape[0], chain))
+        for column, begin in columns:
             links = [
-                self._fifo(f"{group.name} from {drain.name} {_shown((place, *column))}")
+                self._fifo(f"{group.name} from {drain.name} {_shown((begin + place, *column))}")
                 for place in range(chain)
             ]
             heads.append(links[0])
             for place in range(chain):
-                at = (place, *column)
+                at = (begin + place, *column)
                 self.pes[at].sum_out = (self._sum_fifo(f"{group.name} from PE {_shown(at)}"),)
                 own = self._loop(taken, self.pes[at].sum_out), self._loop(words, (), links[place])
                 rest = self._rest(words, links, place, inwards=False)
@@ -309,27 +290,34 @@ class _Builder:
         *,
         inwards: bool,
     ) -> None:
-        """Add the modules without buffers between chains and DRAM, one for each chain."""
-        end = heads[0]
-        if len(outer) > 1:
-            # each takes what is its chain's and passes the rest
-            middle, way = outer[0], "to" if inwards else "from"
-            ways = [
-                self._fifo(f"{group.name} {way} {middle.name} {number}")
-                for number in range(len(heads))
-            ]
-            for number, head in enumerate(heads):
-                own = (
-                    self._loop(words, ways[number], head)
-                    if inwards
-                    else self._loop(words, head, ways[number])
-                )
-                rest = self._rest(words, ways, number, inwards=inwards)
-                self._process(f"{middle.name} {number}", middle.name, Repeat(rounds, (own, *rest)))
-            end = ways[0]
-        moved = words * len(heads)
-        dram = self._dram(group, self._loop(moved, (), end) if inwards else self._loop(moved, end))
-        self._process(outer[-1].name, outer[-1].name, Repeat(rounds, (dram,)), memory=True)
+        """Add the modules without buffers between chains and DRAM, one for each chain: as many
+        chains of them as the tensor has memory ports."""
+        ports = self._value(group.ports)
+        share = len(heads) // ports
+        for port in range(ports):
+            first = port * share
+            links = heads[first : first + share]
+            if len(outer) > 1:
+                # each takes what is its chain's and passes the rest
+                middle, way = outer[0], "to" if inwards else "from"
+                ways = [
+                    self._fifo(f"{group.name} {way} {middle.name} {first + place}")
+                    for place in range(share)
+                ]
+                for place, head in enumerate(links):
+                    own = self._loop(
+                        words, *((ways[place], head) if inwards else (head, ways[place]))
+                    )
+                    rest = self._rest(words, ways, place, inwards=inwards)
+                    self._process(
+                        f"{middle.name} {first + place}", middle.name, Repeat(rounds, (own, *rest))
+                    )
+                links = ways
+            ends = ((), links[0]) if inwards else (links[0],)
+            dram, name = self._dram(group, words * share, *ends), outer[-1].name
+            self._process(
+                name if ports == 1 else f"{name} {port}", name, Repeat(rounds, dram), memory=True
+            )
 
     def _collect(self, group: IOGroup) -> None:
         """Add a buffer that takes sums from the last PE of each chain, and goes on adding."""
@@ -366,7 +354,7 @@ class _Builder:
                 Repeat(rounds, (Repeat(again, (self._loop(taken, end),)), swap)),
             )
             if module.dram:
-                send: tuple[Step, ...] = (self._dram(group, self._loop(words)),)
+                send = self._dram(group, words)
             else:
                 send = (
                     self._loop(words, (), links[number]),

@@ -12,7 +12,7 @@ from ithaca.files.numbers import json_number
 from ithaca.files.writing import SCHEMA
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.machine import IDEAL, Machine, MemoryTiming
-from ithaca.formulations.systolic.derivation import derive
+from ithaca.formulations.systolic.derivation import in_edition
 from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.formulations.systolic.simulation.activity import (
     FifoWait,
@@ -62,7 +62,11 @@ class Simulation:
                 },
                 "design": self.design.name,
                 "machine": asdict(self.machine) | {"sums": self.machine.sums.value},
-                "memory": asdict(self.memory),
+                "memory": {
+                    name: value
+                    for name, value in asdict(self.memory).items()
+                    if name != "port" or value
+                },
                 "cycles": self.cycles,
                 "models": {
                     edition: json_number(latency) for edition, latency in self.models.items()
@@ -130,7 +134,9 @@ def simulate_configuration(
     tiling = design.tiling(configuration)
     models, simulated = {}, None
     for edition in Edition:
-        array = derive(design.nest, design.array.dataflow, design.array.permutation, edition)
+        if tiling.ports and edition is Edition.ODYSSEY:  # which publishes one of each tensor
+            continue
+        array = in_edition(design.nest, design.array, edition)
         stated = replace(
             design,
             array=array,

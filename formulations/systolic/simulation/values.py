@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import islice
 from math import prod
 from typing import Any
 
@@ -127,7 +128,9 @@ def check_values(
         # both processes of a buffer act on the same
         owner = barrier_of(process.steps) or process.name
         if owner not in shared:
-            shared[owner] = array.actor(process.module.partition(" ")[0])
+            module = process.module.partition(" ")[0]
+            port = process.name.removeprefix(module).strip() if process.memory else ""
+            shared[owner] = array.actor(module, int(port) if port.isdigit() else 0)
         actors[process.name] = shared[owner]
     carry(network, actors)
     return Values(array.tensors, array.result, *reference(design.nest, array.tensors))
@@ -240,31 +243,34 @@ class _Array:
         lanes = stride * np.arange(self.simd if stride else 1)
         return np.add.outer(nest.addresses, lanes)
 
-    def tiles(self, group: IOGroup) -> Integers:
-        """The elements of the packs that a group moves in the padded tensor: tile, pack, place."""
+    def packs(self, group: IOGroup, port: int) -> Integers:
+        """The elements of the packs that a memory port of a group moves in the padded tensor, one
+        after the other."""
         packs = np.add.outer(
             self.places.stream(group).addresses, self.places.in_pack(group).addresses
         )
-        return packs.reshape(self.value(group.modules[-1].tiles), -1, packs.shape[1])
+        # of each tile a port has what its chain of modules moves
+        tiles, ports = self.value(group.modules[-1].tiles), self.value(group.ports)
+        return packs.reshape(tiles, ports, -1, packs.shape[1])[:, port].reshape(-1, packs.shape[1])
 
-    def words(self, group: IOGroup) -> Words:
-        """Words that DRAM sends of a tensor, tile by tile; zeros beyond the tensor's end."""
-        access = self.places.access(group.tensor)
-        sent: Words = self.places.pad(access, self.tensors[group.tensor]).ravel()[self.tiles(group)]
+    def words(self, group: IOGroup, port: int) -> Words:
+        """Words that a memory port sends of a tensor; zeros beyond the tensor's end."""
+        padded = self.places.pad(self.places.access(group.tensor), self.tensors[group.tensor])
+        sent: Words = padded.ravel()[self.packs(group, port)]
         return sent
 
-    def actor(self, module: str) -> Actor:
-        """The actor of the processes of a module."""
+    def actor(self, module: str, port: int) -> Actor:
+        """The actor of the processes of a module, of those at DRAM of the one at a port."""
         if module == "PE":
             return _Pe(self)
         group, stated = self.modules[module]
         if group.role is GroupRole.READ:
-            words = iter(self.words(group) if stated.dram else ())
+            words = iter(self.words(group, port) if stated.dram else ())
             if not stated.buffer:
                 return _Source(words)
             access = self.places.access(group.tensor)
             return _Buffer(words, self.lanes(access, self.places.feed(access)))
-        sink = _Sink(self, group)
+        sink = _Sink(self, group, port)
         return _Drain(self, group, sink) if stated.buffer else sink
 
 
@@ -275,7 +281,12 @@ class _Source(Actor):
         self._words = words
 
     def turn(self, loop: Loop, taken: Sequence[Words]) -> Sequence[Words]:
-        return taken if loop.reads else [next(self._words)]
+        return taken if loop.reads else [self.sent(loop)]
+
+    def sent(self, loop: Loop) -> Words:
+        """The next words from DRAM, as many as the loop moves."""
+        assert isinstance(loop.words, int)
+        return np.stack([*islice(self._words, loop.words)])
 
 
 class _Buffer(_Source):
@@ -284,18 +295,19 @@ class _Buffer(_Source):
     def __init__(self, words: Iterator[Words], addresses: Integers) -> None:
         super().__init__(words)
         self._addresses = addresses
-        self._filled = self._fed = np.zeros(0)
+        self._filled: list[Words] = []
+        self._fed = np.zeros(0)
 
     def turn(self, loop: Loop, taken: Sequence[Words]) -> Sequence[Words]:
         if loop.reads and loop.writes:
             return taken
         if loop.writes:
             return [self._fed[self._addresses]]
-        self._filled = (taken[0] if loop.reads else next(self._words)).ravel()
+        self._filled.append((taken[0] if loop.reads else self.sent(loop)).ravel())
         return []
 
     def meet(self) -> None:
-        self._fed = self._filled
+        self._fed, self._filled = np.concatenate(self._filled), []
 
 
 class _Pe(Actor):
@@ -338,15 +350,15 @@ class _Pe(Actor):
 class _Sink(Actor):
     """A module without a buffer: passes sums on, the one at DRAM takes them to their places."""
 
-    def __init__(self, array: _Array, group: IOGroup) -> None:
-        self._array, self._tiles = array, iter(array.tiles(group))
+    def __init__(self, array: _Array, group: IOGroup, port: int) -> None:
+        self._array, self._packs = array, iter(array.packs(group, port))
 
     def turn(self, loop: Loop, taken: Sequence[Words]) -> Sequence[Words]:
         return taken if loop.writes else self.write(taken[0])
 
     def write(self, words: Words) -> Sequence[Words]:
-        """A tile of every buffer."""
-        self._array.written[next(self._tiles)] = words
+        """Packs to their places."""
+        self._array.written[[*islice(self._packs, len(words))]] = words
         return []
 
 
@@ -362,6 +374,7 @@ class _Drain(Actor):
         self._empty = np.zeros((sums.count, array.outputs), array.result.dtype)
         self._sums: Words = self._empty
         self._whole: Words | None = None
+        self._left: Words = np.zeros((0, self._pack), self._empty.dtype)
 
     def turn(self, loop: Loop, taken: Sequence[Words]) -> Sequence[Words]:
         if loop.reads and loop.writes:
@@ -369,12 +382,14 @@ class _Drain(Actor):
         if loop.reads:
             self._sums = self._sums + taken[0]
             return []
-        if self._whole is None:  # a drain meets nobody
-            self.meet()
-        tile = np.zeros(self._size, self._empty.dtype)
-        tile[self._addresses] = self._whole
-        self._whole = None
-        words = tile.reshape(-1, self._pack)
+        if not len(self._left):
+            if self._whole is None:  # a drain meets nobody
+                self.meet()
+            tile = np.zeros(self._size, self._empty.dtype)
+            tile[self._addresses] = self._whole
+            self._whole, self._left = None, tile.reshape(-1, self._pack)
+        assert isinstance(loop.words, int)
+        words, self._left = np.split(self._left, [loop.words])
         return [words] if loop.writes else self._sink.write(words)
 
     def meet(self) -> None:

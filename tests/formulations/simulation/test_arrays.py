@@ -256,7 +256,7 @@ def test_words_of_a_dump_stay_within_their_fifos() -> None:
         ),
         (
             ("--memory", "speed=1"),
-            "ithaca: --memory is 'speed'; allowed: latency, refresh, refresh_period, bandwidth",
+            "ithaca: --memory is 'speed'; allowed: latency, refresh, refresh_period, bandwidth, port",
         ),
         (
             ("--memory", "refresh=9"),
