@@ -322,13 +322,13 @@ def _needs(problem: Problem, configuration: Configuration) -> Room:
 
 def check_limits(problem: Problem) -> None:
     """Refuse a limit that does not bound an array that several layers share."""
-    for limit in problem.limits:
-        if not limit.expression.symbols <= SHARED_LIMITS:
-            allowed = ", ".join(sorted(SHARED_LIMITS))
-            raise InputError(
-                f"limit {limit.metric} does not bound an array that layers "
-                f"share; allowed: limits on {allowed}"
-            )
+    others = [x.metric for x in problem.limits if not x.expression.symbols <= SHARED_LIMITS]
+    if others:
+        allowed, lifted = ", ".join(sorted(SHARED_LIMITS)), ",".join(f"{x}=none" for x in others)
+        raise InputError(
+            f"limit {', '.join(others)} does not bound an array that layers share; allowed: limits "
+            f"on {allowed}; --limit {lifted} lifts a platform's"
+        )
 
 
 def most_lanes(problems: Sequence[Problem]) -> int:
