@@ -265,6 +265,7 @@ CASES = [
 ]
 
 
+@pytest.mark.ci(every=5)
 @pytest.mark.parametrize(
     "case",
     CASES,
