@@ -266,6 +266,7 @@ CASES = [
 
 
 @pytest.mark.ci(every=5)
+@pytest.mark.ci(every=5)
 @pytest.mark.parametrize(
     "case",
     CASES,
@@ -317,6 +318,7 @@ def slow(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.ci
 def test_files_state_ports_and_are_proven_again(tmp_path: Path, slow: Path) -> None:
     file = tmp_path / "r.json"
     run = ithaca(*SMALL, "--platform", slow, "--ports", "4", "-o", file)
