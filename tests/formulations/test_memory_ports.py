@@ -266,7 +266,6 @@ CASES = [
 
 
 @pytest.mark.ci(every=5)
-@pytest.mark.ci(every=5)
 @pytest.mark.parametrize(
     "case",
     CASES,
