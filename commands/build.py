@@ -41,15 +41,20 @@ def print_build(built: Build | NetworkBuild, layer: str = "") -> None:
     made = built.resources
     if made is None:
         return
+    model = built.expected
     rows = [
-        ("DSP48E2", number(built.expected.dsp), made.dsp),
-        ("BRAM18", number(built.expected.bram18k), made.bram18k),
-        ("LUT", "–", made.lut),
-        ("of them memory", "–", made.lutram),
-        ("FF", "–", made.ff),
+        ("DSP48E2", model.dsp, made.dsp),
+        ("BRAM18", model.bram18k, made.bram18k),
+        ("LUT", model.lut, made.lut),
+        ("of them memory", model.lutram, made.lutram),
+        ("FF", model.ff, made.ff),
     ]
     cells = [
-        [("resource", name), ("model", model), (made.tool, number(count))]
-        for name, model, count in rows
+        [
+            ("resource", name),
+            ("model", "–" if stated is None else number(stated)),
+            (made.tool, number(count)),
+        ]
+        for name, stated, count in rows
     ]
     console().print(Table(cells, left={"resource"}))

@@ -48,6 +48,9 @@ class HardwareDocument(Document):
     vectors: bool
     dsp: int | float
     bram18k: int | float
+    lut: int | float | None = None
+    lutram: int | float | None = None
+    ff: int | float | None = None
     memory: dict[str, int] | None = None
 
 
@@ -86,7 +89,7 @@ class Build:
         """What happened, for people."""
         plain, *stalled = self.runs
         lines = [f"{self._cycles(plain)}; {self._elements(plain)}"]
-        model: str = "cycle model edition"
+        model: str = "the closed form"
         cycles: float | None = self.expected.cycle
         if self.expected.memory is not None:
             words = ",".join(f"{name}={n}" for name, n in self.expected.memory.items())
@@ -113,6 +116,8 @@ class Build:
         if stated.hangs or stated.simulated not in (None, run.cycles):
             simulated = "that it hangs" if stated.hangs else number(stated.simulated)
             return f"{took}, but ithaca simulate says {simulated}"
+        if run.right != stated.elements:
+            return took
         if stated.proven and run.cycles == stated.cycle:
             return f"{took}, as proven"
         return took if stated.simulated is None else f"{took}, as simulated"
@@ -252,6 +257,8 @@ def _stated(folder: Path) -> dict[str, HardwareDocument]:
         raise InputError(
             f"{folder}: the workload is too large to compute its result; allowed: a smaller one"
         )
+    if not (folder / "vectors").is_dir():
+        raise InputError(f"{folder / 'vectors'}: no such folder; allowed: what ithaca export wrote")
     return layers
 
 

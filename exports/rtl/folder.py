@@ -30,6 +30,7 @@ from ithaca.formulations.machine import IDEAL, MemoryTiming
 from ithaca.formulations.systolic.addresses import span
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.design import SystolicDesign
+from ithaca.formulations.systolic.logic import COEFFICIENTS
 from ithaca.formulations.systolic.simulation.activity import simulate_network
 from ithaca.formulations.systolic.simulation.arrays import array_network
 from ithaca.formulations.systolic.systolic_array import Edition, IOGroup
@@ -68,6 +69,7 @@ def expected(hardware: Hardware, memory: MemoryTiming, *, proven: bool) -> dict[
     closed = derive(chosen.nest, chosen.design.dataflow, chosen.design.permutation, Edition.CYCLE)
     metrics = replace(chosen, design=closed).metrics
     names = {"cycle": "latency", "dsp": "dsp", "bram18k": "bram18k"}
+    names |= {name: name for name in COEFFICIENTS if name in metrics}
     return {
         "statement": str(chosen.nest),
         "sizes": chosen.nest.settings,
@@ -161,7 +163,9 @@ def _written(
         "synthesize.ys": template("rtl/synthesize.ys.txt").format(
             library=" ".join(path for path in fixed if path.startswith("library/"))
         ),
-        "synthesize.tcl": template("rtl/synthesize.tcl.txt"),
+        "synthesize.tcl": template("rtl/synthesize.tcl.txt").replace(
+            "MASTERS", "0" if streams else "1"
+        ),
         "expected.json": document_text({"schema": SCHEMA, **document}),
         "README.md": _readme(hardware, stated) + ("" if streams else template("rtl/memory.md.txt")),
     }

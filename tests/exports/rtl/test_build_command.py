@@ -70,7 +70,7 @@ def answer(monkeypatch: pytest.MonkeyPatch, run: Run) -> None:
         (
             (7, False, 193, 2),
             {},
-            "7 cycles, as proven; of 195 elements 2 are wrong",
+            "7 cycles; of 195 elements 2 are wrong",
             False,
         ),
         (
@@ -109,7 +109,7 @@ def test_a_closed_form_that_is_off_is_named(
     answer(monkeypatch, Run("Verilator", 8, False, 195, 0))
     assert ithaca.build(hardware).lines == (
         "8 cycles, as simulated; 195 elements right",
-        "cycle model edition: 7 cycles (-12.50%)",
+        "the closed form: 7 cycles (-12.50%)",
     )
 
 
@@ -234,6 +234,25 @@ def test_a_result_becomes_hardware_that_takes_the_proven_cycles(tmp_path: Path) 
     assert stated["accumulator"] == 16
     done = command("build", folder)
     assert done.stdout == f"{stated['simulated']:,} cycles, as proven; 64 elements right\n"
+
+
+def test_the_models_logic_is_stated_where_it_is_known(tmp_path: Path) -> None:
+    result, folder = tmp_path / "r.json", tmp_path / "rtl"
+    for platform, known in (("rtl-open", True), ("u250", False)):
+        words = "-s", "i=8,j=8,k=8", "--dtype", "int8", "--platform", platform, "--limit", "dsp=4"
+        assert not command("solve", "mm", *words, "-o", result).returncode
+        assert not command("export", result, "--to", "rtl", "-o", folder).returncode
+        metrics = json.loads(result.read_text())["best"]["metrics"]
+        stated = json.loads(folder.joinpath("expected.json").read_text())["rtl"]
+        for name in ("lut", "lutram", "ff"):
+            assert (name in stated) == known
+            assert stated.get(name) == metrics.get(name)
+
+
+def test_hardware_without_its_vectors_is_refused(hardware: Path) -> None:
+    hardware.joinpath("vectors").rename(hardware / "elsewhere")
+    with pytest.raises(InputError, match="vectors: no such folder"):
+        ithaca.build(hardware)
 
 
 def test_other_targets_and_widths_are_refused(tmp_path: Path) -> None:

@@ -76,6 +76,7 @@ def test_streams_stay_as_they_are() -> None:
         "README.md",
         "bench.sv",
         "expected.json",
+        "synthesize.tcl",
         "vectors/A.hex",
         "vectors/B.hex",
         "vectors/C.hex",
