@@ -230,6 +230,7 @@ def test_mappings_start_from_known_ones(tmp_path: Path) -> None:
     assert done.stderr == "ithaca: no.csv: no such file; allowed: a file that exists\n"
 
 
+@pytest.mark.ci
 def test_numbers_beyond_the_doubles_are_read_as_they_are_written(tmp_path: Path) -> None:
     value = Fraction(15647770750394301234 * 7 + 3, 70)
     number = json_number(value)

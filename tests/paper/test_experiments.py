@@ -145,6 +145,7 @@ def test_figures_of_table_6() -> None:
     assert (proven["BRAM18K"], proven["latency (cycles)"]) == (3621, Fraction("797115.25"))
 
 
+@pytest.mark.ci
 def test_figures_of_table_7() -> None:
     """The 16 published figures, and the proven optima beside them."""
     table = quick("table-7").table

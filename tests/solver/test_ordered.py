@@ -126,7 +126,7 @@ def check_mapped(seed: int) -> None:
     check(solve_designs([problem], method=Method.AUTO)[0], least(problem))
 
 
-@pytest.mark.ci(every=2)
+@pytest.mark.ci
 @pytest.mark.parametrize("seed", range(2))
 def test_mappings_are_least_in_all_objectives(seed: int) -> None:
     check_mapped(seed)
@@ -138,6 +138,7 @@ def test_many_mappings_are_least_in_all_objectives(seed: int) -> None:
     check_mapped(seed)
 
 
+@pytest.mark.ci
 def test_the_second_bound_is_honest_where_the_time_is_over() -> None:
     problem = mapped("latency,energy", (2, 3, 3))
     expected = least(problem)

@@ -76,6 +76,7 @@ FLOATS = [
 ]
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("name", "dataflow", "data", "sum_bits", "machine"),
     [FLOATS[0], *(pytest.param(*case, marks=pytest.mark.ci) for case in FLOATS[1:])],

@@ -171,6 +171,7 @@ FAULTS = {
 }  # fmt: skip
 
 
+@pytest.mark.ci
 @simulated
 @pytest.mark.parametrize(
     "fault",
