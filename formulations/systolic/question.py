@@ -12,17 +12,18 @@ from typer import Option
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
-from ithaca.files.words import REPEATED, parse_choice, parse_counts, parse_integer, parse_loops
+from ithaca.files.words import REPEATED, parse_choice, parse_integer, parse_loops
 from ithaca.formulations import platform as platforms
 from ithaca.formulations.data_types import DATA_TYPES, DTYPES, DataType, data_type
 from ithaca.formulations.design import Metric
-from ithaca.formulations.machine import LETTERS, REGIMES, Machine, Sums
+from ithaca.formulations.machine import Sums
 from ithaca.formulations.platform_files import load_platform, platform_names
 from ithaca.formulations.problem import Limit, Objective, Problem
 from ithaca.formulations.question import LayerProblems, Limits, Question, Variable, parse_limits
 from ithaca.formulations.systolic.choice import choose_designs, hanging_text
 from ithaca.formulations.systolic.dataflows import dataflows, find_dataflow, loop_order
 from ithaca.formulations.systolic.design import SpaceOptions, SystolicDesign
+from ithaca.formulations.systolic.machine_options import changed_machine, machine_changes
 from ithaca.formulations.systolic.metrics import METRICS, parse_limit, parse_objective
 from ithaca.formulations.systolic.ports import memory_ports, with_channels
 from ithaca.formulations.systolic.systolic_array import Edition, SystolicArray
@@ -403,48 +404,3 @@ def read_target(name: str | None) -> Target | None:
         if name is None
         else Target(parse_choice("--for", name, [target.value for target in Target]))
     )
-
-
-def changed_machine(machine: Machine, changes: Mapping[str, Any]) -> Machine:
-    """A machine with `machine_changes`."""
-    try:
-        return replace(machine, **changes)
-    except InputError as error:
-        raise InputError(f"--param: {error}") from None
-
-
-def machine_changes(
-    regime: str | None = None,
-    param: Mapping[str, int] | Sequence[str] | None = None,
-    fifo_depth: int | None = None,
-    sums: str | None = None,
-) -> dict[str, Any]:
-    """The fields of a machine that options change.
-
-    Parameters
-    ----------
-    regime : str, optional
-        ``rtl`` or ``hls``, whose waits are taken.
-    param : mapping of str to int or sequence of str, optional
-        Waits by letter (cycles), such as ``d=1``.
-    fifo_depth : int, optional
-        Words that a FIFO holds.
-    sums : str, optional
-        Whether a PE adds its neighbour's sum ``first`` or ``last``.
-
-    Raises
-    ------
-    InputError
-        If an option has a value that is not allowed.
-    """
-    changes: dict[str, Any] = {}
-    if regime is not None:
-        waits = REGIMES[parse_choice("--regime", regime, list(REGIMES))]
-        changes |= {name: getattr(waits, name) for name in LETTERS.values()}
-    for letter, count in parse_counts("--param", param, "d=1,m=8").items():
-        changes[LETTERS[parse_choice("--param", letter, list(LETTERS))]] = count
-    if fifo_depth is not None:
-        changes["fifo_depth"] = parse_integer("--fifo-depth", fifo_depth, least=1)
-    if sums is not None:
-        changes["sums"] = Sums(parse_choice("--sums", sums, [each.value for each in Sums]))
-    return changes

@@ -22,13 +22,9 @@ from ithaca.formulations.family import Breakdown
 from ithaca.formulations.machine import RTL
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.design import systolic
+from ithaca.formulations.systolic.machine_options import changed_machine, machine_changes
 from ithaca.formulations.systolic.points import Point, evaluate_points, load_points, points_text
-from ithaca.formulations.systolic.question import (
-    changed_machine,
-    machine_changes,
-    read_data_type,
-    read_edition,
-)
+from ithaca.formulations.systolic.question import read_data_type, read_edition
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.solver.solution import Solution
 from ithaca.workloads.library import is_variant, read_nest

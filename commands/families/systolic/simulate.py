@@ -25,8 +25,9 @@ from ithaca.files.numbers import number
 from ithaca.files.writing import SCHEMA, document_text, write_text_atomically
 from ithaca.formulations.data_types import DTYPES, DataType
 from ithaca.formulations.machine import LETTERS, RTL
+from ithaca.formulations.systolic.machine_options import changed_machine, machine_changes
 from ithaca.formulations.systolic.points import load_points
-from ithaca.formulations.systolic.question import changed_machine, machine_changes, read_data_type
+from ithaca.formulations.systolic.question import read_data_type
 from ithaca.formulations.systolic.simulation.activity import FifoWait, ModuleShare, SimulatedRun
 from ithaca.formulations.systolic.simulation.arrays import array_network
 from ithaca.formulations.systolic.simulation.trace import phase_trace, word_dump

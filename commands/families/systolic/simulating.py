@@ -23,8 +23,8 @@ from ithaca.formulations.families import profile_of
 from ithaca.formulations.machine import IDEAL, Machine, MemoryTiming
 from ithaca.formulations.schema import Document, MachineDocument, Number, WaitsDocument
 from ithaca.formulations.systolic.design import systolic
+from ithaca.formulations.systolic.machine_options import changed_machine, machine_changes
 from ithaca.formulations.systolic.points import Point
-from ithaca.formulations.systolic.question import changed_machine, machine_changes
 from ithaca.formulations.systolic.simulation import compared
 from ithaca.formulations.systolic.simulation.activity import ModuleShare, simulate_network
 from ithaca.formulations.systolic.simulation.arrays import array_network
