@@ -89,16 +89,16 @@ def sa_sizes(configuration: ArrayConfiguration) -> str:
 def port_numbers(configuration: ArrayConfiguration) -> dict[str, int]:
     """Memory ports by I/O group where any tensor has several; empty where none has.
 
-    The compiler asks for those of partial sums, too, where they stay in the PEs, and then makes no
-    modules for them.
+    The compiler asks for those of the output in every role, its partial sums' numbered or not, and
+    makes no modules for what stays in the PEs.
     """
     if not configuration.spread:
         return {}
-    ports, drains = configuration.tiling.ports, configuration.moved_group
-    return {
-        group.name: ports.get(group.name if group.modules else drains(group.tensor).name, 1)
-        for group in configuration.design.groups
-    }
+    ports, output = configuration.tiling.ports, configuration.nest.output.tensor
+    roles = [output + role for role in ("", "_0", "_1", "_drain")]
+    names = [access.tensor for access in configuration.nest.inputs]
+    own = {name: ports.get(name, 1) for name in names}
+    return own | dict.fromkeys(roles, ports.get(configuration.moved_group(output).name, 1))
 
 
 def data_pack_sizes(configuration: ArrayConfiguration) -> str:

@@ -17,8 +17,8 @@ from ithaca.formulations.algebra.expression import Constant, maximum, minimum
 from ithaca.formulations.data_types import DataType
 from ithaca.formulations.space import Link, Relation
 from ithaca.formulations.systolic.dataflows import dataflows
-from ithaca.formulations.systolic.quantities import lanes, t1, t2
-from ithaca.formulations.systolic.systolic_array import SystolicArray
+from ithaca.formulations.systolic.quantities import lanes, t1, t2, tiles
+from ithaca.formulations.systolic.systolic_array import GroupRole, SystolicArray
 from ithaca.workloads.affine import Access, Affine
 from ithaca.workloads.nest import LoopNest
 
@@ -75,6 +75,16 @@ def requirements(nest: LoopNest, array: SystolicArray) -> Iterator[Requirement]:
             f"{group.name} has one memory port for more than 2 modules, beside tensors of several: "
             "AutoSA splits every chain, or none",
         )
+    others = dict(zip(array.dataflow, reversed(array.dataflow), strict=True))
+    for group in array.groups if array.split_groups and len(others) > 1 else ():
+        if group.role is GroupRole.FLOW and group.direction is not None:
+            loop, reduced = others[group.direction], nest.reduction_loops[0]
+            more = minimum(array.spread, maximum(lanes(loop) - 2, 0))
+            yield (
+                Link(more + 1, Relation.AT_MOST, tiles(reduced)),
+                f"{group.name} has one memory port for more than 2 modules, beside tensors of "
+                f"several, and {reduced} one tile: AutoSA splits such chains, or none",
+            )
     for access in nest.inputs:
         for subscript in access:
             window = [

@@ -167,6 +167,48 @@ def test_data_that_the_host_program_serializes_itself_are_mended_there(
     assert "buffer_C[0]);" in texts["kernel_host.cpp"]
 
 
+@pytest.mark.parametrize(
+    "buffer", ["A_t4 *buffer_A_tmp =", "OCL_CHECK(err,\n      cl::Buffer buffer_A_tmp("]
+)
+def test_every_port_keeps_its_own_data(buffer: str, exported: Path, tmp_path: Path) -> None:
+    """Only a port that does not exist is mended."""
+    made = f"for (int i = 0; i < 2; i++) {{\n    {buffer} }}\n"
+    host = made + "kernel0(buffer_A[0], buffer_A[1], buffer_B[7]);\n"
+    texts, said = mended(exported, tmp_path / "src", {"kernel_host.cpp": host})
+    assert said == ["mended host: B[0] for [7]"]
+    assert "kernel0(buffer_A[0], buffer_A[1], buffer_B[0]);" in texts["kernel_host.cpp"]
+
+
+def test_a_buffer_beside_dram_is_handed_no_neighbours_words(exported: Path, tmp_path: Path) -> None:
+    kernel = """\
+void x_IO_L2_in_inter_trans_boundary(int c0, x_t2 *x, x_t2 local_x[4], hls::stream<x_t2> &fifo_x_in, bool inter_trans_en) {
+  local_x[0] = x[c0];
+}
+void x_IO_L2_in_inter_trans(int c0, x_t2 local_x[4], hls::stream<x_t2> &fifo_x_in, bool en) {
+  local_x[0] = fifo_x_in.read();
+}
+void x_IO_L2_in_boundary(x_t2 *x, hls::stream<x_t2> &fifo_x_local_out) {
+  x_IO_L2_in_inter_trans_boundary(
+    /* host iter */ c0,
+    /* array */ x,
+    /* array */ local_x_pong,
+    /* fifo */ fifo_x_in,
+    /* enable */ inter_trans_en
+  );
+  x_IO_L2_in_inter_trans(
+    /* fifo */ fifo_x_in,
+    /* enable */ inter_trans_en
+  );
+}
+"""
+    texts, said = mended(exported, tmp_path / "src", {"kernel_kernel.cpp": kernel})
+    assert said == ["mended x_IO_L2_in_inter_trans_boundary: no fifo_x_in"]
+    head, *calls = texts["kernel_kernel.cpp"].split("inter_trans_boundary(")[1:]
+    assert "fifo_x_in" not in head.partition(")")[0]
+    assert "fifo_x_in" not in calls[0].partition(";")[0]
+    assert texts["kernel_kernel.cpp"].count("fifo_x_in") == 3  # of the other module
+
+
 #: What the compiler says of the design of `configure`, [i,j] with 2 × 2 PEs.
 DESIGN: dict[str, Any] = {
     "PE": {

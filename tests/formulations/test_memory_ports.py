@@ -14,9 +14,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from ithaca.exports.autosa.folder import AUTOSA
+from ithaca.exports.configuration import ArrayConfiguration
 from ithaca.formulations.algebra.number_systems import FRACTION, NUMPY
 from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.data_types import DATA_TYPES
+from ithaca.formulations.data_types import DATA_TYPES, data_type
 from ithaca.formulations.machine import IDEAL, REGIMES, Machine, MemoryTiming, Sums
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.systolic import quantities
@@ -30,6 +32,7 @@ from ithaca.formulations.systolic.simulation.activity import simulate_network
 from ithaca.formulations.systolic.simulation.arrays import array_network
 from ithaca.formulations.systolic.simulation.values import check_values
 from ithaca.formulations.systolic.systolic_array import Edition
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY
 from ithaca.solver.certificate import Status
 from ithaca.solver.cpsat.engine import solve_cpsat
@@ -418,8 +421,32 @@ def test_autosa_is_told_ports_by_its_own_options(tmp_path: Path, slow: Path) -> 
     command = (tmp_path / "out" / "autosa_command.sh").read_text()
     assert "--hbm" in command
     assert "--host-serialize" not in command
-    for name, number in ports.items():
+    roles = [f"C{role}" for role in ("_0", "_1", "")]  # whatever the compiler calls its sums
+    for name, number in {**ports, **dict.fromkeys(roles, ports["C_drain"])}.items():
         assert f"kernel[]->hbm_{name}[{number}]" in command
     modules = json.loads((tmp_path / "out" / "expected.json").read_text())["modules"]
     assert not [name for name in modules if name.endswith("_serialize")]
     assert modules["B_IO_L3_in"]["count"] == ports["B"]
+
+
+@pytest.mark.parametrize(("k", "lanes", "built"), [(8, 4, False), (16, 4, True), (8, 2, True)])
+def test_sums_that_never_leave_have_ports_of_their_own(k: int, lanes: int, built: bool) -> None:
+    """The compiler splits chains of sums, too, unless tiles of the reduction follow each other."""
+    nest = workload("mm", {"i": 32, "j": 16, "k": k})
+    array = derive(nest, ("i", "k"), "C", ports=True)
+    tiling = Tiling(
+        {"i": 2 * lanes, "j": 8, "k": 8},
+        {"i": 2, "j": 2},
+        2,
+        {"A": 2, "B": 2, "C": 2},
+        {"A": 2, "B": 2},
+    )
+    obstacles = AUTOSA.obstacles(ArrayConfiguration(nest, array, data_type("int16"), tiling))
+    assert obstacles == (
+        ()
+        if built
+        else (
+            "C has one memory port for more than 2 modules, beside tensors of several, and k one "
+            "tile: AutoSA splits such chains, or none",
+        )
+    )
