@@ -55,7 +55,9 @@ def _buildable(result: Result) -> list[Problem]:
     space = replace(known.options, target=Target.AUTOSA)
     return [
         result.problem.with_design(array=array, options=space)
-        for array in choose_designs(known.nest, known.array.edition, target=Target.AUTOSA)
+        for array in choose_designs(
+            known.nest, known.array.edition, target=Target.AUTOSA, dram=space.dram
+        )
         if array.dataflow in dataflows
     ]
 
@@ -156,7 +158,7 @@ def options(configuration: ArrayConfiguration) -> tuple[str, ...]:
     ]
     if configuration.spread:
         chosen.append("--hbm")
-    elif any(module.serialized for _, module in design.modules):
+    elif design.dram.serialized and any(m.serialized for _, m in design.modules):
         chosen.append("--host-serialize")
     if touches_space(nest, design):
         chosen += ["--simd-touch-space", "--local-reduce", '--reduce-op="+"']

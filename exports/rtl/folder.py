@@ -229,13 +229,20 @@ def _order(hardware: Hardware, group: IOGroup) -> str:
     return f"from {nest.base}: {loops}" if loops else f"{nest.base}"
 
 
+def _obstacles(chosen: ArrayConfiguration) -> tuple[str, ...]:
+    if not chosen.design.dram.serialized:
+        why = "every row of a tile opens a burst, and hardware asks for rows ahead of time"
+        return (f"{why}; allowed: without --no-host-serialize",)
+    return port_obstacles(chosen) or tuple(obstacles(chosen))
+
+
 def rtl_tool(sum_bits: int | None = None, memory: str = STREAM) -> Tool:
     """The exporter for sums of so many bits (default: the result's), and one of `MEMORIES`."""
     files = partial(_written, sum_bits=sum_bits, memory=memory)
     return Tool(
         "RTL cannot be generated of",
         lambda nest: (),
-        lambda chosen: port_obstacles(chosen) or tuple(obstacles(chosen)),
+        _obstacles,
         lambda chosen: files({"": chosen}),
         "`ithaca build` on every folder",
         'ithaca build "$here/$folder" "$@"',

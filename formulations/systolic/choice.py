@@ -8,7 +8,12 @@ from ithaca.files.errors import InputError
 from ithaca.formulations.machine import Sums
 from ithaca.formulations.systolic.dataflows import dataflows, find_dataflow, permutations
 from ithaca.formulations.systolic.derivation import derive
-from ithaca.formulations.systolic.systolic_array import Edition, SystolicArray
+from ithaca.formulations.systolic.systolic_array import (
+    SERIALIZED,
+    DramAccess,
+    Edition,
+    SystolicArray,
+)
 from ithaca.formulations.systolic.target import design_obstacles
 from ithaca.formulations.target import Target
 from ithaca.workloads.nest import LoopNest
@@ -23,7 +28,7 @@ def choose_designs(
     include_unbuildable: bool = False,
     target: Target | None = None,
     sums: Sums = Sums.FIRST,
-    ports: bool = False,
+    dram: DramAccess = SERIALIZED,
 ) -> tuple[SystolicArray, ...]:
     """Derive the designs of a nest that are wanted and can be built.
 
@@ -46,8 +51,8 @@ def choose_designs(
         What builds them.
     sums : Sums, optional
         Where partial sums stand in the order of loops.
-    ports : bool, optional
-        Whether tensors may be spread over several memory ports.
+    dram : DramAccess, optional
+        How data lie in DRAM.
 
     Returns
     -------
@@ -62,7 +67,7 @@ def choose_designs(
     chosen = dataflows(nest) if dataflow is None else (find_dataflow(nest, dataflow),)
     orders = permutations(nest) if permutation is None else (permutation,)
     arrays = tuple(
-        derive(nest, loops, order, edition, ports=ports) for loops in chosen for order in orders
+        derive(nest, loops, order, edition, dram) for loops in chosen for order in orders
     )
     if target is not None:
         refused = {a.name: "; ".join(design_obstacles(nest, a)) for a in arrays}

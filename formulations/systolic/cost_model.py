@@ -128,7 +128,7 @@ def evaluate(
             if channel := technology.memory.port:
                 sent = numbers.ceil_div(moved * group.word_bytes(data), constant(channel))
                 cycles = numbers.maximum(cycles, sent)
-            rows = value(array.spread * group.count / group.ports * group.size / group.last)
+            rows = value(array.bursts * group.count / group.ports * group.size / group.last)
             return cycles + BURST_LATENCY * rows
         return (
             value(group.count)

@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ithaca.files.errors import InputError
-from ithaca.formulations.algebra.expression import ONE, Expression, multiply
+from ithaca.formulations.algebra.expression import ONE, ZERO, Expression, multiply
 from ithaca.formulations.machine import Machine, Sums
 from ithaca.formulations.systolic.quantities import lanes, t1, t2
 from ithaca.formulations.systolic.systolic_array import GroupRole, IOGroup, SystolicArray
@@ -184,22 +184,22 @@ class _Closed:
 
     def moves(self, group: IOGroup, chain: Any) -> Any:
         """Cycles in which a memory port moves a tile of each buffer of a chain: a pack in each, or
-        as fast as its channel does; where tensors are spread, every row opens a burst."""
+        as fast as its channel does; every row may open a burst."""
         cycles, channel = chain * self.value(group.size / group.pack), self.channel
         if channel:
             words = chain * self.value(group.size) * group.word_bytes(self.point.data)
             cycles = self.most(cycles, self.numbers.ceil_div(words, self.constant(channel)))
-        rows = self.value(self.array.spread * group.size / group.last)
+        rows = self.value(self.array.bursts * group.size / group.last)
         return cycles + chain * (BURST_LATENCY + self.e) * rows
 
     def ported(self, cycles: Any, moves: Any, *, writes: bool = False) -> Any:
-        """Cycles, or those of a memory port if they are more, where tensors may have several.
+        """Cycles, or those of a memory port if they are more, where rows may open bursts.
 
         What is written has its first burst open before there is a word for it.
         """
-        if not (self.array.split_groups or self.channel):
+        if self.array.bursts == ZERO and not self.channel:
             return cycles
-        opened = BURST_LATENCY * self.value(self.array.spread) if writes else self.constant(0)
+        opened = BURST_LATENCY * self.value(self.array.bursts) if writes else self.constant(0)
         return self.most(cycles, moves - opened)
 
     # -- groups --------------------------------------------------------------------------
@@ -349,9 +349,8 @@ class _Closed:
         step = self.constant(self.l)
         if self.sums is Sums.FIRST:
             step = step + (visits - one) * inner
-        sent = chain * (words + e)
         burst = self.moves(self.out, chain)
-        sent = self.ported(sent, burst, writes=across is not None)
+        sent = self.ported(chain * (words + e), burst, writes=across is not None)
         end = (
             d + self.most(sent, words + e + 2 * h * (chain - one)) + (zero if across is None else h)
         )
@@ -372,21 +371,22 @@ class _Closed:
                     - self.constant(self.depth - 2)
                 )
         pairs = self.floor(self.tiles - one, self.constant(2))
-        usual = self.most(self.times(self.visited, period), sent + d)
+        later = self.ported(sent + d, burst)  # whose first burst is not open beforehand
+        usual = self.most(self.times(self.visited, period), later)
         held_up = self.held_up(
             self.outputs - one, usual, flow * self.visited, words, chain, doubled=True
         )
         single = self.most(self.tiles - one - 2 * pairs, zero)  # 0 or 1, at a glance
         ahead = []
         for g in reads:
-            later = (nz - one) * self.most(step, h + g.behind)
+            behind = (nz - one) * self.most(step, h + g.behind)
             if g.group.direction is None and g.group.split == along == self.second:
-                later = g.lag * self.most(step, h + g.behind)
-                later = later + self.others(g.group) * self.most(step, h)
-            ahead.append((g.fill + later, g.period))
+                behind = g.lag * self.most(step, h + g.behind)
+                behind = behind + self.others(g.group) * self.most(step, h)
+            ahead.append((g.fill + behind, g.period))
         runs = [
             self.tiles_before(self.visited, ahead, period)
-            + self.most((self.outputs - one) * (sent + d), held_up),
+            + self.most((self.outputs - one) * later, held_up),
             self.tiles_before(self.tiles, ahead, period),
         ]
         if skews:
@@ -394,7 +394,8 @@ class _Closed:
                 pairs * self.most(*skews)
                 + self.most(*(cycles + self.times(single, own) for cycles, own in ahead))
             )
-        drains = self.outputs * sent + (self.outputs - one) * d + self.trips
+        drains = self.outputs * sent + (self.outputs - one) * d
+        drains = self.ported(drains, sent + (self.outputs - one) * later) + self.trips
         return self.parts(
             reads,
             self.most(*runs),

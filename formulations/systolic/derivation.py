@@ -26,7 +26,9 @@ from ithaca.formulations.systolic.dataflows import dataflows, loop_order, permut
 from ithaca.formulations.systolic.ports import split
 from ithaca.formulations.systolic.quantities import extent, lanes, t1, t2, tiles
 from ithaca.formulations.systolic.systolic_array import (
+    SERIALIZED,
     Direction,
+    DramAccess,
     Edition,
     Epilogue,
     GroupRole,
@@ -58,8 +60,7 @@ def derive(
     dataflow: tuple[str, ...],
     permutation: str,
     edition: Edition = Edition.EXACT,
-    *,
-    ports: bool = False,
+    dram: DramAccess = SERIALIZED,
 ) -> SystolicArray:
     """Derive the array of one dataflow and permutation; the nest's extents stay symbols.
 
@@ -73,8 +74,8 @@ def derive(
         The tensor whose reuse loops are innermost.
     edition : Edition, optional
         The edition of the cost model.
-    ports : bool, optional
-        Whether tensors may be spread over several memory ports.
+    dram : DramAccess, optional
+        How its data lie in DRAM.
 
     Returns
     -------
@@ -84,8 +85,14 @@ def derive(
     Raises
     ------
     InputError
-        If there is no such permutation, or both space loops are reductions.
+        If there is no such permutation, both space loops are reductions, or the edition has no data
+        but those that the host lays out.
     """
+    if edition is Edition.ODYSSEY and not dram.serialized:
+        raise InputError(
+            "--no-host-serialize does not go with --edition odyssey, which publishes data that the "
+            "host lays out; allowed: --edition cycle or exact"
+        )
     # nests that differ in nothing but extents share their arrays, and all that is known of these; a
     # window of one iteration is none, and leaves gaps between the elements that a stride reaches
     return _derive(
@@ -93,19 +100,18 @@ def derive(
         dataflow,
         permutation,
         edition,
-        ports,
+        dram,
     )
 
 
 def in_edition(nest: LoopNest, array: SystolicArray, edition: Edition) -> SystolicArray:
     """A derived array of a nest in another edition."""
-    ports = bool(array.split_groups)
-    return derive(nest, array.dataflow, array.permutation, edition, ports=ports)
+    return derive(nest, array.dataflow, array.permutation, edition, array.dram)
 
 
 @lru_cache(maxsize=1024)
 def _derive(
-    nest: LoopNest, dataflow: tuple[str, ...], permutation: str, edition: Edition, ports: bool
+    nest: LoopNest, dataflow: tuple[str, ...], permutation: str, edition: Edition, dram: DramAccess
 ) -> SystolicArray:
     if not nest.simd:
         raise InputError(
@@ -126,7 +132,7 @@ def _derive(
         for a in nest.accesses
     ):
         groups = [_serialize(group) for group in groups]
-    if ports:
+    if dram.ports:
         groups = [split(group, dataflow) for group in groups]
     return SystolicArray(
         workload=nest.name,
@@ -140,6 +146,7 @@ def _derive(
         groups=tuple(groups),
         pe=context.processing_element(groups),
         sequential=nest.sequential_loops,
+        dram=dram,
     )
 
 

@@ -43,17 +43,19 @@ from ithaca.formulations.systolic.metrics import (
     most_bandwidth,
     tensor_words,
 )
+from ithaca.formulations.systolic.packs import pack_links, pack_quantity
 from ithaca.formulations.systolic.ports import MemoryPorts, most_ports, port_links, port_quantity
-from ithaca.formulations.systolic.systolic_array import Edition, IOGroup, SystolicArray
+from ithaca.formulations.systolic.systolic_array import (
+    SERIALIZED,
+    DramAccess,
+    Edition,
+    SystolicArray,
+)
 from ithaca.formulations.systolic.target import requirements
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.formulations.target import Target
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
 from ithaca.workloads.nest import LoopNest, Sizes
-
-#: The published estimator caps packs in words of its only data type, fp32.
-PUBLISHED_WORD_BYTES = 4
-
 
 #: First and last value of hardware quantities by name (None: it is open). One value only is the
 #: array's, whatever a layer would have; lanes may be as many even if most have no work; buffers
@@ -80,6 +82,13 @@ class SpaceOptions:
     """The compiler that must be able to build every configuration."""
     ports: MemoryPorts | None = None
     """The memory ports that tensors may be spread over; None where each has one."""
+    host_serialize: bool = True
+    """Whether the host lays data out in DRAM as they are moved (see `DramAccess`)."""
+
+    @property
+    def dram(self) -> DramAccess:
+        """How data lie in DRAM."""
+        return DramAccess(self.ports is not None, self.host_serialize)
 
 
 @dataclass(frozen=True)
@@ -115,7 +124,7 @@ class SystolicDesign(Design):
         return self.array.name
 
     def keeping(self, kept: Sizes) -> SystolicDesign | None:
-        return None if self.options.ports is not None else replace(self, kept=kept)
+        return replace(self, kept=kept) if self.options.dram == SERIALIZED else None
 
     @property
     def obstacle(self) -> str | None:
@@ -326,7 +335,12 @@ def systolic_space(design: SystolicDesign) -> Space:
         for name, size in design.buffers.items()
     }
     spans = {name: span for name, span in design.hardware if name not in own}
-    links = [link for group in array.packed_groups for link in pack_links(design, group)]
+    divides = design.options.dividing_packs or design.options.target is not None
+    links = [
+        link
+        for group in array.packed_groups
+        for link in pack_links(group, design.data, design.extents, array.edition, divides=divides)
+    ]
     if design.options.target is not None:
         links += dict.fromkeys(link for link, _ in requirements(design.nest, array))
     loops = {loop: [*_loop_quantities(design, loop)] for loop in array.band}
@@ -342,7 +356,7 @@ def systolic_space(design: SystolicDesign) -> Space:
             if s not in design.extents
         }
         home = next((loop for loop in array.band if needed <= {q.name for q in loops[loop]}), None)
-        quantity = _pack_quantity(design, group)
+        quantity = pack_quantity(group, design.data)
         if home is None:
             separate.append(Axis(quantity.name, (quantity,)))
         else:
@@ -414,33 +428,6 @@ def _loop_axis(design: SystolicDesign, loop: str, quantities_of_axis: tuple[Quan
     # serve for all
     runs = ((t2.name, tiles.name, *packs), (t1.name, *packs))
     return Axis(loop, quantities_of_axis, tuple(links), runs)
-
-
-def _pack_quantity(design: SystolicDesign, group: IOGroup) -> Quantity:
-    """The data packing factor of a group: any power of two that is legal for some tile."""
-    widest = max(group.packing.max_bytes // group.word_bytes(design.data), design.data.max_simd)
-    return Quantity(
-        quantities.pack(group.name).name, 1, widest, QuantityKind.POWER_OF_TWO, Role.PORT
-    )
-
-
-def pack_links(design: SystolicDesign, group: IOGroup) -> list[Link]:
-    """The rules of a data packing factor (`docs/cost-model.md`), inferred in edition odyssey."""
-    packing = group.packing
-    last, multiple = packing.last.substitute(design.extents), packing.multiple_of
-    pack = quantities.pack(group.name)
-    if design.array.edition is Edition.ODYSSEY:
-        cap = Constant(Fraction(packing.max_bytes // PUBLISHED_WORD_BYTES))
-        inferred = maximum(minimum(last, cap), multiple)
-        links = [Link(pack, Relation.EQUAL, inferred), Link(multiple, Relation.DIVIDES, pack)]
-        divides = design.options.dividing_packs or design.options.target is not None
-        return [*links, Link(pack, Relation.DIVIDES, last)] if divides else links
-    cap = Constant(Fraction(packing.max_bytes // group.word_bytes(design.data)))
-    return [
-        Link(multiple, Relation.DIVIDES, pack),
-        Link(pack, Relation.DIVIDES, last),
-        Link(pack, Relation.AT_MOST, maximum(cap, multiple)),
-    ]
 
 
 def _floor(over: Expression, under: Expression) -> Expression:

@@ -67,12 +67,13 @@ class SpaceDocument(Document):
     dividing_packs: bool = False
     for_: Annotated[Target | None, Field(alias="for", strict=False)] = None
     ports: PortsDocument | None = None
+    host_serialize: bool = True
 
     def options(self) -> SpaceOptions:
         """The restrictions."""
         ports = None if self.ports is None else MemoryPorts(**dict(self.ports))
         kept = self.min_lanes, self.divisors_only, self.dividing_packs, self.for_
-        return SpaceOptions(*kept, ports)
+        return SpaceOptions(*kept, ports, self.host_serialize)
 
 
 class TechnologyDocument(Document):
@@ -237,7 +238,7 @@ class SystolicFamily(Family[SystolicDesign]):
             find_dataflow(nest, tuple(choice.dataflow)),
             choice.permutation,
             setting.edition,
-            ports=setting.options.ports is not None,
+            setting.options.dram,
         )
         target = setting.options.target
         if target is not None and (obstacles := tuple(design_obstacles(nest, array))):
@@ -280,7 +281,7 @@ def _arrays(like: SystolicDesign, restriction: RestrictionDocument) -> tuple[Sys
         include_unbuildable=restriction.include_unbuildable,
         target=like.options.target,
         sums=like.technology.machine.sums,
-        ports=like.options.ports is not None,
+        dram=like.options.dram,
     )
 
 

@@ -30,7 +30,11 @@ from ithaca.formulations.systolic.dataflows import find_dataflow
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.formulations.systolic.metrics import METRICS, by_part, metric_values
-from ithaca.formulations.systolic.systolic_array import Edition, SystolicArray
+from ithaca.formulations.systolic.systolic_array import (
+    DramAccess,
+    Edition,
+    SystolicArray,
+)
 from ithaca.formulations.systolic.tiling import Tiling, group_packs
 from ithaca.workloads.nest import LoopNest
 
@@ -48,7 +52,10 @@ COLUMNS = ("dataflow", "reuse", "sizes", "array_part", "latency_hiding", "simd",
 MACHINE = (*LEAST, "sums")
 
 #: Columns that a file may have beside those it needs.
-OPTIONAL = ("edition", "ports", *MACHINE)
+OPTIONAL = ("edition", "ports", "host_serialize", *MACHINE)
+
+#: How a column states what is true or not.
+BOOLEANS = ("true", "false")
 
 _INTEGER = re.compile(r"-?[0-9]{1,300}")
 
@@ -189,15 +196,16 @@ def _array(row: Mapping[str, str], nest: LoopNest, arrays: _Designs) -> Systolic
         row["reuse"],
         row.get("edition", Edition.EXACT.value),
     )
-    ports = bool(_ports(row))
-    key = (loops, permutation, edition, nest.parameters, nest.once, ports)
+    laid_out = parse_choice("host_serialize", row.get("host_serialize") or "true", BOOLEANS)
+    dram = DramAccess(bool(_ports(row)), laid_out == "true")
+    key = (loops, permutation, edition, nest.parameters, nest.once, dram)
     if key not in arrays:
         editions = [e.value for e in Edition]
         parse_choice("edition", edition, editions)
         dataflow = find_dataflow(nest, tuple(loop.strip() for loop in loops.split(",")))
-        if ports and edition == Edition.ODYSSEY.value:
+        if dram.ports and edition == Edition.ODYSSEY.value:
             raise InputError("edition odyssey has no ports; allowed: cycle or exact")
-        arrays[key] = derive(nest, dataflow, permutation, Edition(edition), ports=ports)
+        arrays[key] = derive(nest, dataflow, permutation, Edition(edition), dram)
     return arrays[key]
 
 
@@ -304,6 +312,7 @@ def points_text(points: Sequence[Point]) -> str:
     ]
 
     ported = any(design.array.split_groups for design, _ in points)
+    bursts = any(not design.array.dram.serialized for design, _ in points)
 
     def row(point: Point, costs: Mapping[str, Any]) -> list[object]:
         (design, configuration), metrics = point, costs["metrics"]
@@ -319,6 +328,7 @@ def points_text(points: Sequence[Point]) -> str:
             tiling.simd,
             json.dumps(tiling.module_packs(design.array)),
             *([json.dumps(dict(tiling.ports)) if tiling.ports else ""] if ported else []),
+            *([str(design.array.dram.serialized).lower()] if bursts else []),
             *(
                 getattr(value := getattr(design.technology.machine, name), "value", value)
                 for name in own
@@ -340,6 +350,7 @@ def points_text(points: Sequence[Point]) -> str:
         "pack",
     ]
     header += ["ports"] if ported else []
+    header += ["host_serialize"] if bursts else []
     return csv_text(
         [*header, *own, *known, "meets_bounds"], map(row, points, evaluate_points(points))
     )

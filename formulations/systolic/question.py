@@ -119,6 +119,14 @@ class ArrayOptions:
             "memory; default: one of each tensor.",
         ),
     ] = None
+    no_host_serialize: Annotated[
+        bool,
+        Option(
+            "--no-host-serialize",
+            help="Let data lie in DRAM as programs have them, every row of a tile a burst; "
+            "default: the host lays them out in the order in which they are moved.",
+        ),
+    ] = False
     regime: Annotated[
         str | None,
         Option(
@@ -196,6 +204,7 @@ class ArrayQuestion(Question):
                 options.divisors_only,
                 target=read_target(options.target),
                 ports=memory_ports(platform, options.ports, edition),
+                host_serialize=not options.no_host_serialize,
             ),
         )
 
@@ -243,7 +252,7 @@ class ArrayQuestion(Question):
             include_unbuildable=self.include_unbuildable,
             target=target,
             sums=sums,
-            ports=self.space.ports is not None,
+            dram=self.space.dram,
         )
 
     def _described(self, nest: LoopNest, descriptor: str | Path) -> SystolicArray:
@@ -330,6 +339,7 @@ class ArrayQuestion(Question):
             "edition": self.edition.value,
             **({} if self.space.target is None else {"for": self.space.target.value}),
             **({} if self.space.ports is None else {"ports": str(self.space.ports.most)}),
+            **({} if self.space.host_serialize else {"host-serialize": "no"}),
         }
 
     def remarks(self, nest: LoopNest | None) -> Iterator[str]:
@@ -372,11 +382,20 @@ class ArrayQuestion(Question):
                 lambda target: NO_TARGET if target is None else target.value,
                 "compiler that builds it",
             ),
+            "host-serialize": Variable(
+                lambda _, text: parse_choice("host-serialize", text, tuple(YES_OR_NO)),
+                lambda question, value: replace(
+                    question, space=replace(question.space, host_serialize=YES_OR_NO[value])
+                ),
+                str,
+                "whether the host lays data out in DRAM",
+            ),
         }
 
 
-#: How no compiler is written where compilers are varied.
+#: How no compiler is written where compilers are varied, and what is so or not.
 NO_TARGET = "none"
+YES_OR_NO = {"yes": True, "no": False}
 
 
 # -- words of options ------------------------------------------------------------------

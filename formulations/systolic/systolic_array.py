@@ -62,6 +62,21 @@ class Epilogue(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class DramAccess:
+    """How the modules next to DRAM come to their data there."""
+
+    ports: bool = False
+    """Whether a tensor may be spread over several memory ports."""
+    serialized: bool = True
+    """Whether the host lays tensors out as they are moved, where each has one DRAM module; else
+    every row of a tile opens a burst."""
+
+
+#: One memory port of each tensor, whose data the host lays out.
+SERIALIZED = DramAccess()
+
+
+@dataclass(frozen=True, slots=True)
 class Packing:
     """The legal data packing factors of an I/O group (words)."""
 
@@ -95,7 +110,8 @@ class Module:
     intra: Expression = ZERO
     """Cycles per tile between buffer and PEs (buffer modules only)."""
     serialized: bool = False
-    """Whether its data lie contiguously in DRAM (DRAM modules only)."""
+    """Whether its data may lie contiguously in DRAM, as its tensor has no other such module (DRAM
+    modules only)."""
     prologue: bool = False
     """Whether it works before the first tile is complete."""
     epilogue: Epilogue = Epilogue.NONE
@@ -215,6 +231,8 @@ class SystolicArray:
     sequential: tuple[str, ...] = ()
     """Band loops that reduce and are not vectorised. Their iterations wait for each other's sums,
     so they hide no latency: their t2 is 1."""
+    dram: DramAccess = SERIALIZED
+    """How its data lie in DRAM."""
 
     @property
     def name(self) -> str:
@@ -231,13 +249,13 @@ class SystolicArray:
         """The modules that AutoSA adds at the ends of chains, and how many of each: they cost
         nothing here.
 
-        A serialized DRAM module has a ``_serialize`` module between itself and DRAM, but where a
-        tensor has several memory ports. *Dummy*
+        A serialized DRAM module has a ``_serialize`` module between itself and DRAM, but where
+        rows open bursts. *Dummy*
         modules take what the last PE of a chain hands on, or give zeros to the first where sums are
         handed on that nothing copies in.
         """
         return {
-            **{f"{m.name}_serialize": 1 - self.spread for _, m in self.modules if m.serialized},
+            **{f"{m.name}_serialize": 1 - self.bursts for _, m in self.modules if m.serialized},
             **self.dummies,
         }
 
@@ -260,10 +278,15 @@ class SystolicArray:
 
     @property
     def spread(self) -> Expression:
-        """1 if any tensor has several memory ports, else 0. Then no data are laid out contiguously:
-        every row of a tile opens a burst."""
+        """1 if any tensor has several memory ports, else 0."""
         ports = [group.ports for group in self.split_groups]
         return minimum(add(*ports, -len(ports)), ONE) if ports else ZERO
+
+    @property
+    def bursts(self) -> Expression:
+        """1 if every row of a tile opens a burst, else 0: data of several memory ports are not laid
+        out contiguously."""
+        return self.spread if self.dram.serialized else ONE
 
     @property
     def packed_groups(self) -> tuple[IOGroup, ...]:

@@ -4,8 +4,7 @@ by every engine, and what options, files and exports say of them."""
 from __future__ import annotations
 
 import json
-import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
@@ -19,7 +18,7 @@ from ithaca.exports.configuration import ArrayConfiguration
 from ithaca.formulations.algebra.number_systems import FRACTION, NUMPY
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.data_types import DATA_TYPES, data_type
-from ithaca.formulations.machine import IDEAL, REGIMES, Machine, MemoryTiming, Sums
+from ithaca.formulations.machine import REGIMES, MemoryTiming, Sums
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.systolic import quantities
 from ithaca.formulations.systolic.cost_model import evaluate
@@ -28,7 +27,6 @@ from ithaca.formulations.systolic.derivation import derive, in_edition
 from ithaca.formulations.systolic.design import SpaceOptions, SystolicDesign, systolic
 from ithaca.formulations.systolic.metrics import metric_values, parse_objective
 from ithaca.formulations.systolic.ports import MemoryPorts
-from ithaca.formulations.systolic.simulation.activity import simulate_network
 from ithaca.formulations.systolic.simulation.arrays import array_network
 from ithaca.formulations.systolic.simulation.values import check_values
 from ithaca.formulations.systolic.systolic_array import Edition
@@ -41,70 +39,8 @@ from ithaca.solver.gp.engine import solve_gp
 from ithaca.solver.options import SolveOptions
 from ithaca.workloads.library import workload
 from tests.command_line import ithaca
+from tests.formulations.memory_access import SEVERAL_PORTS, on, random_arrays, simulated
 from tests.solver.enumeration import packed, subset, tile_values
-
-
-def spread(
-    name: str, dataflow: tuple[str, ...], count: int, seed: int
-) -> Iterator[tuple[SystolicDesign, Configuration]]:
-    """Random small arrays of a dataflow, tensors of which have several ports."""
-    draw, array = random.Random(seed), None
-    while count:
-        nest = workload(name)
-        array = derive(nest, dataflow, nest.output.tensor, Edition.CYCLE, ports=True)
-        values, sizes = {}, {}
-        for x in array.band:
-            inner = (
-                draw.choice([1, 2, 4])
-                if x == array.simd_loop
-                else 1
-                if x in array.sequential
-                else draw.choice([1, 2, 3])
-            )
-            lanes = draw.choice([1, 2, 4, 6, 8] if x in dataflow else [1, 2, 4, 5])
-            tiles = draw.choice([1, 2, 3])
-            sizes[x] = inner * lanes * tiles
-            values |= {
-                f"t2.{x}": inner,
-                f"lanes.{x}": lanes,
-                f"t1.{x}": inner * lanes,
-                f"tiles.{x}": tiles,
-            }
-        design = SystolicDesign(nest.with_sizes({**nest.sizes, **sizes}), array, DATA_TYPES["fp32"])
-        known = {x: Fraction(n) for x, n in (*values.items(), *design.extents.items())}
-        for group in array.packed_groups:
-            last, least = (
-                int(e.evaluate(known, FRACTION))
-                for e in (group.packing.last, group.packing.multiple_of)
-            )
-            most = max(group.packing.max_bytes // 4, least)
-            packs = [p for p in (1, 2, 4, 8, 16) if p % least == 0 and last % p == 0 and p <= most]
-            values[f"pack.{group.name}"] = draw.choice(packs or [0])
-            if group.split is not None:
-                lanes = values[f"lanes.{group.split}"]
-                values[f"ports.{group.name}"] = draw.choice(
-                    [p for p in (1, 2, 3, 4) if lanes % p == 0 and p * 2 <= max(lanes, 2)]
-                )
-        several = any(n > 1 for x, n in values.items() if x.startswith("ports."))
-        if several and all(values[f"pack.{g.name}"] for g in array.packed_groups):
-            count -= 1
-            yield design, Configuration(values)
-
-
-def on(design: SystolicDesign, machine: Machine, memory: MemoryTiming = IDEAL) -> SystolicDesign:
-    return replace(design, technology=replace(DEFAULT_TECHNOLOGY, machine=machine, memory=memory))
-
-
-def simulated(
-    design: SystolicDesign,
-    configuration: Mapping[str, int],
-    machine: Machine,
-    memory: MemoryTiming = IDEAL,
-) -> int:
-    exact = replace(design, array=in_edition(design.nest, design.array, Edition.EXACT))
-    run = simulate_network(array_network(exact, configuration, machine, memory))
-    assert run.finished
-    return run.cycles
 
 
 @pytest.mark.parametrize("regime", REGIMES)
@@ -123,7 +59,7 @@ def test_cycles_are_those_of_the_simulated_array(
     name: str, dataflow: tuple[str, ...], regime: str
 ) -> None:
     machine = REGIMES[regime]
-    for design, configuration in spread(name, dataflow, 12, 1):
+    for design, configuration in random_arrays(name, dataflow, 12, 1):
         closed = on(design, machine).costs(configuration).latency
         assert closed == simulated(design, configuration, machine), configuration
 
@@ -134,7 +70,7 @@ def test_cycles_are_close_where_channels_and_rows_of_a_word_hold_ports_up(
 ) -> None:
     machine, memory = REGIMES["rtl"], MemoryTiming(port=47)
     off = []
-    for design, configuration in spread("mm", dataflow, 16, 2):
+    for design, configuration in random_arrays("mm", dataflow, 16, 2):
         closed = on(design, machine, memory).costs(configuration).latency
         off.append(closed / simulated(design, configuration, machine, memory) - 1)
     assert max(map(abs, off)) <= 0.06
@@ -148,7 +84,7 @@ def test_cycles_are_close_where_channels_and_rows_of_a_word_hold_ports_up(
 def test_arrays_of_several_ports_compute_what_numpy_does(
     name: str, dataflow: tuple[str, ...]
 ) -> None:
-    for design, configuration in spread(name, dataflow, 4, 3):
+    for design, configuration in random_arrays(name, dataflow, 4, 3):
         exact = replace(design, array=in_edition(design.nest, design.array, Edition.EXACT))
         network = array_network(exact, configuration, REGIMES["rtl"])
         assert check_values(exact, configuration, network, Sums.FIRST).wrong == 0
@@ -156,7 +92,7 @@ def test_arrays_of_several_ports_compute_what_numpy_does(
 
 def test_one_port_of_each_tensor_is_what_there_was() -> None:
     for dataflow in dataflows(workload("mm")):
-        for design, configuration in spread("mm", dataflow, 6, 4):
+        for design, configuration in random_arrays("mm", dataflow, 6, 4):
             alone = Configuration(
                 {x: 1 if x.startswith("ports.") else n for x, n in configuration.items()}
             )
@@ -171,7 +107,7 @@ def test_one_port_of_each_tensor_is_what_there_was() -> None:
 def test_bursts_and_modules_by_hand() -> None:
     """B of 8 lanes over 4 ports: 2 tiles of 8 rows of 2 packs in each, a burst of each row."""
     nest = workload("mm", {"i": 2, "j": 64, "k": 16})
-    array = derive(nest, ("i", "j"), "C", Edition.EXACT, ports=True)
+    array = derive(nest, ("i", "j"), "C", Edition.EXACT, SEVERAL_PORTS)
     b = next(group for group in array.groups if group.name == "B")
     values = {
         "t1.i": 2,
@@ -218,7 +154,7 @@ def problem(
     dsp: int,
 ) -> Problem:
     nest = workload(name, dict(sizes))
-    array = derive(nest, dataflow, nest.output.tensor, edition, ports=True)
+    array = derive(nest, dataflow, nest.output.tensor, edition, SEVERAL_PORTS)
     technology = replace(DEFAULT_TECHNOLOGY, memory=MemoryTiming(port=1))
     design = SystolicDesign(nest, array, DATA_TYPES["int16"], SpaceOptions(ports=ports), technology)
     return Problem(design, (Limit("dsp", Fraction(dsp)),), parse_objective("latency"))
@@ -433,7 +369,7 @@ def test_autosa_is_told_ports_by_its_own_options(tmp_path: Path, slow: Path) -> 
 def test_sums_that_never_leave_have_ports_of_their_own(k: int, lanes: int, built: bool) -> None:
     """The compiler splits chains of sums, too, unless tiles of the reduction follow each other."""
     nest = workload("mm", {"i": 32, "j": 16, "k": k})
-    array = derive(nest, ("i", "k"), "C", ports=True)
+    array = derive(nest, ("i", "k"), "C", dram=SEVERAL_PORTS)
     tiling = Tiling(
         {"i": 2 * lanes, "j": 8, "k": 8},
         {"i": 2, "j": 2},

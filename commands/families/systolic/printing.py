@@ -124,6 +124,8 @@ def _print_best(out: Console, result: Result, best: Solution) -> None:
         out.print(
             "ports      " + ", ".join(f"{name} {count}" for name, count in tiling.ports.items())
         )
+    if not array.dram.serialized:
+        out.print("DRAM       as programs have it: every row of a tile opens a burst")
     out.print(
         f"latency    {number(best.metrics['latency'])} cycles = prologue "
         f"{number(best.metrics['prologue'])}"

@@ -22,7 +22,7 @@ from ithaca.formulations.systolic.simulation.activity import (
 from ithaca.formulations.systolic.simulation.arrays import array_network, check_buildable
 from ithaca.formulations.systolic.simulation.values import Values, check_moves
 from ithaca.formulations.systolic.simulation.values import check_values as carry_values
-from ithaca.formulations.systolic.systolic_array import Edition
+from ithaca.formulations.systolic.systolic_array import SERIALIZED, Edition
 
 
 @dataclass(frozen=True, repr=False)
@@ -134,7 +134,9 @@ def simulate_configuration(
     tiling = design.tiling(configuration)
     models, simulated = {}, None
     for edition in Edition:
-        if tiling.ports and edition is Edition.ODYSSEY:  # which publishes one of each tensor
+        if (
+            design.array.dram != SERIALIZED and edition is Edition.ODYSSEY
+        ):  # which publishes one of each tensor
             continue
         array = in_edition(design.nest, design.array, edition)
         stated = replace(

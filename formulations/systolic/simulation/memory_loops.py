@@ -28,7 +28,7 @@ class MemoryLoops:
         array, data = design.array, design.data.counted
         self._word_bytes = {group.name: group.word_bytes(data) for group in array.packed_groups}
         #: Cycles to open a burst, where every row of a tile is one.
-        self._burst = BURST_LATENCY * value(array.spread)
+        self._burst = BURST_LATENCY * value(array.bursts)
         moved = {group.name: self._bytes(group) for group in array.packed_groups}
         #: Cycles of all DRAM modules' shared memory per byte that a tensor moves, if it has its
         #: share of the bandwidth.
