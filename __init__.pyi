@@ -181,6 +181,7 @@ def export(
     *,
     nearest: bool = False,
     layer: str | None = None,
+    target: str | None = None,
     accumulator: int | None = None,
     memory: str | None = None,
 ) -> Wrote:

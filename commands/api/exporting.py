@@ -15,7 +15,7 @@ from ithaca.commands.api.keywords import public
 from ithaca.commands.api.live_line import LiveLine
 from ithaca.commands.api.loading import opened
 from ithaca.commands.api.options import WRITTEN, LayerName, ResultFile
-from ithaca.exports.autosa.folder import AUTOSA
+from ithaca.exports.autosa.folder import AUTOSA, BACK_ENDS, autosa_tool
 from ithaca.exports.configuration import Tool
 from ithaca.exports.layers import TABLE, ExportedLayer, export_layers
 from ithaca.exports.rtl.folder import MEMORIES, RTL, STREAM, remark, rtl_tool
@@ -49,6 +49,13 @@ def export(
         Option("--nearest", help="Export the best configuration that the target can take instead."),
     ] = False,
     layer: LayerName = None,
+    target: Annotated[
+        str | None,
+        Option(
+            "--target",
+            help="Back end, with --to autosa: hls (HLS C, default) or tapa (tasks of TAPA).",
+        ),
+    ] = None,
     accumulator: Annotated[
         int | None,
         Option(
@@ -72,24 +79,31 @@ def export(
     configuration (and ``nearest`` is not asked for).
     """
     name, answer = parse_choice("--to", to, TARGETS), opened(result, layer)
-    for option, value in (("--accumulator", accumulator), ("--memory", memory)):
-        if value is not None and name != "rtl":
-            raise InputError(f"{option} does not go with --to {name}; allowed: --to rtl")
+    own: dict[str, tuple[object, str]] = {
+        "--target": (target, "autosa"),
+        "--accumulator": (accumulator, "rtl"),
+        "--memory": (memory, "rtl"),
+    }
+    for option, (value, owner) in own.items():
+        if value is not None and name != owner:
+            raise InputError(f"{option} does not go with --to {name}; allowed: --to {owner}")
     if isinstance(answer, CodesignResult):
         return _export_accelerator(name, answer, output, nearest=nearest)
-    target = TARGETS[name]
+    chosen_tool = TARGETS[name]
+    if name == "autosa":
+        chosen_tool = autosa_tool(parse_choice("--target", target or "hls", tuple(BACK_ENDS)))
     if name == "rtl":
-        target = rtl_tool(accumulator, parse_choice("--memory", memory or STREAM, MEMORIES))
+        chosen_tool = rtl_tool(accumulator, parse_choice("--memory", memory or STREAM, MEMORIES))
     if isinstance(answer, NetworkResult):
         design = answer.layers[0].answer.problem.design
-        tool = _tool(name, target, design, nearest=nearest)
+        tool = _tool(name, chosen_tool, design, nearest=nearest)
         files, remarks = _layer_files(tool, answer, nearest)
         write_folder(output, files)
         folders = counted(len({path.split("/")[0] for path in files if "/" in path}), "folder")
         how = "the nearest that can be taken" if nearest else "the result's configurations"
         summary = f"{counted(len(answer.layers), 'layer')} in {folders} ({TABLE}), {how}"
         return Wrote(output, "\n".join((summary, *remarks)))
-    tool = _tool(name, target, answer.problem.design, nearest=nearest)
+    tool = _tool(name, chosen_tool, answer.problem.design, nearest=nearest)
     if never := tool.nest_obstacles(_nest(answer)):  # another configuration could not help
         raise InputError(f"{tool.cannot} this workload: {'; '.join(never)}")
     reasons = _reasons(tool, answer)
@@ -228,7 +242,7 @@ def _hint(tool: Tool, question: str, result: Result, more: str = "") -> str:
         f"{question} --platform {result.platform_name} --dtype "
         f"{profile_of(result.problem.design).attributes['dtype']} --for {Target.AUTOSA.value}"
     )
-    again = f"solve again: ithaca {command}; or " if tool is AUTOSA else ""
+    again = f"solve again: ithaca {command}; or " if tool.cannot == AUTOSA.cannot else ""
     return f" ({again}see --nearest{more})"
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from ithaca.exports.autosa.program import c_program
@@ -34,17 +35,21 @@ from ithaca.solver.result import Result
 IO_LEVELS = 3
 
 
-def _files(configuration: ArrayConfiguration) -> Mapping[str, str]:
+#: AutoSA's back ends, as it calls them; the first is the default.
+BACK_ENDS = {"hls": "autosa_hls_c", "tapa": "autosa_tapa"}
+
+
+def _files(configuration: ArrayConfiguration, back_end: str) -> Mapping[str, str]:
     return {
         "kernel.c": c_program(configuration),
         "simd_info.json": simd_info(configuration),
         "autosa_command.sh": template("autosa/command.sh.txt").format(
-            options=" \\\n  ".join(options(configuration))
+            target=BACK_ENDS[back_end], options=" \\\n  ".join(options(configuration))
         ),
         "mend.py": template("autosa/mend.py.txt"),
         "check.py": template("autosa/check.py.txt"),
         "expected.json": json.dumps(expected_design(configuration), indent=1) + "\n",
-        "README.md": _readme(configuration),
+        "README.md": _readme(configuration, back_end),
     }
 
 
@@ -62,15 +67,34 @@ def _buildable(result: Result) -> list[Problem]:
     ]
 
 
-AUTOSA = Tool(
-    "AutoSA cannot build",
-    nest_obstacles,
-    obstacles,
-    _files,
-    "every folder's `autosa_command.sh`",
-    'sh "$here/$folder/autosa_command.sh" "$@"',
-    builds_all=_buildable,
-)
+def autosa_tool(back_end: str = "hls") -> Tool:
+    """The exporter for one of `BACK_ENDS`."""
+    return Tool(
+        "AutoSA cannot build",
+        nest_obstacles,
+        partial(_obstacles, back_end=back_end),
+        partial(_files, back_end=back_end),
+        "every folder's `autosa_command.sh`",
+        'sh "$here/$folder/autosa_command.sh" "$@"',
+        builds_all=_buildable,
+    )
+
+
+def _obstacles(configuration: ArrayConfiguration, back_end: str) -> tuple[str, ...]:
+    reasons = obstacles(configuration)
+    if back_end == "hls":
+        return reasons
+    packs = configuration.tiling.pack
+    sums = (g for g in configuration.design.packed_groups if g.locally_reducing)
+    return reasons + tuple(
+        f"{group.name} adds up {packs[group.name]} words at once in its buffers, which vectors of "
+        "--target tapa do not"
+        for group in sums
+        if packs[group.name] > 1
+    )
+
+
+AUTOSA = autosa_tool()
 
 
 def sa_sizes(configuration: ArrayConfiguration) -> str:
@@ -179,7 +203,7 @@ def _kernel_options(values: dict[str, list[int]]) -> str:
     )
 
 
-def _readme(configuration: ArrayConfiguration) -> str:
+def _readme(configuration: ArrayConfiguration, back_end: str) -> str:
     nest, design, tiling, padded = (
         configuration.nest,
         configuration.design,
@@ -190,6 +214,7 @@ def _readme(configuration: ArrayConfiguration) -> str:
     return template("autosa/readme.md.txt").format(
         statement=nest,
         design=design.name,
+        simulation=template(f"autosa/{back_end}.md.txt"),
         loops="\n".join(
             f"| {x} | {extent} | {padded[x]} | {factors.get(x, 'untiled | ')} |"
             for x, extent in nest.extents
