@@ -69,8 +69,8 @@ class Platform:
     technology: Technology
     """Its clock, energies, and area and power regressions."""
     resources: Mapping[str, Resource]
-    """By metric name: dsp, bram18k, bandwidth, area, power; others (uram) are recorded but limit
-    nothing yet."""
+    """By metric name: dsp, bram18k, bandwidth, area, power; others (uram) limit
+    what takes them, if anything does."""
     memory: Memory | None = None
     """Its memory, whose bandwidth is one of the resources."""
     own_energies: bool = True

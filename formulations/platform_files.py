@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import floor
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -164,7 +164,7 @@ def load_platform(name_or_path: str) -> Platform:
         except InputError as error:
             raise refuse(where, f"memory: {error}") from None
     stated_energy = read.energy or EnergyDocument()
-    energies = {
+    energies: dict[str, Any] = {
         name: fraction(value) for name, value in stated_energy.model_dump(by_alias=True).items()
     }
     timed = read.machine.machine()

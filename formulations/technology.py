@@ -40,6 +40,8 @@ class Technology:
     """Cycles of loops, buffers and FIFOs, for the cycle model edition and simulation."""
     memory: MemoryTiming = IDEAL
     """What DRAM modules wait for, for simulation."""
+    uram: bool = False
+    """Whether buffers inside DRAM modules are of URAM, not of block RAM."""
 
 
 DEFAULT_TECHNOLOGY = Technology()

@@ -161,6 +161,8 @@ def expected_design(configuration: ArrayConfiguration) -> dict[str, Any]:
         held = [whole(group.size)] * (2 if group.double_buffered else 1)
         known = {"count": whole(module.instances), "pack": tiling.pack[group.name]}
         modules[module.name] = known | ({"buffers": held} if module.buffer else {})
+        if group.beside_dram and module.buffer:
+            modules[module.name]["memory"] = "URAM" if configuration.technology.uram else "BRAM"
     # with a reduction in space and no other, a sum is handed on at once
     other = set(visible(configuration.nest).reduction_loops) - set(design.dataflow)
     sums = design.pe.accumulators if other else None
@@ -184,6 +186,8 @@ def options(configuration: ArrayConfiguration) -> tuple[str, ...]:
         chosen.append("--hbm")
     elif design.dram.serialized and any(m.serialized for _, m in design.modules):
         chosen.append("--host-serialize")
+    if configuration.technology.uram:
+        chosen.append("--uram")
     if touches_space(nest, design):
         chosen += ["--simd-touch-space", "--local-reduce", '--reduce-op="+"']
     reuse = {

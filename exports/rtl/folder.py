@@ -233,6 +233,8 @@ def _obstacles(chosen: ArrayConfiguration) -> tuple[str, ...]:
     if not chosen.design.dram.serialized:
         why = "every row of a tile opens a burst, and hardware asks for rows ahead of time"
         return (f"{why}; allowed: without --no-host-serialize",)
+    if chosen.technology.uram and any(group.beside_dram for group in chosen.design.groups):
+        return ("buffers are of URAM, and hardware has them in block RAM; allowed: without --uram",)
     return port_obstacles(chosen) or tuple(obstacles(chosen))
 
 

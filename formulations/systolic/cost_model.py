@@ -28,8 +28,9 @@ from ithaca.formulations.systolic.systolic_array import (
 )
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
 
-#: One BRAM18K block: 512 words of 36 bits.
+#: One BRAM18K block: 512 words of 36 bits; of URAM: 4,096 of 72.
 BRAM_WIDTH, BRAM_DEPTH = 36, 512
+URAM_WIDTH, URAM_DEPTH = 72, 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,8 @@ class Costs:
     blocks: NumbersByName
     """The block RAMs by what holds words: an I/O group, the PEs (`ACCUMULATORS`), or a tensor that
     stays on chip."""
+    uram_blocks: NumbersByName
+    """The URAM blocks by I/O group, of those whose buffers are of URAM."""
     words: NumbersByName
     """Off-chip words per tensor."""
     off_chip_bytes: Any
@@ -82,6 +85,11 @@ class Costs:
     def meets_bounds(self) -> Any:
         """Whether PEs that accumulate in place hide the accumulator's latency."""
         return self.point.array.pe.accumulators is None or self.accumulation >= 0
+
+    @property
+    def uram(self) -> Any:
+        """URAM blocks."""
+        return sum(self.uram_blocks.values(), start=self.point.constant(0))
 
     @property
     def off_chip_words(self) -> Any:
@@ -167,6 +175,11 @@ def evaluate(
         blocks_wide = numbers.ceil_div(8 * size * pack, constant(BRAM_WIDTH))
         return blocks_wide * numbers.ceil_div(words, BRAM_DEPTH * pack)
 
+    def urams(words: Any, pack: Any, size: int) -> Any:
+        """The same of URAM, as AutoSA estimates it."""
+        blocks_wide = numbers.ceil_div(8 * size * pack, constant(URAM_WIDTH))
+        return blocks_wide * numbers.ceil_div(words, URAM_DEPTH * pack)
+
     modules = {module.name: module_cost(group, module) for group, module in array.modules}
     pe = value(array.pe.trips) * value(array.pe.tiles) + value(array.pe.moves)
     prologue = [edge(group, module) for group, module in array.modules if module.prologue]
@@ -177,13 +190,15 @@ def evaluate(
     ]
 
     blocks: dict[str, Any] = {}
+    uram_blocks: dict[str, Any] = {}
     for group in array.packed_groups:
         copies = len(group.buffers) * (2 if group.double_buffered else 1)
-        blocks[group.name] = (
-            copies
-            * value(group.count)
-            * brams(held(group.name, group.size), value(group.pack), group.word_bytes(data))
+        in_uram = technology.uram and group.beside_dram
+        each = (urams if in_uram else brams)(
+            held(group.name, group.size), value(group.pack), group.word_bytes(data)
         )
+        kind = uram_blocks if in_uram else blocks
+        kind[group.name] = copies * value(group.count) * each
     if array.pe.accumulators is not None:
         blocks[ACCUMULATORS] = value(array.pe.count) * brams(
             held(ACCUMULATORS, array.pe.accumulators), value(array.pe.outputs), data.sum_bytes
@@ -230,6 +245,7 @@ def evaluate(
         dsp=macs * constant(data.dsp(array.factors)),
         bram18k=sum(blocks.values(), start=constant(0)),
         blocks=blocks,
+        uram_blocks=uram_blocks,
         words=words,
         off_chip_bytes=off_chip_bytes,
         kept_words=tuple(kept_words),

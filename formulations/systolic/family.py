@@ -89,6 +89,7 @@ class TechnologyDocument(Document):
     cost_tables: Literal["maestro-28nm"] | None = None
     machine: MachineDocument = MachineDocument()
     memory: WaitsDocument = WaitsDocument()
+    uram: bool = False
 
     def technology(self) -> Technology:
         """The technology."""

@@ -33,6 +33,10 @@ def _with_regressions(technology: Technology, data: DataType) -> bool:
     return technology.cost_tables is not None
 
 
+def _with_uram(technology: Technology, data: DataType) -> bool:
+    return technology.uram
+
+
 @dataclass(frozen=True, slots=True)
 class CostMetric(Metric):
     """A metric of systolic arrays."""
@@ -202,6 +206,13 @@ METRICS: Mapping[str, CostMetric] = {
         CostMetric("dsp", "blocks", "DSP blocks of all PEs", attrgetter("dsp")),
         CostMetric("bram18k", "blocks", "18-kbit block RAMs of all buffers", attrgetter("bram18k")),
         CostMetric(
+            "uram",
+            "blocks",
+            "288-kbit block RAMs (URAM) of buffers inside DRAM modules",
+            attrgetter("uram"),
+            where=_with_uram,
+        ),
+        CostMetric(
             "off_chip_words",
             "words",
             "words moved between the array and DRAM",
@@ -283,16 +294,18 @@ def by_part(costs: Costs) -> dict[str, dict[str, Any]]:
     that stay on chip count as modules. Modules work at the same time: their cycles do not add up.
     """
     array, share = costs.point.array, costs.point.constant
-    blocks = dict(costs.blocks)
+    blocks, urams = dict(costs.blocks), dict(costs.uram_blocks)
     for group in array.packed_groups:
-        whole = blocks.pop(group.name)
+        kind = urams if group.name in urams else blocks
+        whole = kind.pop(group.name)
         for module in group.buffers:
-            blocks[module.name] = whole * share(Fraction(1, len(group.buffers)))
+            kind[module.name] = whole * share(Fraction(1, len(group.buffers)))
     works = {name: cost.total for name, cost in costs.modules.items()}
     return {
         "off_chip_words_by_array": tensor_words(array, costs),
         "dsp_by_module": {ACCUMULATORS: costs.dsp},
         "bram18k_by_module": blocks,
+        **({"uram_by_module": urams} if costs.point.technology.uram else {}),
         "cycles_by_module": {ACCUMULATORS: costs.pe, **works},
     }
 

@@ -52,7 +52,7 @@ COLUMNS = ("dataflow", "reuse", "sizes", "array_part", "latency_hiding", "simd",
 MACHINE = (*LEAST, "sums")
 
 #: Columns that a file may have beside those it needs.
-OPTIONAL = ("edition", "ports", "host_serialize", *MACHINE)
+OPTIONAL = ("edition", "ports", "host_serialize", "in_uram", *MACHINE)
 
 #: How a column states what is true or not.
 BOOLEANS = ("true", "false")
@@ -183,7 +183,8 @@ def _point(
             _ports(row),
         )
         own = {name: _of_machine(row, name) for name in MACHINE if row.get(name, "").strip()}
-        technology = replace(data.energies(), machine=replace(machine, **own))
+        uram = parse_choice("in_uram", row.get("in_uram") or "false", BOOLEANS) == "true"
+        technology = replace(data.energies(), machine=replace(machine, **own), uram=uram)
         design = SystolicDesign(sized, array, data, technology=technology)
         return design, design.configuration(tiling)
     except InputError as error:
@@ -312,6 +313,7 @@ def points_text(points: Sequence[Point]) -> str:
     ]
 
     ported = any(design.array.split_groups for design, _ in points)
+    in_uram = any(design.technology.uram for design, _ in points)
     bursts = any(not design.array.dram.serialized for design, _ in points)
 
     def row(point: Point, costs: Mapping[str, Any]) -> list[object]:
@@ -329,6 +331,7 @@ def points_text(points: Sequence[Point]) -> str:
             json.dumps(tiling.module_packs(design.array)),
             *([json.dumps(dict(tiling.ports)) if tiling.ports else ""] if ported else []),
             *([str(design.array.dram.serialized).lower()] if bursts else []),
+            *([str(design.technology.uram).lower()] if in_uram else []),
             *(
                 getattr(value := getattr(design.technology.machine, name), "value", value)
                 for name in own
@@ -351,6 +354,7 @@ def points_text(points: Sequence[Point]) -> str:
     ]
     header += ["ports"] if ported else []
     header += ["host_serialize"] if bursts else []
+    header += ["in_uram"] if in_uram else []
     return csv_text(
         [*header, *own, *known, "meets_bounds"], map(row, points, evaluate_points(points))
     )

@@ -104,7 +104,8 @@ class SystolicProfile(Profile[SystolicDesign]):
     ) -> Breakdown:
         """The DSP blocks and block RAMs that each module takes, and the cycles that it works."""
         parts = by_part(self.design.costs(configuration))
-        wholes = {"dsp": "dsp", "bram18k": "bram18k", "cycles": "latency"}
+        blocks = [name for name in ("dsp", "bram18k", "uram") if name in metrics]
+        wholes = {**{name: name for name in blocks}, "cycles": "latency"}
 
         def row(module: str) -> tuple[tuple[str, str], ...]:
             cells = [("module", module)]

@@ -11,7 +11,6 @@ from typing import Annotated, Any, Self
 from typer import Option
 
 from ithaca.files.errors import InputError
-from ithaca.files.messages import quoted
 from ithaca.files.words import REPEATED, parse_choice, parse_integer, parse_loops
 from ithaca.formulations import platform as platforms
 from ithaca.formulations.data_types import DATA_TYPES, DTYPES, DataType, data_type
@@ -127,6 +126,10 @@ class ArrayOptions:
             "default: the host lays them out in the order in which they are moved.",
         ),
     ] = False
+    uram: Annotated[
+        bool,
+        Option("--uram", help="Let buffers inside DRAM modules be of URAM; default: block RAM."),
+    ] = False
     regime: Annotated[
         str | None,
         Option(
@@ -172,6 +175,8 @@ class ArrayQuestion(Question):
     """Restrictions of the design space."""
     machine: Mapping[str, Any] = field(default_factory=dict)
     """What is changed of the platform's machine, by field."""
+    uram: bool = False
+    """Whether buffers inside DRAM modules are of URAM."""
 
     options = ArrayOptions
     alone = frozenset({"descriptor", "mode", "arrays", "minimise"})
@@ -206,6 +211,7 @@ class ArrayQuestion(Question):
                 ports=memory_ports(platform, options.ports, edition),
                 host_serialize=not options.no_host_serialize,
             ),
+            uram=options.uram,
         )
 
     @classmethod
@@ -292,12 +298,11 @@ class ArrayQuestion(Question):
     @property
     def limits(self) -> tuple[Limit, ...]:
         """The platform's limits, replaced or extended by those given."""
-        for name, bound in self.bounds.items():
-            if bound is not None and name in self.platform.resources and name not in METRICS:
-                raise InputError(
-                    f"limit {quoted(name)}: no design takes any {name}; allowed: "
-                    f"limits on {', '.join(METRICS)}"
-                )
+        if self.bounds.get("uram") is not None and not self.uram:
+            raise InputError("limit 'uram': no design takes any uram; allowed: with --uram")
+        if self.uram and "uram" not in self.platform.resources:
+            name = self.platform.name
+            raise InputError(f"--uram: {name} states no uram; allowed: a platform that does")
         bounds = self.platform.bounds(self.bounds).items()
         return tuple(
             parse_limit(name, bound)
@@ -329,7 +334,7 @@ class ArrayQuestion(Question):
     def technology(self) -> Technology:
         """Clock of the platform, and energies of its own or of the data type."""
         own = with_channels(self.data.on(self.platform), self.platform, self.space.ports)
-        return replace(own, machine=changed_machine(own.machine, self.machine))
+        return replace(own, machine=changed_machine(own.machine, self.machine), uram=self.uram)
 
     @property
     def facts(self) -> dict[str, str]:
@@ -340,6 +345,7 @@ class ArrayQuestion(Question):
             **({} if self.space.target is None else {"for": self.space.target.value}),
             **({} if self.space.ports is None else {"ports": str(self.space.ports.most)}),
             **({} if self.space.host_serialize else {"host-serialize": "no"}),
+            **({"uram": "yes"} if self.uram else {}),
         }
 
     def remarks(self, nest: LoopNest | None) -> Iterator[str]:

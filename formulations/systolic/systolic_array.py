@@ -181,6 +181,11 @@ class IOGroup:
         """The modules that hold a buffer."""
         return tuple(m for m in self.modules if m.buffer)
 
+    @property
+    def beside_dram(self) -> bool:
+        """Whether its buffers are inside DRAM modules."""
+        return any(m.dram for m in self.buffers)
+
 
 @dataclass(frozen=True, slots=True)
 class ProcessingElement:

@@ -201,6 +201,7 @@ def test_document_follows_the_design() -> None:
         "area",
         "lut",
         "lutram",
+        "uram",
         "ff",
     }
     assert best["metrics"]["throughput"] == pytest.approx(2 * 1024**3 * 0.3 / 639_876)

@@ -202,12 +202,14 @@ def _roofs(roofs: Roofs) -> Iterator[str]:
 
 
 def _parts(parts: Mapping[str, Mapping[str, Fraction]]) -> Iterator[str]:
-    blocks = parts["bram18k_by_module"]
-    if whole := sum(blocks.values()):
-        split = ", ".join(
-            f"{name} {number(value)} ({percent(value / whole)})" for name, value in blocks.items()
-        )
-        yield f"Block RAM: {number(whole)} blocks are {split}."
+    for kind, title in (("bram18k", "Block RAM"), ("uram", "URAM")):
+        blocks = parts.get(f"{kind}_by_module", {})
+        if whole := sum(blocks.values()):
+            split = ", ".join(
+                f"{name} {number(value)} ({percent(value / whole)})"
+                for name, value in blocks.items()
+            )
+            yield f"{title}: {number(whole)} blocks are {split}."
     works = parts["cycles_by_module"].items()
     yield f"At work: {', '.join(f'{name} {number(value)}' for name, value in works)} cycles."
 

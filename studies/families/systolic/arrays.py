@@ -139,10 +139,12 @@ def on_arrays(network: Network, request: ArrayQuestion, mode: str) -> Arranged:
     Arranged
         By design, each layer's problem with its runs; and the number of the layer of each run.
     """
-    if request.space.ports is not None:
-        raise InputError(
-            f"--ports does not go with --mode {mode}; allowed: a nest, or an array of each layer"
-        )
+    for option, alone in (("--ports", request.space.ports is not None), ("--uram", request.uram)):
+        if alone:
+            raise InputError(
+                f"{option} does not go with --mode {mode}; allowed: a nest, or an array of each "
+                "layer"
+            )
     layers = network.layers
     sequence, counts = [*range(len(layers))], [layer.count for layer in layers]
     if mode in SEVERAL_ARRAYS:
