@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -73,7 +74,13 @@ def json_schema(model: type[BaseModel]) -> dict[str, Any]:
     return schema | {"title": model.__name__}
 
 
-def validated(model: type[_Model], document: Any, where: object, context: Any = None) -> _Model:
+def validated(
+    model: type[_Model],
+    document: Any,
+    where: object,
+    context: Any = None,
+    unread: list[str] | None = None,
+) -> _Model:
     """A document, checked by a model of its fields.
 
     Parameters
@@ -86,6 +93,8 @@ def validated(model: type[_Model], document: Any, where: object, context: Any = 
         A path or name, with which error lines start.
     context : object, optional
         Passed to the model's validators.
+    unread : list of str, optional
+        Takes the paths of unknown fields, which are then left out; else they are refused.
 
     Returns
     -------
@@ -100,7 +109,22 @@ def validated(model: type[_Model], document: Any, where: object, context: Any = 
     try:
         return model.model_validate(document, context=context)
     except ValidationError as error:
-        raise _refusal(where, error, model) from None
+        places = [e["loc"] for e in error.errors() if e["type"] == "extra_forbidden"]
+        if unread is None or len(places) < error.error_count():
+            raise _refusal(where, error, model) from None
+        unread += [location(place) for place in places]
+        return validated(model, _without(document, places), where, context)
+
+
+def _without(document: Any, places: Collection[Sequence[str | int]]) -> Any:
+    """A document without the values at some places."""
+    rest = deepcopy(document)
+    for *path, name in places:
+        part = rest
+        for step in path:
+            part = part[step]
+        del part[name]
+    return rest
 
 
 def _refusal(where: object, error: ValidationError, model: type[BaseModel]) -> InputError:
@@ -157,6 +181,7 @@ def find_document(
     files: str = "a path to a .yaml file",
     tags: Collection[str] = (),
     depth: int = MAX_DEPTH,
+    load: Callable[[Path], Any] | None = None,
 ) -> tuple[Any, object]:
     """The YAML document of a name that comes with Ithaca, or of a user's own file.
 
@@ -176,6 +201,8 @@ def find_document(
         Tags that mappings may have.
     depth : int, optional
         How deep mappings and lists may be nested.
+    load : callable, optional
+        Reads a user's own file; `load_document` by default.
 
     Returns
     -------
@@ -202,7 +229,7 @@ def find_document(
             f"{meant(name_or_path, known)}"
         )
     path = Path(name_or_path)
-    return load_document(path, max_bytes, tags, depth), path
+    return load_document(path, max_bytes, tags, depth) if load is None else load(path), path
 
 
 def load_document(

@@ -1,13 +1,15 @@
 """Read YAML documents that somebody else wrote.
 
-Of YAML only mappings, lists and plain or quoted scalars are read: no tags, no aliases, no second
-document; and numbers are JSON's, so that ``1:30`` or ``0x10`` cannot be mistaken for one.
+Of YAML only mappings, lists and plain or quoted scalars are read: no second document, and no tags
+and aliases but where the reader says so; and numbers are JSON's, so that ``1:30`` or ``0x10``
+cannot be mistaken for one.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from dataclasses import dataclass
 from typing import Any
 
 import yaml
@@ -30,7 +32,17 @@ _WORDS |= {
 }
 
 
-def parse_yaml(text: str, where: object, tags: Collection[str] = (), depth: int = MAX_DEPTH) -> Any:
+#: Most values of a document whose references are written out.
+MAX_VALUES = 200_000
+
+
+def parse_yaml(
+    text: str,
+    where: object,
+    tags: Collection[str] = (),
+    depth: int = MAX_DEPTH,
+    references: bool = False,
+) -> Any:
     """Build the document from YAML's nodes: nothing is constructed, nothing expanded.
 
     Parameters
@@ -40,9 +52,12 @@ def parse_yaml(text: str, where: object, tags: Collection[str] = (), depth: int 
     where : object
         A path or name, with which error lines start.
     tags : collection of str, optional
-        Tags that mappings may have, such as ``!Container``; they come as their field ``!``.
+        Tags that values may have, such as ``!Container``; of mappings they come as the field ``!``.
     depth : int, optional
         How deep mappings and lists may be nested.
+    references : bool, optional
+        Whether values may refer to others (``*name``), and mappings take in others: ``<<`` adds
+        fields that they have not, ``<<<`` also inside their fields, and lists behind their own.
 
     Returns
     -------
@@ -62,16 +77,17 @@ def parse_yaml(text: str, where: object, tags: Collection[str] = (), depth: int 
 
         def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
             event = self.peek_event()  # type: ignore[no-untyped-call]
-            if isinstance(event, yaml.AliasEvent):
+            if isinstance(event, yaml.AliasEvent) and not references:
                 raise refuse(
                     _line(where, event),
                     f"alias {quoted(event.anchor)}; allowed: every value written out",
                 )
-            if event.tag is not None and not (
-                event.tag in tags and isinstance(event, yaml.MappingStartEvent)
+            tag = getattr(event, "tag", None)
+            if tag is not None and not (
+                tag in tags and (references or isinstance(event, yaml.MappingStartEvent))
             ):
                 allowed = f"mappings tagged {', '.join(tags)}" if tags else "values without tags"
-                raise refuse(_line(where, event), f"tag {quoted(event.tag)}; allowed: {allowed}")
+                raise refuse(_line(where, event), f"tag {quoted(tag)}; allowed: {allowed}")
             if isinstance(event, yaml.CollectionStartEvent) and self.depth == depth:
                 raise refuse(_line(where, event), f"nested too deeply; allowed: {depth} levels")
             self.depth += 1
@@ -80,7 +96,8 @@ def parse_yaml(text: str, where: object, tags: Collection[str] = (), depth: int 
             return node
 
     try:
-        documents = [_value(node, where) for node in yaml.compose_all(text, Loader=Loader)]
+        build = _Values(where, references, depth)
+        documents = [build.value(node, 0) for node in yaml.compose_all(text, Loader=Loader)]
     except yaml.MarkedYAMLError as error:
         place = f" at line {error.problem_mark.line + 1}" if error.problem_mark else ""
         raise refuse(where, f"not YAML{place}: {error.problem}; allowed: a YAML document") from None
@@ -93,24 +110,79 @@ def parse_yaml(text: str, where: object, tags: Collection[str] = (), depth: int 
     return documents[0]
 
 
-def _value(node: yaml.Node, where: object) -> Any:
-    if isinstance(node, yaml.SequenceNode):
-        return [_value(entry, where) for entry in node.value]
-    if isinstance(node, yaml.ScalarNode):
-        return _scalar(node.value, _line(where, node)) if node.style is None else node.value
-    values: dict[str, Any] = {"!": node.tag.removeprefix("!")} if node.tag.startswith("!") else {}
-    for name, value in node.value:
-        if not isinstance(name, yaml.ScalarNode):
+@dataclass
+class _Values:
+    """Makes values of the nodes of a document."""
+
+    where: object
+    references: bool
+    depth: int
+    count: int = 0
+
+    def value(self, node: yaml.Node, depth: int) -> Any:
+        self.count += 1
+        if self.references and (self.count > MAX_VALUES or depth > self.depth):
             raise refuse(
-                _line(where, name), f"a field name is {quoted(_value(name, where))}; allowed: text"
+                _line(self.where, node),
+                f"references are written out to more than {MAX_VALUES:,} values, or "
+                f"{self.depth} levels; allowed: fewer",
             )
-        if name.value in values:
-            raise refuse(
-                _line(where, name),
-                f"field {quoted(name.value)} occurs twice; allowed: every field once",
-            )
-        values[name.value] = _value(value, where)
-    return values
+        if isinstance(node, yaml.SequenceNode):
+            return [self.value(entry, depth + 1) for entry in node.value]
+        if isinstance(node, yaml.ScalarNode):
+            if node.tag.startswith("!"):
+                return {"!": node.tag.removeprefix("!")}
+            plain = node.style is None
+            return _scalar(node.value, _line(self.where, node)) if plain else node.value
+        values: dict[str, Any] = (
+            {"!": node.tag.removeprefix("!")} if node.tag.startswith("!") else {}
+        )
+        taken: list[tuple[bool, Any]] = []
+        whole: set[str] = set()
+        for name, own in node.value:
+            if not isinstance(name, yaml.ScalarNode):
+                raise refuse(
+                    _line(self.where, name),
+                    f"a field name is {quoted(self.value(name, depth))}; allowed: text",
+                )
+            if self.references and name.value in ("<<", "<<<"):
+                others = self.value(own, depth + 1)
+                taken += [
+                    (name.value == "<<<", other)
+                    for other in (others if isinstance(others, list) else [others])
+                ]
+                continue
+            if name.value in values:
+                raise refuse(
+                    _line(self.where, name),
+                    f"field {quoted(name.value)} occurs twice; allowed: every field once",
+                )
+            values[name.value] = self.value(own, depth + 1)
+            if own.tag == "!nomerge":
+                whole.add(name.value)
+        for inside, other in taken:
+            if not isinstance(other, dict):
+                raise refuse(
+                    _line(self.where, node),
+                    f"a mapping takes in {quoted(other)}; allowed: mappings",
+                )
+            values = _merged(values, other, inside, whole)
+        return values
+
+
+def _merged(
+    own: dict[str, Any], other: dict[str, Any], inside: bool, whole: Collection[str] = ()
+) -> dict[str, Any]:
+    """A mapping with the fields of another one that it has not; ``inside``, too, but for those of
+    the names ``whole``."""
+    merged = other | own
+    for name in own.keys() & other.keys() if inside else ():
+        mine, theirs = own[name], other[name]
+        if isinstance(mine, dict) and isinstance(theirs, dict):
+            merged[name] = _merged(mine, theirs, True)
+        elif isinstance(mine, list) and isinstance(theirs, list) and name not in whole:
+            merged[name] = mine + theirs
+    return merged
 
 
 def _line(where: object, part: Any) -> str:

@@ -27,10 +27,11 @@ def workload_names() -> tuple[str, ...]:
 
 def _read(name_or_path: str) -> LoopNest:
     from ithaca.files.documents import find_document
+    from ithaca.files.timeloop_files import load_timeloop
     from ithaca.workloads.kernel_files import MAX_BYTES, kernel_nest
-    from ithaca.workloads.problem_files import MAX_DEPTH, problem_nest
+    from ithaca.workloads.problem_files import problem_nest
 
-    read, where = find_document("workload", name_or_path, _PACKAGE, MAX_BYTES, depth=MAX_DEPTH)
+    read, where = find_document("workload", name_or_path, _PACKAGE, MAX_BYTES, load=load_timeloop)
     if isinstance(read, dict) and "problem" in read:
         return problem_nest(read["problem"], f"{where}: problem")
     return kernel_nest(read, where)

@@ -50,6 +50,8 @@ class LoopNest:
     """The statement with parameters by name; empty where there are none."""
     description: str = field(default="", compare=False)
     """One line for users; it tells no nests apart."""
+    unread: tuple[str, ...] = field(default=(), compare=False)
+    """Fields of its file that nothing here depends on, by path."""
 
     def __repr__(self) -> str:
         return f"<LoopNest {self.name}: {self}, {self.shown_sizes}>"

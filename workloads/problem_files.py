@@ -1,4 +1,4 @@
-"""Read problems from Timeloop's files (format v0.4) as loop nests."""
+"""Read problems from Timeloop's files (formats v0.3 and v0.4) as loop nests."""
 
 from __future__ import annotations
 
@@ -6,17 +6,52 @@ import re
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AliasChoices, Field
+from pydantic import AliasChoices, BeforeValidator, Field
 
-from ithaca.files.documents import Document, load_document, validated
+from ithaca.files.documents import Document, validated
 from ithaca.files.errors import InputError
-from ithaca.files.messages import among, quoted, refuse
-from ithaca.workloads.kernel_files import MAX_BYTES, default_simd
+from ithaca.files.messages import among, meant, quoted, refuse
+from ithaca.files.timeloop_files import load_timeloop
+from ithaca.workloads.kernel_files import default_simd
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.statement import parse_statement
 
-#: Deepest nesting of a file.
-MAX_DEPTH = 40
+#: Shapes that problems may name; the first is that of problems without one.
+SHAPES: dict[str, dict[str, Any]] = {
+    "cnn_layer": {
+        "name": "cnn_layer",
+        "dimensions": ["R", "S", "P", "Q", "C", "K", "N"],
+        "coefficients": [
+            {"name": name, "default": 1}
+            for name in ("Wstride", "Hstride", "Wdilation", "Hdilation")
+        ],
+        "data_spaces": [
+            {"name": "Weights", "projection": ["C", "K", "R", "S"]},
+            {
+                "name": "Inputs",
+                "projection": [
+                    "N",
+                    "C",
+                    [["R", "Wdilation"], ["P", "Wstride"]],
+                    [["S", "Hdilation"], ["Q", "Hstride"]],
+                ],
+            },
+            {"name": "Outputs", "projection": ["N", "K", "Q", "P"], "read_write": True},
+        ],
+    },
+    "gemm_ABZ": {
+        "name": "gemm_ABZ",
+        "dimensions": ["M", "N", "K"],
+        "data_spaces": [
+            {"name": "A", "projection": ["M", "K"]},
+            {"name": "B", "projection": ["N", "K"]},
+            {"name": "Z", "projection": ["M", "N"], "read_write": True},
+        ],
+    },
+}
+
+#: Fields of a problem that are no sizes, where those stand beside its shape.
+_FIELDS = ("version", "shape", "densities", "commonDensity")
 
 
 class _Coefficient(Document):
@@ -24,9 +59,16 @@ class _Coefficient(Document):
     default: int | None = None
 
 
+def _ranks(projection: Any) -> Any:
+    """A projection whose ranks may be one dimension each, by its name."""
+    if not isinstance(projection, list):
+        return projection
+    return [[[rank]] if isinstance(rank, str) else rank for rank in projection]
+
+
 class _DataSpace(Document):
     name: str
-    projection: list[list[list[str]]]
+    projection: Annotated[list[list[list[str]]], BeforeValidator(_ranks)]
     read_write: bool = Field(
         default=False, validation_alias=AliasChoices("read_write", "read-write")
     )
@@ -44,7 +86,7 @@ class _Shape(Document):
 class ProblemDocument(Document):
     version: str | float | None = None
     shape: _Shape
-    instance: dict[str, int]
+    instance: dict[str, Any]
 
 
 def read_problem(path: str | Path) -> LoopNest:
@@ -54,29 +96,28 @@ def read_problem(path: str | Path) -> LoopNest:
     supported.
     """
     file = Path(path)
-    document = load_document(file, MAX_BYTES, depth=MAX_DEPTH)
+    document = load_timeloop(file)
     if not isinstance(document, dict) or "problem" not in document:
-        raise refuse(file, "has no field 'problem'; allowed: a problem of Timeloop v0.4")
+        raise refuse(file, "has no field 'problem'; allowed: a problem of Timeloop")
     return problem_nest(document["problem"], f"{file}: problem")
 
 
 def problem_nest(document: Any, where: object) -> LoopNest:
     """The loop nest of a problem; error lines start with ``where``."""
-    read = validated(ProblemDocument, document, where)
+    unread: list[str] = []
+    read = validated(ProblemDocument, _whole(document, where), where, unread=unread)
     shape, numbers = read.shape, dict(read.instance)
     coefficients = {c.name: numbers.pop(c.name, c.default) for c in shape.coefficients}
     for name, value in (*coefficients.items(), *((d, numbers.get(d)) for d in shape.dimensions)):
-        if value is None:
+        if isinstance(value, bool) or not isinstance(value, int):
+            state = "missing" if value is None else quoted(value)
             raise refuse(
                 where,
-                f"instance.{name} is missing; allowed: a size for all of "
+                f"instance.{name} is {state}; allowed: a size for all of "
                 f"{', '.join(shape.dimensions)}",
             )
-    if unknown := min(numbers.keys() - set(shape.dimensions), default=None):
-        raise refuse(
-            where,
-            f"instance.{unknown} is unknown{among(unknown, (*shape.dimensions, *coefficients))}",
-        )
+    names = (*shape.dimensions, *coefficients)
+    unread += [f"instance.{name}{meant(name, names)}" for name in numbers if name not in names]
     outputs = [space for space in shape.data_spaces if space.read_write]
     if len(outputs) != 1:
         raise refuse(
@@ -103,9 +144,27 @@ def problem_nest(document: Any, where: object) -> LoopNest:
             simd=default_simd(loops, output, inputs),
             parameters=tuple(used.items()),
             template=template if used else "",
+            unread=tuple(f"{where}.{name}" for name in unread),
         )
     except InputError as error:
         raise refuse(where, error) from None
+
+
+def _whole(document: Any, where: object) -> Any:
+    """A problem with its shape, which it may name, and its sizes in a field of their own."""
+    if not isinstance(document, dict):
+        return document
+    shape = document.get("shape", next(iter(SHAPES)))
+    if isinstance(shape, str):
+        named = {name.lower(): own for name, own in SHAPES.items()}
+        if (own := named.get(shape.replace("-", "_").lower())) is None:
+            raise refuse(where, f"shape is {quoted(shape)}{among(shape, SHAPES)}")
+        shape = own
+    if "instance" not in document:
+        sizes = {name: value for name, value in document.items() if name not in _FIELDS}
+        document = {name: value for name, value in document.items() if name in _FIELDS}
+        document["instance"] = sizes
+    return document | {"shape": shape}
 
 
 def _reference(space: _DataSpace, shape: _Shape, where: object) -> str:

@@ -13,13 +13,15 @@ from typing import Any, ClassVar, Literal
 from ithaca.files.documents import validated
 from ithaca.files.errors import InputError
 from ithaca.files.messages import among, quoted, refuse
+from ithaca.files.timeloop_files import TAGS, load_timeloop
 from ithaca.formulations.algebra.expression import Constant, Expression, as_expression
 from ithaca.formulations.design import Metric
 from ithaca.formulations.hardware.accelerator import Trend, Work
 from ithaca.formulations.hardware.quantities import Figure
 from ithaca.formulations.problem import Objective, Problem
 from ithaca.formulations.spatial.architecture import Architecture, Level
-from ithaca.formulations.spatial.architecture_files import TAGS, architecture_of, load
+from ithaca.formulations.spatial.architecture_files import architecture_of
+from ithaca.formulations.spatial.constraint_files import read_constraints
 from ithaca.formulations.spatial.documents import (
     ArchitectureDocument,
     architecture_fields,
@@ -87,7 +89,11 @@ class HierarchyAccelerator:
             What is minimised of a run.
         """
         architecture = fitted(self.architecture_with(figures), work.nest)
-        setting = Setting(architecture, work.nest, self.edition, self.options, memory=work.stored)
+        constraints = read_constraints(None, architecture, work.nest)
+        architecture = replace(architecture, entries=())
+        setting = Setting(
+            architecture, work.nest, self.edition, self.options, constraints, work.stored
+        )
         return tuple(Problem(design, (), objective) for design in setting.designs)
 
 
@@ -239,7 +245,7 @@ HIERARCHIES = Hierarchies()
 
 def _accelergy(path: Path, what: str) -> Any:
     """The tables of a file of Accelergy's."""
-    document = load(path)
+    document = load_timeloop(path)
     if not isinstance(document, dict) or document.keys() != {what}:
         raise refuse(path, f"has not the field '{what}' alone; allowed: a file of Accelergy's")
     return document[what]

@@ -203,6 +203,15 @@ class Architecture:
     """What only edition `intrinsic` reads."""
     network: OperandNetworks | None = None
     """What only edition `explainable` reads."""
+    unpriced: tuple[str, ...] = ()
+    """Components of which nothing says what their accesses, or computations, cost."""
+    entries: tuple[tuple[str, str], ...] = ()
+    """What it asks of mappings, as entries of constraints files: the path, and the entry as
+    JSON."""
+    sparse: tuple[str, ...] = field(default=(), compare=False)
+    """Paths of what its file says about sparse tensors."""
+    unread: tuple[str, ...] = field(default=(), compare=False)
+    """Paths of what nothing here depends on."""
 
     def __repr__(self) -> str:
         return f"<Architecture {self.name}: {', '.join(part.name for part in self.parts)}>"

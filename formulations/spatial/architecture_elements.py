@@ -1,47 +1,74 @@
 """Elements of architectures in Timeloop's files: attributes are taken out as they are read, so that
-what nobody knows is refused."""
+what nobody reads is known."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from math import prod
-from typing import Any
+from typing import Any, Literal
 
-from ithaca.files.messages import quoted, refuse
+from ithaca.files.messages import meant, quoted, refuse
 from ithaca.files.numbers import fraction
+from ithaca.formulations.algebra.number_systems import FRACTION
+from ithaca.formulations.algebra.parsing import parse_expression
 
-#: Attributes that nothing counted here depends on: they describe a component to Accelergy, whose
-#: energies are given.
+#: Attributes that nothing counted here depends on: they describe a component to Accelergy, or say
+#: how compressed tensors are stored.
 DESCRIPTIVE = frozenset(
     """technology cell_technology voltage temperature latency cycle_time global_cycle_seconds
-    n_banks num_banks num-banks n_ports num_ports num-ports n_rd_ports n_wr_ports n_rdwr_ports type
-    area cluster-area cluster_area size_unit has_power_gating data_storage_width version exponent
-    mantissa""".split()  # noqa: SIM905
+    n_banks num_banks n_ports num_ports n_rd_ports n_wr_ports n_rdwr_ports nports nbanks type
+    area cluster_area size_unit has_power_gating version exponent mantissa n_rw_ports
+    cycle_seconds action_latency_cycles n_instances multiplier_width adder_width
+    update_fifo_depth num_pipeline_stages n_buffets
+    metadata_datawidth metadata_word_bits metadata_block_size metadata_storage_width
+    metadata_storage_depth metadata_width metadata_depth metadata_counter_width
+    compression_supported decompression_supported concordant_compressed_tile_traversal
+    tile_partition_supported network_word_bits tech_node reduction_supported""".split()  # noqa: SIM905
 )
 
 
-#: Attributes that may be given only with the value by which they change nothing.
+#: Attributes that may be given only with the values by which they change nothing.
 NEUTRAL: Mapping[str, tuple[Any, ...]] = {
-    **dict.fromkeys(
-        ("min-utilization", "min_utilization", "metadata_datawidth", "metadata-word-bits"), (0,)
-    ),
-    **dict.fromkeys(("addr-gen-energy", "addr_gen_energy"), (0,)),
-    **dict.fromkeys(
-        ("allow_overbooking", "allow-overbooking", "power_gating", "reduction_supported"), (False,)
-    ),
-    **dict.fromkeys(
-        (
-            "concordant_compressed_tile_traversal",
-            "tile_partition_supported",
-            "decompression_supported",
-        ),
-        (False,),
-    ),
+    "min_utilization": (0,),
+    "addr_gen_energy": (0,),
+    "allow_overbooking": (False,),
+    "power_gating": (False,),
+    "per_dataspace_bandwidth_consumption_scale": ({}, None),
     "is_sparse": (False,),
     "multicast_supported": (True,),
+    "power_gated_at": (None, ""),
 }
+
+#: Words in the classes of components, by what those do.
+_ROLES: Mapping[str, tuple[str, ...]] = {
+    "storage": ("dram", "sram", "regfile", "smartbuffer", "storage"),
+    "network": ("xy_noc", "legacy", "reductiontree", "simplemulticast"),
+    "compute": ("mac", "multiplier", "compute", "arithmetic"),
+}
+
+#: Deepest use of names in the values of names.
+_DEEPEST = 20
+
+
+def calculated(value: Any, names: Mapping[str, Any], where: str, depth: int = 0) -> Any:
+    """A value, of text the number that it says as an expression over names.
+
+    Raises `InputError` if it is no expression, or uses what has no name.
+    """
+    if not isinstance(value, str):
+        return value
+    if depth > _DEEPEST:
+        raise refuse(where, f"is {quoted(value)}, which depends on itself; allowed: a number")
+    expression = parse_expression(value, where=where, allowed=names)
+    known = {}
+    for name in expression.symbols:
+        own = calculated(names[name], names, where, depth + 1)
+        if isinstance(own, bool) or not isinstance(own, int | float | Fraction):
+            raise refuse(where, f"{name} is {quoted(own)}; allowed: a number")
+        known[name] = own if isinstance(own, Fraction) else fraction(own)
+    return expression.evaluate(known, FRACTION)
 
 
 @dataclass
@@ -53,41 +80,66 @@ class Element:
     attributes: dict[str, Any]
     mesh: tuple[int, int] | int
     """Instances along X and Y, or in all, that containers say there are."""
-    width_is_block: bool
-    """Whether a width says how many words a block has (``nodes``), else how many blocks a
-    cluster."""
     where: str
     keeps: frozenset[str] | None = None
+    inherited: Mapping[str, Any] = field(default_factory=dict)
+    """Attributes of containers around it, for those that it does not state."""
+    variables: Mapping[str, Any] = field(default_factory=dict)
+    """What else expressions may name."""
+    known: set[str] = field(default_factory=set)
+    """Names of attributes that are read."""
+    unpriced: bool = False
+    """Whether nothing says its energies."""
+
+    def __post_init__(self) -> None:
+        self.attributes = {name.replace("-", "_"): own for name, own in self.attributes.items()}
+        self._names = {**self.variables, **self.inherited, **self.attributes}
 
     @property
-    def is_compute(self) -> bool:
-        kind, sized = (
-            self.kind.lower(),
-            self.attributes.keys() & {"entries", "bytes", "depth", "memory_depth", "sizeKB"},
-        )
-        return not sized and any(
-            word in kind for word in ("mac", "multiplier", "compute", "arithmetic")
-        )
+    def role(self) -> Literal["storage", "network", "compute", ""]:
+        """What it does, by its class, as the tool has it: storage, network or compute; nothing else
+        counts. What has a size, or energies of accesses, stores."""
+        kind = self.kind.lower()
+        sized = self.attributes.keys() & {"entries", "bytes", "depth", "memory_depth", "sizeKB"}
+        for role, words in _ROLES.items():
+            if any(word in kind for word in words) and not (role == "compute" and sized):
+                return role  # type: ignore[return-value]
+        return "storage" if sized or "read_energy" in self.attributes else ""
 
     def take(self, *names: str) -> Any:
-        """The value of an attribute under any of its names; None where it has none."""
-        present = [name for name in names if name in self.attributes]
-        if len(present) > 1:
-            raise refuse(
-                self.where, f"{self.name} has {present[0]} and {present[1]}; allowed: one of them"
-            )
-        return self.attributes.pop(present[0]) if present else None
+        """The value of an attribute under any of its names, or of a container; None where it has
+        none."""
+        self.known |= {*names}
+        present = {name: self.attributes.pop(name) for name in names if name in self.attributes}
+        if present:
+            first = next(iter(present))
+            if other := next((n for n in present if present[n] != present[first]), None):
+                raise refuse(
+                    self.where, f"{self.name} has {first} and {other}; allowed: one of them"
+                )
+            return present[first]
+        return next((self.inherited[name] for name in names if name in self.inherited), None)
+
+    def value(self, stated: Any, of: str) -> Any:
+        """What an attribute says, of text the number that it says as an expression."""
+        return calculated(stated, self._names, f"{self.where}: {self.name}.{of}")
 
     def number(self, *names: str, least: int = 0) -> Fraction | None:
-        value = self.take(*names)
-        if value is None:
+        stated = self.take(*names)
+        if stated is None:
             return None
-        if isinstance(value, bool) or not isinstance(value, int | float) or value < least:
+        value = self.value(stated, names[0])
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, int | float | Fraction)
+            or value < least
+        ):
             raise refuse(
                 self.where,
-                f"{self.name}.{names[0]} is {quoted(value)}; allowed: a number of at least {least}",
+                f"{self.name}.{names[0]} is {quoted(stated)}; allowed: a number of at "
+                f"least {least}",
             )
-        return fraction(value)
+        return value if isinstance(value, Fraction) else fraction(value)
 
     def integer(self, *names: str) -> int | None:
         value = self.number(*names, least=1)
@@ -119,19 +171,22 @@ class Element:
             )
         return {"instances": count, "mesh_x": x, "mesh_y": y}
 
-    def finish(self) -> None:
-        """Refuse attributes that nobody has read."""
+    def finish(self) -> list[str]:
+        """The paths of attributes that nobody has read.
+
+        Raises `InputError` if one would change the costs.
+        """
+        unread = []
         for name, value in self.attributes.items():
-            if name in DESCRIPTIVE or (name in NEUTRAL and value in NEUTRAL[name]):
-                continue
-            if name.startswith("network") and value == 0:  # an energy, for one
-                continue
-            allowed = (
-                f"{name}: {str(NEUTRAL[name][0]).lower()}"
-                if name in NEUTRAL
-                else "attributes that the model counts"
-            )
-            raise refuse(
-                self.where,
-                f"attribute {quoted(name)} of {self.name} is not supported; allowed: {allowed}",
-            )
+            if name in NEUTRAL or (name.startswith("network") and name not in DESCRIPTIVE):
+                named = name.startswith("network") and isinstance(value, str)  # a network
+                if named or value in (*NEUTRAL.get(name, (0, None)), self.name):
+                    continue
+                raise refuse(
+                    self.where,
+                    f"attribute {quoted(name)} of {self.name} is not supported; allowed: "
+                    f"{name}: {str(NEUTRAL.get(name, (0,))[0]).lower()}",
+                )
+            if name not in DESCRIPTIVE:
+                unread.append(f"{self.where}.attributes.{name}{meant(name, self.known)}")
+        return unread

@@ -1,26 +1,26 @@
-"""Read architectures from Timeloop's files (format v0.4), with their energies.
+"""Read architectures from Timeloop's files (formats v0.1 to v0.4), with their energies.
 
-They come as ``subtree``/``local`` or as ``nodes`` with the tags ``!Container`` and ``!Component``.
-What a file says and this reader does not know is refused with its path, never ignored: costs would
-not be the tool's.
+What a file says and would change the tool's costs is read or refused with its path; fields that
+nothing depends on are `Architecture.unread`.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
-from ithaca.files.documents import Document, load_document, validated
+from ithaca.files.documents import Document, validated
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted, refuse
-from ithaca.formulations.schema import Count
+from ithaca.files.timeloop_files import load_timeloop
 from ithaca.formulations.spatial.architecture import Architecture, Compute, Level
 from ithaca.formulations.spatial.architecture_elements import Element
+from ithaca.formulations.spatial.architecture_trees import DUMMY, Tree, TreeDocument
+from ithaca.formulations.spatial.constraint_entries import SECTIONS, entries_of
 from ithaca.formulations.spatial.energy_files import (
     BurstsFile,
     EnergyTables,
@@ -34,21 +34,21 @@ from ithaca.formulations.spatial.energy_files import (
     read_tensorized,
 )
 
-#: Largest file (bytes).
-MAX_BYTES = 1 << 20
-
-#: Deepest nesting of an architecture.
-MAX_DEPTH = 40
-
-TAGS = ("!Container", "!Component")
-
 #: Names of files in a folder that has an architecture.
 ARCHITECTURE_FILES, ENERGY_FILES = ("arch.yaml", "architecture.yaml"), ("ert.yaml", "ERT.yaml")
+VARIABLE_FILES = ("variables.yaml",)
 
-
-def load(path: Path) -> Any:
-    """The document of a YAML or JSON file."""
-    return load_document(path, MAX_BYTES, TAGS, MAX_DEPTH)
+#: Fields of files that say other things than an architecture.
+ELSEWHERE = (
+    "ART",
+    "components",
+    "compound_components",
+    "dumped_by_timeloop_front_end",
+    "globals",
+    "mapper",
+    "mapping",
+    "problem",
+)
 
 
 def read_architecture(path: str | Path) -> Architecture:
@@ -67,17 +67,23 @@ def read_architecture(path: str | Path) -> Architecture:
                 f"has no architecture; allowed: a folder with {' or '.join(ARCHITECTURE_FILES)}",
             )
         file = candidates[0]
-    document = load(file)
+    document = load_timeloop(file)
     name = file.stem if file.name not in ARCHITECTURE_FILES else file.resolve().parent.name
-    beside = next((each for name in ENERGY_FILES if (each := file.parent / name).is_file()), None)
-    if beside is None or (isinstance(document, dict) and "ERT" in document):
-        return architecture_of(document, None, name, file)
-    energies = load(beside)
-    if not isinstance(energies, dict) or energies.keys() != {"ERT"}:
-        raise refuse(
-            beside, "has not the field 'ERT' alone; allowed: a table of energies of Timeloop v0.4"
-        )
-    return architecture_of(document, energies["ERT"], name, file)
+    energies = _beside(file, document, "ERT", ENERGY_FILES)
+    if variables := _beside(file, document, "variables", VARIABLE_FILES):
+        document = document | {"variables": variables}
+    return architecture_of(document, energies, name, file)
+
+
+def _beside(file: Path, document: Any, field: str, names: tuple[str, ...]) -> Any:
+    """A field that an architecture's file has not, of a file beside it; None if there is none."""
+    beside = next((each for name in names if (each := file.parent / name).is_file()), None)
+    if beside is None or not isinstance(document, dict) or field in document:
+        return None
+    read = load_timeloop(beside)
+    if not isinstance(read, dict) or read.keys() != {field}:
+        raise refuse(beside, f"has not the field '{field}' alone; allowed: a file of Timeloop")
+    return read[field]
 
 
 def architecture_of(document: Any, energies: Any, name: str, where: object) -> Architecture:
@@ -104,26 +110,42 @@ def architecture_of(document: Any, energies: Any, name: str, where: object) -> A
     InputError
         If the document says what is not known here, or contradicts itself.
     """
-    read = validated(ArchitectureFile, document, where)
+    if isinstance(document, dict):
+        document = {name: own for name, own in document.items() if name not in ELSEWHERE}
+        if "arch" in document and "architecture" not in document:
+            document["architecture"] = document.pop("arch")
+    unread: list[str] = []
+    read = validated(ArchitectureFile, document, where, unread=unread)
     table = energy_tables(read.ERT if energies is None else energies, where)
-    parts = list(_parts(read.architecture, f"{where}: architecture"))
-    if not parts:
+    tree = Tree(read.variables, unread=[f"{where}: {path}" for path in unread])
+    tree.read(read.architecture, f"{where}: architecture")
+    storage, units, networks = [], [], []
+    for part in tree.elements:
+        match part.role:
+            case "storage":
+                storage.append(part)
+            case "compute":
+                units.append(part)
+            case "network":
+                networks.append(f"{part.name} (a network, which is not counted)")
+            case _:
+                tree.unread.append(f"{part.where} ({part.name} of class {quoted(part.kind)})")
+    if len(units) != 1 or not storage:
+        names = " and ".join(part.name for part in units) or "nothing"
         raise refuse(
-            where, "architecture has no component; allowed: storage levels and multipliers"
+            f"{where}: architecture",
+            f"has {len(storage)} storage levels, and {names} computes; allowed: components whose "
+            "class has storage, SRAM, DRAM, regfile or smartbuffer in it, and one with mac or "
+            "compute",
         )
-    *storage, last = parts
-    if (inner := next((part for part in storage if part.is_compute), None)) is not None:
-        raise refuse(
-            inner.where,
-            f"{inner.name} computes, but is not innermost; allowed: multipliers inside all storage",
-        )
-    if not last.is_compute:
-        allowed = "one with mac, multiplier or compute in it"
-        raise refuse(
-            last.where,
-            f"{last.name} is innermost and of class {quoted(last.kind)}; allowed: {allowed}",
-        )
-    levels, compute = tuple(_level(part, table) for part in storage), _compute(last, table)
+    levels, compute = tuple(_level(part, table) for part in storage), _compute(units[0], table)
+    for part in (*storage, *units):
+        tree.unread += part.finish()
+    unpriced = (*(part.name for part in (*storage, *units) if part.unpriced), *networks)
+    sections = {name: own for name in SECTIONS if (own := getattr(read, name)) is not None}
+    tree.entries += entries_of(sections, where, tree.unread)
+    if read.sparse_optimizations:
+        tree.sparse.append(f"{where}: sparse_optimizations")
     bursts = (
         None if read.dmazerunner is None else read_bursts(read.dmazerunner, f"{where}: dmazerunner")
     )
@@ -135,72 +157,35 @@ def architecture_of(document: Any, energies: Any, name: str, where: object) -> A
     network = None if read.network is None else read_network(read.network, f"{where}: network")
     try:
         return Architecture(
-            name, levels, compute, read.description, read.source, bursts, tensorized, network
+            name,
+            levels,
+            compute,
+            read.description,
+            read.source,
+            bursts,
+            tensorized,
+            network,
+            unpriced,
+            tuple(tree.entries),
+            tuple(tree.sparse),
+            tuple(tree.unread),
         )
     except InputError as error:
         raise refuse(where, str(error).removeprefix(f"{name}: ")) from None
 
 
-_NAME = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?:\[([0-9]{1,6})\.\.([0-9]{1,6})\])?")
-
-
-def _checked(text: str) -> str:
-    match = _NAME.fullmatch(text)
-    if match is None or (match[2] and int(match[3]) < int(match[2])):
-        raise ValueError("letters, digits and _, and perhaps a range [0..n]")
-    return text
-
-
-_Name = Annotated[str, AfterValidator(_checked)]
-
-
-class _Component(Document):
-    name: _Name
-    kind: str = Field(default="", alias="class")
-    attributes: dict[str, Any] | None = None
-
-
-class _Branch(Document):
-    name: _Name
-    attributes: dict[str, Any] | None = None
-    local: list[_Component] = Field(default=[])
-    subtree: list[_Branch] = Field(default=[], max_length=1)
-
-
-class _Mesh(Document):
-    meshX: Count = 1  # noqa: N815  (as files have it)
-    meshY: Count = 1  # noqa: N815
-
-
-class _Dataspace(Document):
-    keep: list[str]
-    bypass: list[str] = Field(default=[])
-
-
-class _NodeConstraints(Document):
-    dataspace: _Dataspace | None = None
-
-
-class _Node(_Component):
-    tag: Literal["Container", "Component"] = Field(alias="!")
-    subclass: str | None = None
-    spatial: _Mesh = _Mesh()
-    constraints: _NodeConstraints = _NodeConstraints()
-    required_actions: list[str] | None = None
-    enabled: Literal[True] = True
-
-
-class _Tree(Document):
-    version: str | float = 0.4
-    subtree: list[_Branch] = Field(default=[], max_length=1)
-    nodes: list[_Node] = Field(default=[])
-
-
 class ArchitectureFile(Document):
     """An architecture, its energies, and what only some editions read."""
 
-    architecture: _Tree
+    architecture: TreeDocument
+    variables: dict[str, Any] = Field(default={})
     ERT: EnergyTables | None = None
+    architecture_constraints: Any = None
+    arch_constraints: Any = None
+    constraints: Any = None
+    mapspace_constraints: Any = None
+    mapspace: Any = None
+    sparse_optimizations: Any = None
     description: str = ""
     source: str = ""
     dmazerunner: BurstsFile | None = None
@@ -208,91 +193,35 @@ class ArchitectureFile(Document):
     network: NetworksFile | None = None
 
 
-def _parts(tree: _Tree, where: str) -> Iterator[Element]:
-    if str(tree.version) not in ("0.2", "0.3", "0.4"):
-        raise refuse(where, f"version is {quoted(tree.version)}; allowed: 0.4")
-    if bool(tree.subtree) == bool(tree.nodes):
-        raise refuse(
-            where,
-            f"has {'both' if tree.nodes else 'no'} subtree and nodes; "
-            "allowed: one of them, written out",
-        )
-    if tree.nodes:
-        yield from _of_nodes(tree.nodes, f"{where}.nodes")
-    else:
-        yield from _of_branch(tree.subtree[0], f"{where}.subtree[0]", 1)
-
-
-def _of_branch(branch: _Branch, where: str, around: int) -> Iterator[Element]:
-    name, times = _named(branch.name)
-    Element(name, "", dict(branch.attributes or {}), 1, False, where).finish()
-    for place, entry in enumerate(branch.local):
-        own, more = _named(entry.name)
-        at = f"{where}.local[{place}]"
-        yield Element(
-            own, entry.kind, dict(entry.attributes or {}), around * times * more, False, at
-        )
-    for inner in branch.subtree:
-        yield from _of_branch(inner, f"{where}.subtree[0]", around * times)
-
-
-def _of_nodes(nodes: list[_Node], where: str) -> Iterator[Element]:
-    """Nodes are inside those before them; what is spatial in one multiplies all that follow."""
-    x = y = 1
-    for place, node in enumerate(nodes):
-        name, times = _named(node.name)
-        x, y = x * node.spatial.meshX * times, y * node.spatial.meshY
-        kept = node.constraints.dataspace
-        part = Element(
-            name, node.kind, dict(node.attributes or {}), (x, y), True, f"{where}[{place}]"
-        )
-        if node.tag == "Component":
-            part.keeps = None if kept is None else frozenset(kept.keep)
-            yield part
-        elif kept is not None:
-            raise refuse(
-                part.where,
-                f"{name} is a container, which keeps nothing; allowed: constraints of components",
-            )
-        else:
-            part.finish()
-
-
-def _named(text: str) -> tuple[str, int]:
-    """Name without its range, and how many instances the range names: ``PE[0..255]``."""
-    match = _NAME.fullmatch(text)
-    assert match is not None  # as `_checked`
-    return match[1], int(match[3]) - int(match[2]) + 1 if match[2] else 1
-
-
 def _level(part: Element, table: Mapping[str, Mapping[str, Fraction]]) -> Level:
-    bits = part.integer("word_bits", "word-bits", "word_width", "datawidth") or 16
+    bits = part.integer("word_bits", "word_width", "datawidth") or 16
     block, cluster = (
-        part.integer("block_size", "block-size", "n_words"),
-        part.integer("cluster_size", "cluster-size"),
+        part.integer("block_size", "n_words"),
+        part.integer("cluster_size"),
     )
-    width = part.integer("width", "memory_width")
+    width = part.integer("width", "memory_width", "data_storage_width")
     if width is not None:
-        if width % (bits * (block or cluster or 1)):
+        if width % (bits * (block or 1)):
             raise refuse(
                 part.where,
-                f"{part.name}.width is {width}; allowed: a multiple of "
-                f"{bits * (block or cluster or 1)} bits",
+                f"{part.name}.width is {width}; allowed: a multiple of {bits * (block or 1)} bits",
             )
-        if block is None and (part.width_is_block or cluster is not None):
+        if block is None:
             block = width // (bits * (cluster or 1))
         elif cluster is None:
-            cluster = width // (bits * (block or 1))
+            cluster = width // (bits * block)
     block, cluster = block or 1, cluster or 1
-    words, tensor_words = _capacity(part, bits, block * (cluster if part.width_is_block else 1))
+    words, tensor_words = _capacity(part, bits, block)
+    if words == 0:
+        words, part.keeps = None, frozenset()
     both = part.number("bandwidth")
     read, write = part.number("read_bandwidth"), part.number("write_bandwidth")
     half = None if both is None else both / 2
-    level = Level(
+    return Level(
         part.name,
         words,
         tensor_words,
-        part.number("multiple_buffering", "multiple-buffering", least=1) or Fraction(1),
+        part.number("multiple_buffering", least=1) or Fraction(1),
         part.keeps,
         half if read is None else read,
         half if write is None else write,
@@ -303,16 +232,19 @@ def _level(part: Element, table: Mapping[str, Mapping[str, Fraction]]) -> Level:
         **_costs(part, table),
         **part.instances(),
     )
-    part.finish()
-    return level
 
 
 def _capacity(part: Element, bits: int, row: int) -> tuple[int | None, tuple[tuple[str, int], ...]]:
     """Words of an instance, and of its parts for one tensor each, where sizes name tensors; a row
     has ``row`` words."""
-    names = (("entries",), ("bytes",), ("depth", "memory_depth"), ("sizeKB", "size_kb"))
+    names = (
+        ("entries",),
+        ("bytes",),
+        ("depth", "memory_depth", "data_storage_depth"),
+        ("sizeKB", "size_kb"),
+    )
     stated = [(name[0], part.take(*name)) for name in names if part.attributes.keys() & set(name)]
-    if len(stated) > 1:
+    if len({str(value) for _, value in stated}) > 1:
         raise refuse(
             part.where, f"{part.name} has two sizes; allowed: one of entries, bytes, depth, sizeKB"
         )
@@ -322,18 +254,23 @@ def _capacity(part: Element, bits: int, row: int) -> tuple[int | None, tuple[tup
         stated[0],
         {"entries": 1, "bytes": Fraction(8, bits), "depth": row, "sizeKB": Fraction(8192, bits)},
     )
-    named = value if isinstance(value, dict) and unit in ("entries", "bytes") else {"": value}
+    by_tensor = isinstance(value, dict) and unit in ("entries", "bytes")
+    named = dict(value) if by_tensor else {"": value}
     for tensor, size in named.items():
-        if isinstance(size, bool) or not isinstance(size, int) or size < 1:
-            at = f"{part.name}.{unit}{tensor and '.'}{tensor}"
-            raise refuse(part.where, f"{at} is {quoted(size)}; allowed: a positive integer")
+        at = f"{unit}{tensor and '.'}{tensor}"
+        count = named[tensor] = part.value(size, at)
+        number = isinstance(count, int | Fraction) and not isinstance(count, bool)
+        if not number or count != int(count) or count < (tensor != ""):
+            raise refuse(
+                part.where, f"{part.name}.{at} is {quoted(size)}; allowed: a positive integer"
+            )
     words = {str(tensor): int(size * per_unit[unit]) for tensor, size in named.items()}
     return (words[""], ()) if "" in words else (None, tuple(words.items()))
 
 
 def _costs(part: Element, table: Mapping[str, Mapping[str, Fraction]]) -> dict[str, Any]:
     """Energies of accesses: the table's, else the attributes'."""
-    access = part.number("vector-access-energy", "vector_access_energy")
+    access = part.number("vector_access_energy")
     own = {
         name: part.number(f"{name}_energy", f"energy_{name}")
         for name in ("read", "write", "update", "leak")
@@ -342,12 +279,9 @@ def _costs(part: Element, table: Mapping[str, Mapping[str, Fraction]]) -> dict[s
     if stated is not None:
         own = access_energies(stated, access)
     read, write = (value if value is not None else access for value in (own["read"], own["write"]))
-    if read is None or write is None:
-        raise refuse(
-            part.where,
-            f"{part.name} has no energy of reads and writes; allowed: an "
-            "ERT, or read_energy and write_energy",
-        )
+    free = part.kind == DUMMY or part.keeps == frozenset()
+    part.unpriced = (read is None or write is None) and not free
+    read, write = (value if value is not None else Fraction(0) for value in (read, write))
     update = own["update"] if own["update"] is not None else write
     return {
         "read_energy": read,
@@ -358,16 +292,11 @@ def _costs(part: Element, table: Mapping[str, Mapping[str, Fraction]]) -> dict[s
 
 
 def _compute(part: Element, table: Mapping[str, Mapping[str, Fraction]]) -> Compute:
-    part.integer("word_bits", "word-bits", "word_width", "datawidth")
+    for name in ("word_bits", "word_width", "datawidth", "width"):
+        part.attributes.pop(name, None)  # of operands, which says nothing of their words in levels
     energy = part.number("energy", "compute_energy", "energy_per_op")
     part.number("leak_energy", "energy_leak")  # the tool counts none
     tabled = compute_energy(table.get(part.name, {}))
     energy = energy if tabled is None else tabled
-    if energy is None:
-        raise refuse(
-            part.where,
-            f"{part.name} has no energy of a computation; allowed: an ERT, or the attribute energy",
-        )
-    compute = Compute(part.name, **part.instances(), energy=energy)
-    part.finish()
-    return compute
+    part.unpriced = energy is None
+    return Compute(part.name, **part.instances(), energy=energy or Fraction(0))

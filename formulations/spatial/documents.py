@@ -29,6 +29,8 @@ _JSON: Mapping[Any, Any] = {
     Fraction | None: Positive | None,
     frozenset[str] | None: list[str] | None,
     tuple[tuple[str, int], ...]: dict[str, int],
+    tuple[tuple[str, str], ...]: list[list[str]],
+    tuple[str, ...]: list[str],
 }
 
 
@@ -63,6 +65,8 @@ ArchitectureDocument = _model(
     Architecture,
     description=(_Unstated, ""),
     source=(_Unstated, ""),
+    sparse=(Annotated[list[str], Field(exclude=True)], []),
+    unread=(Annotated[list[str], Field(exclude=True)], []),
     levels=(_list[LevelDocument], ...),
     compute=(ComputeDocument, ...),
     bursts=(BurstsDocument | None, None),
@@ -81,6 +85,11 @@ def architecture_fields(architecture: Architecture) -> dict[str, Any]:
             | ({} if level.keeps is None else {"keeps": sorted(level.keeps)})
             for level in architecture.levels
         ],
+        **{
+            name: list(map(list, own)) if name == "entries" else list(own)
+            for name in ("unpriced", "entries", "sparse", "unread")
+            if (own := getattr(architecture, name))
+        },
         "compute": stated(architecture.compute),
         "network": None if architecture.network is None else stated(architecture.network),
         "bursts": None
@@ -131,6 +140,8 @@ def read_architecture_document(read: Any) -> Architecture:
     network = None if read.network is None else OperandNetworks(**dict(read.network))
     parts = {"levels": levels, "compute": Compute(**dict(read.compute)), "bursts": bursts}
     parts |= {"tensorized": tensorized, "network": network}
+    parts |= {name: tuple(getattr(read, name)) for name in ("unpriced", "sparse", "unread")}
+    parts["entries"] = tuple((where, text) for where, text in read.entries)
     return Architecture(**dict(read) | parts)
 
 

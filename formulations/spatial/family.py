@@ -23,7 +23,7 @@ from ithaca.formulations.schema import (
     PlatformDocument,
 )
 from ithaca.formulations.spatial.architecture_files import ArchitectureFile
-from ithaca.formulations.spatial.constraints import constraints_schema
+from ithaca.formulations.spatial.constraint_entries import constraints_schema
 from ithaca.formulations.spatial.dmazerunner.profile import DmazerunnerProfile
 from ithaca.formulations.spatial.dmazerunner.tilings import TilingDesign
 from ithaca.formulations.spatial.documents import (

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 from ithaca.files.errors import InputError
-from ithaca.files.messages import meant, quoted
+from ithaca.files.messages import meant, quoted, refuse
+from ithaca.files.numbers import number
 from ithaca.files.reading import packaged_names, packaged_text
+from ithaca.files.timeloop_files import MAX_DEPTH, TAGS
 from ithaca.files.yaml_documents import parse_yaml
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.architecture_files import (
-    MAX_DEPTH,
-    TAGS,
     architecture_of,
     read_architecture,
 )
@@ -73,6 +74,35 @@ def keeps_of(architecture: Architecture | None) -> dict[str, frozenset[str]]:
     return {level.name: level.keeps for level in levels if level.keeps is not None}
 
 
+def described(architecture: Architecture) -> Iterator[str]:
+    """Lines on an architecture as it is understood: its levels, outermost first, and what it asks
+    of mappings."""
+    for level in architecture.levels:
+        words = "any number of" if level.words is None else f"{level.words:,}"
+        rates = ", ".join(
+            f"{what} {number(rate)} words a cycle"
+            for what in ("read", "write", "shared")
+            if (rate := getattr(level, f"{what}_bandwidth")) is not None
+        )
+        energies = "energies unknown"
+        if level.name not in architecture.unpriced:
+            figures = (level.read_energy, level.write_energy, level.update_energy)
+            energies = f"read, write, update {', '.join(map(number, figures))} pJ"
+        keeps = "any tensor" if level.keeps is None else ", ".join(sorted(level.keeps)) or "nothing"
+        yield (
+            f"{level.name}: {level.instances:,} of {words} words of {level.word_bits} bits "
+            f"({level.mesh_x}·{level.mesh_y}), blocks of {level.block}, clusters of "
+            f"{level.cluster}; keeps {keeps}; {rates or 'any bandwidth'}; {energies}"
+        )
+    compute = architecture.compute
+    priced = compute.name not in architecture.unpriced
+    yield (
+        f"{compute.name}: {compute.instances:,} multipliers ({compute.mesh_x}·{compute.mesh_y}); "
+        + (f"{number(compute.energy)} pJ" if priced else "energy unknown")
+    )
+    yield from (f"{where}: {text}" for where, text in architecture.entries)
+
+
 def roles(nest: LoopNest) -> dict[str, str]:
     """The names of tensors in the library's architectures: of a product of two, activations come
     first, then weights."""
@@ -87,8 +117,15 @@ def fitted(architecture: Architecture, nest: LoopNest) -> Architecture:
     """The architecture with a nest's own names of what it keeps by role (see `roles`); a name that
     the nest has is that tensor.
 
-    Raises `InputError` if it keeps a tensor that the nest does not have.
+    Raises `InputError` if it keeps a tensor that the nest does not have, or does other things with
+    sparse tensors than with dense ones.
     """
+    if architecture.sparse:
+        raise refuse(
+            architecture.sparse[0],
+            "compresses, gates or skips words of sparse tensors, which changes energies and "
+            "cycles; allowed: the file without it, for dense tensors",
+        )
     tensors, by_role = {access.tensor for access in nest.accesses}, roles(nest)
 
     def own(name: str) -> str:

@@ -32,8 +32,14 @@ def common_metrics(architecture: Architecture) -> tuple[Metric, ...]:
             "cycles",
             "the multipliers' cycles, or those of the level whose words take longest",
         ),
-        Metric("energy", "pJ", "all accesses and multiply-accumulates"),
-        Metric("edp", "pJ·cycles", "energy times latency"),
+        *(
+            ()
+            if architecture.unpriced
+            else (
+                Metric("energy", "pJ", "all accesses and multiply-accumulates"),
+                Metric("edp", "pJ·cycles", "energy times latency"),
+            )
+        ),
         Metric("computes", "MACs", "multiply-accumulates, padding included"),
         Metric("pes", "PEs", "multipliers that work", most=True),
     ]
@@ -43,7 +49,7 @@ def common_metrics(architecture: Architecture) -> tuple[Metric, ...]:
                 f"{level.name}.cycles", "cycles", f"that {level.name} needs, or the multipliers"
             ),
             Metric(f"{level.name}.energy", "pJ", f"accesses of all instances of {level.name}"),
-        ]
+        ][: 1 if level.name in architecture.unpriced else 2]
     return tuple(metrics)
 
 

@@ -26,9 +26,9 @@ from ithaca.files.errors import InputError
 from ithaca.files.messages import among, quoted, refuse
 from ithaca.files.numbers import json_ratio
 from ithaca.files.reading import read_text
+from ithaca.files.timeloop_files import load_timeloop
 from ithaca.formulations.algebra.rational_arrays import RATIONAL_ARRAYS, Rationals
 from ithaca.formulations.spatial.architecture import Architecture
-from ithaca.formulations.spatial.architecture_files import load
 from ithaca.formulations.spatial.design import SpatialDesign
 from ithaca.formulations.spatial.library import fitted, keeps_of, namesake
 from ithaca.formulations.spatial.mapping import Mapping as LoopMapping
@@ -141,7 +141,7 @@ def _tiled(row: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _directives(path: Path) -> dict[str, str]:
     """The row of a mapping file of Timeloop's."""
-    document = load(path)
+    document = load_timeloop(path)
     entries = document.get("mapping") if isinstance(document, dict) else None
     if not isinstance(entries, list) or not all(isinstance(each, dict) for each in entries):
         raise refuse(path, "has no list 'mapping'; allowed: a mapping of Timeloop v0.4")

@@ -86,15 +86,16 @@ class MappingProfile(Profile[M]):
                 }
                 if counts["reads"] is None:
                     continue
-                energy = metrics[f"{level.name}.energy"]
-                share = percent(energy / metrics["energy"]) if metrics["energy"] else ""
+                energy, whole = metrics.get(f"{level.name}.energy"), metrics.get("energy")
+                share = percent(energy / whole) if energy is not None and whole else ""
                 row = [("level", level.name if first else ""), ("tensor", tensor)]
                 row += [
                     ("held" if what == "capacity" else what, number(count))
                     for what, count in counts.items()
                 ]
-                row.append(("energy (µJ)", rounded(energy / 10**6) if first else ""))
-                row.append(("", share if first else ""))
+                if energy is not None:
+                    row.append(("energy (µJ)", rounded(energy / 10**6) if first else ""))
+                    row.append(("", share if first else ""))
                 row.append(("cycles", number(metrics[f"{level.name}.cycles"]) if first else ""))
                 rows.append(tuple(row))
                 first = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -12,15 +13,17 @@ from typing import Annotated, Self
 from typer import Option
 
 from ithaca.files.errors import InputError
+from ithaca.files.messages import refuse
 from ithaca.files.words import REPEATED, parse_choice
 from ithaca.formulations.design import Metric
 from ithaca.formulations.problem import Objective
 from ithaca.formulations.question import LayerProblems, Limits, Question, Variable, parse_limits
 from ithaca.formulations.spatial.architecture import Architecture
-from ithaca.formulations.spatial.constraints import NONE, read_constraints
+from ithaca.formulations.spatial.constraint_files import read_constraints
 from ithaca.formulations.spatial.editions import EDITIONS, INTRINSIC, TIMELOOP, Setting
 from ithaca.formulations.spatial.library import (
     architecture_names,
+    described,
     find_architecture,
     fitted,
     keeps_of,
@@ -78,6 +81,13 @@ class HierarchyOptions:
     divisors_only: Annotated[
         bool, Option("--divisors-only", help="Let factors divide the extents (no padding).")
     ] = False
+    strict: Annotated[
+        bool, Option("--strict", help="Refuse fields of Timeloop's files that nothing reads.")
+    ] = False
+    explain_files: Annotated[
+        bool,
+        Option("--explain-files", help="Say what is read of Timeloop's files before solving."),
+    ] = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,6 +106,10 @@ class MappingQuestion(Question):
     """Whether the architecture is one that comes with Ithaca, or was made in Python."""
     like: str | None = None
     """The library's architecture that says what levels keep, as the file does not."""
+    strict: bool = False
+    """Whether fields of files that nothing reads are refused."""
+    explain_files: bool = False
+    """Whether remarks say what is read."""
 
     options = HierarchyOptions
     selector = "--arch"
@@ -133,6 +147,8 @@ class MappingQuestion(Question):
             constraints=options.constraints,
             of_library=of_library,
             like=None if like is None else like.name,
+            strict=options.strict,
+            explain_files=options.explain_files,
         )
 
     @classmethod
@@ -140,13 +156,30 @@ class MappingQuestion(Question):
         return architecture_names() if option == "arch" else ()
 
     def designs(self, nest: LoopNest, memory: Stored = ()) -> tuple[MappingDesign, ...]:
-        architecture, constraints = fitted(self.architecture, nest), NONE
-        if self.constraints is not None:
-            constraints = read_constraints(Path(self.constraints), architecture, nest)
+        architecture = fitted(self.architecture, nest)
+        self._check_energies()
+        constraints = read_constraints(self.constraints, architecture, nest)
+        unread = [*architecture.unread, *nest.unread, *constraints.unread]
+        if self.strict and unread:
+            raise refuse(unread[0], "nothing reads it; allowed: without --strict, or without it")
+        architecture = replace(architecture, entries=())
         designs = Setting(architecture, nest, self.edition, self.space, constraints, memory).designs
         if self.edition == TIMELOOP and not self.space.free_bypass:
             _check_room(designs[0], nest)
         return designs
+
+    def _check_energies(self) -> None:
+        """Refuse objectives and limits of energies that nothing says."""
+        text = " ".join([self.objective.text, *map(str, self.bounds)])
+        names = re.findall(r"[A-Za-z_][\w.]*", text)
+        used = [name for name in names if name.rpartition(".")[2] in ("energy", "edp")]
+        if self.architecture.unpriced and used:
+            parts = ", ".join(self.architecture.unpriced)
+            raise InputError(
+                f"{self.architecture.name}: nothing says the energies of {parts}, on which "
+                f"{used[0]} depends; allowed: an ERT in its file or in ert.yaml beside it, "
+                "attributes such as read_energy, write_energy and energy, or --objective latency"
+            )
 
     def pose(self, network: Network) -> tuple[LayerProblems, ...]:
         if self.edition == INTRINSIC and not self.layers:
@@ -167,7 +200,21 @@ class MappingQuestion(Question):
         return {"arch": self.architecture.name, "edition": self.edition}
 
     def remarks(self, nest: LoopNest | None) -> Iterator[str]:
-        """Lines on what a file of Timeloop's leaves open and is taken to mean."""
+        """Lines on what files of Timeloop's leave open and are taken to mean, and what is not
+        read."""
+        if self.explain_files:
+            yield from described(self.architecture)
+        unread = [*self.architecture.unread, *(() if nest is None else nest.unread)]
+        if self.constraints is not None and nest is not None:
+            unread += read_constraints(
+                self.constraints, fitted(self.architecture, nest), nest
+            ).unread
+        by_file: dict[str, list[str]] = {}
+        for path in unread:
+            file, _, place = path.partition(": ")
+            by_file.setdefault(file, []).append(place)
+        for file, places in by_file.items():
+            yield f"{file}: nothing here depends on {', '.join(places)}"
         if self.of_library or self.edition != TIMELOOP or len(self.architecture.levels) == 1:
             return
         silent = all(level.keeps is None for level in self.architecture.levels)

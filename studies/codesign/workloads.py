@@ -10,19 +10,17 @@ from importlib.resources import files
 from pathlib import Path, PurePath
 from typing import Any
 
-from ithaca.files.documents import load_document
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted, refuse
 from ithaca.files.numbers import DECIMAL
+from ithaca.files.timeloop_files import load_timeloop
 from ithaca.formulations.hardware.accelerator import Work
 from ithaca.studies.network.problems import only_layers
-from ithaca.workloads.kernel_files import MAX_BYTES
 from ithaca.workloads.layer_files import read_layers
 from ithaca.workloads.library import workload, workload_names
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.networks.find import find_network, network_names
 from ithaca.workloads.networks.network import Layer, Network
-from ithaca.workloads.problem_files import MAX_DEPTH
 
 #: A workload: what it is called or where it is, or itself.
 Workload = str | LoopNest | Network
@@ -167,7 +165,7 @@ def _nest(text: str) -> LoopNest | None:
     if text not in workload_names():
         if not text.lower().endswith((".yaml", ".yml", ".json")):
             return None
-        document = load_document(Path(text), MAX_BYTES, depth=MAX_DEPTH)
+        document = load_timeloop(Path(text))
         if not isinstance(document, dict) or not document.keys() & {"problem", "statement"}:
             return None
     return workload(text)

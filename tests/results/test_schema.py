@@ -13,12 +13,13 @@ from jsonschema import Draft202012Validator
 
 from ithaca.commands.schemas import READ as OF_ANY
 from ithaca.commands.schemas import WRITTEN, schema
+from ithaca.files.timeloop_files import TAGS
 from ithaca.files.yaml_documents import parse_yaml
 from ithaca.formulations.families import FAMILIES
 from ithaca.formulations.hardware.files import find_space
 from ithaca.formulations.platform_files import load_platform
-from ithaca.formulations.spatial.architecture_files import TAGS, read_architecture
-from ithaca.formulations.spatial.constraints import read_constraints
+from ithaca.formulations.spatial.architecture_files import read_architecture
+from ithaca.formulations.spatial.constraint_files import read_constraints
 from ithaca.workloads.library import workload
 from ithaca.workloads.networks.find import find_network
 from ithaca.workloads.problem_files import read_problem

@@ -8,7 +8,8 @@ import pytest
 
 from ithaca.files.errors import InputError
 from ithaca.formulations.spatial.architecture_files import read_architecture
-from ithaca.formulations.spatial.constraints import Constraints, read_constraints
+from ithaca.formulations.spatial.constraint_files import read_constraints
+from ithaca.formulations.spatial.constraints import Constraints
 from ithaca.formulations.spatial.design import SpatialDesign
 from ithaca.formulations.spatial.mapping_space import MappingOptions
 from ithaca.workloads.nest import LoopNest
@@ -81,8 +82,7 @@ def test_a_file_restricts_the_space(tmp_path: Path) -> None:
             '  - {target: GLB, type: temporal, permutation: "SR"}\n  - {target: DRAM',
             "differs from an earlier",
         ),
-        ("version: 0.4", "versions: 0.4", "mapspace_constraints.versions is unknown"),
-        ("mapspace_constraints:", "mapper:", "has no constraints alone"),
+        ("mapspace_constraints:", "mapper:", "has no constraints; allowed: mapspace_constraints"),
     ],
 )
 def test_what_contradicts_or_is_unknown_is_named(

@@ -1,0 +1,87 @@
+"""Count the files of a folder by what Timeloop's front ends take them for, and what is read of them:
+``python -m benchmarks.public_files FOLDER``.
+
+The folder may hold any repositories, such as Accelergy-Project/timeloop-accelergy-exercises (of 2022
+and 2024), NVlabs/timeloop and Accelergy-Project/timeloopfe. One file may be of several kinds. Files
+that only Accelergy writes (an architecture of ``local`` alone) are none of Timeloop's.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from ithaca.files.errors import InputError
+from ithaca.files.timeloop_files import load_timeloop
+from ithaca.formulations.spatial.architecture_files import read_architecture
+from ithaca.formulations.spatial.constraint_entries import SECTIONS, entries_of
+from ithaca.formulations.spatial.mapper_files import read_mapper
+from ithaca.workloads.problem_files import read_problem
+
+#: Fields at the left edge of a text that cannot be read, by kind.
+KINDS = {
+    "architecture": ("architecture", "arch"),
+    "problem": ("problem",),
+    "constraints": SECTIONS,
+    "mapper": ("mapper",),
+}
+
+
+def _entries(path: Path) -> None:
+    document = load_timeloop(path)
+    entries_of({name: document[name] for name in SECTIONS if name in document}, path, [])
+
+
+READERS: dict[str, Callable[[Path], Any]] = {
+    "architecture": read_architecture,
+    "problem": read_problem,
+    "constraints": _entries,
+    "mapper": read_mapper,
+}
+
+
+def kinds(path: Path) -> list[str]:
+    """What a file is."""
+    try:
+        document = load_timeloop(path)
+    except InputError:
+        text = path.read_text(errors="replace")
+        fields = set(re.findall(r"^([A-Za-z_]+) *:", text, re.M))
+    else:
+        fields = set(document) if isinstance(document, dict) else set()
+        tree = document.get("architecture") if fields else None
+        if isinstance(tree, dict) and "local" in tree and not {"subtree", "nodes"} & tree.keys():
+            fields -= {"architecture"}
+    return [kind for kind, names in KINDS.items() if fields & {*names}]
+
+
+def main(folder: Path) -> None:
+    counts: Counter[tuple[str, bool]] = Counter()
+    reasons: dict[tuple[str, str], list[Path]] = defaultdict(list)
+    for path in sorted(folder.rglob("*")):
+        if path.suffix not in (".yaml", ".yml", ".jinja2") or not path.is_file():
+            continue
+        for kind in kinds(path):
+            try:
+                READERS[kind](path)
+            except InputError as error:
+                counts[kind, False] += 1
+                reason = str(error).replace(str(path), "").lstrip(": ")
+                reasons[kind, re.sub(r"\[\d+\]", "[…]", reason)[:160]].append(path)
+            else:
+                counts[kind, True] += 1
+    print(f"{'kind':14}{'files':>7}{'read':>7}{'refused':>9}{'read':>9}")
+    for kind in KINDS:
+        read, refused = counts[kind, True], counts[kind, False]
+        share = f"{100 * read / max(read + refused, 1):.1f} %"
+        print(f"{kind:14}{read + refused:7}{read:7}{refused:9}{share:>9}")
+    for (kind, reason), paths in sorted(reasons.items(), key=lambda item: -len(item[1])):
+        print(f"\n{len(paths)} × {kind}: {reason}\n    such as {paths[0]}")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

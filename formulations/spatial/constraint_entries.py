@@ -1,0 +1,170 @@
+"""The lists of constraints on mappings in Timeloop's files, entry by entry."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ithaca.files.messages import among, quoted, refuse
+
+#: Sections of files that hold constraints.
+SECTIONS = (
+    "mapspace_constraints",
+    "architecture_constraints",
+    "constraints",
+    "mapspace",
+    "arch_constraints",
+)
+
+#: What a mapping around a list may hold beside it.
+_AROUND = ("version", "targets", "constraints", "template")
+
+#: What entries of a file may hold beside their target and type. Link transfers are off whatever a
+#: file says of them.
+FIELDS: Mapping[str, tuple[str, ...]] = {
+    "temporal": ("factors", "permutation", "factors_only"),
+    "spatial": ("factors", "permutation", "factors_only", "split", "no_link_transfer"),
+    "dataspace": ("keep", "bypass", "keep_only", "bypass_only"),
+    "utilization": ("min",),
+}
+
+#: Fields that change costs or mappings in ways that are not counted here; they may be empty.
+CHANGING = (
+    "default_max_factor",
+    "default_min_factor",
+    "maximize_dims",
+    "maximize_dims_capacity",
+    "must_iterate_over_dataspaces",
+    "no_coalesce",
+    "no_iteration_over_dataspaces",
+    "no_multicast_no_reduction",
+    "no_reuse",
+    "no_temporal_reuse",
+    "remainders",
+    "rmw_first_update",
+)
+
+#: The kinds of entries by their type.
+TYPES = {
+    "temporal": "temporal",
+    "spatial": "spatial",
+    **dict.fromkeys(("dataspace", "datatype", "bypass", "bypassing"), "dataspace"),
+    **dict.fromkeys(("utilization", "parallelism"), "utilization"),
+}
+
+
+def constraints_schema() -> dict[str, Any]:
+    """The JSON schema of constraints files."""
+    entries = [
+        {
+            "properties": {
+                "target": {"type": ["string", "integer"]},
+                "type": {"enum": [name for name, of in TYPES.items() if of == kind]},
+                **{name: _JSON[name] for name in sorted(names)},
+            },
+            "required": ["type"],
+            "additionalProperties": False,
+        }
+        for kind, names in FIELDS.items()
+    ]
+    listed = {"type": "array", "items": {"oneOf": entries}}
+    around = {"properties": {"version": {}, "targets": listed, "constraints": listed}}
+    either = {"oneOf": [listed, {"type": "object", **around, "additionalProperties": False}]}
+    return {
+        "title": "Constraints",
+        "type": "object",
+        "properties": dict.fromkeys(SECTIONS, either),
+        "additionalProperties": False,
+        "minProperties": 1,
+    }
+
+
+_TEXT: dict[str, Any] = {"type": ["string", "array"]}
+_NAMES: dict[str, Any] = {"type": "array", "items": {"type": "string"}}
+_JSON = {
+    **dict.fromkeys(("factors", "factors_only", "permutation"), _TEXT),
+    **dict.fromkeys(("keep", "bypass", "keep_only", "bypass_only"), _NAMES),
+    "split": {"type": ["integer", "string"]},
+    "no_link_transfer": {"type": ["boolean", "array"]},
+    "min": {"type": "number"},
+}
+
+
+def entries_of(
+    sections: Mapping[str, Any], where: object, unread: list[str]
+) -> list[tuple[str, str]]:
+    """The entries of the sections of a file.
+
+    Parameters
+    ----------
+    sections : mapping of str to object
+        The sections by name.
+    where : object
+        What error lines begin with.
+    unread : list of str
+        Takes the paths of fields that nothing depends on.
+
+    Returns
+    -------
+    list of tuple
+        The path of each, and the entry as JSON.
+
+    Raises
+    ------
+    InputError
+        If one is no entry of a known type, or asks for what is not supported.
+    """
+    entries = []
+    for key, part in sections.items():
+        section, at = part, f"{where}: {key}"
+        if isinstance(part, Mapping):
+            name = "targets" if "targets" in part else "constraints"
+            named = part.get(name, [])
+            if isinstance(named, str):  # the name of one of several lists
+                name = f"constraints_{named}"
+            section = part.get(name, [] if isinstance(named, list) else named)
+            unread += [
+                f"{at}.{own}"
+                for own in part
+                if own not in _AROUND and not own.startswith("constraints_")
+            ]
+            at = f"{at}.{name}"
+        if section is None:
+            continue
+        if not isinstance(section, list):
+            raise refuse(at, "is no list; allowed: entries with target and type")
+        for place, entry in enumerate(section):
+            for own, path in _entries(entry, f"{at}[{place}]"):
+                entries.append((path, json.dumps(checked(own, path, unread))))
+    return entries
+
+
+def _entries(entry: Any, at: str) -> Iterator[tuple[Any, str]]:
+    """An entry, or those that it holds for its target."""
+    if not (isinstance(entry, Mapping) and isinstance(entry.get("constraints"), list)):
+        yield entry, at
+        return
+    target = entry.get("target", entry.get("name"))
+    for place, own in enumerate(entry["constraints"]):
+        path = f"{at}.constraints[{place}]"
+        if isinstance(own, Mapping):
+            own = {"target": target, **own, **own.get("attributes", {})}
+        yield own, path
+
+
+def checked(entry: Any, at: str, unread: list[str]) -> dict[str, Any]:
+    """What is read of an entry."""
+    kind = TYPES.get(str(entry.get("type"))) if isinstance(entry, Mapping) else None
+    if kind is None:
+        own = entry.get("type") if isinstance(entry, Mapping) else entry
+        raise refuse(at, f"type is {quoted(own)}{among(own, TYPES)}")
+    known = ("target", "name", "type", "attributes", *FIELDS[kind])
+    rest = {name: value for name, value in entry.items() if name not in known}
+    if changing := min((n for n in rest if n in CHANGING and rest[n]), default=None):
+        raise refuse(at, f"{changing} is not supported{among(changing, sorted(FIELDS[kind]))}")
+    unread += [f"{at}.{name}" for name in rest if name not in CHANGING]
+    for name in FIELDS["dataspace"] if kind == "dataspace" else ():
+        if not isinstance(names := entry.get(name, []), list):
+            raise refuse(at, f"{name} is {quoted(names)}; allowed: a list of tensors")
+    return {name: value for name, value in entry.items() if name in known}
