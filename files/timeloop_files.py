@@ -3,7 +3,7 @@ Jinja first."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -31,20 +31,20 @@ TAGS = (
 _INCLUSIONS = 8
 
 
-def load_timeloop(path: Path) -> Any:
+def load_timeloop(path: Path, max_bytes: int = MAX_BYTES, tags: Collection[str] = TAGS) -> Any:
     """The document of a YAML or JSON file as Timeloop's front ends read it.
 
     Raises `InputError` if it cannot be read, is too large or malformed, or its template asks for
     what is not known.
     """
     if path.suffix.lower() == ".json":
-        return parse_json(read_text(path, MAX_BYTES), path)
-    return parse_yaml(_text(path, 0, ()), path, TAGS, MAX_DEPTH, references=True)
+        return parse_json(read_text(path, max_bytes), path)
+    return parse_yaml(_text(path, 0, (), max_bytes), path, tags, MAX_DEPTH, references=True)
 
 
-def _text(path: Path, depth: int, folders: tuple[Path, ...]) -> str:
+def _text(path: Path, depth: int, folders: tuple[Path, ...], max_bytes: int = MAX_BYTES) -> str:
     """The text of a file, rendered if it is a template."""
-    text = read_text(path, MAX_BYTES)
+    text = read_text(path, max_bytes)
     if "{{" not in text and "{%" not in text:
         return text
     if depth == _INCLUSIONS:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from os import PathLike
 from typing import Any
 
@@ -31,7 +31,8 @@ def _read(name_or_path: str) -> LoopNest:
     from ithaca.workloads.kernel_files import MAX_BYTES, kernel_nest
     from ithaca.workloads.problem_files import problem_nest
 
-    read, where = find_document("workload", name_or_path, _PACKAGE, MAX_BYTES, load=load_timeloop)
+    load = partial(load_timeloop, max_bytes=MAX_BYTES, tags=())
+    read, where = find_document("workload", name_or_path, _PACKAGE, MAX_BYTES, load=load)
     if isinstance(read, dict) and "problem" in read:
         return problem_nest(read["problem"], f"{where}: problem")
     return kernel_nest(read, where)

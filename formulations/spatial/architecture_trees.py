@@ -208,7 +208,10 @@ class Tree:
         if element.role == "storage":
             inside.outer, inside.spreads = name, False
             for kind, own in constraints.items():
-                self.constrain(name, kind, own, at)
+                if kind == "temporal" or kept is None:
+                    self.constrain(name, kind, own, at)
+                else:
+                    checked({"type": kind, **own}, f"{at}.constraints.{kind}", self.unread)
 
     def constrain(self, target: str, kind: str, own: Mapping[str, Any], at: str) -> None:
         """Take in a constraint on mappings."""
