@@ -58,6 +58,8 @@ class MappedNest:
 def obstacles(mapped: MappedNest) -> Iterator[str]:
     """Every reason, in plain words, why Timeloop cannot express it."""
     yield from nest_obstacles(mapped.nest)
+    for name in mapped.architecture.unpriced:
+        yield f"{name}: nothing says its energies, which the tool needs in an ERT"
     for level in mapped.architecture.levels:
         for tensor, _ in level.resident:
             yield (

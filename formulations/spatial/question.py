@@ -15,8 +15,8 @@ from typer import Option
 from ithaca.files.errors import InputError
 from ithaca.files.messages import refuse
 from ithaca.files.words import REPEATED, parse_choice
-from ithaca.formulations.design import Metric
-from ithaca.formulations.problem import Objective
+from ithaca.formulations.design import Design, Metric
+from ithaca.formulations.problem import Objective, Problem
 from ithaca.formulations.question import LayerProblems, Limits, Question, Variable, parse_limits
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.constraint_files import read_constraints
@@ -157,7 +157,6 @@ class MappingQuestion(Question):
 
     def designs(self, nest: LoopNest, memory: Stored = ()) -> tuple[MappingDesign, ...]:
         architecture = fitted(self.architecture, nest)
-        self._check_energies()
         constraints = read_constraints(self.constraints, architecture, nest)
         unread = [*architecture.unread, *nest.unread, *constraints.unread]
         if self.strict and unread:
@@ -168,8 +167,8 @@ class MappingQuestion(Question):
             _check_room(designs[0], nest)
         return designs
 
-    def _check_energies(self) -> None:
-        """Refuse objectives and limits of energies that nothing says."""
+    def problem(self, design: Design) -> Problem:
+        """The problem of a design. Raises `InputError` if it needs energies that nothing says."""
         text = " ".join([self.objective.text, *map(str, self.bounds)])
         names = re.findall(r"[A-Za-z_][\w.]*", text)
         used = [name for name in names if name.rpartition(".")[2] in ("energy", "edp")]
@@ -180,6 +179,7 @@ class MappingQuestion(Question):
                 f"{used[0]} depends; allowed: an ERT in its file or in ert.yaml beside it, "
                 "attributes such as read_energy, write_energy and energy, or --objective latency"
             )
+        return super().problem(design)
 
     def pose(self, network: Network) -> tuple[LayerProblems, ...]:
         if self.edition == INTRINSIC and not self.layers:

@@ -110,10 +110,10 @@ def _occupancy(best: BestConfiguration, design: MappingDesign) -> tuple[Block, .
 def _energy(best: BestConfiguration, design: MappingDesign) -> Section:
     """Energy by level, as parts of a whole."""
     metrics, architecture = best.solution.metrics, design.architecture
+    if not metrics.get("energy"):
+        return Section("energy", "Energy by level", (Paragraph("No energy is stated."),))
     spent = {level.name: metrics[f"{level.name}.energy"] for level in architecture.levels}
     spent[architecture.compute.name] = metrics["energy"] - sum(spent.values())
-    if not metrics["energy"]:
-        return Section("energy", "Energy by level", (Paragraph("No energy is stated."),))
     text = f"Accesses times their energies, {rounded(metrics['energy'] / 10**6)} µJ in all."
     parts = {name: energy / 10**6 for name, energy in spent.items()}
     blocks = stacked("energy-chart", f"{best.subject}: energy by level", "µJ", parts)

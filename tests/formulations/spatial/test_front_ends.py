@@ -285,6 +285,14 @@ def test_costs_without_energies_are_latency_and_words(folder: Path) -> None:
     result = ithaca.map(folder / "problem.yaml", arch=folder / "nodes.yaml", objective="latency")
     assert result.status == "optimal"
     assert "energy" not in result.headline.lower()
+    result.report(folder / "report.html")
+    assert "No energy is stated" in (folder / "report.html").read_text()
+    with pytest.raises(InputError, match="DRAM: nothing says its energies"):
+        result.export("timeloop", folder / "out")
+    front = ithaca.pareto(
+        folder / "problem.yaml", arch=folder / "nodes.yaml", objectives=["latency", "pes"]
+    )
+    assert front.status == "optimal"
     words = "DRAM.Weights.reads + DRAM.Inputs.reads + DRAM.Outputs.updates"
     off_chip = ithaca.map(folder / "problem.yaml", arch=folder / "nodes.yaml", objective=words)
     assert off_chip.value == 4 * 8 + 4 * 6 + 8 * 6  # everything once
