@@ -33,9 +33,11 @@ def quoted(value: object) -> str:
 
 
 def meant(word: object, known: Iterable[object]) -> str:
-    """What ends a line that refuses a name: the known one nearest to it, if one is near."""
-    names = {str(name).lower(): str(name) for name in known}
-    near = get_close_matches(str(word).lower(), names, n=1)
+    """What ends a line that refuses a name: the known one nearest to it, if one is near; rather
+    one that begins with it."""
+    names, start = {str(name).lower(): str(name) for name in known}, str(word).lower()
+    near = get_close_matches(start, names)
+    near.sort(key=lambda name: not name.startswith(start))
     return f"; did you mean {names[near[0]]}?" if near else ""
 
 

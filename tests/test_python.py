@@ -49,7 +49,7 @@ def test_the_answer_is_that_of_the_command_line() -> None:
         ),
         (
             {"limit": {"uram": "50%"}},
-            "limit 'uram': no design takes any uram; allowed: with --uram",
+            "limit 'uram': no design takes any uram; allowed: with uram",
         ),
         ({"sizes": {"i": 0}}, "size of loop 'i' is 0"),
         ({"limit": {"dsp": -1}}, "limit: 'dsp' is '-1'"),
