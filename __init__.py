@@ -41,6 +41,7 @@ _HOMES = {
     "Words": "commands.api.explaining",
     "build": "commands.api.building",
     "codesign": "commands.api.codesign",
+    "estimate": "commands.families.spatial.estimating",
     "evaluate": "commands.api.evaluating",
     "explain": "commands.api.explaining",
     "export": "commands.api.exporting",
@@ -62,6 +63,7 @@ _HOMES = {
     "simulate": "commands.families.systolic.simulating",
     "solve": "commands.api.solving",
     "solve_pyomo": "solver.cpsat.from_pyomo",
+    "timeloop_mapper": "commands.families.spatial.mapper",
     "verify": "commands.api.verifying",
     "whatif": "commands.api.studies",
 }

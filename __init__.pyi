@@ -78,6 +78,7 @@ __all__ = [
     "__version__",
     "build",
     "codesign",
+    "estimate",
     "evaluate",
     "explain",
     "export",
@@ -100,6 +101,7 @@ __all__ = [
     "simulate",
     "solve",
     "solve_pyomo",
+    "timeloop_mapper",
     "verify",
     "whatif",
 ]
@@ -150,6 +152,14 @@ def codesign(
 ) -> CodesignResult | CodesignStudy | NetworkResult:
     """Choose an accelerator and every layer's mapping together, and prove that no other of the
     space is better."""
+
+def estimate(
+    arch: str | Path,
+    output: str | Path | None = None,
+    *,
+    components: Sequence[str | Path] | None = None,
+) -> Wrote:
+    """Estimate the energies of an architecture's components, and write them as a table (ERT)."""
 
 def evaluate(
     source: str | PathLike[str] | LoopNest | Answer | None = None,
@@ -227,6 +237,8 @@ def map(
     bypass: str = "fixed",
     fanout: str = "mesh",
     edition: str = "timeloop",
+    nodes: str = "free",
+    drains: str = "charged",
     limit: Mapping[str, float | str | None] | Sequence[str] | None = None,
     divisors_only: bool = False,
     strict: bool = False,
@@ -288,11 +300,13 @@ def network(
     include_unbuildable: bool = False,
     untiled: str | Sequence[str] | None = None,
     simd: str | None = None,
+    block_sparse: str | None = None,
     min_lanes: int = 1,
     divisors_only: bool = False,
     ports: int | None = None,
     no_host_serialize: bool = False,
     uram: bool = False,
+    two_level: bool = False,
     regime: str | None = None,
     sums: str | None = None,
     target: str | None = None,
@@ -300,6 +314,8 @@ def network(
     constraints: str | Path | None = None,
     bypass: str = "fixed",
     fanout: str = "mesh",
+    nodes: str = "free",
+    drains: str = "charged",
     strict: bool = False,
     explain_files: bool = False,
     objective: str | Objective = "latency",
@@ -330,11 +346,13 @@ def pareto(
     include_unbuildable: bool = False,
     untiled: str | Sequence[str] | None = None,
     simd: str | None = None,
+    block_sparse: str | None = None,
     min_lanes: int = 1,
     divisors_only: bool = False,
     ports: int | None = None,
     no_host_serialize: bool = False,
     uram: bool = False,
+    two_level: bool = False,
     regime: str | None = None,
     sums: str | None = None,
     target: str | None = None,
@@ -342,6 +360,8 @@ def pareto(
     constraints: str | Path | None = None,
     bypass: str = "fixed",
     fanout: str = "mesh",
+    nodes: str = "free",
+    drains: str = "charged",
     strict: bool = False,
     explain_files: bool = False,
     method: str = "exact",
@@ -386,17 +406,21 @@ def seed(
     include_unbuildable: bool = False,
     untiled: str | Sequence[str] | None = None,
     simd: str | None = None,
+    block_sparse: str | None = None,
     min_lanes: int = 1,
     divisors_only: bool = False,
     ports: int | None = None,
     no_host_serialize: bool = False,
     uram: bool = False,
+    two_level: bool = False,
     regime: str | None = None,
     sums: str | None = None,
     arch: str | PathLike[str] | Architecture | None = None,
     constraints: str | Path | None = None,
     bypass: str = "fixed",
     fanout: str = "mesh",
+    nodes: str = "free",
+    drains: str = "charged",
     strict: bool = False,
     explain_files: bool = False,
     objective: str | Objective = "latency",
@@ -419,7 +443,7 @@ def simulate(
     memory: Mapping[str, int] | Sequence[str] | None = None,
     sums: str | None = None,
     check_values: bool = False,
-) -> Simulation:
+) -> Simulation | Answer:
     """Run the best configuration of a result, every word of it, and say where the time went."""
 
 def solve(
@@ -436,11 +460,13 @@ def solve(
     include_unbuildable: bool = False,
     untiled: str | Sequence[str] | None = None,
     simd: str | None = None,
+    block_sparse: str | None = None,
     min_lanes: int = 1,
     divisors_only: bool = False,
     ports: int | None = None,
     no_host_serialize: bool = False,
     uram: bool = False,
+    two_level: bool = False,
     regime: str | None = None,
     sums: str | None = None,
     target: str | None = None,
@@ -448,6 +474,8 @@ def solve(
     constraints: str | Path | None = None,
     bypass: str = "fixed",
     fanout: str = "mesh",
+    nodes: str = "free",
+    drains: str = "charged",
     strict: bool = False,
     explain_files: bool = False,
     descriptor: str | Path | None = None,
@@ -463,6 +491,19 @@ def solve(
     **extents: int,
 ) -> Result:
     """Find the best configuration of a workload, and prove it."""
+
+def timeloop_mapper(
+    files: str | PathLike[str] | Sequence[str | PathLike[str]],
+    *,
+    output: str | PathLike[str] = ".",
+    time_limit: float | None = None,
+    threads: int = 1,
+    gap: float = 0,
+    seed: int = 0,
+    progress: Callable[[SearchProgress], object] | None = None,
+) -> Result:
+    """Do what Timeloop's mapper does with its files, and prove it: factors divide extents, levels
+    keep what constraints leave open or not, and the mapper's metrics are minimised in order."""
 
 def verify(
     result: str | Path | Answer,
@@ -490,11 +531,13 @@ def whatif(
     include_unbuildable: bool = False,
     untiled: str | Sequence[str] | None = None,
     simd: str | None = None,
+    block_sparse: str | None = None,
     min_lanes: int = 1,
     divisors_only: bool = False,
     ports: int | None = None,
     no_host_serialize: bool = False,
     uram: bool = False,
+    two_level: bool = False,
     regime: str | None = None,
     sums: str | None = None,
     target: str | None = None,
@@ -502,6 +545,8 @@ def whatif(
     constraints: str | Path | None = None,
     bypass: str = "fixed",
     fanout: str = "mesh",
+    nodes: str = "free",
+    drains: str = "charged",
     strict: bool = False,
     explain_files: bool = False,
     objective: str | Objective = "latency",

@@ -33,19 +33,21 @@ CLOSED = "standard output was closed before everything was printed"
 #: `ithaca.commands` or of a family in `ithaca.commands.families`, or is in `ithaca.commands.plain`.
 COMMANDS: Mapping[str, str] = {
     "solve": "Find the best configuration of a workload, and prove it.",
-    "map": "Find the best mapping onto a memory hierarchy, and prove it.",
+    "map": "Find the best mapping onto memories, and prove it.",
+    "timeloop-mapper": "Map as Timeloop's mapper does, from its files, proven.",
     "network": "Solve every layer of a network, and prove the total.",
     "match": "List every way to run a workload on an intrinsic.",
     "codesign": "Choose hardware and mappings together, and prove it.",
     "whatif": "Prove the best over a grid of sizes, limits, platforms.",
     "pareto": "Compute the Pareto front of several objectives, proven.",
     "grid": "Evaluate the cost model exactly around a result.",
+    "estimate": "Estimate the energies of an architecture's components.",
     "evaluate": "Compute all metrics of given configurations afresh.",
     "simulate": "Run a result word by word: where the cycles go.",
     "verify": "Check a result anew: its values and its proofs.",
     "explain": "Explain what limits a result, and what to change first.",
     "report": "Report a result as one self-contained page.",
-    "export": "Export the best configuration of a result for another tool.",
+    "export": "Export the best configuration of a result for tools.",
     "build": "Simulate and synthesize exported hardware.",
     "seed": "Write a start population for another search tool.",
     "refine": "Improve the configurations of a result by evolution.",
@@ -65,7 +67,8 @@ def load(name: str) -> Any:
 
         listing.info.epilog = epilog
         return typer.main.get_command(listing)
-    command = plain(name) if name in PLAIN else getattr(_module(name), name)
+    own = name.replace("-", "_")
+    command = plain(name) if name in PLAIN else getattr(_module(own), own)
     what = str(getattr(command, "calls", command).__doc__).partition("\n\n")[0]
     single = typer.Typer(add_completion=False, rich_markup_mode=None)
     single.command(name, help=" ".join(what.split()), epilog=epilog)(as_typed(command))

@@ -19,7 +19,7 @@ from ithaca.files.errors import InputError
 from ithaca.files.timeloop_files import load_timeloop
 from ithaca.formulations.spatial.architecture_files import read_architecture
 from ithaca.formulations.spatial.constraint_entries import SECTIONS, entries_of
-from ithaca.formulations.spatial.mapper_files import read_mapper
+from ithaca.formulations.spatial.mapper_files import mapper_objectives
 from ithaca.workloads.problem_files import read_problem
 
 #: Fields at the left edge of a text that cannot be read, by kind.
@@ -36,11 +36,15 @@ def _entries(path: Path) -> None:
     entries_of({name: document[name] for name in SECTIONS if name in document}, path, [])
 
 
+def _mapper(path: Path) -> None:
+    mapper_objectives(load_timeloop(path)["mapper"], f"{path}: mapper")
+
+
 READERS: dict[str, Callable[[Path], Any]] = {
     "architecture": read_architecture,
     "problem": read_problem,
     "constraints": _entries,
-    "mapper": read_mapper,
+    "mapper": _mapper,
 }
 
 

@@ -23,7 +23,9 @@ def _result() -> Callable[..., None]:
     return command
 
 
-def _line(show: Callable[[str], None] = say) -> Callable[..., None]:
+def line(show: Callable[[str], None] = say) -> Callable[..., None]:
+    """A command that tells what was written, by a function that shows a line."""
+
     def command(ask: Callable[..., Wrote], *, as_json: AsJson = False) -> None:
         """Tell what was written."""
         try:
@@ -42,10 +44,10 @@ def _line(show: Callable[[str], None] = say) -> Callable[..., None]:
 PLAIN: Mapping[str, tuple[str, Callable[[], Callable[..., None]]]] = {
     "solve": ("solving", _result),
     "refine": ("refining", _result),
-    "export": ("exporting", _line),
-    "seed": ("seeding", _line),
+    "export": ("exporting", line),
+    "seed": ("seeding", line),
     # on stderr: the page may go to /dev/stdout
-    "report": ("reporting", partial(_line, tell)),
+    "report": ("reporting", partial(line, tell)),
 }
 
 

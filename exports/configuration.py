@@ -118,11 +118,19 @@ class ArrayConfiguration:
         return max(outwards or groups, key=lambda g: g.role is GroupRole.DRAIN)
 
 
-def port_obstacles(configuration: ArrayConfiguration) -> tuple[str, ...]:
-    """Why tools that know one memory port of each tensor cannot take a configuration."""
+def memory_obstacles(configuration: ArrayConfiguration) -> tuple[str, ...]:
+    """Why tools that know one memory port of each tensor, and no buffer beside it, cannot take a
+    configuration."""
+    if configuration.design.dram.two_level:
+        return ("two levels of tiles, with buffers beside DRAM; allowed: one level of tiles",)
     spread = [name for name, number in configuration.tiling.ports.items() if number > 1]
     why = f"{', '.join(spread)}: several memory ports; allowed: one of each tensor"
     return (why,) if spread else ()
+
+
+def block_obstacles(nest: LoopNest) -> tuple[str, ...]:
+    """Why tools that know dense tensors alone cannot take a nest."""
+    return () if nest.sparse is None else (f"block sparsity {nest.sparse}; allowed: dense tensors",)
 
 
 def template(name: str) -> str:

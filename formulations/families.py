@@ -12,13 +12,18 @@ from typing import Any
 from ithaca.formulations.design import Design
 from ithaca.formulations.family import Family, Profile
 from ithaca.formulations.hardware.kind import AcceleratorKind
+from ithaca.formulations.recurrence.family import RecurrenceFamily
 from ithaca.formulations.spatial.accelerator import HIERARCHIES
 from ithaca.formulations.spatial.family import SpatialFamily
 from ithaca.formulations.systolic.accelerator import ARRAYS
 from ithaca.formulations.systolic.family import SystolicFamily
 
 #: By the name that designs and documents give them.
-FAMILIES: dict[str, Family[Any]] = {"systolic": SystolicFamily(), "spatial": SpatialFamily()}
+FAMILIES: dict[str, Family[Any]] = {
+    "systolic": SystolicFamily(),
+    "spatial": SpatialFamily(),
+    "recurrence": RecurrenceFamily(),
+}
 
 #: The family of documents that name none, as those of old.
 UNNAMED = "systolic"

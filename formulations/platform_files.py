@@ -26,6 +26,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import floor
+from os import PathLike
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -175,3 +176,8 @@ def load_platform(name_or_path: str) -> Platform:
     return Platform(
         read.name, read.description, technology, resources, memory, read.energy is not None, sources
     )
+
+
+def read_platform(platform: str | PathLike[str] | Platform) -> Platform:
+    """A platform, or the name or path of one."""
+    return platform if isinstance(platform, Platform) else load_platform(str(platform))

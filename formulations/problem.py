@@ -142,6 +142,8 @@ class Problem:
     """Upper limits on metrics."""
     objective: Objective
     """What is minimised."""
+    divided: frozenset[str] = frozenset()
+    """Metrics whose limits others share: open, as less than all of them may be left."""
 
     def __repr__(self) -> str:
         return f"<Problem {self.design.name}: minimise {self.objective.text}>"
@@ -241,7 +243,11 @@ class Problem:
         """The limits that a configuration may exceed, for all that the design proves of its
         metrics."""
         most = {limit.metric: self.design.most(limit.metric) for limit in self.limits}
-        return tuple(x for x in self.limits if (bound := most[x.metric]) is None or bound > x.bound)
+        return tuple(
+            x
+            for x in self.limits
+            if x.metric in self.divided or (bound := most[x.metric]) is None or bound > x.bound
+        )
 
     def symbolic(self) -> SymbolicProblem:
         """The problem in symbols, without the limits that always hold.

@@ -217,7 +217,9 @@ def _add_limit(
     else:
         scale = float(1 / abs(bound)) if bound else 1.0
         left, right = point.value(expression) * scale, float(bound) * scale
-    point.model.relations.add(left == right if equal else left <= right)
+    relation = left == right if equal else left <= right
+    if relation is not True:  # nothing is left to choose in it
+        point.model.relations.add(relation)
 
 
 def _set_goal(point: _Point, problem: Problem, objective: Expression) -> None:

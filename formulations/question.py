@@ -101,8 +101,6 @@ class Question(ABC):
     """The options that it reads."""
     selector: ClassVar[str] = ""
     """The option that asks for this family."""
-    workloads: ClassVar[Collection[str]] = ()
-    """Workloads that only this family has."""
     alone: ClassVar[Collection[str]] = ()
     """Further options, of some commands, that go with this family alone."""
     kind: ClassVar[str] = ""
@@ -120,10 +118,14 @@ class Question(ABC):
     minimise: Minimise = Minimise.TOTAL
     """What of several arrays is minimised."""
     shares: Mapping[str, Fraction] = field(default_factory=dict)
-    """Sizes of what arrays take whole shares of, DSP blocks and block RAM; of a bandwidth, which
-    each has to itself."""
+    """Sizes of what arrays take whole shares of: DSP blocks, block RAM and bandwidth."""
 
     # -- reading -----------------------------------------------------------------------
+
+    @classmethod
+    def takes(cls, workload: object) -> bool:
+        """Whether only this family has such a workload, a name, a file or a nest."""
+        return False
 
     @classmethod
     def nest(cls, workload: str | PathLike[str] | LoopNest, sizes: Mapping[str, int]) -> LoopNest:
@@ -251,7 +253,7 @@ class Question(ABC):
         """The terms of the question about a nest, for the attributes of a Dataset."""
         sizes = ",".join(f"{loop}={n}" for loop, n in nest.sizes.items())
         of_nest = {"workload": nest.name, "statement": str(nest), "sizes": sizes}
-        return {**of_nest, **self.facts}
+        return {**of_nest, **nest.labels, **self.facts}
 
     # -- studies -----------------------------------------------------------------------
 

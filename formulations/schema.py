@@ -14,6 +14,7 @@ from ithaca.files.numbers import fraction, json_number
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.machine import LARGEST, LEAST, RTL, Machine, MemoryTiming, Sums
 from ithaca.formulations.problem import Limit
+from ithaca.workloads.kernel_files import with_sparsity
 from ithaca.workloads.library import documented_workload
 from ithaca.workloads.nest import LoopNest
 
@@ -90,11 +91,13 @@ class NestDocument(Document):
     sizes: dict[str, int]
     parameters: dict[str, int] = Field(default_factory=dict)
     kernel: KernelDocument | None = None
+    block_sparse: Text | None = None
 
     def nest(self) -> LoopNest:
         """The nest these fields describe. Raises `InputError` if there is no such nest."""
         kernel = None if self.kernel is None else self.kernel.model_dump()
-        return documented_workload(self.name, self.sizes, self.parameters, kernel)
+        nest = documented_workload(self.name, self.sizes, self.parameters, kernel)
+        return with_sparsity(nest, self.block_sparse, "block_sparse")
 
 
 class MachineDocument(Document):

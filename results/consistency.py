@@ -208,7 +208,7 @@ def _check_arrays(result: NetworkResult) -> None:
             request.shares.get(limit.metric),
             [array.resources[limit.metric] for array in result.arrays],
         )
-        if limit.metric == "bandwidth" and (size or not slowest):
+        if limit.metric == "bandwidth" and not (size or slowest):
             continue  # of every layer
         taken = sum((ceil(own / size) * size if size else own for own in each), Fraction(0))
         if taken > limit.bound and not _same(taken, limit.bound):

@@ -98,13 +98,17 @@ def _layer(result: LayerResult, own: ModuleType) -> dict[str, Any]:
 
 
 def load_network_result(path: Path) -> NetworkResult:
-    """Read a result file of a network and check it against the model.
+    """The result of a network in a file (see `read_network_result`)."""
+    return read_network_result(parse_json(read_text(path, MAX_BYTES), path), path)
+
+
+def read_network_result(document: Any, path: Path) -> NetworkResult:
+    """Read the result of a network that a document states, and check it against the model.
 
     Boxes and seconds of the searches are not in the file; they are read as 0.
 
     Raises `InputError` if it is no such file, or it is not what the model computes.
     """
-    document = parse_json(read_text(path, MAX_BYTES), path)
     family = document.get("family") if isinstance(document, dict) else None
     own = documents(family if family in list(FAMILIES) else UNNAMED)
     read = validated(own.MODEL, document, path)

@@ -139,7 +139,8 @@ def study_document(study: Study) -> dict[str, Any]:
 
 def study_title(fixed: Mapping[str, str], several: str = "") -> str:
     """The title of a study by what is fixed; ``several`` says on what it runs where that varies."""
-    sentence = f"{fixed['workload']} ({fixed['sizes'].replace(',', ', ')}) {fixed.get('dtype', '')}"
+    known = fixed.get("sizes", "").replace(",", ", "), fixed.get("block_sparse")
+    sentence = f"{fixed['workload']} ({'; '.join(filter(None, known))}) {fixed.get('dtype', '')}"
     title = (
         f"{' '.join(sentence.replace('()', '').split())}, "
         f"{fixed.get('platform', fixed.get('arch', several))}, "

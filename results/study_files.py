@@ -278,7 +278,8 @@ def fixed_by(question: Mapping[str, Any], problem: Problem, axes: Sequence[str])
     nest, mapped = profile_of(problem.design).nest, "architecture" in question
     assert nest is not None
     sizes = ",".join(f"{loop}={extent}" for loop, extent in nest.sizes.items() if loop not in axes)
-    known = {"workload": nest.name, "statement": str(nest), **_stated(question), "sizes": sizes}
+    known = {"workload": nest.name, "statement": str(nest), **nest.labels, **_stated(question)}
+    known["sizes"] = sizes
     return {
         name: text
         for name, text in known.items()

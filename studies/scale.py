@@ -20,6 +20,7 @@ from math import ceil, floor
 from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.expression import (
     ONE,
+    ZERO,
     CeilingDivision,
     Constant,
     Expression,
@@ -95,7 +96,8 @@ def find_scale(problem: Problem, objective: Objective) -> Scale:
     """
 
     def step_of(node: Expression) -> Fraction:
-        return granularity(in_quantities(problem, node), problem.space.powers)
+        form = in_quantities(problem, node)
+        return ONE.value if form == ZERO else granularity(form, problem.space.powers)
 
     if step := step_of(objective.expression):
         return Scale(objective, step, objective.expression, ONE, step, Fraction(1), None, ONE)

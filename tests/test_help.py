@@ -40,7 +40,8 @@ def test_every_command_has_examples() -> None:
 @pytest.mark.slow
 def test_the_examples_run_one_after_the_other(tmp_path: Path) -> None:
     for line in EXAMPLES:
-        succeed(*shlex.split(line)[1:], cwd=tmp_path)
+        if line.split()[1] != "estimate":  # whose packages not every Python has
+            succeed(*shlex.split(line)[1:], cwd=tmp_path)
 
 
 def test_networks_are_listed(tmp_path: Path) -> None:

@@ -43,6 +43,7 @@ NEEDS = {
     "whatif": WHATIF[1:],
     "pareto": ("mm", "--objectives", "latency,dsp"),
     "grid": ("r.json",),
+    "estimate": ("--arch", "arch"),
     "evaluate": ("mm",),
     "simulate": ("r.json",),
     "explain": ("r.json",),

@@ -145,9 +145,18 @@ RUNS = (
     ("seed", "result.json", "--to", "csv", "--count", "3", "-o", "seeds.csv"),
     ("map", "--arch", "eyeriss", "--problem", "mm", "-s", "i=4,j=4,k=4", "-o", "mapped.json"),
     ("export", "mapped.json", "--to", "timeloop", "-o", "mapped"),
+    (
+        "timeloop-mapper",
+        "mapped/arch.yaml",
+        "mapped/problem.yaml",
+        "mapped/ert.yaml",
+        "-o",
+        "mapped",
+    ),
     ("solve", "mm", "-s", "i=4,j=4,k=4", "--dtype", "int8", "--dataflow", "i", "-o", "int8.json"),
     ("export", "int8.json", "--to", "rtl", "-o", "rtl"),
     ("build", "--help"),  # building takes a compiler
+    ("estimate", "--help"),  # estimators are an extra
     ("match", "conv2d", "-s", "o=512,r=56,c=56,i=512"),
     ("codesign", "dmazerunner-memory", "--layers", "conv5_1", "-o", "chosen.json"),
     ("explain", "chosen.json", "--quick"),

@@ -9,6 +9,7 @@ A kernel is a YAML document::
     extents: {o: 512, r: 56, c: 56, i: 512, p: 3, q: 3}
     parameters: {s: 1, d: 1}                          # numbers of the statement, such as a stride
     untiled: [p, q]                                   # run inside the PE; default: `windows`
+    block_sparse: w=2/4                               # of each 4 neighbours of w, 2 are not zero
     simd: i                                           # default: see `default_simd`
 
 Instead of ``statement``, ``einsum: "ik,jk->ij"`` with ``arrays: [A, B, C]`` (inputs, then the
@@ -29,6 +30,7 @@ from ithaca.files.errors import InputError
 from ithaca.files.messages import among, meant, quoted, refuse
 from ithaca.workloads.affine import Access
 from ithaca.workloads.nest import LoopNest, check_size
+from ithaca.workloads.sparsity import parse_sparsity
 from ithaca.workloads.statement import (
     accumulating,
     einsum_statement,
@@ -65,6 +67,7 @@ class KernelDocument(Document):
     parameters: dict[str, int] = Field(default={})
     untiled: Names | None = None
     simd: str | None = None
+    block_sparse: str | None = None
 
 
 def kernel_nest(document: Any, where: object) -> LoopNest:
@@ -193,6 +196,11 @@ def with_loops(nest: LoopNest, untiled: Sequence[str] | None, simd: str | None) 
     return changed
 
 
+def with_sparsity(nest: LoopNest, text: str | None, where: str) -> LoopNest:
+    """A nest with a tensor in blocks of a few values, such as ``A=2/4``; None: as it is."""
+    return nest if text is None else replace(nest, sparse=parse_sparsity(text, where))
+
+
 def default_simd(band: tuple[str, ...], output: Access, inputs: tuple[Access, ...]) -> str:
     """The loop that is vectorised unless a file says which.
 
@@ -274,7 +282,7 @@ def _nest(read: KernelDocument) -> LoopNest:
         description=read.description,
     )
     check_simd(nest)
-    return nest
+    return with_sparsity(nest, read.block_sparse, "block_sparse")
 
 
 def _statement(read: KernelDocument) -> str:

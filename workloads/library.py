@@ -30,7 +30,12 @@ def _read(name_or_path: str) -> LoopNest:
     from ithaca.files.timeloop_files import load_timeloop
     from ithaca.workloads.kernel_files import MAX_BYTES, kernel_nest
     from ithaca.workloads.problem_files import problem_nest
+    from ithaca.workloads.recurrence import is_recurrence
 
+    if is_recurrence(name_or_path):
+        raise InputError(
+            f"workload {quoted(name_or_path)} is a system of recurrences; allowed here: a loop nest"
+        )
     load = partial(load_timeloop, max_bytes=MAX_BYTES, tags=())
     read, where = find_document("workload", name_or_path, _PACKAGE, MAX_BYTES, load=load)
     if isinstance(read, dict) and "problem" in read:
@@ -99,7 +104,7 @@ def workload_document(nest: LoopNest) -> dict[str, Any]:
             "untiled": untiled,
             "simd": nest.simd,
         }
-    return document
+    return document | nest.labels
 
 
 def documented_workload(
@@ -159,4 +164,4 @@ def is_variant(nest: LoopNest, kernel: LoopNest) -> bool:
     """Whether a nest is a kernel with other sizes."""
     if nest.loops != kernel.loops or dict(nest.parameters).keys() != dict(kernel.parameters).keys():
         return False
-    return kernel.with_sizes(nest.settings) == nest
+    return kernel.with_sizes(nest.settings) == replace(nest, sparse=None)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from math import prod
+from typing import NoReturn
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import among, meant, quoted
 from ithaca.workloads.affine import Access
+from ithaca.workloads.sparsity import BlockSparsity
 from ithaca.workloads.statement import parse_statement
 
 #: Largest extent of a loop, and largest stride. Candidate tables grow as N·log N; at 65,536 a solve
@@ -48,6 +51,9 @@ class LoopNest:
     """Numbers that the template uses by name, such as a stride."""
     template: str = ""
     """The statement with parameters by name; empty where there are none."""
+    sparse: BlockSparsity | None = None
+    """The tensor that is stored in blocks of a few values along the SIMD loop; None where all are
+    dense."""
     description: str = field(default="", compare=False)
     """One line for users; it tells no nests apart."""
     unread: tuple[str, ...] = field(default=(), compare=False)
@@ -64,6 +70,8 @@ class LoopNest:
         self._check_loops()
         if self.simd and self.simd not in self.band:
             self._refuse(f"SIMD loop '{self.simd}' is no band loop{among(self.simd, self.band)}")
+        if self.sparse is not None:
+            self._check_blocks(self.sparse)
 
     def _check_names(self) -> None:
         tensors = [access.tensor for access in (self.output, *self.inputs)]
@@ -119,7 +127,30 @@ class LoopNest:
         if not self.reduction_loops:
             self._refuse(f"no reduction loop (every loop indexes {self.output})")
 
-    def _refuse(self, complaint: str) -> None:
+    def _check_blocks(self, sparse: BlockSparsity) -> None:
+        """Blocks lie along the last dimension of a tensor that is read, which the SIMD loop counts
+        and the products of which it sums up."""
+        tensors = [access.tensor for access in self.inputs]
+        if sparse.tensor not in tensors:
+            self._refuse(
+                f"block sparsity {sparse}: {sparse.tensor} is no tensor that is read"
+                f"{among(sparse.tensor, tensors)}"
+            )
+        access = self.inputs[tensors.index(sparse.tensor)]
+        if self.simd not in self.reduction_loops or access.subscripts[-1].terms != (
+            (self.simd, 1),
+        ):
+            self._refuse(
+                f"block sparsity {sparse}: the SIMD loop {quoted(self.simd)} is no reduction that "
+                f"is the last subscript of {access}; allowed: a SIMD loop that is"
+            )
+        if self.sizes[self.simd] % sparse.block:
+            self._refuse(
+                f"block sparsity {sparse}: blocks of {sparse.block} do not divide loop "
+                f"{self.simd} of {self.sizes[self.simd]}; allowed: multiples"
+            )
+
+    def _refuse(self, complaint: str) -> NoReturn:
         raise InputError(f"workload {self.name}: {complaint}")
 
     @property
@@ -139,16 +170,27 @@ class LoopNest:
 
     @property
     def shown_sizes(self) -> str:
-        """Extents and parameters for people: ``o=8, i=8; s=2``."""
-        parts = (self.extents, self.parameters)
-        return "; ".join(", ".join(f"{name}={n}" for name, n in part) for part in parts if part)
+        """Extents, parameters and block sparsity for people: ``o=8, i=8; s=2; w=2/4``."""
+        parts = [
+            ", ".join(f"{name}={n}" for name, n in part)
+            for part in (self.extents, self.parameters)
+            if part
+        ]
+        return "; ".join([*parts, *self.labels.values()])
 
     @property
     def short_sizes(self) -> str:
-        """The sizes in short, as ``o64 r56 s2``, without parameters that are 1, such as strides."""
+        """The sizes and block sparsity in short, as ``o64 r56 s2 w=2/4``, without parameters that
+        are 1, such as strides."""
         parts = [*self.extents, *((name, value) for name, value in self.parameters if value != 1)]
         equals = "=" if any(name[-1].isdigit() for name, _ in parts) else ""
-        return " ".join(f"{name}{equals}{value}" for name, value in parts)
+        sizes = [f"{name}{equals}{value}" for name, value in parts]
+        return " ".join([*sizes, *self.labels.values()])
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """What documents state of the nest beside name, sizes and parameters."""
+        return {} if self.sparse is None else {"block_sparse": str(self.sparse)}
 
     @property
     def band(self) -> tuple[str, ...]:
@@ -189,8 +231,14 @@ class LoopNest:
 
     @property
     def operations(self) -> int:
-        """Multiply-accumulate operations: one per iteration, whatever the number of factors."""
-        return prod(self.sizes.values())
+        """Multiply-accumulate operations: one per iteration, whatever the number of factors; of a
+        block-sparse tensor for the values that are stored."""
+        return int(prod(self.sizes.values()) * self.share)
+
+    @property
+    def share(self) -> Fraction:
+        """Iterations that multiply values that are stored, over all."""
+        return Fraction(1) if self.sparse is None else self.sparse.share
 
     def with_sizes(self, sizes: Mapping[str, int]) -> LoopNest:
         """Return the nest with some extents and parameters replaced.

@@ -27,7 +27,7 @@ def parse_statement(
     Raises `InputError` if the text is no such statement or a subscript is not affine.
     """
     output, product = _sides(text)
-    read = _Reader(text, parameters or {})
+    read = AccessReader(text, parameters or {})
     return read.access(output), tuple(read.access(factor) for factor in _factors(product))
 
 
@@ -135,7 +135,7 @@ def _factors(node: ast.expr) -> list[ast.expr]:
     return [node]
 
 
-class _Reader:
+class AccessReader:
     """Turns syntax into accesses; knows the text, for messages, and the parameters."""
 
     def __init__(self, text: str, parameters: Mapping[str, int]) -> None:

@@ -296,6 +296,13 @@ class NetworkResult(StudyAnswer, networks.NetworkResult):
         return f"{what}: {_value_text(question.objective.text, self.value, self.status)}"
 
     @property
+    def certificate(self) -> Certificate:
+        """What is proven of the total. Raises `InputError` if there is none."""
+        if self.total is None:
+            raise InputError(f"{self.request.objective.text} does not add up over layers")
+        return self.total.certificate
+
+    @property
     def status(self) -> str:
         """What is proven of the total; where the objective does not add up over layers, the least
         that is proven of any."""

@@ -132,13 +132,10 @@ def codesign(
         raise InputError("--workload is given beside workloads; allowed: one of them")
     own = workloads or workload or _beside(space, chosen_space.workloads)
     named = [own] if not isinstance(own, Sequence | Mapping) or isinstance(own, str) else own
+    extents = parse_sizes(sizes or {})
     own_search = module_of("ithaca.commands.families", chosen_space.accelerator.family, "splitting")
     if own_search is not None:
         refused = {
-            "--limit": limit,
-            "--sizes": sizes,
-            "--objectives": objectives,
-            "--vary": vary,
             "--results": results,
             "--scheduler": scheduler,
         }
@@ -149,15 +146,17 @@ def codesign(
                 f"{ignored[0]} does not go with space {chosen_space.name}; allowed: "
                 f"one search, without {ignored[0]}"
             )
-        split: NetworkResult = own_search.split_device(
+        split: NetworkResult | CodesignStudy = own_search.split_device(
             chosen_space,
-            list(named),
+            named,
             several(layers),
-            _minimised(chosen_space, objective, None)[0],
+            extents,
+            _minimised(chosen_space, objective, objectives),
+            {**chosen_space.limits, **parse_limits(limit or [])},
+            vary,
             search.options,
         )
         return split
-    extents = parse_sizes(sizes or {})
     question = make_question(
         chosen_space,
         find_workloads(named, several(layers), extents),

@@ -3,7 +3,7 @@ with quantities fixed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
@@ -19,6 +19,7 @@ from ithaca.files.errors import EDITED, InputError
 from ithaca.files.messages import among, meant, quoted, refuse
 from ithaca.files.numbers import counted, json_number, number
 from ithaca.files.writing import SCHEMA
+from ithaca.formulations.design import Metric
 from ithaca.formulations.question import parse_upper
 from ithaca.results.codesign import read_codesign
 from ithaca.results.codesign_layers import hardware_text, metric_of
@@ -73,11 +74,31 @@ class CodesignStudy(StudyAnswer):
     @property
     def statements(self) -> tuple[str, ...]:
         """What is best where, one statement a line."""
-        texts = {point.question.objectives[0].text for point in self.points.values()}
+        texts = {self.objective_of(point) for point in self.points.values()}
         lines = [f"Study: {self.headline[:-1]}{as_stated(self)})."]
         if len(texts) == 1:
             lines += grid_statements(texts.pop(), self.axes, self.cells)
         return tuple(lines)
+
+    def objective_of(self, point: CodesignResult) -> str:
+        """What is minimised at a point."""
+        return point.question.objectives[0].text
+
+    def columns(self, point: CodesignResult, taken: Collection[str]) -> list[tuple[str, str]]:
+        """Heading and cell of what a point chose, beside columns that are taken."""
+        names = [q.name for q in point.question.space.quantities if q.name not in taken]
+        row = [(name, str(point.hardware.get(name, "–"))) for name in names]
+        costs = {} if point.best is None else point.best.costs
+        return row + [(name, number(costs.get(name))) for name in point.question.space.costs]
+
+    def choice_of(self, point: CodesignResult) -> str:
+        """What a point chose, in a few words."""
+        space = self.first.question.space
+        return "" if point.best is None else hardware_text(space, point.best.point)
+
+    def metric(self, text: str) -> Metric:
+        """The metric of an objective."""
+        return metric_of(self.first.question, text)
 
     @property
     def texts(self) -> set[str]:
@@ -91,13 +112,10 @@ class CodesignStudy(StudyAnswer):
         rows = []
         for index, point in self.points.items():
             row = [(name, str(label)) for name, label in self.labels(index).items()]
-            text = point.question.objectives[0].text
+            text = self.objective_of(point)
             row.append(("value" if "objective" in dict(row) else text, number(point.value)))
             row.append(("status", point.status))
-            names = [q.name for q in point.question.space.quantities if q.name not in dict(row)]
-            row += [(name, str(point.hardware.get(name, "–"))) for name in names]
-            costs = {} if point.best is None else point.best.costs
-            row += [(name, number(costs.get(name))) for name in point.question.space.costs]
+            row += self.columns(point, [name for name, _ in row])
             rows.append(row)
         return rows
 
@@ -139,27 +157,32 @@ class CodesignStudy(StudyAnswer):
         index = pd.MultiIndex.from_product(
             [axis.labels for axis in self.axes], names=[axis.name for axis in self.axes]
         )
-        rows = pd.DataFrame([_row(point) for point in self.points.values()], index)
+        rows = pd.DataFrame([self.numbers(point) for point in self.points.values()], index)
         own = [name for name in rows if name not in index.names]
         return xr.Dataset.from_dataframe(rows[own]).assign_attrs(title=self.headline)
 
+    def numbers(self, point: CodesignResult) -> dict[str, Any]:
+        """Status, value, bound, costs and quantities of a point, as doubles."""
+        numbers = {
+            "value": point.value,
+            "lower_bound": point.lower_bound,
+            **({} if point.best is None else point.best.costs),
+        }
+        known = {name: float(value) for name, value in numbers.items() if value is not None}
+        return {"status": point.status, **known, **point.hardware}
+
     @property
     def cells(self) -> Mapping[Index, Cell]:
-        """Value, proof and accelerator of every point."""
-        space = self.first.question.space
+        """Value, proof and choice of every point."""
         return {
-            index: Cell(
-                point.value,
-                point.certificate,
-                "" if point.best is None else hardware_text(space, point.best.point),
-            )
+            index: Cell(point.value, point.certificate, self.choice_of(point))
             for index, point in self.points.items()
         }
 
     @property
     def chart(self) -> Chart:
-        texts = {point.question.objectives[0].text for point in self.points.values()}
-        metric = metric_of(self.first.question, min(texts))
+        texts = {self.objective_of(point) for point in self.points.values()}
+        metric = self.metric(min(texts))
         label = f"{metric.name} ({metric.unit})" if metric.unit else metric.name
         alone = len(texts) == 1
         return grid_chart(
@@ -169,16 +192,6 @@ class CodesignStudy(StudyAnswer):
             self.cells,
             other_unit(metric.unit) if alone else None,
         )
-
-
-def _row(point: CodesignResult) -> dict[str, Any]:
-    numbers = {
-        "value": point.value,
-        "lower_bound": point.lower_bound,
-        **({} if point.best is None else point.best.costs),
-    }
-    known = {name: float(value) for name, value in numbers.items() if value is not None}
-    return {"status": point.status, **known, **point.hardware}
 
 
 def run_codesign_study(

@@ -16,6 +16,7 @@ from ithaca.commands.api.live_line import LiveLine
 from ithaca.commands.api.loading import opened
 from ithaca.commands.api.options import WRITTEN, LayerName, ResultFile
 from ithaca.exports.autosa.folder import AUTOSA, BACK_ENDS, autosa_tool
+from ithaca.exports.autosa.recurrence import RECURRENCES
 from ithaca.exports.configuration import Tool
 from ithaca.exports.layers import TABLE, ExportedLayer, export_layers
 from ithaca.exports.rtl.folder import MEMORIES, RTL, STREAM, remark, rtl_tool
@@ -104,13 +105,16 @@ def export(
         summary = f"{counted(len(answer.layers), 'layer')} in {folders} ({TABLE}), {how}"
         return Wrote(output, "\n".join((summary, *remarks)))
     tool = _tool(name, chosen_tool, answer.problem.design, nearest=nearest)
+    if tool is RECURRENCES and target not in (None, "hls"):
+        raise InputError(f"--target {target} takes no recurrences; allowed: hls")
     if never := tool.nest_obstacles(_nest(answer)):  # another configuration could not help
         raise InputError(f"{tool.cannot} this workload: {'; '.join(never)}")
     reasons = _reasons(tool, answer)
     if reasons and not nearest:
         nest = _nest(answer)
         sizes = ",".join(f"{name}={n}" for name, n in nest.settings.items())
-        hint = _hint(tool, f"solve {nest.name} -s {sizes}", answer)
+        blocks = "" if nest.sparse is None else f" --block-sparse {nest.sparse}"
+        hint = _hint(tool, f"solve {nest.name} -s {sizes}{blocks}", answer)
         if answer.best is None:
             raise InputError(
                 f"{answer.source} holds no configuration to export{hint and ' (see --nearest)'}"
@@ -128,6 +132,13 @@ def _tool(to: str, target: Tool, design: Design, *, nearest: bool) -> Tool:
     """The tool of a name, for a design. Raises `InputError` if it has no such ones."""
     if design.family == target.family:
         return target
+    if design.family == RECURRENCES.family:
+        if to != "autosa":
+            raise InputError(
+                f"--to {to} takes no recurrences, whose PEs divide and differ from each other; "
+                "allowed: --to autosa"
+            )
+        return RECURRENCES
     if design.family != MAPPINGS.family:
         raise InputError(
             f"the result is of family {design.family}, which no tool takes; allowed: "

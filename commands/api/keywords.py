@@ -26,7 +26,7 @@ from ithaca.files.messages import meant, quoted
 from ithaca.files.words import parse_loops
 from ithaca.formulations.families import FAMILIES, UNNAMED
 from ithaca.formulations.question import Question
-from ithaca.workloads.kernel_files import with_loops
+from ithaca.workloads.kernel_files import with_loops, with_sparsity
 from ithaca.workloads.nest import LoopNest
 
 T = TypeVar("T")
@@ -66,7 +66,7 @@ class FamilyOptions:
         Raises `InputError` if options of another family were given, too.
         """
         known = questions()
-        kinds = [each for each in known if str(workload) in each.workloads]
+        kinds = [each for each in known if each.takes(workload)]
         kind = (*kinds, FAMILIES[family_of_options(self.stated)].question)[0]
         assert kind is not None
         for name, option in sorted(self.stated.items(), key=lambda pair: pair[1]):
@@ -81,19 +81,21 @@ class FamilyOptions:
         return kind
 
     def nest(self, workload: Any, sizes: Mapping[str, int]) -> LoopNest:
-        """The loop nest of a workload, with the loops inside PEs and of lanes that were given."""
+        """The loop nest of a workload, with the loops inside PEs and of lanes, and the block
+        sparsity, that were given."""
         untiled, simd = self.words.get("untiled"), self.words.get("simd")
         inside = () if untiled in ("none", (), []) else parse_loops(untiled, "--untiled")
-        return with_loops(self.kind(workload).nest(workload, sizes), inside, simd)
+        nest = with_loops(self.kind(workload).nest(workload, sizes), inside, simd)
+        return with_sparsity(nest, self.words.get("block_sparse"), "--block-sparse")
 
     def question(self, workload: object = None, objective: Any = None, **own: Any) -> Question:
         """What is asked of a workload, or of networks; ``own`` are fields, None if not given."""
         kind = self.kind(workload)
-        for name in ("untiled", "simd"):
+        for name in ("untiled", "simd", "block_sparse"):
             if workload is None and name in self.stated:
                 raise InputError(
                     f"{self.stated[name]} is of one loop nest; allowed: without networks, whose "
-                    "kernel files say it"
+                    "kernels or layers say it"
                 )
         words = {name: self.words[name] for name in option_names(kind) & self.words.keys()}
         question = kind.read(

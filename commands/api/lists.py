@@ -10,11 +10,13 @@ from ithaca.workloads.library import workload, workload_names
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.networks.find import find_network, network_names
 from ithaca.workloads.networks.network import Network
+from ithaca.workloads.recurrence import find_recurrence, recurrence_names
 
 
 def list_workloads() -> tuple[LoopNest, ...]:
     """The loop nests that come with Ithaca."""
-    return tuple(map(workload, workload_names()))
+    known = (find_recurrence(name, {}) for name in recurrence_names())
+    return (*map(workload, workload_names()), *known)
 
 
 def list_networks() -> tuple[Network, ...]:

@@ -10,12 +10,13 @@ from typer import Argument
 
 from ithaca.commands.api.answers import Answer, NetworkResult, Result
 from ithaca.commands.api.codesign_result import CodesignResult
-from ithaca.commands.api.codesign_study import CodesignStudy, read_codesign_study
+from ithaca.commands.api.codesign_study import CodesignStudy
 from ithaca.commands.api.fronts import Front
 from ithaca.commands.api.keywords import public
 from ithaca.commands.api.matching import STUDY as MATCH
 from ithaca.commands.api.matching import Matches, read_matches
 from ithaca.commands.api.options import LayerName
+from ithaca.commands.api.split_study import read_study as read_study_of_accelerators
 from ithaca.commands.api.studies import Study
 from ithaca.files.errors import InputError
 from ithaca.files.messages import refuse
@@ -23,7 +24,7 @@ from ithaca.files.reading import parse_json, read_text
 from ithaca.formulations.families import FAMILIES, module_of
 from ithaca.results.codesign import read_codesign
 from ithaca.results.files import read_result
-from ithaca.results.network import MAX_BYTES, load_network_result
+from ithaca.results.network import MAX_BYTES, read_network_result
 from ithaca.results.study_files import read_front, read_study
 from ithaca.solver.solution import Solution
 from ithaca.studies.network.parts import find_layer, layer_result
@@ -89,8 +90,8 @@ READERS: Mapping[str, Reader] = {
     "None": _of(Result, read_result),
     MATCH: read_matches,
     "codesign": _of(CodesignResult, read_codesign),
-    "network": _of(NetworkResult, lambda _, file: load_network_result(file)),
-    "codesign-whatif": read_codesign_study,
+    "network": _of(NetworkResult, read_network_result),
+    "codesign-whatif": read_study_of_accelerators,
     "pareto": _of(Front, read_front),
     "whatif": _of(Study, read_study),
 }

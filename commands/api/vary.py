@@ -139,7 +139,7 @@ def varied(
 def _variation(
     name: str, parts: Sequence[Any], question: Question, nest: LoopNest, fixed: Collection[str]
 ) -> Variation:
-    loops, metrics = nest.loops, question.vocabulary(nest)
+    loops, metrics = tuple(nest.sizes), question.vocabulary(nest)
     variables, figures = question.variables, question.figures
     plain = name.removeprefix(SIZE).removeprefix(LIMIT)
     is_loop = name.startswith(SIZE) or (plain == name and name in loops)

@@ -7,7 +7,7 @@ github.com/UCLA-VAST/AutoSA, README and docs).
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -21,12 +21,14 @@ from ithaca.exports.autosa.scop import (
     simd_factors,
     touches_space,
 )
+from ithaca.exports.autosa.sparse import block_options, pack_bytes
 from ithaca.exports.configuration import ArrayConfiguration, Tool, template
 from ithaca.files.numbers import number
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.choice import choose_designs
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.metrics import METRICS
+from ithaca.formulations.systolic.quantities import tiles
 from ithaca.formulations.systolic.target import nest_obstacles, visible
 from ithaca.formulations.target import Target
 from ithaca.solver.result import Result
@@ -40,16 +42,35 @@ BACK_ENDS = {"hls": "autosa_hls_c", "tapa": "autosa_tapa"}
 
 
 def _files(configuration: ArrayConfiguration, back_end: str) -> Mapping[str, str]:
+    return folder_files(
+        c_program(configuration),
+        options(configuration),
+        expected_design(configuration),
+        _readme(configuration, back_end),
+        simd_info(configuration),
+        back_end,
+    )
+
+
+def folder_files(
+    program: str,
+    options: Sequence[str],
+    expected: Mapping[str, Any],
+    readme: str,
+    simd: str,
+    back_end: str = "hls",
+) -> Mapping[str, str]:
+    """The files of an exported folder, by name, with the scripts that compile and check it."""
     return {
-        "kernel.c": c_program(configuration),
-        "simd_info.json": simd_info(configuration),
+        "kernel.c": program,
+        "simd_info.json": simd,
         "autosa_command.sh": template("autosa/command.sh.txt").format(
-            target=BACK_ENDS[back_end], options=" \\\n  ".join(options(configuration))
+            target=BACK_ENDS[back_end], options=" \\\n  ".join(options)
         ),
         "mend.py": template("autosa/mend.py.txt"),
         "check.py": template("autosa/check.py.txt"),
-        "expected.json": json.dumps(expected_design(configuration), indent=1) + "\n",
-        "README.md": _readme(configuration, back_end),
+        "expected.json": json.dumps(expected, indent=1) + "\n",
+        "README.md": readme,
     }
 
 
@@ -84,6 +105,9 @@ def _obstacles(configuration: ArrayConfiguration, back_end: str) -> tuple[str, .
     reasons = obstacles(configuration)
     if back_end == "hls":
         return reasons
+    if configuration.nest.sparse is not None:
+        blocks = f"block sparsity {configuration.nest.sparse} was never built for --target tapa"
+        reasons = (*reasons, f"{blocks}; allowed: --target hls")
     packs = configuration.tiling.pack
     sums = (g for g in configuration.design.packed_groups if g.locally_reducing)
     return reasons + tuple(
@@ -101,15 +125,17 @@ def sa_sizes(configuration: ArrayConfiguration) -> str:
     """Value of ``--sa-sizes``: dataflow, array partitioning, latency hiding and SIMD factors, and
     memory ports where a tensor has several."""
     design, seen = configuration.design, visible(configuration.nest, configuration.padded)
-    loops = listed_loops(seen, design)
+    loops, inner = listed_loops(seen, design), configuration.tiling.array_part_l2
+    outer = [inner.get(x) or configuration.whole(tiles(x)) for x in design.order if x in loops]
     values: dict[str, list[int]] = {
         "space_time": [numbered_dataflows(seen).index(design.dataflow)],
         "array_part": [configuration.tiling.array_part[loop] for loop in loops],
+        **({"array_part_L2": outer} if inner else {}),
         "latency": [configuration.t2(loop) for loop in loops if loop in seen.parallel_loops],
         "simd": simd_factors(seen, configuration),
         **{f"hbm_{name}": [number] for name, number in port_numbers(configuration).items()},
     }
-    return _kernel_options(values)
+    return kernel_options(values)
 
 
 def port_numbers(configuration: ArrayConfiguration) -> dict[str, int]:
@@ -137,9 +163,10 @@ def data_pack_sizes(configuration: ArrayConfiguration) -> str:
     packs = {
         name: configuration.tiling.pack[configuration.moved_group(name).name] for name in names
     }
-    return _kernel_options(
-        {name: [pack * configuration.data.bytes] * IO_LEVELS for name, pack in packs.items()}
-    )
+    sizes = {name: [pack * configuration.data.bytes] * IO_LEVELS for name, pack in packs.items()}
+    if (sparse := configuration.nest.sparse) is not None:
+        sizes[sparse.tensor] = pack_bytes(configuration, sparse, packs[sparse.tensor])
+    return kernel_options(sizes)
 
 
 def simd_info(configuration: ArrayConfiguration) -> str:
@@ -158,10 +185,15 @@ def expected_design(configuration: ArrayConfiguration) -> dict[str, Any]:
         name: {"count": whole(count)} for name, count in design.helpers.items() if whole(count)
     }
     for group, module in design.modules:
-        held = [whole(group.size)] * (2 if group.double_buffered else 1)
-        known = {"count": whole(module.instances), "pack": tiling.pack[group.name]}
-        modules[module.name] = known | ({"buffers": held} if module.buffer else {})
-        if group.beside_dram and module.buffer:
+        outer = group.outer if module.dram else None
+        held = [whole(group.size) // group.stored] * (2 if group.double_buffered else 1)
+        if outer is not None:
+            held = [whole(outer.size)]
+        pack = tiling.pack[group.name] // group.stored
+        known = {"count": whole(module.instances), "pack": pack}
+        holds = module.buffer or outer is not None
+        modules[module.name] = known | ({"buffers": held} if holds else {})
+        if outer is not None or (group.beside_dram and module.buffer):
             modules[module.name]["memory"] = "URAM" if configuration.technology.uram else "BRAM"
     # with a reduction in space and no other, a sum is handed on at once
     other = set(visible(configuration.nest).reduction_loops) - set(design.dataflow)
@@ -184,10 +216,14 @@ def options(configuration: ArrayConfiguration) -> tuple[str, ...]:
     ]
     if configuration.spread:
         chosen.append("--hbm")
+    elif design.dram.two_level:
+        chosen.append("--two-level-buffer")
     elif design.dram.serialized and any(m.serialized for _, m in design.modules):
         chosen.append("--host-serialize")
     if configuration.technology.uram:
         chosen.append("--uram")
+    if nest.sparse is not None:
+        chosen += block_options(nest.sparse)
     if touches_space(nest, design):
         chosen += ["--simd-touch-space", "--local-reduce", '--reduce-op="+"']
     reuse = {
@@ -195,11 +231,12 @@ def options(configuration: ArrayConfiguration) -> tuple[str, ...]:
         for name, number in reuse_choices(visible(nest, configuration.padded), design).items()
     }
     if reuse:
-        chosen.append(f'--select-rar-dep="{_kernel_options(reuse)}"')
+        chosen.append(f'--select-rar-dep="{kernel_options(reuse)}"')
     return tuple(chosen)
 
 
-def _kernel_options(values: dict[str, list[int]]) -> str:
+def kernel_options(values: Mapping[str, Sequence[int]]) -> str:
+    """Numbers of the kernel by name, as the compiler's options state them."""
     return (
         "{"
         + ";".join(f"kernel[]->{name}[{','.join(map(str, v))}]" for name, v in values.items())

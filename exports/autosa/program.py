@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from math import prod
 
+from ithaca.exports.autosa.sparse import packing, stored_array
 from ithaca.exports.configuration import ArrayConfiguration, template
 from ithaca.formulations.systolic.target import (
     extent_name,
@@ -37,6 +38,11 @@ def c_program(configuration: ArrayConfiguration) -> str:
         str(nest.output),
         str(nest.output).replace(nest.output.tensor, golden_name(nest), 1),
     )
+    arrays = [_declarator(access) for access in (*nest.accesses, _golden(nest))]
+    filled, stored = [line for access in nest.inputs for line in _fill(nest, access)], []
+    if nest.sparse is not None:
+        arrays.append(stored_array(configuration, nest.sparse))
+        stored = [*packing(configuration, nest.sparse)]
     differs = [f"if ({output} != {golden})", "  errors++;"]
     return template("autosa/kernel.c.txt").format(
         statement=statement,
@@ -46,10 +52,8 @@ def c_program(configuration: ArrayConfiguration) -> str:
             f"#define {extent_name(loop)} {extent}\n#define {padded_name(loop)} {padded[loop]}"
             for loop, extent in nest.extents
         ),
-        arrays="\n".join(
-            f"  static data_t {_declarator(a)};" for a in (*nest.accesses, _golden(nest))
-        ),
-        initialisation=_text(line for access in nest.inputs for line in _fill(nest, access)),
+        arrays=_text(f"static data_t {array};" for array in arrays),
+        initialisation=_text([*filled, *stored]),
         leftover=_text(_loops(nest.parallel_loops, padded_name, [f"{output} = 1;"])),
         nest=_text(_scop(nest)),
         golden=_text(_plain_loops(nest)),

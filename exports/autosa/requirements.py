@@ -33,7 +33,7 @@ def obstacles(configuration: ArrayConfiguration) -> tuple[str, ...]:
     """
     _check_belonging(configuration)
     nest, design = configuration.nest, configuration.design
-    never = (*data_obstacles(configuration.data), *design_obstacles(nest, design))
+    never = (*data_obstacles(configuration.data, nest), *design_obstacles(nest, design))
     return tuple(dict.fromkeys((*never, *_of_tiles(configuration), *_of_packs(configuration))))
 
 
@@ -78,7 +78,8 @@ def _of_packs(configuration: ArrayConfiguration) -> Iterator[str]:
     for access in nest.accesses:
         group = configuration.moved_group(access.tensor)
         pack = tiling.pack[group.name]
-        size = pack * configuration.data.bytes
+        data = configuration.data
+        size = pack * (data.bytes if group.sparse is None else group.word_bytes(data))
         last = group.packing.last.evaluate(values, FRACTION)
         multiple = group.packing.multiple_of.evaluate(values, FRACTION)
         if pack & (pack - 1):

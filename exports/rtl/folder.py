@@ -13,7 +13,8 @@ from typing import Any
 from ithaca.exports.configuration import (
     ArrayConfiguration,
     Tool,
-    port_obstacles,
+    block_obstacles,
+    memory_obstacles,
     template,
 )
 from ithaca.exports.rtl.array_text import array_text
@@ -235,7 +236,8 @@ def _obstacles(chosen: ArrayConfiguration) -> tuple[str, ...]:
         return (f"{why}; allowed: without --no-host-serialize",)
     if chosen.technology.uram and any(group.beside_dram for group in chosen.design.groups):
         return ("buffers are of URAM, and hardware has them in block RAM; allowed: without --uram",)
-    return port_obstacles(chosen) or tuple(obstacles(chosen))
+    plain = (*block_obstacles(chosen.nest), *memory_obstacles(chosen))
+    return plain or tuple(obstacles(chosen))
 
 
 def rtl_tool(sum_bits: int | None = None, memory: str = STREAM) -> Tool:
@@ -243,7 +245,7 @@ def rtl_tool(sum_bits: int | None = None, memory: str = STREAM) -> Tool:
     files = partial(_written, sum_bits=sum_bits, memory=memory)
     return Tool(
         "RTL cannot be generated of",
-        lambda nest: (),
+        block_obstacles,
         _obstacles,
         lambda chosen: files({"": chosen}),
         "`ithaca build` on every folder",

@@ -19,7 +19,8 @@ from dataclasses import dataclass
 from ithaca.exports.configuration import (
     ArrayConfiguration,
     Tool,
-    port_obstacles,
+    block_obstacles,
+    memory_obstacles,
     template,
 )
 from ithaca.exports.scalesim.layer import LoopKind, ScalesimLayer, layer
@@ -101,7 +102,7 @@ def nest_obstacles(nest: LoopNest) -> tuple[str, ...]:
         layer(nest)
     except InputError as error:
         return (str(error),)
-    return ()
+    return block_obstacles(nest)
 
 
 def obstacles(configuration: ArrayConfiguration) -> tuple[str, ...]:
@@ -109,7 +110,7 @@ def obstacles(configuration: ArrayConfiguration) -> tuple[str, ...]:
     if reasons := nest_obstacles(configuration.nest):
         return reasons
     reason = dataflow_obstacle(layer(configuration.nest), configuration.design)
-    return port_obstacles(configuration) if reason is None else (reason,)
+    return memory_obstacles(configuration) if reason is None else (reason,)
 
 
 def _files(configuration: ArrayConfiguration) -> Mapping[str, str]:

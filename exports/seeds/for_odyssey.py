@@ -14,20 +14,25 @@ from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.design import SystolicDesign, systolic
-from ithaca.formulations.systolic.systolic_array import Edition
+from ithaca.formulations.systolic.systolic_array import SERIALIZED, Edition
 from ithaca.formulations.systolic.tiling import Tiling
 
 
 def odyssey_text(seeds: Seeds) -> str:
     """The file: a JSON list of parameter sets.
 
-    Raises `InputError` if the nest is strided or dilated, which none of Odyssey's parameters could
-    say.
+    Raises `InputError` if the nest is strided or dilated, or has several memory ports or levels of
+    tiles, which none of Odyssey's parameters could say.
     """
     nest = systolic(seeds.space.problem).nest
-    if systolic(seeds.space.problem).options.ports is not None:
+    if systolic(seeds.space.problem).options.dram != SERIALIZED:
         raise InputError(
-            "Odyssey has one memory port of each tensor; allowed: a result without --ports"
+            "Odyssey has one memory port of each tensor, which the host lays out, and one level of "
+            "tiles; allowed: a result without --ports, --no-host-serialize, --two-level"
+        )
+    if nest.sparse is not None:
+        raise InputError(
+            f"block sparsity {nest.sparse}: Odyssey's tensors are dense; allowed: those"
         )
     for access in nest.accesses:
         if any(c != 1 for subscript in access for _, c in subscript.terms):

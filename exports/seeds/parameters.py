@@ -11,7 +11,9 @@ parameter      range                   meaning
 ``t1_<loop>``  1 … max(2·extent, 16)   array partitioning factor of a band loop
 ``t2_<loop>``  1 … max(2·extent, 16)   latency hiding factor of a band loop that has one
 ``simd``       0 … log2(widest)        exponent of the SIMD factor, a power of two
+``inner_<l>``  1 … tiles               tiles of an outer tile, where tiles are tiled again
 ``pack_<g>``   0 … log2(widest)        exponent of the packing factor of I/O group g, a power of 2
+``ports_<g>``  1 … most                memory ports of I/O group g, where it may have several
 =============  ======================  ==========================================================
 
 So t2 becomes the largest divisor of t1 not above it. In the odyssey model edition packs follow from

@@ -14,7 +14,8 @@ from typing import Any
 from ithaca.exports.configuration import (
     ArrayConfiguration,
     Tool,
-    port_obstacles,
+    block_obstacles,
+    memory_obstacles,
     template,
 )
 from ithaca.exports.timeloop.levels import LevelKind, TimeloopHierarchy, TimeloopLevel
@@ -206,7 +207,7 @@ def _entries(nest: LoopNest, level: TimeloopLevel) -> list[dict[str, Any]]:
 
 def nest_obstacles(nest: LoopNest) -> tuple[str, ...]:
     """Every reason, in plain words, why Timeloop cannot express a nest."""
-    return (*_of_names(nest), *_of_subscripts(nest))
+    return (*_of_names(nest), *_of_subscripts(nest), *block_obstacles(nest))
 
 
 def _of_names(nest: LoopNest) -> Iterator[str]:
@@ -245,7 +246,7 @@ def _files(configuration: ArrayConfiguration) -> Mapping[str, str]:
 TIMELOOP = Tool(
     "Timeloop cannot express",
     nest_obstacles,
-    lambda chosen: (*nest_obstacles(chosen.nest), *port_obstacles(chosen)),
+    lambda chosen: (*nest_obstacles(chosen.nest), *memory_obstacles(chosen)),
     _files,
 )
 

@@ -55,19 +55,10 @@ class MappedNest:
         return self.architecture.name
 
 
-def obstacles(mapped: MappedNest) -> Iterator[str]:
-    """Every reason, in plain words, why Timeloop cannot express it."""
+def mapping_obstacles(mapped: MappedNest) -> Iterator[str]:
+    """Every reason, in plain words, why Timeloop cannot express the nest or its mapping."""
     yield from nest_obstacles(mapped.nest)
-    for name in mapped.architecture.unpriced:
-        yield f"{name}: nothing says its energies, which the tool needs in an ERT"
     for level in mapped.architecture.levels:
-        for tensor, _ in level.resident:
-            yield (
-                f"{level.name}: {tensor} stays there between layers, and the tool keeps "
-                "every tensor in the outermost level"
-            )
-        if level.tensor_words:
-            yield f"{level.name}: the tool has one capacity for all tensors of a level"
         for loop in mapped.nest.loops:
             if all(
                 mapped.mapping.factor(Slot(level.name, direction), loop) > 1 for direction in "xy"
@@ -78,6 +69,21 @@ def obstacles(mapped: MappedNest) -> Iterator[str]:
                 )
 
 
+def obstacles(mapped: MappedNest) -> Iterator[str]:
+    """The same, and why it cannot express the architecture."""
+    yield from mapping_obstacles(mapped)
+    for name in mapped.architecture.unpriced:
+        yield f"{name}: nothing says its energies, which the tool needs in an ERT"
+    for level in mapped.architecture.levels:
+        for tensor, _ in level.resident:
+            yield (
+                f"{level.name}: {tensor} stays there between layers, and the tool keeps "
+                "every tensor in the outermost level"
+            )
+        if level.tensor_words:
+            yield f"{level.name}: the tool has one capacity for all tensors of a level"
+
+
 def files(mapped: MappedNest) -> dict[str, str]:
     """Content by file name."""
     title = f"{mapped.nest} on {mapped.architecture.name}"
@@ -86,7 +92,7 @@ def files(mapped: MappedNest) -> dict[str, str]:
         "problem.yaml": yaml_text(problem(mapped.nest, mapped.nest.accesses, padded), title),
         "arch.yaml": yaml_text(_architecture(mapped.architecture), title),
         "ert.yaml": yaml_text(_energies(mapped.architecture), title),
-        "mapping.yaml": yaml_text({"mapping": [*_directives(mapped)]}, title),
+        "mapping.yaml": yaml_text({"mapping": [*directives(mapped)]}, title),
         "README.md": template("timeloop/mapping.md.txt").format(
             title=title,
             counts="\n".join(
@@ -239,7 +245,8 @@ def _energies(architecture: Architecture) -> dict[str, Any]:
     return {"ERT": {"version": VERSION, "tables": tables}}
 
 
-def _directives(mapped: MappedNest) -> Iterator[dict[str, Any]]:
+def directives(mapped: MappedNest) -> Iterator[dict[str, Any]]:
+    """What levels keep, and their loops in time and space, as the tool reads and writes them."""
     nest, mapping = mapped.nest, mapped.mapping
     tensors = [access.tensor for access in nest.accesses]
     for place, level in enumerate(mapped.architecture.levels):

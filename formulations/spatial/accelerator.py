@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from math import floor
@@ -131,7 +131,7 @@ class Hierarchies:
                 where, f"edition is {quoted(document.edition)}{among(document.edition, EDITIONS)}"
             )
         options = MappingOptions(
-            document.divisors_only, document.free_bypass, document.within_parent
+            **{each.name: getattr(document, each.name) for each in fields(MappingOptions)}
         )
         return HierarchyAccelerator(
             _architecture(document.architecture, where), document.edition, options

@@ -212,6 +212,8 @@ class Architecture:
     """Paths of what its file says about sparse tensors."""
     unread: tuple[str, ...] = field(default=(), compare=False)
     """Paths of what nothing here depends on."""
+    energy_sources: tuple[tuple[str, str], ...] = field(default=(), compare=False)
+    """By component, what its energies are from, as far as it is stated."""
 
     def __repr__(self) -> str:
         return f"<Architecture {self.name}: {', '.join(part.name for part in self.parts)}>"

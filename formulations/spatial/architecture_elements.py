@@ -90,6 +90,8 @@ class Element:
     """Names of attributes that are read."""
     unpriced: bool = False
     """Whether nothing says its energies."""
+    subclass: str | None = None
+    """The class whose energies it has, where its own says only what it does."""
 
     def __post_init__(self) -> None:
         self.attributes = {name.replace("-", "_"): own for name, own in self.attributes.items()}

@@ -28,15 +28,18 @@ from ithaca.formulations.spatial.energy_files import (
     TensorizedFile,
     access_energies,
     compute_energy,
-    energy_tables,
     read_bursts,
     read_network,
+    read_tables,
     read_tensorized,
 )
 
 #: Names of files in a folder that has an architecture.
 ARCHITECTURE_FILES, ENERGY_FILES = ("arch.yaml", "architecture.yaml"), ("ert.yaml", "ERT.yaml")
 VARIABLE_FILES = ("variables.yaml",)
+
+#: Attributes of a word's bits, the first of which holds, as in the tool (`model/buffer.cpp`).
+WORD_BITS = ("word_bits", "word_width", "datawidth")
 
 #: Fields of files that say other things than an architecture.
 ELSEWHERE = (
@@ -58,6 +61,18 @@ def read_architecture(path: str | Path) -> Architecture:
     Raises `InputError`, one line that names the path, if it cannot be read or says what is not
     supported.
     """
+    file, document = architecture_document(path)
+    name = file.stem if file.name not in ARCHITECTURE_FILES else file.resolve().parent.name
+    energies = _beside(file, document, "ERT", ENERGY_FILES)
+    return architecture_of(document, energies, name, file)
+
+
+def architecture_document(path: str | Path) -> tuple[Path, Any]:
+    """The file of an architecture, perhaps in a folder, and its document with the variables beside
+    it.
+
+    Raises `InputError` if it cannot be read.
+    """
     file = Path(path)
     if file.is_dir():
         candidates = [each for name in ARCHITECTURE_FILES if (each := file / name).is_file()]
@@ -68,11 +83,9 @@ def read_architecture(path: str | Path) -> Architecture:
             )
         file = candidates[0]
     document = load_timeloop(file)
-    name = file.stem if file.name not in ARCHITECTURE_FILES else file.resolve().parent.name
-    energies = _beside(file, document, "ERT", ENERGY_FILES)
     if variables := _beside(file, document, "variables", VARIABLE_FILES):
         document = document | {"variables": variables}
-    return architecture_of(document, energies, name, file)
+    return file, document
 
 
 def _beside(file: Path, document: Any, field: str, names: tuple[str, ...]) -> Any:
@@ -86,7 +99,9 @@ def _beside(file: Path, document: Any, field: str, names: tuple[str, ...]) -> An
     return read[field]
 
 
-def architecture_of(document: Any, energies: Any, name: str, where: object) -> Architecture:
+def architecture_of(
+    document: Any, energies: Any, name: str, where: object, *, keeping: bool = True
+) -> Architecture:
     """Read the architecture of a document.
 
     Parameters
@@ -99,6 +114,8 @@ def architecture_of(document: Any, energies: Any, name: str, where: object) -> A
         The name of the architecture.
     where : object
         What error lines begin with.
+    keeping : bool, optional
+        Whether a node that says what it keeps holds nothing else; if not, the others may be kept.
 
     Returns
     -------
@@ -110,15 +127,9 @@ def architecture_of(document: Any, energies: Any, name: str, where: object) -> A
     InputError
         If the document says what is not known here, or contradicts itself.
     """
-    if isinstance(document, dict):
-        document = {name: own for name, own in document.items() if name not in ELSEWHERE}
-        if "arch" in document and "architecture" not in document:
-            document["architecture"] = document.pop("arch")
-    unread: list[str] = []
-    read = validated(ArchitectureFile, document, where, unread=unread)
-    table = energy_tables(read.ERT if energies is None else energies, where)
-    tree = Tree(read.variables, unread=[f"{where}: {path}" for path in unread])
-    tree.read(read.architecture, f"{where}: architecture")
+    read, tree = read_tree(document, where, keeping=keeping)
+    energies = read.ERT if energies is None else energies
+    table, origins = ({}, {}) if energies is None else read_tables(energies, where)
     storage, units, networks = [], [], []
     for part in tree.elements:
         match part.role:
@@ -169,9 +180,29 @@ def architecture_of(document: Any, energies: Any, name: str, where: object) -> A
             tuple(tree.entries),
             tuple(tree.sparse),
             tuple(tree.unread),
+            tuple(origins.items()),
         )
     except InputError as error:
         raise refuse(where, str(error).removeprefix(f"{name}: ")) from None
+
+
+def read_tree(
+    document: Any, where: object, *, keeping: bool = True
+) -> tuple[ArchitectureFile, Tree]:
+    """A document as it is stated, and the components of its architecture; ``keeping`` is that of
+    `architecture_of`.
+
+    Raises `InputError` if it is malformed.
+    """
+    if isinstance(document, dict):
+        document = {name: own for name, own in document.items() if name not in ELSEWHERE}
+        if "arch" in document and "architecture" not in document:
+            document["architecture"] = document.pop("arch")
+    unread: list[str] = []
+    read = validated(ArchitectureFile, document, where, unread=unread)
+    tree = Tree(read.variables, unread=[f"{where}: {path}" for path in unread], keeping=keeping)
+    tree.read(read.architecture, f"{where}: architecture")
+    return read, tree
 
 
 class ArchitectureFile(Document):
@@ -193,8 +224,15 @@ class ArchitectureFile(Document):
     network: NetworksFile | None = None
 
 
+#: Fields of files that say what an architecture is, beside constraints.
+ARCHITECTURE_FIELDS = tuple(name for name in ArchitectureFile.model_fields if name not in SECTIONS)
+
+
 def _level(part: Element, table: Mapping[str, Mapping[str, Fraction]]) -> Level:
-    bits = part.integer("word_bits", "word_width", "datawidth") or 16
+    stated = [name for name in WORD_BITS if name in part.attributes]
+    for name in stated[1:]:
+        part.attributes.pop(name)  # the tool looks for the first alone
+    bits = part.integer(*WORD_BITS) or 16
     block, cluster = (
         part.integer("block_size", "n_words"),
         part.integer("cluster_size"),

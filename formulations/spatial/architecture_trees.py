@@ -100,6 +100,8 @@ class Tree:
     """Paths of what it does with sparse tensors."""
     unread: list[str] = field(default_factory=list)
     """Paths of what nothing depends on."""
+    keeping: bool = True
+    """Whether a node that says what it keeps holds nothing else."""
 
     def read(self, tree: TreeDocument, where: str) -> None:
         """Take in the components of an architecture, of whichever form."""
@@ -115,7 +117,7 @@ class Tree:
         if tree.nodes:
             self._nodes(tree.nodes, f"{where}.nodes", _Inside(self))
         elif tree.subtree:
-            self._branch(tree.subtree[0], f"{where}.subtree[0]", 1)
+            self._branch(tree.subtree[0], f"{where}.subtree[0]", 1, self.variables)
         else:
             for place, level in reversed([*enumerate(tree.storage)]):
                 own = level.model_dump(exclude={"name"})
@@ -127,8 +129,11 @@ class Tree:
                 Element(str(own.pop("name")), "compute", own, 1, f"{where}.arithmetic")
             )
 
-    def _branch(self, branch: _Branch, where: str, around: int) -> None:
+    def _branch(
+        self, branch: _Branch, where: str, around: int, variables: Mapping[str, Any]
+    ) -> None:
         name, times = _named(branch.name)
+        names = {**variables, **(branch.attributes or {})}
         own = Element(name, "", dict(branch.attributes or {}), 1, where)
         self.unread += own.finish()
         for place, entry in enumerate(branch.local):
@@ -141,11 +146,12 @@ class Tree:
                         dict(entry.attributes or {}),
                         around * times * more,
                         f"{where}.local[{place}]",
-                        variables=self.variables,
+                        variables=names,
+                        subclass=entry.subclass,
                     )
                 )
         for inner in branch.subtree:
-            self._branch(inner, f"{where}.subtree[0]", around * times)
+            self._branch(inner, f"{where}.subtree[0]", around * times, names)
 
     def _nodes(self, nodes: list[_Node], where: str, inside: _Inside) -> None:
         """Nodes are inside those before them; what is spatial in one multiplies all that follow. In
@@ -200,9 +206,10 @@ class Tree:
             at,
             inherited=dict(inside.attributes),
             variables=self.variables,
+            subclass=node.subclass,
         )
         dataspace = constraints.get("dataspace") or {}
-        kept = dataspace.get("keep", dataspace.get("keep_only"))
+        kept = dataspace.get("keep", dataspace.get("keep_only")) if self.keeping else None
         element.keeps = inside.keeps if kept is None else frozenset(map(str, kept))
         self.elements.append(element)
         if element.role == "storage":

@@ -381,6 +381,11 @@ class MappingCounts:
         The tool checks what tiles fill, and the lanes from the outermost level up to the instances
         of each level.
         """
+        yield from self.room_rules()
+        yield from self._mesh_rules(within_parent)
+
+    def room_rules(self) -> Iterator[CapacityRule]:
+        """The rules about what tiles fill."""
         for place, level in reversed(list(enumerate(self._levels))):
             if level.words is not None:
                 yield CapacityRule(
@@ -394,6 +399,8 @@ class MappingCounts:
                 yield CapacityRule(
                     level.name, what, self.capacity(place, tensor), level.usable(words)
                 )
+
+    def _mesh_rules(self, within_parent: bool) -> Iterator[CapacityRule]:
         parts: tuple[Level | Compute, ...] = (*self._levels, self._compute)
         for place in range(len(self._levels), 0, -1):
             part, outer = parts[place], parts[place - 1]

@@ -37,6 +37,9 @@ _JSON: Mapping[Any, Any] = {
 #: Words of a level by tensor.
 _BY_TENSOR = ("tensor_words", "resident")
 
+#: Pairs of texts of an architecture.
+_PAIRS = ("entries", "energy_sources")
+
 
 def _model(kind: Any, **own: Any) -> Any:
     """The model of a dataclass: its fields, with their defaults."""
@@ -86,8 +89,8 @@ def architecture_fields(architecture: Architecture) -> dict[str, Any]:
             for level in architecture.levels
         ],
         **{
-            name: list(map(list, own)) if name == "entries" else list(own)
-            for name in ("unpriced", "entries", "sparse", "unread")
+            name: [list(each) if isinstance(each, tuple) else each for each in own]
+            for name in ("unpriced", "entries", "sparse", "unread", "energy_sources")
             if (own := getattr(architecture, name))
         },
         "compute": stated(architecture.compute),
@@ -141,7 +144,7 @@ def read_architecture_document(read: Any) -> Architecture:
     parts = {"levels": levels, "compute": Compute(**dict(read.compute)), "bursts": bursts}
     parts |= {"tensorized": tensorized, "network": network}
     parts |= {name: tuple(getattr(read, name)) for name in ("unpriced", "sparse", "unread")}
-    parts["entries"] = tuple((where, text) for where, text in read.entries)
+    parts |= {name: tuple(map(tuple, getattr(read, name))) for name in _PAIRS}
     return Architecture(**dict(read) | parts)
 
 

@@ -25,6 +25,7 @@ from ithaca.formulations.spatial.intrinsic.design import IntrinsicDesign
 from ithaca.formulations.spatial.mapping_design import MappingDesign
 from ithaca.formulations.spatial.mapping_space import MappingOptions
 from ithaca.formulations.spatial.metrics import common_metrics
+from ithaca.formulations.spatial.uneven.design import UnevenDesign
 from ithaca.formulations.spatial.variation import (
     BURSTS,
     LIFTABLE,
@@ -36,11 +37,12 @@ from ithaca.formulations.spatial.variation import (
 )
 from ithaca.workloads.nest import LoopNest, Stored
 
-TIMELOOP, DMAZERUNNER, EXPLAINABLE, INTRINSIC = (
+TIMELOOP, DMAZERUNNER, EXPLAINABLE, INTRINSIC, UNEVEN = (
     "timeloop",
     "dmazerunner",
     "explainable",
     "intrinsic",
+    "uneven",
 )
 
 
@@ -58,9 +60,17 @@ class Setting:
     binding: Binding = ()
     """What runs on the intrinsic, of edition ``intrinsic``."""
 
+    def __post_init__(self) -> None:
+        if self.nest.sparse is not None:
+            raise InputError(
+                f"block sparsity {self.nest.sparse} goes with systolic arrays only; "
+                "allowed: dense tensors"
+            )
+
     @cached_property
     def design(self) -> MappingDesign:
         """The design. Raises `InputError` if the parts do not fit each other."""
+        _check_options(self)
         return EDITIONS[self.edition].design(self)
 
     @property
@@ -117,19 +127,26 @@ def _of_levels(architecture: Architecture) -> Mapping[str, Trend]:
     return moves
 
 
-def _refuse(setting: Setting, **also: bool) -> None:
-    """Refuse options of edition `timeloop`, and others, in another one."""
-    options = {
-        "bypass free": setting.options.free_bypass,
-        "fanout parent": setting.options.within_parent,
-        **also,
-    }
-    for option in (option for option, value in options.items() if value):
-        allowed = ", ".join((TIMELOOP, *(TILED if option in also else ())))
-        raise InputError(
-            f"{option.replace('_', ' ')} does not go with edition "
-            f"{setting.edition}; allowed: edition {allowed}"
-        )
+def _uneven(setting: Setting) -> UnevenDesign:
+    return UnevenDesign(setting.nest, setting.architecture, setting.options)
+
+
+def _check_options(setting: Setting) -> None:
+    """Refuse options that an edition does not have."""
+    options = setting.options
+    for option, chosen, editions in (
+        ("bypass free", options.free_bypass, (TIMELOOP, UNEVEN)),
+        ("fanout parent", options.within_parent, (TIMELOOP,)),
+        ("nodes levels", options.nodes_by_level, (UNEVEN,)),
+        ("drains free", options.free_drains, (UNEVEN,)),
+        ("divisors only", options.divisors_only, (TIMELOOP, *TILED, UNEVEN)),
+        ("constraints", setting.constraints != NONE, (TIMELOOP, *TILED)),
+    ):
+        if chosen and setting.edition not in editions:
+            raise InputError(
+                f"{option} does not go with edition {setting.edition}; allowed: "
+                f"edition {', '.join(editions)}"
+            )
 
 
 #: The editions of tiles in a scratchpad and register files, by name.
@@ -140,7 +157,6 @@ TILED: Mapping[str, type[TilingDesign]] = {
 
 
 def _tiled(setting: Setting) -> TilingDesign:
-    _refuse(setting)
     layer = StoredLayer(setting.nest, setting.memory)
     return TILED[setting.edition](
         setting.architecture, layer, setting.options.divisors_only, setting.constraints
@@ -166,11 +182,6 @@ def _of_bursts(architecture: Architecture) -> Mapping[str, Trend]:
 
 
 def _on_intrinsic(setting: Setting) -> IntrinsicDesign:
-    _refuse(
-        setting,
-        divisors_only=setting.options.divisors_only,
-        constraints=setting.constraints != NONE,
-    )
     binding = setting.binding or _bindings(setting)[0]
     return IntrinsicDesign(setting.nest, setting.architecture, binding)
 
@@ -216,4 +227,5 @@ EDITIONS: Mapping[str, SpatialEdition] = {
     INTRINSIC: SpatialEdition(
         _on_intrinsic, lambda _: tuple(intrinsic.VOCABULARY.values()), _of_intrinsic, _bindings
     ),
+    UNEVEN: SpatialEdition(_uneven, common_metrics, _of_levels),
 }

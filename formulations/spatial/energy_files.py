@@ -44,15 +44,23 @@ class EnergyTables(Document):
 
     version: str | float | None = None
     tables: list[_Table]
+    sources: dict[str, str] = Field(default={})
+    """By component, what its energies are from."""
 
 
 def energy_tables(document: Any, where: object) -> dict[str, dict[str, Fraction]]:
     """Energies by component and action (pJ); of an action with several arguments the first, as the
     tool takes the largest."""
-    if document is None:
-        return {}
+    return {} if document is None else read_tables(document, where)[0]
+
+
+def read_tables(
+    document: Any, where: object
+) -> tuple[dict[str, dict[str, Fraction]], dict[str, str]]:
+    """Energies as `energy_tables`, and by component what they are from, as far as it is stated."""
+    read = validated(EnergyTables, document, f"{where}: ERT")
     tables: dict[str, dict[str, Fraction]] = {}
-    for table in validated(EnergyTables, document, f"{where}: ERT").tables:
+    for table in read.tables:
         name = _component(table.name)
         if name in tables:
             raise refuse(where, f"ERT has two tables of {name}; allowed: one for every component")
@@ -66,7 +74,7 @@ def energy_tables(document: Any, where: object) -> dict[str, dict[str, Fraction]
                     "allowed: a number that is not negative",
                 )
             actions[action.name] = max(actions.get(action.name, energy), energy)
-    return tables
+    return tables, read.sources
 
 
 def areas(document: Any, where: object) -> dict[str, Fraction]:

@@ -43,6 +43,14 @@ from ithaca.formulations.spatial.mapping_design import MappingDesign
 from ithaca.formulations.spatial.mapping_space import MappingOptions
 from ithaca.formulations.spatial.profile import MappingProfile, TimeloopProfile
 from ithaca.formulations.spatial.question import MappingQuestion
+from ithaca.formulations.spatial.uneven.design import UnevenDesign
+from ithaca.formulations.spatial.uneven.documents import (
+    node_configuration,
+    node_fields,
+    read_node,
+)
+from ithaca.formulations.spatial.uneven.model import Node
+from ithaca.formulations.spatial.uneven.profile import UnevenProfile
 from ithaca.workloads.library import workload_document
 
 
@@ -52,14 +60,18 @@ class MappingSpaceDocument(Document):
     divisors_only: bool = False
     free_bypass: bool = False
     within_parent: bool = False
+    nodes_by_level: bool = False
+    free_drains: bool = False
 
 
 class LevelMappingDocument(Document):
     """The loops of a level, ``LOOP=TRIPS`` from outermost to innermost, those of its mesh, and the
     tensors that it keeps.
 
-    Of edition intrinsic all of them follow from the iterations that a sub-problem has of each loop:
-    the tile of the scratchpad.
+    Of edition uneven it is one of the level's storage nodes, of one tensor, and its own loops; the
+    outermost level has one for all tensors, and the last of a level has its mesh. Of edition
+    intrinsic all of them follow from the iterations that a sub-problem has of each loop: the tile
+    of the scratchpad.
     """
 
     level: str
@@ -77,7 +89,7 @@ class _Head(Document):
     problem: NestDocument
     memory: dict[str, list[int]] = Field(default_factory=dict)
     """Of edition dmazerunner: the tensors' extents in memory."""
-    edition: Literal["timeloop", "dmazerunner", "explainable", "intrinsic"]
+    edition: Literal["timeloop", "dmazerunner", "explainable", "intrinsic", "uneven"]
     platform: PlatformDocument
     objective: ObjectiveDocument
     space: MappingSpaceDocument = MappingSpaceDocument()
@@ -103,6 +115,7 @@ PROFILES: Mapping[str, type[MappingProfile[Any]]] = {
     "dmazerunner": DmazerunnerProfile,
     "explainable": ExplainableProfile,
     "intrinsic": IntrinsicProfile,
+    "uneven": UnevenProfile,
 }
 
 
@@ -141,6 +154,8 @@ class SpatialFamily(Family[MappingDesign]):
         return {"binding": dict(design.binding)} if isinstance(design, IntrinsicDesign) else {}
 
     def tiling_fields(self, design: MappingDesign, configuration: Configuration) -> Any:
+        if isinstance(design, UnevenDesign):
+            return node_fields(design, configuration)
         mapping, levels = design.mapping(configuration), []
         for level in design.architecture.levels:
             own: dict[str, Any] = {"level": level.name, "keeps": sorted(mapping.keeps[level.name])}
@@ -196,6 +211,8 @@ class SpatialFamily(Family[MappingDesign]):
     def configuration(
         self, design: MappingDesign, tiling: list[LevelMappingDocument]
     ) -> Configuration:
+        if isinstance(design, UnevenDesign):
+            return self._with_nodes(design, tiling)
         names = [level.name for level in design.architecture.levels]
         if [part.level for part in tiling] != names:
             raise InputError(
@@ -255,14 +272,37 @@ class SpatialFamily(Family[MappingDesign]):
                         )
         return configuration
 
+    def _with_nodes(
+        self, design: UnevenDesign, tiling: list[LevelMappingDocument]
+    ) -> Configuration:
+        """The configuration with the storage nodes and loops that are stated."""
+        values: dict[str, int] = {}
+        order: list[Node] = []
+        for number, part in enumerate(tiling):
+            nodes = read_node(design, part.level, part.keeps) if number else []
+            if not number and (
+                part.level != design.slots[0].level or set(part.keeps) != set(design.tensors)
+            ):
+                raise InputError(
+                    f"the first level is {quoted(part.level)}; allowed: "
+                    f"{design.slots[0].level}, which keeps {', '.join(design.tensors)}"
+                )
+            _read_loops(design, part, values, design.slot(nodes[0]) if nodes else None)
+            order += nodes
+        return node_configuration(design, values, tuple(order), tiling[0].order)
+
     def profile(self, design: MappingDesign) -> MappingProfile[Any]:
         return PROFILES[design.edition](design)
 
 
 def _read_loops(
-    design: MappingDesign, part: LevelMappingDocument, values: dict[str, int]
+    design: MappingDesign,
+    part: LevelMappingDocument,
+    values: dict[str, int],
+    node: Slot | None = None,
 ) -> list[str]:
-    """Take up the factors of a level; the loops that it runs in time, outermost first."""
+    """Take up the factors of a level, or of a storage node; the loops that it runs in time,
+    outermost first."""
     for direction, texts in (("", part.loops), ("x", part.x), ("y", part.y)):
         for text in texts:
             match = re.fullmatch(r"([A-Za-z_]\w*)=([0-9]{1,9})", text)
@@ -272,7 +312,8 @@ def _read_loops(
                     f"{part.level} has {quoted(text)}; allowed: LOOP=TRIPS "
                     f"with loops {', '.join(loops)}"
                 )
-            name = Slot(part.level, direction).quantity(match[1])
+            slot = node if node is not None and not direction else Slot(part.level, direction)
+            name = slot.quantity(match[1])
             if name not in design.space.quantities or name in values:
                 raise InputError(
                     f"{part.level} has {quoted(text)}; allowed: every loop once, "

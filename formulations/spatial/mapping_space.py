@@ -33,7 +33,7 @@ from ithaca.formulations.spatial.counts import Number, Numbers, check_supported
 from ithaca.formulations.spatial.mapping import Mapping as LoopMapping
 from ithaca.formulations.spatial.mapping import Order, Slot, keep_quantity, order_quantity, slots
 from ithaca.formulations.spatial.mapping_design import MappingDesign
-from ithaca.formulations.spatial.metrics import COUNTS, common_metrics, least_metrics
+from ithaca.formulations.spatial.metrics import common_metrics, count_metrics, least_metrics
 from ithaca.formulations.spatial.orders import (
     LEAST_PADDINGS,
     MOST_REUSE,
@@ -59,6 +59,11 @@ class MappingOptions:
     within_parent: bool = False
     """Whether the lanes inside an instance fit the instances inside it; the tool holds only all to
     all."""
+    nodes_by_level: bool = False
+    """Whether the storage nodes of a level lie outside those of all inner levels; of edition
+    uneven."""
+    free_drains: bool = False
+    """Whether results leave a level without being read there; of edition uneven."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +83,8 @@ class MappingSpace(MappingDesign):
     among those that suffice."""
 
     edition: ClassVar[str] = "timeloop"
+    one_direction: ClassVar[bool] = True
+    """Whether a loop's lanes lie along X or Y, as files can say, and not along both."""
 
     def __post_init__(self) -> None:
         self.architecture.check_tensors(self.nest)
@@ -96,6 +103,10 @@ class MappingSpace(MappingDesign):
     def slots(self) -> tuple[Slot, ...]:
         """Places for factors, outermost first."""
         return slots(self.architecture)
+
+    def slots_of(self, loop: str) -> tuple[Slot, ...]:
+        """Places for factors of a loop, outermost first."""
+        return self.slots
 
     @cached_property
     def moving(self) -> tuple[str, ...]:
@@ -235,17 +246,18 @@ class MappingSpace(MappingDesign):
         names: list[str] = []
         quantities: list[Quantity] = []
         links: list[Link] = []
-        for slot in reversed(self.slots):
+        slots = self.slots_of(loop)
+        for slot in reversed(slots):
             name, span = slot.quantity(loop), self.constraints.factor(slot.level, slot.kind, loop)
             highs = [high for high in (self._highest(slot, loop), span.high) if high is not None]
             low = span.low if slot.temporal else 1
             rest = ceiling_division(extent, multiply(*map(Symbol, names)))
-            most = rest if slot == self.slots[0] else minimum(*highs, rest)
+            most = rest if slot == slots[0] else minimum(*highs, rest)
             quantities.append(
                 Quantity(name, low, int(most.value) if isinstance(most, Constant) else most)
             )
             names.append(name)
-            if slot == self.slots[0]:
+            if slot == slots[0]:
                 links.append(Link(Symbol(name), Relation.EQUAL, rest))
                 links += [_at_most(Symbol(name), high) for high in highs]
             if self.options.divisors_only:
@@ -254,7 +266,8 @@ class MappingSpace(MappingDesign):
                 )
             if slot.direction == "x":
                 x, y = Symbol(name), Symbol(Slot(slot.level, "y").quantity(loop))
-                links.append(_at_most((x - 1) * (y - 1), 0))  # one direction, as files can say
+                if self.one_direction:
+                    links.append(_at_most((x - 1) * (y - 1), 0))
                 links += [_at_most(as_expression(span.low), x * y)] if span.low > 1 else []
         if not self.options.divisors_only:
             # no factor could be less with the others as they are: less padding never costs more
@@ -271,7 +284,18 @@ class MappingSpace(MappingDesign):
         def factor(slot: Slot, loop: str) -> Number:
             return values[slot.quantity(loop)] if loop in known else one
 
-        keeps = tuple(
+        inside = chosen_orders(self.orders, values, numbers)
+        extents = self.nest.sizes
+
+        def most(level: int, loop: str) -> int:
+            return min(extents[loop], prod(self.architecture.inner_mesh(level) or (1,)))
+
+        mapping = self.numbers_of(numbers, factor, inside, self.kept_at(values), most)
+        return TimeloopModel(self.architecture, self.nest, mapping)
+
+    def kept_at(self, values: NumbersByName) -> tuple[Mapping[str, Number], ...]:
+        """Whether every level keeps a tensor at values of the quantities: 1 or 0."""
+        return tuple(
             {
                 tensor: values[keep_quantity(level.name, tensor)] - 1
                 if tensor in self.may_bypass(place)
@@ -280,56 +304,35 @@ class MappingSpace(MappingDesign):
             }
             for place, level in enumerate(self.architecture.levels)
         )
-        inside = chosen_orders(self.orders, values, numbers)
-        extents = self.nest.sizes
 
-        def most(level: int, loop: str) -> int:
-            return min(extents[loop], prod(self.architecture.inner_mesh(level) or (1,)))
-
-        return self.model_of(numbers, factor, inside, keeps, most)
-
-    def model_of(
+    def numbers_of(
         self,
         numbers: NumberSystem,
         factor: Callable[[Slot, str], Number],
         inside: Callable[[int, str, str], Number],
         keeps: tuple[Mapping[str, Number], ...],
         most: Callable[[int, str], int],
-    ) -> TimeloopModel:
-        """The model of mappings by their factors; for the rest see `Numbers`."""
+    ) -> Numbers:
+        """Mappings by their factors; for the rest see `Numbers`."""
         one, loops = numbers.number(Fraction(1)), self.nest.loops
         trips, lanes, mesh = [], [], []
         for level in self.architecture.levels:
             trips.append({loop: factor(Slot(level.name), loop) for loop in loops})
             x, y = Slot(level.name, "x"), Slot(level.name, "y")
             has_mesh = x in self.slots
-            along = [
-                [factor(slot, loop) for loop in loops] if has_mesh else [one] for slot in (x, y)
-            ]
-            lanes.append(
-                {loop: a * b for loop, a, b in zip(loops, *along, strict=True)} if has_mesh else {}
-            )
+            along = [[factor(slot, d) for d in loops] if has_mesh else [one] for slot in (x, y)]
+            pairs = zip(loops, *along, strict=True) if has_mesh else ()
+            lanes.append({loop: a * b for loop, a, b in pairs})
             mesh.append((reduce(mul, along[0]), reduce(mul, along[1])))
-        return TimeloopModel(
-            self.architecture,
-            self.nest,
-            Numbers(numbers, tuple(trips), tuple(lanes), tuple(mesh), inside, keeps, most),
-        )
+        return Numbers(numbers, tuple(trips), tuple(lanes), tuple(mesh), inside, keeps, most)
 
     @cached_property
     def vocabulary(self) -> Mapping[str, Metric]:
         """Whole costs, then those of levels, then counts of tensors in levels."""
         metrics = list(common_metrics(self.architecture))
         for place, level in enumerate(self.architecture.levels):
-            for tensor in (t for t in self.tensors if t in self.keeps(place)):
-                for count, meaning in COUNTS.items():
-                    metrics.append(
-                        Metric(
-                            f"{level.name}.{tensor}.{count}",
-                            "words",
-                            f"{tensor} {meaning}, an instance of {level.name}",
-                        )
-                    )
+            own = self.keeps(place)
+            metrics += count_metrics(level.name, (t for t in self.tensors if t in own))
         return {metric.name: metric for metric in metrics}
 
     def metrics(

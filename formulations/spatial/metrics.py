@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from fractions import Fraction
+from itertools import product
 from math import ceil
 from typing import TYPE_CHECKING
 
@@ -51,6 +52,14 @@ def common_metrics(architecture: Architecture) -> tuple[Metric, ...]:
             Metric(f"{level.name}.energy", "pJ", f"accesses of all instances of {level.name}"),
         ][: 1 if level.name in architecture.unpriced else 2]
     return tuple(metrics)
+
+
+def count_metrics(level: str, tensors: Iterable[str]) -> Iterator[Metric]:
+    """What a level counts of some tensors."""
+    for tensor, (count, meaning) in product(tensors, COUNTS.items()):
+        yield Metric(
+            f"{level}.{tensor}.{count}", "words", f"{tensor} {meaning}, an instance of {level}"
+        )
 
 
 def least_metrics(

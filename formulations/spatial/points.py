@@ -45,7 +45,7 @@ BATCH = 4096
 
 #: Columns that say what levels keep, where files have them.
 _COUNTED = re.compile(r"(\w+)\.(\w+)\.(?:reads|fills|updates|capacity)")
-_FACTOR = re.compile(r"([A-Za-z_]\w*)=([0-9]{1,9})")
+_FACTOR = re.compile(r"([A-Za-z_]\w*?)=?([0-9]{1,9})")
 
 
 @dataclass(frozen=True)
@@ -363,7 +363,8 @@ def model_of(design: SpatialDesign, mappings: Sequence[LoopMapping]) -> Timeloop
         {tensor: int(tensor in mappings[0].keeps[level.name]) for tensor in design.tensors}
         for level in levels
     )
-    return design.model_of(RATIONAL_ARRAYS, factor, inside, keeps, most)
+    mapping = design.numbers_of(RATIONAL_ARRAYS, factor, inside, keeps, most)
+    return TimeloopModel(design.architecture, design.nest, mapping)
 
 
 def _evaluated(design: SpatialDesign, mappings: Sequence[LoopMapping]) -> Iterator[dict[str, Any]]:

@@ -20,12 +20,14 @@ from ithaca.formulations.spatial.cosa import programmed
 from ithaca.formulations.spatial.design import SpatialDesign
 from ithaca.formulations.spatial.drawing import costs, loop_lines, statements
 from ithaca.formulations.spatial.mapping_design import MappingDesign
+from ithaca.formulations.spatial.mapping_space import MappingSpace
 from ithaca.formulations.spatial.remedies import remedies
 from ithaca.formulations.spatial.variation import figures, with_figure
 from ithaca.workloads.nest import LoopNest
 
 #: The designs of an edition.
 M = TypeVar("M", bound=MappingDesign)
+S = TypeVar("S", bound=MappingSpace)
 
 
 #: What the words of a breakdown mean.
@@ -102,13 +104,8 @@ class MappingProfile(Profile[M]):
         return Breakdown(tuple(rows), frozenset({"level", "tensor"}), WORDS) if rows else None
 
 
-class TimeloopProfile(MappingProfile[SpatialDesign]):
-    """Mappings as Timeloop prints them."""
-
-    @property
-    def relaxable(self) -> str:
-        """The restrictions of mappings beside capacities and meshes, in words."""
-        return "--constraints, --divisors-only or --fanout"
+class StorageProfile(MappingProfile[S]):
+    """Mappings in which every level costs energy and cycles."""
 
     @property
     def enlarged(self) -> Mapping[str, Design]:
@@ -136,18 +133,6 @@ class TimeloopProfile(MappingProfile[SpatialDesign]):
                 designs[what] = replace(self.design, architecture=changed)
         return designs
 
-    def loops(self, configuration: Mapping[str, int]) -> tuple[str, ...]:
-        """The mapping as Timeloop prints it."""
-        metrics = self.design.metrics(configuration, FRACTION)
-        return tuple(
-            loop_lines(
-                self.design.nest,
-                self.design.architecture,
-                self.design.mapping(configuration),
-                metrics,
-            )
-        )
-
     def remarks(self, configuration: Mapping[str, int], limits: Sequence[Limit]) -> Remarks:
         """Remarks on what binds, where the energy goes, how many multipliers work, and what is
         padded."""
@@ -159,6 +144,27 @@ class TimeloopProfile(MappingProfile[SpatialDesign]):
             self.design.nest, self.design.architecture, self.design.mapping(configuration), pes
         )
         return replace(remarks, statements=(*remarks.statements, *more))
+
+
+class TimeloopProfile(StorageProfile[SpatialDesign]):
+    """Mappings as Timeloop prints them."""
+
+    @property
+    def relaxable(self) -> str:
+        """The restrictions of mappings beside capacities and meshes, in words."""
+        return "--constraints, --divisors-only or --fanout"
+
+    def loops(self, configuration: Mapping[str, int]) -> tuple[str, ...]:
+        """The mapping as Timeloop prints it."""
+        metrics = self.design.metrics(configuration, FRACTION)
+        return tuple(
+            loop_lines(
+                self.design.nest,
+                self.design.architecture,
+                self.design.mapping(configuration),
+                metrics,
+            )
+        )
 
     def remedies(self, configuration: Mapping[str, int]) -> Remedies:
         return remedies(

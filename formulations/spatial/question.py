@@ -20,7 +20,7 @@ from ithaca.formulations.problem import Objective, Problem
 from ithaca.formulations.question import LayerProblems, Limits, Question, Variable, parse_limits
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.constraint_files import read_constraints
-from ithaca.formulations.spatial.editions import EDITIONS, INTRINSIC, TIMELOOP, Setting
+from ithaca.formulations.spatial.editions import EDITIONS, INTRINSIC, TIMELOOP, UNEVEN, Setting
 from ithaca.formulations.spatial.library import (
     architecture_names,
     described,
@@ -71,8 +71,27 @@ class HierarchyOptions:
     ] = "mesh"
     edition: Annotated[
         str,
-        Option("--edition", help="Model edition: timeloop, dmazerunner, explainable or intrinsic."),
+        Option(
+            "--edition",
+            help="Model edition: timeloop, dmazerunner, explainable, intrinsic or uneven.",
+        ),
     ] = TIMELOOP
+    nodes: Annotated[
+        str,
+        Option(
+            "--nodes",
+            help="Of edition uneven: free: tiles of any level may lie inside those of any "
+            "other; levels: as the levels do.",
+        ),
+    ] = "free"
+    drains: Annotated[
+        str,
+        Option(
+            "--drains",
+            help="Of edition uneven: charged: results that leave a level are read there; "
+            "free: they are not, as in Timeloop.",
+        ),
+    ] = "charged"
     limit: Annotated[
         Limits,
         Option("--limit", help="Upper limits on metrics, e.g. energy=1e9,pes=128,DRAM.energy=2e8."),
@@ -133,6 +152,8 @@ class MappingQuestion(Question):
             options.divisors_only,
             parse_choice("--bypass", options.bypass, ("fixed", "free")) == "free",
             parse_choice("--fanout", options.fanout, ("mesh", "parent")) == "parent",
+            parse_choice("--nodes", options.nodes, ("free", "levels")) == "levels",
+            parse_choice("--drains", options.drains, ("charged", "free")) == "free",
         )
         edition = read_edition(options.edition)
         of_library = isinstance(arch, Architecture) or str(arch) in architecture_names()
@@ -163,7 +184,7 @@ class MappingQuestion(Question):
             raise refuse(unread[0], "nothing reads it; allowed: without --strict, or without it")
         architecture = replace(architecture, entries=())
         designs = Setting(architecture, nest, self.edition, self.space, constraints, memory).designs
-        if self.edition == TIMELOOP and not self.space.free_bypass:
+        if self.edition in (TIMELOOP, UNEVEN) and not self.space.free_bypass:
             _check_room(designs[0], nest)
         return designs
 
@@ -176,8 +197,9 @@ class MappingQuestion(Question):
             parts = ", ".join(self.architecture.unpriced)
             raise InputError(
                 f"{self.architecture.name}: nothing says the energies of {parts}, on which "
-                f"{used[0]} depends; allowed: an ERT in its file or in ert.yaml beside it, "
-                "attributes such as read_energy, write_energy and energy, or --objective latency"
+                f"{used[0]} depends; allowed: an ERT in its file or in ert.yaml beside it (ithaca "
+                "estimate writes one), attributes such as read_energy, write_energy and energy, "
+                "or --objective latency"
             )
         return super().problem(design)
 
@@ -215,7 +237,8 @@ class MappingQuestion(Question):
             by_file.setdefault(file, []).append(place)
         for file, places in by_file.items():
             yield f"{file}: nothing here depends on {', '.join(places)}"
-        if self.of_library or self.edition != TIMELOOP or len(self.architecture.levels) == 1:
+        levels = self.edition in (TIMELOOP, UNEVEN)
+        if self.of_library or not levels or len(self.architecture.levels) == 1:
             return
         silent = all(level.keeps is None for level in self.architecture.levels)
         if (

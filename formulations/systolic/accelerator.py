@@ -26,9 +26,9 @@ from ithaca.formulations.space import Link, Relation
 from ithaca.formulations.systolic.metrics import METRICS
 from ithaca.formulations.systolic.systolic_array import Edition
 
-#: What is divided among arrays, each of which takes its own shares; and what each may use as many
-#: shares of.
-DIVIDED, COMMON = ("dsp", "bram18k"), "bandwidth"
+#: What is divided among arrays, each of which takes its own shares; a space may leave the bandwidth
+#: as it is.
+DIVIDED = "dsp", "bram18k", "bandwidth"
 
 
 @dataclass(frozen=True)
@@ -62,12 +62,9 @@ class SystolicArrays:
 
     @property
     def trends(self) -> Mapping[str, Trend]:
-        """Shares of DSP blocks and block RAM of each array, and of the bandwidth: more never
-        hurts."""
-        return dict.fromkeys(
-            [*(f"array{n}.{m}" for m in DIVIDED for n in range(1, self.arrays + 1)), COMMON],
-            Trend.HELPS,
-        )
+        """Shares of each array: more never hurts."""
+        names = (f"array{n}.{m}" for m in DIVIDED for n in range(1, self.arrays + 1))
+        return dict.fromkeys(names, Trend.HELPS)
 
     def problems(
         self, work: Work, figures: Mapping[str, Fraction], objective: Objective
@@ -79,12 +76,14 @@ class SystolicArrays:
         )
 
     def sizes(self, space: HardwareSpace) -> dict[str, Fraction]:
-        """The size of a share of each resource; of the bandwidth what each array may use.
+        """The size of a share of each resource that is divided.
 
         Raises `InputError` if the space is not one of all ways to give shares to arrays.
         """
         limits = load_platform(self.platform).bounds({})
-        for metric in DIVIDED:
+        kept = set() if any(n.endswith(".bandwidth") for n in space.figures) else {"bandwidth"}
+        divided = [metric for metric in DIVIDED if metric not in kept]
+        for metric in divided:
             symbols = []
             for name in (f"array{n}.{metric}" for n in range(1, self.arrays + 1)):
                 figure = space.figures.get(name)
@@ -110,20 +109,11 @@ class SystolicArrays:
                     f"rules do not divide {metric}; allowed: {text} <= "
                     f"{self.shares}, beside no others"
                 )
-        if len(space.rules) > len(DIVIDED):
+        if len(space.rules) > len(divided):
             raise InputError(
-                f"rules has {len(space.rules)}; allowed: one for each of {', '.join(DIVIDED)}"
+                f"rules has {len(space.rules)}; allowed: one for each of {', '.join(divided)}"
             )
-        shares = {metric: limits[metric] / self.shares for metric in DIVIDED}
-        if COMMON in space.figures:
-            span = space.figures[COMMON].range(space.box)
-            if span.low != span.high:
-                raise InputError(
-                    f"figures.{COMMON} may be several; allowed: one number of "
-                    "shares, which each array may use"
-                )
-            shares[COMMON] = limits[COMMON] * span.low / self.shares
-        return shares
+        return {metric: limits[metric] / self.shares for metric in divided}
 
 
 class ArraysDocument(Document):

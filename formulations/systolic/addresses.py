@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 from ithaca.formulations.algebra.array_types import Integers
 from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.algebra.number_systems import FRACTION
-from ithaca.formulations.systolic.quantities import extent, lanes, t1, t2, tiles
+from ithaca.formulations.systolic.quantities import extent, inner, lanes, outer, t1, t2, tiles
 from ithaca.formulations.systolic.systolic_array import IOGroup, SystolicArray
+from ithaca.formulations.systolic.two_level import outer_loops
 from ithaca.workloads.affine import Access, Affine
 from ithaca.workloads.nest import LoopNest
 
@@ -266,9 +267,14 @@ class ArrayAddresses:
         """The packs that a group moves, and the elements of each."""
         access, space = self.access(group.tensor), self.array.dataflow
         staying, weights = self.array.staying(group.tensor), weights or self._rows(access)
+        split_again = outer_loops(self.array)
+        counted = [(x, outer(x), inner(x) * t1(x)) for x in split_again]
+        counted += [
+            (x, inner(x) if x in split_again else tiles(x), t1(x)) for x in self.array.order
+        ]
         axes = [
-            (self.value(tiles(x)), self.value(t1(x)) * _stride(access, weights, x))
-            for x in self.array.order
+            (self.value(count), self.value(step) * _stride(access, weights, x))
+            for x, count, step in counted
             if x not in staying
         ]
         axes += [

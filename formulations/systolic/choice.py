@@ -15,6 +15,7 @@ from ithaca.formulations.systolic.systolic_array import (
     SystolicArray,
 )
 from ithaca.formulations.systolic.target import design_obstacles
+from ithaca.formulations.systolic.two_level import with_two_levels
 from ithaca.formulations.target import Target
 from ithaca.workloads.nest import LoopNest
 
@@ -66,9 +67,10 @@ def choose_designs(
     """
     chosen = dataflows(nest) if dataflow is None else (find_dataflow(nest, dataflow),)
     orders = permutations(nest) if permutation is None else (permutation,)
-    arrays = tuple(
-        derive(nest, loops, order, edition, dram) for loops in chosen for order in orders
-    )
+    pairs = [(loops, order) for loops in chosen for order in orders]
+    if dram.two_level:
+        pairs = with_two_levels(nest, pairs)
+    arrays = tuple(derive(nest, loops, order, edition, dram) for loops, order in pairs)
     if target is not None:
         refused = {a.name: "; ".join(design_obstacles(nest, a)) for a in arrays}
         if all(refused.values()):

@@ -26,6 +26,7 @@ from ithaca.formulations.systolic.systolic_array import (
     Module,
     SystolicArray,
 )
+from ithaca.formulations.systolic.two_level_cycles import two_level_cycles
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
 
 #: One BRAM18K block: 512 words of 36 bits; of URAM: 4,096 of 72.
@@ -130,11 +131,16 @@ def evaluate(
 
     def dram_cycles(group: IOGroup, module: Module) -> Any:
         port = constant(group.port_words(data))
+        if group.outer is not None:
+            row = numbers.minimum(value(group.pack), port)
+            rows = value(group.outer.size / group.outer.last)
+            return rows * (BURST_LATENCY + value(group.outer.last) / row)
         if module.serialized:
             moved = value(group.count / group.ports * group.size)
             cycles = moved / numbers.minimum(value(group.pack), port)
             if channel := technology.memory.port:
-                sent = numbers.ceil_div(moved * group.word_bytes(data), constant(channel))
+                sent = moved * constant(group.word_bytes(data))
+                sent = numbers.ceil_div(sent, constant(channel))
                 cycles = numbers.maximum(cycles, sent)
             rows = value(array.bursts * group.count / group.ports * group.size / group.last)
             return cycles + BURST_LATENCY * rows
@@ -147,6 +153,10 @@ def evaluate(
     def module_cost(group: IOGroup, module: Module) -> ModuleCost:
         if module.dram:
             transfer = dram_cycles(group, module)
+            if group.outer is not None:  # filled, and sent tile by tile; or the other way round
+                tile = value(group.count) * value(group.size) / value(group.pack)
+                fills, sent = value(group.outer.fills), value(module.tiles)
+                return ModuleCost(transfer + tile, transfer + tile, fills * transfer + sent * tile)
         else:
             streams = module.chain if module.buffer else group.count / group.ports
             transfer = value(streams) * value(group.size) / value(group.pack)
@@ -163,21 +173,21 @@ def evaluate(
         transfer = modules[module.name].transfer
         return transfer + one if module.buffer and group.double_buffered else transfer
 
-    def brams(words: Any, pack: Any, size: int) -> Any:
-        """b(n, p) of `docs/cost-model.md`: blocks of a buffer of ``words`` words of ``size`` bytes,
-        ``pack`` wide.
+    def brams(words: Any, pack: Any, size: int | Fraction, stored: int = 1) -> Any:
+        """b(n, p) of `docs/cost-model.md`: blocks of a buffer of ``words`` words, of which
+        ``stored`` take ``size`` bytes, ``pack`` wide.
 
         As built, a block is deeper where packs are narrower: it holds as many words.
         """
-        across = BRAM_WIDTH // (8 * size)
+        across = int(BRAM_WIDTH // (8 * size))
         if data.as_built and across > 1:
-            pack = numbers.maximum(pack, constant(across))
-        blocks_wide = numbers.ceil_div(8 * size * pack, constant(BRAM_WIDTH))
+            pack = numbers.maximum(pack, constant(across * stored))
+        blocks_wide = numbers.ceil_div(8 * size * pack, constant(BRAM_WIDTH * stored))
         return blocks_wide * numbers.ceil_div(words, BRAM_DEPTH * pack)
 
-    def urams(words: Any, pack: Any, size: int) -> Any:
+    def urams(words: Any, pack: Any, size: int | Fraction, stored: int = 1) -> Any:
         """The same of URAM, as AutoSA estimates it."""
-        blocks_wide = numbers.ceil_div(8 * size * pack, constant(URAM_WIDTH))
+        blocks_wide = numbers.ceil_div(8 * size * pack, constant(URAM_WIDTH * stored))
         return blocks_wide * numbers.ceil_div(words, URAM_DEPTH * pack)
 
     modules = {module.name: module_cost(group, module) for group, module in array.modules}
@@ -195,10 +205,18 @@ def evaluate(
         copies = len(group.buffers) * (2 if group.double_buffered else 1)
         in_uram = technology.uram and group.beside_dram
         each = (urams if in_uram else brams)(
-            held(group.name, group.size), value(group.pack), group.word_bytes(data)
+            held(group.name, group.size),
+            value(group.pack),
+            group.stored_bytes(data),
+            group.stored,
         )
         kind = uram_blocks if in_uram else blocks
         kind[group.name] = copies * value(group.count) * each
+        if group.outer is not None:
+            kind = uram_blocks if technology.uram else blocks
+            kind[group.modules[-1].name] = (urams if technology.uram else brams)(
+                value(group.outer.size), value(group.pack), group.word_bytes(data)
+            )
     if array.pe.accumulators is not None:
         blocks[ACCUMULATORS] = value(array.pe.count) * brams(
             held(ACCUMULATORS, array.pe.accumulators), value(array.pe.outputs), data.sum_bytes
@@ -212,20 +230,21 @@ def evaluate(
     kept_words, off_chip_bytes = [], constant(0)
     for group, module in array.modules:
         if module.dram:
-            moved = value(module.tiles) * (
-                value(group.count) * value(group.size) + value(module.extra_words)
-            )
+            moved = value(group.off_chip(module))
             if group.tensor in point.kept:
                 kept_words.append(moved)
             else:
+                off_chip_bytes = off_chip_bytes + moved * constant(group.word_bytes(data))
+                if group.sparse is not None:
+                    moved = moved * constant(group.moved_words(data))
                 words[group.tensor] = (
                     words[group.tensor] + moved if group.tensor in words else moved
                 )
-                off_chip_bytes = off_chip_bytes + moved * constant(group.word_bytes(data))
 
     macs = value(array.pe.count) * value(array.pe.simd)
     if array.edition is Edition.CYCLE:
-        parts = cycles(point, technology.machine)
+        closed = two_level_cycles if array.dram.two_level else cycles
+        parts = closed(point, technology.machine)
         if technology.memory.bandwidth:  # all DRAM modules share it
             parts = parts.at_least(
                 numbers.ceil_div(off_chip_bytes, constant(technology.memory.bandwidth)), numbers

@@ -47,25 +47,23 @@ class Cycles:
 
 
 @dataclass(frozen=True, slots=True)
-class _Reads:
+class Reads:
     """The cycles that a read group adds."""
 
     group: IOGroup
     """The group."""
     fill: Any
     """B: until its first words come to the PEs."""
-    period: _Period
+    period: Period
     """M, from one tile to the next: the greatest of these quotients."""
     enters: Any
     """At least that where PEs enter a loop again to drain."""
     behind: Any
-    """F: how far the chain of one lane of the second loop is behind the one before; 0 if all are
-    fed at once."""
+    """F: how far the chain of a lane of the second loop is behind the one before; else 0."""
     words: Any
     """A: words per lane; with the bursts of its rows, where they open any."""
     lag: Any
-    """By how many lanes of the second loop the last one that a memory port serves is behind the
-    first."""
+    """By how many lanes of the second loop a memory port's last one is behind its first."""
     least: Any
     """No less than fill and run: what fills its buffers, all tiles taken together."""
     simple: bool
@@ -74,7 +72,7 @@ class _Reads:
 
 def cycles(point: Point, machine: Machine) -> Cycles:
     """The cycles of a run with ideal memory."""
-    return _Closed(point, machine).cycles()
+    return ClosedForm(point, machine).cycles()
 
 
 def holds_transfers(array: SystolicArray) -> bool:
@@ -92,13 +90,13 @@ def holds_transfers(array: SystolicArray) -> bool:
 
 
 #: Cycles, and by how many tiles they are shared.
-_Period: TypeAlias = tuple[tuple[Any, Expression], ...]
+Period: TypeAlias = tuple[tuple[Any, Expression], ...]
 
 #: What a read group's first words take to the last lanes, and its own period.
-_Ahead: TypeAlias = tuple[Any, _Period]
+Ahead: TypeAlias = tuple[Any, Period]
 
 
-class _Closed:
+class ClosedForm:
     """The closed form at one point (or an array of points)."""
 
     def __init__(self, point: Point, machine: Machine) -> None:
@@ -147,7 +145,7 @@ class _Closed:
         """1 if a count is more than one, else 0."""
         return self.numbers.minimum(count - self.constant(1), self.constant(1))
 
-    def times(self, count: Any, period: _Period) -> Any:
+    def times(self, count: Any, period: Period) -> Any:
         """So many periods, rounded up: cycles are whole, and the search may count on it."""
         return self.most(
             *(
@@ -158,7 +156,7 @@ class _Closed:
             )
         )
 
-    def tiles_before(self, count: Any, ahead: list[_Ahead], period: _Period) -> Any:
+    def tiles_before(self, count: Any, ahead: list[Ahead], period: Period) -> Any:
         """The tiles before the last: the first in its group's own period, the others in that of the
         array.
 
@@ -187,7 +185,7 @@ class _Closed:
         as fast as its channel does; every row may open a burst."""
         cycles, channel = chain * self.value(group.size / group.pack), self.channel
         if channel:
-            words = chain * self.value(group.size) * group.word_bytes(self.point.data)
+            words = chain * self.value(group.size * group.word_bytes(self.point.data))
             cycles = self.most(cycles, self.numbers.ceil_div(words, self.constant(channel)))
         rows = self.value(self.array.bursts * group.size / group.last)
         return cycles + chain * (BURST_LATENCY + self.e) * rows
@@ -204,19 +202,19 @@ class _Closed:
 
     # -- groups --------------------------------------------------------------------------
 
-    def reads(self) -> list[_Reads]:
+    def reads(self) -> list[Reads]:
         return [
             self.read(group) for group in self.array.packed_groups if group.role is GroupRole.READ
         ]
 
-    def read(self, group: IOGroup) -> _Reads:
+    def read(self, group: IOGroup) -> Reads:
         buffer = group.buffers[0]
         words, chain = self.value(group.size / group.pack), self.value(buffer.chain)
         again = buffer.intra / self.array.pe.trips  # tiles that one buffer feeds
         fills = chain * (words + self.e)
         one = self.constant(1)
         behind = lag = self.constant(0)
-        port = self.moves(group, chain)
+        rows, port = one, self.moves(group, chain)
         if buffer.dram:
             fills = self.ported(fills, port)
         whole = self.ported(fills + self.d, port)
@@ -237,8 +235,10 @@ class _Closed:
         after = self.d + self.e + self.h
         filled = self.value(buffer.tiles)
         least = comes + after + filled * fills + (filled - one) * self.d + self.trips
+        if rows is not one and holds_transfers(self.array):
+            least = self.most(least, filled * rows * chain * words)
         taken = self.trips + self.e + self.d
-        return _Reads(
+        return Reads(
             group=group,
             fill=self.ported(comes + fills, hops + port) + after,
             period=((taken, ONE), (whole, again)),
@@ -431,7 +431,7 @@ class _Closed:
         return times * pace + self.most(count - times * tiles, self.constant(0)) * usual
 
     def parts(
-        self, reads: list[_Reads], run: Any, drains: Any, leaves: Any, after: Any, rest: Any
+        self, reads: list[Reads], run: Any, drains: Any, leaves: Any, after: Any, rest: Any
     ) -> Cycles:
         """The greatest sum of fill, run and what the last lanes are behind, said as three parts.
 

@@ -38,8 +38,10 @@ from ithaca.formulations.systolic.systolic_array import (
     ProcessingElement,
     SystolicArray,
 )
+from ithaca.formulations.systolic.two_level import with_outer_buffers
 from ithaca.workloads.affine import Access, Affine
 from ithaca.workloads.nest import LoopNest
+from ithaca.workloads.sparsity import BLOCKS
 
 #: Widest data pack of a buffer next to the PEs, and of any other (bytes).
 L1_PACK_BYTES = 16
@@ -85,8 +87,8 @@ def derive(
     Raises
     ------
     InputError
-        If there is no such permutation, both space loops are reductions, or the edition has no data
-        but those that the host lays out.
+        If there is no such permutation, both space loops are reductions, the edition has no data
+        but those that the host lays out, or no two levels of tiles fit.
     """
     if edition is Edition.ODYSSEY and not dram.serialized:
         raise InputError(
@@ -94,14 +96,10 @@ def derive(
             "host lays out; allowed: --edition cycle or exact"
         )
     # nests that differ in nothing but extents share their arrays, and all that is known of these; a
-    # window of one iteration is none, and leaves gaps between the elements that a stride reaches
-    return _derive(
-        replace(nest, extents=tuple((loop, 1 if loop in nest.once else 2) for loop in nest.loops)),
-        dataflow,
-        permutation,
-        edition,
-        dram,
-    )
+    # window of one iteration is none, and leaves gaps between the elements that a stride reaches;
+    # blocks divide the extent of theirs
+    extents = tuple((loop, 1 if loop in nest.once else BLOCKS[-1]) for loop in nest.loops)
+    return _derive(replace(nest, extents=extents), dataflow, permutation, edition, dram)
 
 
 def in_edition(nest: LoopNest, array: SystolicArray, edition: Edition) -> SystolicArray:
@@ -118,6 +116,11 @@ def _derive(
             "simd is missing and no tiled loop is an obvious choice; "
             f"allowed: one of {', '.join(nest.band)}"
         )
+    if nest.sparse is not None and edition is Edition.ODYSSEY:
+        raise InputError(
+            f"block sparsity {nest.sparse}: --edition odyssey publishes dense arrays alone; "
+            "allowed: --edition cycle or exact"
+        )
     if len(dataflow) > 1 and set(dataflow) <= set(nest.reduction_loops):
         raise InputError(
             f"dataflow {','.join(dataflow)}: two reduction loops in space are not supported"
@@ -127,10 +130,10 @@ def _derive(
     groups += context.output_groups()
     if context.odyssey:
         groups = _merge_drain(groups)
-    if all(
-        sum(m.dram for g in groups if g.tensor == a.tensor for m in g.modules) <= 1
-        for a in nest.accesses
-    ):
+    beside_dram = [g.tensor for g in groups for m in g.modules if m.dram]
+    if dram.two_level:
+        groups = with_outer_buffers(groups, nest, dataflow, context.order)
+    elif len(beside_dram) == len({*beside_dram}):
         groups = [_serialize(group) for group in groups]
     if dram.ports:
         groups = [split(group, dataflow) for group in groups]
@@ -389,7 +392,7 @@ class _Context:
         modules: tuple[Module, ...],
         locally_reducing: bool = False,
     ) -> IOGroup:
-        dimensions = self.tile_dimensions(access)
+        dimensions, sparse = self.tile_dimensions(access), self.nest.sparse
         buffer_level = 1 if direction is None else 2
         return IOGroup(
             name=name,
@@ -407,6 +410,7 @@ class _Context:
                 max_bytes=L1_PACK_BYTES if buffer_level == 1 else OUTER_PACK_BYTES,
             ),
             modules=modules,
+            sparse=sparse if sparse is not None and sparse.tensor == access.tensor else None,
         )
 
     # -- step 6: the PE ----------------------------------------------------------------
@@ -422,7 +426,7 @@ class _Context:
             )
         return ProcessingElement(
             count=_product(lanes(loop) for loop in self.dataflow),
-            simd=t2(self.nest.simd),
+            simd=t2(self.nest.simd) * self.nest.share,
             trips=self.pe_trips(),
             tiles=all_tiles,
             moves=moves,

@@ -53,6 +53,7 @@ from ithaca.formulations.systolic.systolic_array import (
 )
 from ithaca.formulations.systolic.target import requirements
 from ithaca.formulations.systolic.tiling import Tiling
+from ithaca.formulations.systolic.two_level import add_outer_tiles, inner_tiles
 from ithaca.formulations.target import Target
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
 from ithaca.workloads.nest import LoopNest, Sizes
@@ -84,11 +85,13 @@ class SpaceOptions:
     """The memory ports that tensors may be spread over; None where each has one."""
     host_serialize: bool = True
     """Whether the host lays data out in DRAM as they are moved (see `DramAccess`)."""
+    two_level: bool = False
+    """Whether tiles are tiled again, with buffers beside DRAM."""
 
     @property
     def dram(self) -> DramAccess:
         """How data lie in DRAM."""
-        return DramAccess(self.ports is not None, self.host_serialize)
+        return DramAccess(self.ports is not None, self.host_serialize, self.two_level)
 
 
 @dataclass(frozen=True)
@@ -124,7 +127,10 @@ class SystolicDesign(Design):
         return self.array.name
 
     def keeping(self, kept: Sizes) -> SystolicDesign | None:
-        return replace(self, kept=kept) if self.options.dram == SERIALIZED else None
+        sparse = self.nest.sparse
+        packaged = sparse is not None and sparse.tensor in dict(kept)
+        plain = self.options.dram == SERIALIZED and not packaged
+        return replace(self, kept=kept) if plain else None
 
     @property
     def obstacle(self) -> str | None:
@@ -290,6 +296,7 @@ class SystolicDesign(Design):
             ports={
                 g.name: configuration[quantities.ports(g.name).name] for g in array.split_groups
             },
+            array_part_l2=inner_tiles(array, configuration),
         )
 
 
@@ -344,6 +351,7 @@ def systolic_space(design: SystolicDesign) -> Space:
     if design.options.target is not None:
         links += dict.fromkeys(link for link, _ in requirements(design.nest, array))
     loops = {loop: [*_loop_quantities(design, loop)] for loop in array.band}
+    links += add_outer_tiles(array, loops, design.nest)
     separate = []
     if design.options.ports is not None:
         links += port_links(array, design.options.ports)
@@ -392,11 +400,10 @@ def _loop_quantities(design: SystolicDesign, loop: str) -> tuple[Quantity, ...]:
             Constant(Fraction(idle)) if simd else idle * _floor(Constant(Fraction(1)), t2),
         )
         most_lanes = minimum(most_lanes, Constant(Fraction(idle)))
-    hardware = Role.HARDWARE if spatial else Role.MAPPING
     return (
         Quantity(
             t2.name,
-            1,
+            max((group.stored for group in array.groups), default=1) if simd else 1,
             most_t2,
             QuantityKind.POWER_OF_TWO if simd else QuantityKind.INTEGER,
             Role.HARDWARE if simd else Role.MAPPING,
@@ -405,7 +412,7 @@ def _loop_quantities(design: SystolicDesign, loop: str) -> tuple[Quantity, ...]:
             quantities.lanes(loop).name,
             design.options.min_lanes if spatial else 1,
             most_lanes,
-            role=hardware,
+            role=Role.HARDWARE if spatial else Role.MAPPING,
         ),
         Quantity(quantities.t1(loop).name, 1, max(top, idle * most_t2)),
         Quantity(quantities.tiles(loop).name, 1, design.nest.sizes[loop]),

@@ -68,12 +68,13 @@ class SpaceDocument(Document):
     for_: Annotated[Target | None, Field(alias="for", strict=False)] = None
     ports: PortsDocument | None = None
     host_serialize: bool = True
+    two_level: bool = False
 
     def options(self) -> SpaceOptions:
         """The restrictions."""
         ports = None if self.ports is None else MemoryPorts(**dict(self.ports))
         kept = self.min_lanes, self.divisors_only, self.dividing_packs, self.for_
-        return SpaceOptions(*kept, ports, self.host_serialize)
+        return SpaceOptions(*kept, ports, self.host_serialize, self.two_level)
 
 
 class TechnologyDocument(Document):
@@ -99,13 +100,14 @@ class TechnologyDocument(Document):
 
 class TilingDocument(Document):
     """Tile factors, and packs by buffer module; memory ports by I/O group, where these may have
-    several."""
+    several; tiles of an outer tile, where tiles are tiled again."""
 
     array_part: dict[str, int]
     latency_hiding: dict[str, int]
     simd: int
     pack: dict[str, int]
     ports: dict[str, int] = Field(default_factory=dict)
+    array_part_l2: dict[str, int] = Field(default_factory=dict)
 
 
 class ChoiceDocument(Document):
@@ -206,7 +208,8 @@ class SystolicFamily(Family[SystolicDesign]):
     ) -> Mapping[str, Any]:
         tiling = design.tiling(configuration)
         fields = asdict(tiling) | {"pack": tiling.module_packs(design.array)}
-        return {name: value for name, value in fields.items() if name != "ports" or value}
+        optional = ("ports", "array_part_l2")
+        return {name: value for name, value in fields.items() if name not in optional or value}
 
     def detail_fields(
         self, design: SystolicDesign, configuration: Configuration
@@ -251,9 +254,7 @@ class SystolicFamily(Family[SystolicDesign]):
 
     def configuration(self, design: SystolicDesign, tiling: TilingDocument) -> Configuration:
         packs = group_packs(design.array, tiling.pack)
-        return design.configuration(
-            Tiling(tiling.array_part, tiling.latency_hiding, tiling.simd, packs, tiling.ports)
-        )
+        return design.configuration(Tiling(**dict(tiling) | {"pack": packs}))
 
     def unmet(self, design: SystolicDesign) -> str:
         needed = f"{design.data.accumulator_factor}" + (

@@ -35,7 +35,7 @@ def features(costs: Costs) -> tuple[Any, ...]:
     array, data, value = point.array, point.data, point.value
     buffers, packs, words = (point.constant(0) for _ in range(3))
     for group in array.packed_groups:
-        bits = 8 * group.word_bytes(data)
+        bits = int(8 * group.stored_bytes(data) / group.stored)
         for module in group.modules:
             count = value(module.instances)
             packs = packs + count * value(group.pack) * bits

@@ -57,7 +57,7 @@ def activity(costs: Costs) -> dict[str, Any]:
     - **Buffer**: every word of a tile enters its buffer once on one side, and the PEs (or the
       accumulating output) access it once per cycle of `intra` on the other, SIMD words at a time
       where the SIMD loop indexes the tensor. Words to and from a tensor that stays on chip are
-      accesses of a buffer, too.
+      accesses of a buffer, too, and so are those to and from one beside DRAM.
     - **Hop**: towards its buffer a word passes half of the chain on average, (lanes + 1)/2 modules,
       and one more module on each level between buffer and DRAM; on the PE side it takes one step,
       and from PE to PE along the whole array where the group is exterior.
@@ -72,11 +72,15 @@ def activity(costs: Costs) -> dict[str, Any]:
     buffer: Any = None
     hop: Any = None
     for group, module in point.array.modules:
-        moved = value(module.tiles * group.count * group.size)
+        words = module.tiles * group.count * group.held_words(point.data)
+        moved = value(words * group.size)
+        if module.dram and group.outer is not None:
+            held = moved + value(group.off_chip(module))
+            buffer = held if buffer is None else buffer + held
         if not module.buffer:
             steps = moved
         else:
-            used = value(module.tiles * group.count * module.intra * group.packing.multiple_of)
+            used = value(words * module.intra * group.packing.multiple_of)
             along = value(pe.count / group.count) if group.exterior else 1
             steps = moved * value((module.chain + 1) / 2) + used * along
             buffer = moved + used if buffer is None else buffer + moved + used
@@ -178,9 +182,10 @@ def most_bandwidth(
 
 def throughput(costs: Costs) -> Any:
     """Operations per second (Gop/s): multiplications and one addition per iteration of the unpadded
-    nest."""
+    nest that multiplies stored values."""
     point = costs.point
-    operations: Any = point.numbers.number(point.array.factors * point.technology.clock_mhz / 1000)
+    each = point.array.factors * point.array.share
+    operations: Any = point.numbers.number(each * point.technology.clock_mhz / 1000)
     for loop in (*point.array.band, *point.array.untiled):
         operations = operations * point.values[quantities.extent(loop).name]
     return operations / costs.latency

@@ -17,7 +17,7 @@ PUBLISHED_WORD_BYTES = 4
 
 def pack_quantity(group: IOGroup, data: DataType) -> Quantity:
     """The data packing factor of a group: any power of two that is legal for some tile."""
-    widest = max(group.packing.max_bytes // group.word_bytes(data), data.max_simd)
+    widest = max(int(group.packing.max_bytes // group.word_bytes(data)), data.max_simd)
     return Quantity(
         quantities.pack(group.name).name, 1, widest, QuantityKind.POWER_OF_TWO, Role.PORT
     )
@@ -54,7 +54,7 @@ def pack_links(
         inferred = maximum(minimum(last, cap), multiple)
         links = [Link(pack, Relation.EQUAL, inferred), Link(multiple, Relation.DIVIDES, pack)]
         return [*links, Link(pack, Relation.DIVIDES, last)] if divides else links
-    cap = Constant(Fraction(packing.max_bytes // group.word_bytes(data)))
+    cap = Constant(Fraction(int(packing.max_bytes // group.word_bytes(data))))
     return [
         Link(multiple, Relation.DIVIDES, pack),
         Link(pack, Relation.DIVIDES, last),

@@ -36,6 +36,8 @@ from ithaca.formulations.systolic.systolic_array import (
     SystolicArray,
 )
 from ithaca.formulations.systolic.tiling import Tiling, group_packs
+from ithaca.formulations.systolic.two_level import checked
+from ithaca.workloads.kernel_files import with_sparsity
 from ithaca.workloads.nest import LoopNest
 
 #: Largest point file (bytes).
@@ -52,7 +54,10 @@ COLUMNS = ("dataflow", "reuse", "sizes", "array_part", "latency_hiding", "simd",
 MACHINE = (*LEAST, "sums")
 
 #: Columns that a file may have beside those it needs.
-OPTIONAL = ("edition", "ports", "host_serialize", "in_uram", *MACHINE)
+OPTIONAL = (
+    *("edition", "ports", "array_part_l2", "host_serialize", "in_uram", "block_sparse"),
+    *MACHINE,
+)
 
 #: How a column states what is true or not.
 BOOLEANS = ("true", "false")
@@ -147,7 +152,7 @@ def _header(row: list[str], path: Path, stated: Collection[str]) -> list[str]:
                 f"column '{column}' says what an option of the machine does; allowed: one of them",
             )
         near = get_close_matches(LETTERS.get(column, column.lower()), OPTIONAL, n=1, cutoff=0.7)
-        if near and column not in OPTIONAL and column not in METRICS:
+        if near and column not in (*COLUMNS, *OPTIONAL) and column not in METRICS:
             raise refuse(
                 path,
                 f"column {quoted(column)} is unknown; allowed: {near[0]}, if "
@@ -172,7 +177,8 @@ def _point(
     where: str,
 ) -> Point:
     try:
-        sized = nest.with_sizes(_sizes(row, nest))
+        blocks = row.get("block_sparse", "").strip() or None
+        sized = with_sparsity(nest.with_sizes(_sizes(row, nest)), blocks, "block_sparse")
         array = _array(row, sized, arrays)
         pack = group_packs(array, _integers(row, "pack"))
         tiling = Tiling(
@@ -180,7 +186,8 @@ def _point(
             _integers(row, "latency_hiding"),
             _integer(row, "simd"),
             pack,
-            _ports(row),
+            _stated_integers(row, "ports"),
+            _stated_integers(row, "array_part_l2"),
         )
         own = {name: _of_machine(row, name) for name in MACHINE if row.get(name, "").strip()}
         uram = parse_choice("in_uram", row.get("in_uram") or "false", BOOLEANS) == "true"
@@ -198,14 +205,16 @@ def _array(row: Mapping[str, str], nest: LoopNest, arrays: _Designs) -> Systolic
         row.get("edition", Edition.EXACT.value),
     )
     laid_out = parse_choice("host_serialize", row.get("host_serialize") or "true", BOOLEANS)
-    dram = DramAccess(bool(_ports(row)), laid_out == "true")
-    key = (loops, permutation, edition, nest.parameters, nest.once, dram)
+    ports, two_level = (bool(_stated_integers(row, c)) for c in ("ports", "array_part_l2"))
+    dram = DramAccess(ports, laid_out == "true", two_level)
+    key = (loops, permutation, edition, nest.parameters, nest.once, nest.sparse, dram)
     if key not in arrays:
         editions = [e.value for e in Edition]
         parse_choice("edition", edition, editions)
         dataflow = find_dataflow(nest, tuple(loop.strip() for loop in loops.split(",")))
         if dram.ports and edition == Edition.ODYSSEY.value:
             raise InputError("edition odyssey has no ports; allowed: cycle or exact")
+        checked(two_level, Edition(edition), ports or None)
         arrays[key] = derive(nest, dataflow, permutation, Edition(edition), dram)
     return arrays[key]
 
@@ -229,9 +238,9 @@ def _integers(row: Mapping[str, str], column: str) -> dict[str, int]:
     return numbers
 
 
-def _ports(row: Mapping[str, str]) -> dict[str, int]:
-    """Memory ports by I/O group; none where a file states none."""
-    return _integers(row, "ports") if row.get("ports", "").strip() else {}
+def _stated_integers(row: Mapping[str, str], column: str) -> dict[str, int]:
+    """The integers of an optional column; none where a file states none."""
+    return _integers(row, column) if row.get(column, "").strip() else {}
 
 
 def _integer(row: Mapping[str, str], column: str) -> int:
@@ -312,9 +321,15 @@ def points_text(points: Sequence[Point]) -> str:
         if any(getattr(machine, name) != getattr(RTL, name) for machine in machines)
     ]
 
-    ported = any(design.array.split_groups for design, _ in points)
+    arrays = [design.array for design, _ in points]
+    stated = {
+        "ports": any(array.split_groups for array in arrays),
+        "array_part_l2": any(array.dram.two_level for array in arrays),
+    }
+    optional = [column for column, some in stated.items() if some]
     in_uram = any(design.technology.uram for design, _ in points)
-    bursts = any(not design.array.dram.serialized for design, _ in points)
+    bursts = any(not array.dram.serialized for array in arrays)
+    blocked = any(design.nest.sparse is not None for design, _ in points)
 
     def row(point: Point, costs: Mapping[str, Any]) -> list[object]:
         (design, configuration), metrics = point, costs["metrics"]
@@ -329,9 +344,10 @@ def points_text(points: Sequence[Point]) -> str:
             *(json.dumps(dict(mapping)) for mapping in mappings),
             tiling.simd,
             json.dumps(tiling.module_packs(design.array)),
-            *([json.dumps(dict(tiling.ports)) if tiling.ports else ""] if ported else []),
+            *(json.dumps(dict(parts)) if (parts := getattr(tiling, c)) else "" for c in optional),
             *([str(design.array.dram.serialized).lower()] if bursts else []),
             *([str(design.technology.uram).lower()] if in_uram else []),
+            *([design.nest.sparse or ""] if blocked else []),
             *(
                 getattr(value := getattr(design.technology.machine, name), "value", value)
                 for name in own
@@ -352,9 +368,11 @@ def points_text(points: Sequence[Point]) -> str:
         "simd",
         "pack",
     ]
-    header += ["ports"] if ported else []
+    header += optional
     header += ["host_serialize"] if bursts else []
     header += ["in_uram"] if in_uram else []
+    header += ["block_sparse"] if blocked else []
     return csv_text(
-        [*header, *own, *known, "meets_bounds"], map(row, points, evaluate_points(points))
+        [*header, *own, *known, "meets_bounds"],
+        map(row, points, evaluate_points(points)),
     )

@@ -17,6 +17,7 @@ from ithaca.formulations.systolic.insight.facts import remarks
 from ithaca.formulations.systolic.insight.loops import loop_lines
 from ithaca.formulations.systolic.metrics import by_part
 from ithaca.formulations.systolic.tiling import Tiling
+from ithaca.formulations.systolic.two_level import outer_loops
 from ithaca.workloads.nest import LoopNest
 
 
@@ -40,6 +41,7 @@ class SystolicProfile(Profile[SystolicDesign]):
             "workload": self.design.nest.name,
             "statement": str(self.design.nest),
             "sizes": json.dumps(dict(self.design.nest.sizes)),
+            **self.design.nest.labels,
             "dtype": self.design.data.name,
             "design": self.design.name,
             "edition": self.design.array.edition.value,
@@ -167,14 +169,16 @@ class SystolicProfile(Profile[SystolicDesign]):
 
     @property
     def parameters(self) -> Mapping[str, str]:
-        """t1 and t2 of each band loop, of the SIMD loop the SIMD factor instead, and the packs that
-        may be chosen."""
+        """t1 and t2 of each band loop, of the SIMD loop the SIMD factor instead, the tiles of its
+        outer tiles, and the packs and ports that may be chosen."""
         array, free = self.design.array, {quantity.name for quantity in self.design.space.free}
         names: dict[str, str] = {}
         for loop in array.band:
             names[f"t1_{loop}"] = quantities.t1(loop).name
             if loop in array.latency_hiding_loops:
                 names[f"t2_{loop}"] = quantities.t2(loop).name
+            if loop in outer_loops(array):
+                names[f"inner_{loop}"] = quantities.inner(loop).name
         names["simd"] = quantities.t2(array.simd_loop).name
         packs = {
             f"pack_{group.name}": quantities.pack(group.name).name for group in array.packed_groups

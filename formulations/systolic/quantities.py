@@ -3,8 +3,9 @@
 Per band loop ``x`` of extent ``N``: ``tiles.x`` = ceil(N/t1), ``t1.x`` (array partitioning factor),
 ``t2.x`` (latency hiding factor; SIMD factor of the SIMD loop), ``lanes.x`` = t1/t2. Per loop
 ``extent.x``; per I/O group ``pack.g`` (data packing factor, words), where tensors may be spread
-over memory ports ``ports.g``, and, where layers share an array, ``buffer.g`` (words of its buffers;
-`ACCUMULATORS` names those of a PE).
+over memory ports ``ports.g``; where tiles are tiled again, per parallel band loop ``inner.x``
+(tiles of an outer tile) and ``outer.x`` = tiles/inner; and, where layers share an array,
+``buffer.g`` (words of its buffers; `ACCUMULATORS` names those of a PE).
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ MEANINGS: Mapping[str, tuple[str, str]] = {
     "t2": ("iterations", "latency hiding factor; of the SIMD loop the SIMD factor"),
     "tiles": ("", "tiles, ceil(extent/t1)"),
     "pack": ("words", "data packing factor"),
+    "inner": ("", "tiles of an outer tile"),
+    "outer": ("", "outer tiles, tiles/inner"),
     "ports": ("", "memory ports of an I/O group"),
     "buffer": ("words", "words of the buffers of an I/O group, or of the accumulators of a PE"),
 }
@@ -51,6 +54,16 @@ def t2(loop: str) -> Symbol:
 def lanes(loop: str) -> Symbol:
     """t1/t2: PEs along a space loop, trips of the PE along any other."""
     return Symbol(f"lanes.{loop}")
+
+
+def inner(loop: str) -> Symbol:
+    """Tiles of an outer tile."""
+    return Symbol(f"inner.{loop}")
+
+
+def outer(loop: str) -> Symbol:
+    """Outer tiles, tiles/inner."""
+    return Symbol(f"outer.{loop}")
 
 
 def pack(group: str) -> Symbol:

@@ -16,7 +16,7 @@ from ithaca.formulations import platform as platforms
 from ithaca.formulations.data_types import DATA_TYPES, DTYPES, DataType, data_type
 from ithaca.formulations.design import Metric
 from ithaca.formulations.machine import Sums
-from ithaca.formulations.platform_files import load_platform, platform_names
+from ithaca.formulations.platform_files import platform_names, read_platform
 from ithaca.formulations.problem import Limit, Objective, Problem
 from ithaca.formulations.question import LayerProblems, Limits, Question, Variable, parse_limits
 from ithaca.formulations.systolic.choice import choose_designs, hanging_text
@@ -25,8 +25,9 @@ from ithaca.formulations.systolic.design import SpaceOptions, SystolicDesign
 from ithaca.formulations.systolic.machine_options import changed_machine, machine_changes
 from ithaca.formulations.systolic.metrics import METRICS, parse_limit, parse_objective
 from ithaca.formulations.systolic.ports import memory_ports, with_channels
-from ithaca.formulations.systolic.systolic_array import Edition, SystolicArray
+from ithaca.formulations.systolic.systolic_array import SERIALIZED, Edition, SystolicArray
 from ithaca.formulations.systolic.target import data_obstacles, design_obstacles, nest_obstacles
+from ithaca.formulations.systolic.two_level import TwoLevel, checked
 from ithaca.formulations.target import Target
 from ithaca.formulations.technology import Technology
 from ithaca.workloads.nest import LoopNest, Stored
@@ -99,6 +100,15 @@ class ArrayOptions:
             help="The loop that is vectorised, one: a PE has one vector; default: a reduction.",
         ),
     ] = None
+    block_sparse: Annotated[
+        str | None,
+        Option(
+            "--block-sparse",
+            metavar="X=N/V",
+            help="Of each V neighbours of tensor X along the SIMD loop, N are not zero, and "
+            "stored.",
+        ),
+    ] = None
     min_lanes: Annotated[
         int, Option("--min-lanes", metavar="N", help="Fewest PEs along each space loop.")
     ] = 1
@@ -130,6 +140,7 @@ class ArrayOptions:
         bool,
         Option("--uram", help="Let buffers inside DRAM modules be of URAM; default: block RAM."),
     ] = False
+    two_level: TwoLevel = False
     regime: Annotated[
         str | None,
         Option(
@@ -210,6 +221,7 @@ class ArrayQuestion(Question):
                 target=read_target(options.target),
                 ports=memory_ports(platform, options.ports, edition),
                 host_serialize=not options.no_host_serialize,
+                two_level=checked(options.two_level, edition, options.ports),
             ),
             uram=options.uram,
         )
@@ -243,7 +255,9 @@ class ArrayQuestion(Question):
     def _arrays(self, nest: LoopNest, sums: Sums) -> tuple[SystolicArray, ...]:
         """The arrays to solve, if the target, the descriptor and the other options agree."""
         target = self.space.target
-        if target is not None and (reasons := (*data_obstacles(self.data), *nest_obstacles(nest))):
+        if target is not None and (
+            reasons := (*data_obstacles(self.data, nest), *nest_obstacles(nest))
+        ):
             raise InputError(
                 f"--for {target.value}: {target.title} cannot build {nest.name}: "
                 f"{'; '.join(reasons)}"
@@ -323,6 +337,11 @@ class ArrayQuestion(Question):
         ports = memory_ports(platform, most, self.edition)
         return replace(self, platform=platform, space=replace(self.space, ports=ports))
 
+    @property
+    def unfused(self) -> str:
+        options = "--ports, --no-host-serialize, --two-level; allowed: without them"
+        return "" if self.space.dram == SERIALIZED else options
+
     # -- words -------------------------------------------------------------------------
 
     @property
@@ -346,6 +365,7 @@ class ArrayQuestion(Question):
             **({} if self.space.ports is None else {"ports": str(self.space.ports.most)}),
             **({} if self.space.host_serialize else {"host-serialize": "no"}),
             **({"uram": "yes"} if self.uram else {}),
+            **({"tiles": "two levels"} if self.space.two_level else {}),
         }
 
     def remarks(self, nest: LoopNest | None) -> Iterator[str]:
@@ -407,11 +427,6 @@ YES_OR_NO = {"yes": True, "no": False}
 # -- words of options ------------------------------------------------------------------
 
 
-def read_platform(platform: str | PathLike[str] | platforms.Platform) -> platforms.Platform:
-    """A platform, or the name or path of one."""
-    return platform if isinstance(platform, platforms.Platform) else load_platform(str(platform))
-
-
 def read_data_type(data: str | DataType) -> DataType:
     """A data type, or the name of one."""
     return data.published if isinstance(data, DataType) else data_type(data)
@@ -424,8 +439,5 @@ def read_edition(name: object) -> Edition:
 
 def read_target(name: str | None) -> Target | None:
     """Look up a compiler that ``--for`` names; None for none."""
-    return (
-        None
-        if name is None
-        else Target(parse_choice("--for", name, [target.value for target in Target]))
-    )
+    targets = [target.value for target in Target]
+    return None if name is None else Target(parse_choice("--for", name, targets))

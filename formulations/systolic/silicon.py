@@ -22,12 +22,15 @@ def silicon(costs: Costs) -> Silicon:
     bandwidth: Any = constant(0)
     for group, module in array.modules:
         if module.buffer:
-            held = point.held(group.name, group.size) * (word * (2 if group.double_buffered else 1))
+            size = word * group.held_words(point.data) * (2 if group.double_buffered else 1)
+            held = point.held(group.name, group.size) * constant(size)
             if module.level == 1:
                 private = private + held
             else:
                 shared = shared + held * value(group.count)
+        if module.dram and group.outer is not None:
+            shared = shared + value(group.outer.size) * word
         if module.dram:
-            bandwidth = bandwidth + value(group.pack * group.ports)
+            bandwidth = bandwidth + value(group.pack * group.ports * group.moved_words(point.data))
     lanes = value(array.pe.simd) * (array.factors - 1)
     return Silicon.of(point.numbers, value(array.pe.count), lanes, private, shared, bandwidth)

@@ -12,10 +12,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
+from fractions import Fraction
+from math import prod
 
 from ithaca.formulations.algebra.expression import ONE, ZERO, Expression, add, minimum
 from ithaca.formulations.data_types import DRAM_PORT_BYTES, DataType
+from ithaca.formulations.systolic.packages import held_bytes, package_bytes
 from ithaca.formulations.systolic.quantities import pack, ports, tiles
+from ithaca.workloads.sparsity import BlockSparsity
 
 
 class Edition(Enum):
@@ -70,6 +74,8 @@ class DramAccess:
     serialized: bool = True
     """Whether the host lays tensors out as they are moved, where each has one DRAM module; else
     every row of a tile opens a burst."""
+    two_level: bool = False
+    """Whether tiles are tiled again, and these modules have buffers of their own."""
 
 
 #: One memory port of each tensor, whose data the host lays out.
@@ -121,6 +127,19 @@ class Module:
 
 
 @dataclass(frozen=True, slots=True)
+class OuterBuffer:
+    """The buffer of a module beside DRAM, where tiles are tiled again. It is filled and emptied in
+    turns: it is not doubled."""
+
+    size: Expression
+    """Words that it holds."""
+    last: Expression
+    """Words of its last dimension: of a row, which lies in one piece in DRAM."""
+    fills: Expression
+    """How often it is filled in a run."""
+
+
+@dataclass(frozen=True, slots=True)
 class IOGroup:
     """The modules that move one tensor in one role."""
 
@@ -150,21 +169,49 @@ class IOGroup:
     split: str | None = None
     """The space loop whose lanes memory ports share, each with a DRAM module of its own; None where
     there is one port."""
+    sparse: BlockSparsity | None = None
+    """The block sparsity of the tensor, whose words are those of all places of its blocks; None
+    where it is dense."""
+    outer: OuterBuffer | None = None
+    """The buffer of its module beside DRAM, where that has one beside the group's."""
 
     @property
     def exterior(self) -> bool:
         """Whether PEs hand the data to their neighbours."""
         return self.direction is not None
 
-    def word_bytes(self, data: DataType) -> int:
-        """Bytes of a word: one of the output is a sum."""
+    def word_bytes(self, data: DataType) -> int | Fraction:
+        """Bytes of a word in DRAM: one of the output is a sum, one of a block its share of a
+        package."""
+        if self.sparse is not None:
+            return Fraction(package_bytes(self.sparse, data), self.sparse.block)
         return data.bytes if self.role is GroupRole.READ else data.sum_bytes
+
+    def moved_words(self, data: DataType) -> Fraction:
+        """Words that are counted off chip for one of the tensor's: fewer where packages are
+        smaller than their blocks."""
+        return Fraction(1) if self.sparse is None else self.word_bytes(data) / Fraction(data.bytes)
+
+    def held_words(self, data: DataType) -> Fraction:
+        """The same on chip, where packages are not padded."""
+        return Fraction(self.stored_bytes(data), self.stored * self.word_bytes(data)) * (
+            self.moved_words(data)
+        )
+
+    @property
+    def stored(self) -> int:
+        """Words that are stored as one: those of a block."""
+        return 1 if self.sparse is None else self.sparse.block
+
+    def stored_bytes(self, data: DataType) -> int | Fraction:
+        """Bytes that a buffer has for them."""
+        return self.word_bytes(data) if self.sparse is None else held_bytes(self.sparse, data)
 
     def port_words(self, data: DataType) -> int:
         """Most words that its DRAM port moves at once: as many as are as wide as a port, or a sum
         for each SIMD lane."""
         lanes = 1 if self.packing.multiple_of == ONE else data.max_simd
-        return max(DRAM_PORT_BYTES // self.word_bytes(data), lanes)
+        return max(int(DRAM_PORT_BYTES // self.word_bytes(data)), lanes)
 
     @property
     def pack(self) -> Expression:
@@ -175,6 +222,12 @@ class IOGroup:
     def ports(self) -> Expression:
         """Memory ports that its tensor is spread over."""
         return ONE if self.split is None else ports(self.name)
+
+    def off_chip(self, module: Module) -> Expression:
+        """Words that a DRAM module moves in a run."""
+        if self.outer is not None:
+            return self.outer.fills * self.outer.size
+        return module.tiles * (self.count * self.size + module.extra_words)
 
     @property
     def buffers(self) -> tuple[Module, ...]:
@@ -194,7 +247,7 @@ class ProcessingElement:
     count: Expression
     """Number of PEs."""
     simd: Expression
-    """MAC units per PE."""
+    """MAC units per PE: the SIMD factor, of a block-sparse tensor for stored values alone."""
     trips: Expression
     """Cycles of work per tile."""
     tiles: Expression
@@ -290,8 +343,8 @@ class SystolicArray:
     @property
     def bursts(self) -> Expression:
         """1 if every row of a tile opens a burst, else 0: data of several memory ports are not laid
-        out contiguously."""
-        return self.spread if self.dram.serialized else ONE
+        out contiguously, nor are those of outer tiles."""
+        return self.spread if self.dram.serialized and not self.dram.two_level else ONE
 
     @property
     def packed_groups(self) -> tuple[IOGroup, ...]:
@@ -309,6 +362,12 @@ class SystolicArray:
     def factors(self) -> int:
         """Tensors that are multiplied in every iteration."""
         return sum(group.role is GroupRole.READ for group in self.groups)
+
+    @property
+    def share(self) -> Fraction:
+        """Iterations that multiply values that are stored, over all."""
+        shares = [group.sparse.share for group in self.groups if group.sparse is not None]
+        return prod(shares, start=Fraction(1))
 
     def staying(self, tensor: str) -> tuple[str, ...]:
         """The loops over tiles, innermost ones, in which a tensor's tile stays in its buffers."""

@@ -17,10 +17,17 @@ from ithaca.formulations.algebra.expression import Constant, maximum, minimum
 from ithaca.formulations.data_types import DataType
 from ithaca.formulations.space import Link, Relation
 from ithaca.formulations.systolic.dataflows import dataflows
+from ithaca.formulations.systolic.packages import package_bytes
 from ithaca.formulations.systolic.quantities import lanes, t1, t2, tiles
-from ithaca.formulations.systolic.systolic_array import GroupRole, SystolicArray
+from ithaca.formulations.systolic.systolic_array import (
+    SERIALIZED,
+    GroupRole,
+    SystolicArray,
+)
+from ithaca.formulations.systolic.two_level import outer_requirements
 from ithaca.workloads.affine import Access, Affine
 from ithaca.workloads.nest import LoopNest
+from ithaca.workloads.sparsity import BlockSparsity
 
 #: Names that neither C99 nor C++ (the host program) leaves to a program.
 _RESERVED = """
@@ -47,6 +54,11 @@ def design_obstacles(nest: LoopNest, array: SystolicArray) -> Iterator[str]:
         yield f"dataflow {','.join(array.dataflow)} is none that AutoSA derives"
     if array.obstacle is not None:
         yield array.obstacle
+    if nest.sparse is not None and array.dram != SERIALIZED:
+        yield (
+            f"block sparsity {nest.sparse}: AutoSA builds it with one memory port of each tensor, "
+            "and data that the host serializes"
+        )
     if array.permutation != nest.output.tensor:
         known = nest.output.tensor
         yield (
@@ -68,6 +80,14 @@ def requirements(nest: LoopNest, array: SystolicArray) -> Iterator[Requirement]:
     if nest.sizes[nest.simd] == 1:
         broken = f"SIMD loop {nest.simd} has one iteration (padded): AutoSA drops such loops"
         yield Link(TWO, Relation.AT_MOST, t1(nest.simd)), broken
+    for group in array.groups:
+        if group.sparse is not None and (group.direction is None or group.sparse.values == 1):
+            yield (
+                Link(Constant(Fraction(2 * group.stored)), Relation.AT_MOST, t2(nest.simd)),
+                f"SIMD factor of one block of {group.sparse}: AutoSA does not declare its type; "
+                f"allowed: {2 * group.stored} or more",
+            )
+    yield from outer_requirements(array)
     for group in array.split_groups:
         more = minimum(array.spread, maximum(lanes(str(group.split)) - 2, 0))
         yield (
@@ -102,17 +122,23 @@ def requirements(nest: LoopNest, array: SystolicArray) -> Iterator[Requirement]:
 def nest_obstacles(nest: LoopNest) -> tuple[str, ...]:
     """Every reason why AutoSA cannot build any configuration of a nest."""
     seen = visible(nest)
-    return (*_of_loops(seen), *_of_accesses(seen), *_of_names(nest))
+    blocks = () if nest.sparse is None else _of_blocks(nest, nest.sparse)
+    return (*_of_loops(seen), *_of_accesses(seen), *_of_names(nest), *blocks)
 
 
-def data_obstacles(data: DataType) -> tuple[str, ...]:
-    """Why AutoSA cannot build any configuration of a data type."""
-    if data.words not in ("fp16", "bf16"):
-        return ()
-    return (
-        f"{data.name} is no type of the C programs that AutoSA "
-        "reads; it takes fp32, int16 and int8",
-    )
+def data_obstacles(data: DataType, nest: LoopNest) -> Iterator[str]:
+    """Why AutoSA cannot build any configuration of a nest in a data type."""
+    if data.words in ("fp16", "bf16"):
+        yield (
+            f"{data.name} is no type of the C programs that AutoSA "
+            "reads; it takes fp32, int16 and int8"
+        )
+    sparse = nest.sparse
+    if sparse is not None and package_bytes(sparse, data) > sparse.block * data.bytes:
+        yield (
+            f"block sparsity {sparse}: AutoSA divides by zero where packages, of "
+            f"{package_bytes(sparse, data)} bytes, are larger than blocks of {data.name}"
+        )
 
 
 def _of_loops(nest: LoopNest) -> Iterator[str]:
@@ -243,9 +269,29 @@ def own_identifiers(nest: LoopNest) -> frozenset[str]:
     places = (
         place_name(access, at) for access in nest.inputs for at in range(len(access.subscripts))
     )
+    blocks = () if nest.sparse is None else (*PACKING, stored_name(nest.sparse))
     return frozenset(
-        {"data_t", "main", "printf", "seed", "errors", golden_name(nest), *macros, *places}
+        {"data_t", "main", "printf", "seed", "errors", golden_name(nest), *macros, *places, *blocks}
     )
+
+
+#: Names of the exported program where it stores blocks.
+PACKING = ("at", "dense", "package", "places", "place", "kept")
+
+
+def stored_name(sparse: BlockSparsity) -> str:
+    """Name of the array of packages of a block-sparse tensor, as AutoSA expects it."""
+    return f"{sparse.tensor}_s"
+
+
+def _of_blocks(nest: LoopNest, sparse: BlockSparsity) -> Iterator[str]:
+    if len(nest.inputs) > 2:
+        yield f"block sparsity {sparse}: AutoSA multiplies a block-sparse tensor by one other only"
+    if (sparse.values, sparse.block) == (7, 8):
+        yield (
+            f"block sparsity {sparse}: AutoSA rounds 8/7 and multiplies 6 of 7 values; "
+            "allowed: 1 to 6 of 8"
+        )
 
 
 def extent_name(loop: str) -> str:

@@ -11,6 +11,7 @@ from ithaca.files.messages import among
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.systolic import quantities
 from ithaca.formulations.systolic.systolic_array import Edition, GroupRole, SystolicArray
+from ithaca.formulations.systolic.two_level import outer_loops
 
 
 @dataclass(frozen=True)
@@ -28,9 +29,11 @@ class Tiling:
     """Data packing factor of every I/O group that moves data (words), by group name."""
     ports: Mapping[str, int] = field(default_factory=dict)
     """Memory ports of every I/O group that may have several, by group name."""
+    array_part_l2: Mapping[str, int] = field(default_factory=dict)
+    """Tiles of an outer tile of every parallel band loop, where tiles are tiled again."""
 
     def __post_init__(self) -> None:
-        for kind in ("array_part", "latency_hiding", "pack", "ports"):
+        for kind in ("array_part", "latency_hiding", "pack", "ports", "array_part_l2"):
             for name, factor in getattr(self, kind).items():
                 _check_factor(f"{kind}.{name}", factor)
         _check_factor("simd", self.simd)
@@ -52,11 +55,23 @@ class Tiling:
         _check_names("latency_hiding", self.latency_hiding, array.latency_hiding_loops)
         _check_names("pack", self.pack, tuple(g.name for g in array.packed_groups))
         _check_names("ports", self.ports, tuple(g.name for g in array.split_groups))
+        for group in array.groups:
+            if self.simd % group.stored:
+                raise InputError(
+                    f"simd is {self.simd}; allowed: multiples of {group.stored}, as {group.tensor} "
+                    f"is stored in blocks ({group.sparse})"
+                )
         for loop in array.band:
             outer, inner = self.array_part[loop], self.t2(array, loop)
             if outer % inner:
                 raise InputError(f"loop '{loop}': t2 = {inner} does not divide t1 = {outer}")
+        _check_names("array_part_l2", self.array_part_l2, outer_loops(array))
         values = {name: int(factor) for name, factor in self.factors(array, sizes).items()}
+        for loop, inner in self.array_part_l2.items():
+            if (tiles := values[quantities.tiles(loop).name]) % inner:
+                raise InputError(
+                    f"array_part_l2.{loop} is {inner}; allowed: a divisor of the {tiles} tiles"
+                )
         packs = {quantities.pack(group).name: factor for group, factor in self.pack.items()}
         ports = {quantities.ports(group).name: number for group, number in self.ports.items()}
         return Configuration(values | packs | ports)
@@ -70,6 +85,9 @@ class Tiling:
             values[quantities.t1(loop).name] = Fraction(outer)
             values[quantities.t2(loop).name] = Fraction(inner)
             values[quantities.lanes(loop).name] = Fraction(outer, inner)
+        for loop, inner in self.array_part_l2.items():
+            values[quantities.inner(loop).name] = Fraction(inner)
+            values[quantities.outer(loop).name] = values[quantities.tiles(loop).name] / inner
         return values
 
     def quantities(self, array: SystolicArray, sizes: Mapping[str, int]) -> dict[str, Fraction]:

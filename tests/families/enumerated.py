@@ -1,4 +1,4 @@
-"""All configurations of the toy family, without its space and its model."""
+"""All configurations of the toy family, without its space and its model, and of recurrences."""
 
 from __future__ import annotations
 
@@ -7,13 +7,19 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
+from ithaca.commands.families.recurrence.simulation import simulate
 from ithaca.formulations.problem import Problem
+from ithaca.formulations.recurrence.design import RecurrenceDesign
 
 
 def every_point(problem: Problem) -> Iterator[tuple[dict[str, int], dict[str, Fraction]]]:
     """All configurations of a filter with their metrics, enumerated and computed without the space
-    and the model."""
+    and the model; of an array of recurrences the one that there is, its cycles those of a run."""
     fir: Any = problem.design
+    if isinstance(fir, RecurrenceDesign):
+        run = simulate(fir.array)
+        yield {"size": len(fir.array.pes)}, {**fir.figures, "latency": Fraction(run.cycles)}
+        return
     for blocks, word, burst in product(range(1, fir.taps + 1), (4, 8, 16, 32), (1, 2, 4, 8, 16)):
         if burst * word > 64 or (fir.transposed and blocks % burst):
             continue

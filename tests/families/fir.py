@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 from ithaca.formulations.algebra.expression import Constant, Symbol, ceiling_division
 from ithaca.formulations.algebra.number_systems import NumberSystem
@@ -110,7 +110,11 @@ class FirChoice(Document):
 class FirQuestion(Question):
     """Filters, transposed or not."""
 
-    workloads, facts = ("filter",), {"platform": "board", "edition": "exact"}
+    facts: ClassVar[Mapping[str, str]] = {"platform": "board", "edition": "exact"}
+
+    @classmethod
+    def takes(cls, workload: object) -> bool:
+        return workload == "filter"
 
     @classmethod
     def nest(cls, workload: Any, sizes: Mapping[str, int]) -> LoopNest:

@@ -27,6 +27,7 @@ from ithaca.formulations.algebra.number_systems import NumberSystem
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.families import profile_of
 from ithaca.formulations.problem import Limit, Problem
+from ithaca.formulations.recurrence.question import RecurrenceQuestion
 from ithaca.formulations.space import Axis as SpaceAxis
 from ithaca.formulations.space import (
     Link,
@@ -57,11 +58,15 @@ from ithaca.studies.grid import StudyAxis
 from ithaca.studies.peers.methods import PEERS, run_peer
 from ithaca.studies.peers.recorder import SampleBudget
 from ithaca.studies.whatif import run_study
+from ithaca.workloads.recurrence import find_recurrence
 from tests.families.enumerated import every_point
 from tests.families.fir import Fir, fir_problem
 from tests.families.mapped import front as mapped_front
 from tests.families.mapped import mapped_problem
 from tests.families.mapped import optimum as mapped_optimum
+from tests.families.uneven import front as uneven_front
+from tests.families.uneven import optimum as uneven_optimum
+from tests.families.uneven import uneven_problem
 from tests.problems import mm_problem
 from tests.solver.enumeration import enumerated_optimum
 from tests.studies.brute_front import brute_front
@@ -83,6 +88,8 @@ class Sample:
     objectives: tuple[str, str] = ("latency", "dsp")
     """What fronts are of."""
     searches: tuple[Method, ...] = SEARCHES
+    seeds: int = 6
+    """Configurations to begin with, if there are as many."""
 
     def least(self) -> Fraction:
         """The least objective over all designs."""
@@ -91,7 +98,7 @@ class Sample:
         )
 
 
-def fir_optimum(problem: Problem) -> Fraction | None:
+def counted_optimum(problem: Problem) -> Fraction | None:
     return min((metrics["latency"] for _, metrics in feasible(problem)), default=None)
 
 
@@ -103,7 +110,7 @@ def feasible(problem: Problem) -> list[tuple[dict[str, int], dict[str, Fraction]
     ]
 
 
-def fir_front(problems: Sequence[Problem], objectives: Sequence[str]) -> set[tuple[float, ...]]:
+def counted_front(problems: Sequence[Problem], objectives: Sequence[str]) -> set[tuple[float, ...]]:
     found = {
         tuple(float(m[name]) for name in objectives)
         for problem in problems
@@ -123,10 +130,21 @@ SAMPLES = (
             fir_problem(24, 40, transposed=transposed, dsp=9, noise=4)
             for transposed in (False, True)
         ],
-        fir_optimum,
-        fir_front,
+        counted_optimum,
+        counted_front,
         Limit("dsp", Fraction(5)),
         Limit("noise", Fraction(1, 2)),
+    ),
+    Sample(
+        "recurrence",
+        RecurrenceQuestion.read(RecurrenceQuestion.options()).problems(
+            find_recurrence("lu", {"n": 4})
+        ),
+        counted_optimum,
+        counted_front,
+        Limit("dsp", Fraction(20)),
+        Limit("dsp", Fraction(1)),
+        seeds=1,  # nothing is left to choose but the design
     ),
     Sample(
         "systolic",
@@ -148,6 +166,16 @@ SAMPLES = (
         Limit("energy", Fraction(100)),
         objectives=("latency", "pes"),
         searches=(Method.EVOLVE,),  # "has more than one trip" is not smooth
+    ),
+    Sample(
+        "uneven",
+        [uneven_problem(energy=2500)],
+        uneven_optimum,
+        uneven_front,
+        Limit("pes", Fraction(2)),
+        Limit("energy", Fraction(100)),
+        objectives=("latency", "pes"),
+        searches=(Method.EVOLVE,),  # nor are orders
     ),
 )
 
@@ -428,13 +456,13 @@ def test_grids_hold_the_exact_values(solved: tuple[Sample, Result]) -> None:
 
 
 def test_seeds_are_feasible_and_all_different(solved: tuple[Sample, Result]) -> None:
-    _, result = solved
+    sample, result = solved
     best = result.best
     assert best is not None
     assert best.configuration is not None
-    seeds = diverse_configurations(best.problem, 6, 0, known=(best.configuration,))
+    seeds = diverse_configurations(best.problem, sample.seeds, 0, known=(best.configuration,))
     assert seeds[0] == best.configuration
-    assert len(seeds) == len({tuple(sorted(seed.items())) for seed in seeds}) == 6
+    assert len(seeds) == len({tuple(sorted(seed.items())) for seed in seeds}) == sample.seeds
     space = parameter_space(best.problem)
     for seed in seeds:
         value = best.problem.feasible_value(seed)

@@ -143,7 +143,8 @@ def edited(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
         (
             "edition",
             "exact",
-            "edition is 'exact'; allowed: 'timeloop', 'dmazerunner', 'explainable' or 'intrinsic'",
+            "edition is 'exact'; allowed: 'timeloop', 'dmazerunner', 'explainable', "
+            "'intrinsic' or 'uneven'",
         ),
         ("best.tiling.0.loops", ["z=2"], "DRAM has 'z=2'; allowed: LOOP=TRIPS with loops x, y, k"),
         ("best.tiling.0.level", "L2", "level is one of L2"),

@@ -345,6 +345,7 @@ def test_networks_on_one_array_have_one_port_of_each_tensor() -> None:
     )
 
 
+@pytest.mark.ci
 def test_autosa_is_told_ports_by_its_own_options(tmp_path: Path, slow: Path) -> None:
     file = tmp_path / "r.json"
     sizes = ["-s", "i=4,j=64,k=64", "--dataflow", "i,j", "--platform", slow, "--dtype", "int16"]

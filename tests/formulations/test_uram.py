@@ -87,6 +87,7 @@ def test_engines_find_the_optimum_within_a_limit(uram: int) -> None:
 SMALL = ["mv", "-s", "i=64,j=2048", "--dataflow", "i", "--permutation", "y", "--dtype", "int16"]
 
 
+@pytest.mark.ci
 def test_a_result_states_limits_and_verifies_it(tmp_path: Path) -> None:
     file, points = tmp_path / "r.json", tmp_path / "points.csv"
     solved = ithaca("solve", *SMALL, "--uram", "-o", file)

@@ -23,6 +23,7 @@ from ithaca.formulations.spatial.constraint_files import read_constraints
 from ithaca.workloads.library import workload
 from ithaca.workloads.networks.find import find_network
 from ithaca.workloads.problem_files import read_problem
+from ithaca.workloads.recurrence import find_recurrence
 from tests.command_line import ithaca, succeed
 
 ROOT = Path(__file__).parents[2]
@@ -39,6 +40,7 @@ LIBRARY = {
     "platform": "formulations/platforms",
     "architecture": "formulations/spatial/architectures",
     "space": "formulations/hardware/spaces",
+    "recurrences": "workloads/recurrences",
 }
 
 #: Which kind an input is, by a key that it has.
@@ -50,6 +52,7 @@ KEYS = {
     "layers": "network",
     "resources": "platform",
     "extents": "workload",
+    "values": "recurrences",
 }
 
 
@@ -137,6 +140,7 @@ def load(kind: str, path: Path, folder: Path) -> object:
         return read_constraints(path, hierarchy, read_problem(folder / "problem.yaml"))
     readers: dict[str, Any] = {
         "workload": workload,
+        "recurrences": lambda source: find_recurrence(source, {}),
         "problem": read_problem,
         "network": find_network,
         "platform": load_platform,

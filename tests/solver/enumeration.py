@@ -125,7 +125,8 @@ def _packs(problem, group, values, count):  # type: ignore[no-untyped-def]
         target = np.maximum(np.minimum(last, 4 if at_l1 else 16), floor)
         pack = floor * (target // floor)
         return [(pack, (target % pack == 0) & np.isin(pack, 2 ** np.arange(10)))]
-    cap = np.maximum((16 if at_l1 else 64) // systolic(problem).data.bytes, floor)
+    word = group.word_bytes(systolic(problem).data)
+    cap = np.maximum((16 if at_l1 else 64) // word, floor)
     return [
         (p * ones, (p % floor == 0) & (last % p == 0) & (p <= cap))
         for p in (1, 2, 4, 8, 16, 32, 64)

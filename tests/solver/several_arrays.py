@@ -7,10 +7,11 @@ proofs of layers.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations, pairwise
 from math import prod
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -167,12 +168,13 @@ def pipelines(
     count: int,
     *,
     slowest: bool,
-    shares: tuple[float, float] = (0, 0),
+    shares: Mapping[str, float] = MappingProxyType({}),
 ) -> Rows:
     """All pipelines of up to ``count`` arrays: DSP blocks, block RAM, objective, GB/s of all at
     once; those not dominated.
 
-    Of DSP blocks and block RAM arrays take whole shares of these sizes (0: any).
+    Of DSP blocks, block RAM and bandwidth arrays take whole shares of these sizes, where they are
+    stated.
     """
     lanes = int(min(bound(designs[0][0], "dsp") / dsp(problem, 1) for problem in designs[0]))
     each = [[points(problem, lanes) for problem in problems] for problems in designs]
@@ -185,10 +187,9 @@ def pipelines(
             for p, e in zip(designs, each, strict=True)
         ]
         rows = np.concatenate(options)
-        for column, size in enumerate(shares):
-            rows[:, column] = (
-                np.ceil(rows[:, column] / size - 1e-9) * size if size else rows[:, column]
-            )
+        for metric, size in shares.items():
+            column = {"dsp": 0, "bram18k": 1, "bandwidth": 3}[metric]
+            rows[:, column] = np.ceil(rows[:, column] / size - 1e-9) * size
         stages[first, end] = not_dominated(rows)
     found = [np.zeros((0, 4))]
     for number in range(1, count + 1):
@@ -199,8 +200,9 @@ def pipelines(
                 time = (
                     np.maximum(one[..., 2], two[..., 2]) if slowest else one[..., 2] + two[..., 2]
                 )
+                together = slowest or "bandwidth" in shares
                 wide = (
-                    one[..., 3] + two[..., 3] if slowest else np.maximum(one[..., 3], two[..., 3])
+                    one[..., 3] + two[..., 3] if together else np.maximum(one[..., 3], two[..., 3])
                 )
                 joined = np.stack(
                     [one[..., 0] + two[..., 0], one[..., 1] + two[..., 1], time, wide], axis=-1

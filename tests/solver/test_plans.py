@@ -13,7 +13,10 @@ from ithaca.formulations.question import Minimise
 from ithaca.studies.families.systolic.plans import Budget, Options, Plan, best_plan
 
 Fronts = dict[tuple[int, int], Options]
-CHOICES = st.lists(st.tuples(st.integers(1, 6), st.integers(0, 5), st.integers(-3, 9)), max_size=5)
+CHOICES = st.lists(
+    st.tuples(st.integers(1, 6), st.integers(0, 5), st.integers(0, 3), st.integers(-3, 9)),
+    max_size=5,
+)
 
 
 @st.composite
@@ -23,8 +26,8 @@ def stages(draw: st.DrawFn) -> tuple[int, Fronts]:
     fronts = {}
     for first, end in combinations(range(layers + 1), 2):
         choices = draw(CHOICES)
-        dsp, bram18k, value = (np.array([choice[n] for choice in choices], float) for n in range(3))
-        fronts[first, end] = Options(dsp, bram18k, value, np.arange(len(choices)) + 10)
+        columns = (np.array([choice[n] for choice in choices], float) for n in range(4))
+        fronts[first, end] = Options(*columns, np.arange(len(choices)) + 10)
     return layers, fronts
 
 
@@ -52,6 +55,7 @@ def _within(parts: list[Options], budget: Budget) -> bool:
     return (
         sum(p.dsp[0] for p in parts) <= budget.dsp
         and sum(p.bram18k[0] for p in parts) <= budget.bram18k
+        and sum(p.bandwidth[0] for p in parts) <= budget.bandwidth
     )
 
 
@@ -64,6 +68,7 @@ def check_plan(plan: Plan, fronts: Fronts, layers: int, budget: Budget, minimise
         front = fronts[part.first, part.end]
         parts.append(front.only(front.choice == part.choice))
         assert parts[-1].bram18k == part.bram18k
+        assert parts[-1].bandwidth == part.bandwidth
     values = [float(part.value[0]) for part in parts]
     assert _within(parts, budget)
     assert (max(values) if minimise is Minimise.SLOWEST else sum(values)) == plan.value
@@ -74,7 +79,7 @@ def check_plan(plan: Plan, fronts: Fronts, layers: int, budget: Budget, minimise
 @given(
     given_stages=stages(),
     arrays=st.integers(1, 5),
-    budget=st.builds(Budget, st.integers(0, 14), st.integers(0, 10)),
+    budget=st.builds(Budget, st.integers(0, 14), st.integers(0, 10), st.integers(0, 6)),
     minimise=st.sampled_from(Minimise),
     below=st.one_of(st.just(float("inf")), st.integers(-3, 12).map(float)),
 )
@@ -94,11 +99,11 @@ def test_the_best_plan_is_the_best_of_all(
 
 @pytest.mark.ci
 @settings(max_examples=300)
-@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4), st.integers(0, 4)), max_size=40))
-def test_a_front_has_all_that_nothing_is_as_good_as(rows: list[tuple[int, int, int]]) -> None:
-    columns = [np.array([row[n] for row in rows], float) for n in range(3)]
+@given(st.lists(st.tuples(*[st.integers(0, 4)] * 4), max_size=40))
+def test_a_front_has_all_that_nothing_is_as_good_as(rows: list[tuple[int, ...]]) -> None:
+    columns = [np.array([row[n] for row in rows], float) for n in range(4)]
     front = Options(*columns, np.arange(len(rows))).front  # type: ignore[arg-type]
-    found = list(zip(front.dsp, front.bram18k, front.value, strict=True))
+    found = list(zip(front.dsp, front.bram18k, front.bandwidth, front.value, strict=True))
     different = set(rows)
     best = {
         r
@@ -107,4 +112,4 @@ def test_a_front_has_all_that_nothing_is_as_good_as(rows: list[tuple[int, int, i
     }
     assert len(found) == len(set(found))
     assert set(found) == best
-    assert found == sorted(found)
+    assert list(front.dsp) == sorted(front.dsp)

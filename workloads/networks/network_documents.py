@@ -169,6 +169,7 @@ class DepthwiseDocument(Document):
     padding: Padding = (0, 0)
     dilation: Pair = (1, 1)
     output: Pair | None = None
+    block_sparse: str | None = None
 
 
 class ConvDocument(DepthwiseDocument):
@@ -191,6 +192,7 @@ class LinearDocument(Document):
     op: str
     name: Name
     features: Size
+    block_sparse: str | None = None
 
 
 class KernelLayerDocument(Document):
@@ -202,6 +204,7 @@ class KernelLayerDocument(Document):
     sizes: dict[ParameterName, Size]
     count: Size = 1
     follows: bool = False
+    block_sparse: str | None = None
 
 
 class BlockDocument(Document):

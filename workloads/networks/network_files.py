@@ -189,7 +189,8 @@ def _runs(
         fresh = fresh and not side and not step.shortcuts
         try:
             use, after = _compute(operator, feature_map)
-            layer = use.layer(step.name) if use else None
+            blocks = getattr(operator, "block_sparse", None)
+            layer = use.layer(step.name, blocks) if use else None
             stated = getattr(operator, "output", None) if published else None
             if stated is not None and after is not None and stated != after.size:
                 own, computed = ("×".join(map(str, size)) for size in (stated, after.size))

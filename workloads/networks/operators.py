@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from ithaca.files.errors import InputError
+from ithaca.workloads.kernel_files import with_sparsity
 from ithaca.workloads.library import workload
 from ithaca.workloads.networks.network import Layer
 
@@ -20,15 +21,16 @@ class KernelUse:
     sizes: tuple[tuple[str, int], ...]
     count: int = 1
 
-    def layer(self, name: str) -> Layer:
-        """The layer of this name.
+    def layer(self, name: str, blocks: str | None = None) -> Layer:
+        """The layer of this name, with block sparsity such as ``w=2/4``.
 
-        Raises `InputError` if the library has no such kernel, the kernel no such sizes, or a loop
-        has none: a network does not fall back on the extents a kernel happens to come with.
+        Raises `InputError` if the library has no such kernel, the kernel no such sizes or blocks,
+        or a loop has none: a network does not fall back on the extents a kernel happens to come
+        with.
         """
         sizes = dict(self.sizes)
         try:
-            nest = workload(self.kernel, sizes)
+            nest = with_sparsity(workload(self.kernel, sizes), blocks, "block_sparse")
         except InputError as error:
             raise InputError(f"layer {name}: {error}") from None
         for loop in nest.loops:

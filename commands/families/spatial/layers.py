@@ -11,7 +11,6 @@ from ithaca.commands.api.answers import Answer, Result, least
 from ithaca.files.numbers import counted, json_number
 from ithaca.files.writing import SCHEMA
 from ithaca.formulations.spatial.dmazerunner.tilings import TilingDesign
-from ithaca.formulations.spatial.mapping import Slot
 from ithaca.formulations.spatial.mapping_design import mapping_design
 from ithaca.results.schema import FirstPart
 from ithaca.solver.certificate import Status
@@ -116,17 +115,11 @@ def _answer(result: Result) -> dict[str, Any]:
         return answer
     design = mapping_design(best.problem.design)
     mapping, stated = design.mapping(best.configuration), {}
-    for level in design.architecture.levels:
-        stated[level.name] = {
-            loop: mapping.factor(Slot(level.name), loop) for loop in design.nest.loops
-        }
-        for direction in ("x", "y"):
-            slot = Slot(level.name, direction)
-            if slot in mapping.factors:
-                name = (
-                    "spatial" if isinstance(design, TilingDesign) else f"{level.name}.{direction}"
-                )
-                stated[name] = {loop: mapping.factor(slot, loop) for loop in design.nest.loops}
+    for slot, factors in mapping.factors.items():
+        spatial = (
+            "spatial" if isinstance(design, TilingDesign) else f"{slot.level}.{slot.direction}"
+        )
+        stated[slot.level if slot.temporal else spatial] = dict(factors)
     orders = {
         f"{name}_order_outer_first": " ".join(order)
         for name, order in mapping.orders.items()

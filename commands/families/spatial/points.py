@@ -23,7 +23,6 @@ from ithaca.formulations.spatial.drawing import loop_lines
 from ithaca.formulations.spatial.editions import TILED, TIMELOOP
 from ithaca.formulations.spatial.library import architecture_names, find_architecture
 from ithaca.formulations.spatial.mapping_design import mapping_design
-from ithaca.formulations.spatial.mapping_space import MappingSpace
 from ithaca.formulations.spatial.points import (
     SpatialPoint,
     evaluate_points,
@@ -114,7 +113,7 @@ def read(
 
 def configurations(
     points: str | Path | Rows, problems: Sequence[Problem], nest: LoopNest
-) -> list[tuple[MappingSpace, Configuration]]:
+) -> list[tuple[SpatialDesign, Configuration]]:
     """Designs and mappings that a file, of Timeloop's too, or rows in Python state; those of
     edition timeloop.
 
@@ -133,7 +132,7 @@ def configurations(
         If the edition is not ``timeloop``.
     """
     design = problems[0].design
-    if not isinstance(design, MappingSpace):
+    if not isinstance(design, SpatialDesign):
         raise InputError(
             f"--start goes with a result in edition {mapping_design(design).edition}; allowed: "
             "a file written by -o"

@@ -23,6 +23,7 @@ from ithaca.formulations.families import profile_of
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.insight.cycles import PES, binding
 from ithaca.formulations.systolic.metrics import METRICS
+from ithaca.formulations.systolic.packages import packages_text
 from ithaca.formulations.target import Target
 from ithaca.solver.certificate import Certificate, Status, Termination, as_stated, relative_gap
 from ithaca.solver.result import Result, Unrestricted
@@ -120,10 +121,15 @@ def _print_best(out: Console, result: Result, best: Solution) -> None:
         + ", ".join(f"{name} {words}" for name, words in tiling.module_packs(array).items())
         + " (words)"
     )
-    if tiling.ports:
-        out.print(
-            "ports      " + ", ".join(f"{name} {count}" for name, count in tiling.ports.items())
-        )
+    for group in array.groups:
+        if group.sparse is not None:
+            held = packages_text(group.sparse, systolic(best.problem).data, tiling.pack[group.name])
+            out.print(f"blocks     {group.sparse}: a pack is {held}")
+    for title, counts in (("ports", tiling.ports), ("outer tile", tiling.array_part_l2)):
+        if counts:
+            out.print(
+                f"{title:<10} " + ", ".join(f"{name} {count}" for name, count in counts.items())
+            )
     if not array.dram.serialized:
         out.print("DRAM       as programs have it: every row of a tile opens a burst")
     out.print(

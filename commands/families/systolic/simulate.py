@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 from typer import Option
 
+from ithaca.commands.api.answers import Answer
 from ithaca.commands.api.options import WRITTEN_FILE, AsJson, TableFile, Written
 from ithaca.commands.conclusion import OutputOptions, conclude
 from ithaca.commands.display import console
@@ -37,7 +38,7 @@ from ithaca.workloads.library import read_nest
 
 @calls(run_simulation)
 def simulate(
-    ask: Callable[..., Simulation],
+    ask: Callable[..., Answer],
     *,
     points: Annotated[
         Path | None, Option("--points", help="CSV with one configuration a row, of a workload.")
@@ -76,6 +77,13 @@ def simulate(
             "--dtype cannot be given with a result, which states its own; allowed: with --points"
         )
     simulation = ask()
+    if not isinstance(simulation, Simulation):
+        conclude(
+            simulation,
+            lambda: say(simulation.headline),
+            OutputOptions(as_json=as_json, table=table),
+        )
+        return
     network = array_network(
         simulation.design, simulation.configuration, simulation.machine, simulation.memory
     )
@@ -97,7 +105,7 @@ def simulate(
 
 
 def print_points(
-    ask: Callable[..., Simulation],
+    ask: Callable[..., Answer],
     points: Path,
     dtype: str | DataType,
     file: Path | None,

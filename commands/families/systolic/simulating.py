@@ -19,7 +19,7 @@ from ithaca.files.errors import InputError
 from ithaca.files.numbers import json_number, number
 from ithaca.files.words import REPEATED, parse_choice, parse_counts
 from ithaca.formulations.algebra.parsing import quoted
-from ithaca.formulations.families import profile_of
+from ithaca.formulations.families import module_of, profile_of
 from ithaca.formulations.machine import IDEAL, Machine, MemoryTiming
 from ithaca.formulations.schema import Document, MachineDocument, Number, WaitsDocument
 from ithaca.formulations.systolic.design import systolic
@@ -150,16 +150,30 @@ def simulate(
             help="Run it with data, too, and compare what it computes with NumPy (small arrays).",
         ),
     ] = False,
-) -> Simulation:
+) -> Simulation | Answer:
     """Run the best configuration of a result, every word of it, and say where the time went.
 
     Raises `InputError` if a parameter is out of range, the result has no configuration, the array
     cannot be built or has too many values to check.
     """
     result = source if isinstance(source, results.Result) else one_result(Path(source), layer)
-    platform = systolic(result.solutions[0].problem).technology
+    chosen = _chosen(result, design)
+    family = chosen.problem.design.family
+    if (other := module_of("ithaca.commands.families", family, "simulated")) is not None:
+        stated = {"regime": regime, "param": param, "fifo-depth": fifo_depth}
+        for name, value in (stated | {"memory": memory, "sums": sums}).items():
+            if value is not None:
+                raise InputError(f"--{name} does not go with family {family}; allowed: without it")
+        answer: Answer = other.simulated(chosen)
+        return answer
+    platform = systolic(chosen.problem).technology
     machine = changed_machine(platform.machine, machine_changes(regime, param, fifo_depth, sums))
     stores = read_memory(memory, platform.memory)
+    return simulated(chosen, result.platform_name, machine, stores, check_values=check_values)
+
+
+def _chosen(result: results.Result, design: str | None) -> Solution:
+    """The solution of a design, by default the best."""
     solutions = [
         s
         for s in result.solutions
@@ -175,8 +189,7 @@ def simulate(
             f"nothing to simulate:{wanted} allowed: a result with a "
             f"configuration ({names or 'this one has none'})"
         )
-    chosen = result.best if design is None and result.best is not None else solutions[0]
-    return simulated(chosen, result.platform_name, machine, stores, check_values=check_values)
+    return result.best if design is None and result.best is not None else solutions[0]
 
 
 def simulated(

@@ -3,61 +3,64 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import ceil
+from functools import cached_property
+from math import floor
+from typing import Any
 
 from ithaca.commands.api.answers import NetworkResult
 from ithaca.commands.api.live_line import LiveLine
+from ithaca.commands.api.split_study import LIMIT, SplitStudy, shares
+from ithaca.commands.api.vary import check_axes, named_values
 from ithaca.files.errors import InputError
-from ithaca.files.numbers import number
+from ithaca.files.messages import quoted
+from ithaca.files.numbers import json_number, number
 from ithaca.files.signals import Interrupt
 from ithaca.formulations.data_types import data_type
 from ithaca.formulations.hardware.space import HardwareSpace
+from ithaca.formulations.platform import Bound
 from ithaca.formulations.platform_files import load_platform
-from ithaca.formulations.question import Minimise
-from ithaca.formulations.systolic.accelerator import DIVIDED, SystolicArrays
+from ithaca.formulations.question import Minimise, parse_upper
+from ithaca.formulations.systolic.accelerator import SystolicArrays
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.question import ArrayQuestion
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.solver.certificate import Status
 from ithaca.solver.options import Budget, SolveOptions
+from ithaca.studies.codesign.workloads import Workload, find_workloads, weighted
+from ithaca.studies.grid import StudyAxis, indices
 from ithaca.studies.network.modes import MULTI_ARRAY, mode
 from ithaca.studies.network.problems import only_layers
 from ithaca.studies.network.runner import RunOptions, RunState
+from ithaca.workloads.library import workload_names
 from ithaca.workloads.networks.find import find_network
+from ithaca.workloads.networks.network import Layer, Network
 
 
 def split_device(
     space: HardwareSpace,
-    workloads: Sequence[object],
+    workloads: Sequence[Workload],
     layers: Sequence[str],
-    objective: str,
+    extents: Mapping[str, int],
+    objectives: Sequence[str],
+    limits: Mapping[str, Bound],
+    vary: Mapping[str, Sequence[Any]] | Sequence[str] | None,
     search: SolveOptions,
-) -> NetworkResult:
+) -> NetworkResult | SplitStudy:
     """The shares of each array and the layers that run on it, proven, and what one more share of
-    each resource would buy."""
-    accelerator = space.accelerator
-    assert isinstance(accelerator, SystolicArrays)
-    if len(workloads) != 1 or not isinstance(workloads[0], str):
-        raise InputError(f"space {space.name} takes one network; allowed: --workload NAME, once")
-    sizes = accelerator.sizes(space)
-    request = ArrayQuestion(
-        data=data_type(accelerator.dtype),
-        platform=replace(load_platform(accelerator.platform), resources={}),
-        bounds={
-            metric: size * (accelerator.shares if metric in DIVIDED else 1)
-            for metric, size in sizes.items()
-        },
-        objective=parse_objective(objective),
-        edition=Edition(accelerator.edition),
-        dataflow=accelerator.dataflow,
-        arrays=accelerator.arrays,
-        minimise=Minimise(accelerator.minimise),
-        shares=sizes,
-    )
-    network = only_layers(find_network(workloads[0]), layers)
-    with Interrupt() as interrupt, LiveLine(f"splitting {accelerator.platform}") as line:
+    each resource would buy; of several questions, or for the front of an objective and a resource,
+    a study."""
+    network, first = _network(workloads, layers, extents), _Split(space, objectives[0], limits)
+    front = [name for name in objectives if name in first.sizes]
+    if len(objectives) > 1 and (len(objectives) > 2 or len(front) != 1 or vary):
+        raise InputError(
+            f"--objectives {quoted(','.join(objectives))} does not go with space {space.name}"
+            f"{' and --vary' if vary else ''}; allowed: an objective of layers and one of "
+            f"{', '.join(first.sizes)}{', without --vary' if vary else ''}"
+        )
+    name = f"splitting {first.accelerator.platform}"
+    with Interrupt() as interrupt, LiveLine(name) as line:
         budget = Budget(replace(search, stop=interrupt))
 
         def report(state: RunState) -> None:
@@ -67,36 +70,191 @@ def split_device(
             run = RunOptions(search=budget.share(), report=report)
             return NetworkResult.of(mode(MULTI_ARRAY)(network, question, run))
 
-        result = solve(request)
-        return replace(result, remarks=tuple(_remarks(accelerator, sizes, request, result, solve)))
+        if vary:
+            return _study(first, vary, solve)
+        if front:
+            (text,) = (each for each in objectives if each not in front)
+            return _front(replace(first, objective=text), front[0], solve)
+        result = solve(first.question)
+        return replace(result, remarks=tuple(_remarks(first, result, solve)))
+
+
+@dataclass(frozen=True)
+class _Split:
+    """How a device is to be split."""
+
+    space: HardwareSpace
+    objective: str
+    limits: Mapping[str, Bound]
+
+    def __post_init__(self) -> None:
+        for name, bound in self.limits.items():
+            if name not in self.sizes or bound is None:
+                raise InputError(
+                    f"--limit {quoted(name)} does not go with space {self.space.name}; allowed: "
+                    f"numbers or shares, {', '.join(self.sizes)} of all arrays together"
+                )
+
+    @property
+    def accelerator(self) -> SystolicArrays:
+        """What the space says of arrays."""
+        assert isinstance(self.space.accelerator, SystolicArrays)
+        return self.space.accelerator
+
+    @cached_property
+    def sizes(self) -> dict[str, Fraction]:
+        """The size of a share of each resource."""
+        return self.accelerator.sizes(self.space)
+
+    @cached_property
+    def bounds(self) -> dict[str, Fraction]:
+        """What all arrays together may take, no more than the device has."""
+        device = load_platform(self.accelerator.platform)
+        stated, most = device.bounds(self.limits), device.bounds({})
+        return {name: min(stated[name], most[name]) for name in self.sizes}
+
+    @cached_property
+    def question(self) -> ArrayQuestion:
+        """The same for the search."""
+        own, device = self.accelerator, load_platform(self.accelerator.platform)
+        return ArrayQuestion(
+            data=data_type(own.dtype),
+            platform=replace(device, resources={}),
+            bounds=self.bounds,
+            objective=parse_objective(self.objective),
+            edition=Edition(own.edition),
+            dataflow=own.dataflow,
+            arrays=own.arrays,
+            minimise=Minimise(own.minimise),
+            shares=self.sizes,
+        )
+
+    def on(self, platform: str) -> _Split:
+        """The same on another device."""
+        accelerator = replace(self.accelerator, platform=platform)
+        return replace(self, space=replace(self.space, accelerator=accelerator))
+
+    def within(self, metric: str, bound: Bound) -> _Split:
+        """The same within another limit."""
+        return replace(self, limits={**self.limits, metric: bound})
+
+
+def _study(
+    split: _Split,
+    vary: Mapping[str, Sequence[Any]] | Sequence[str],
+    solve: Callable[[ArrayQuestion], NetworkResult],
+) -> SplitStudy:
+    """The arrays at every point of a grid of limits, platforms and objectives."""
+    axes, changes = zip(*(_axis(split, *each) for each in named_values(vary)), strict=True)
+    check_axes(axes)
+    asked = {}
+    for index in indices(axes):
+        varied = split
+        for axis, change, place in zip(axes, changes, index, strict=True):
+            varied = change(varied, axis.values[place])
+        for axis, place in zip(axes, index, strict=True):
+            name = axis.name.removesuffix(LIMIT)
+            if name in varied.sizes and axis.values[place] != varied.bounds[name]:
+                raise InputError(
+                    f"--vary {quoted(name)} is {quoted(str(axis.labels[place]))}; allowed: numbers "
+                    f"up to {number(replace(varied, limits={}).bounds[name])}"
+                )
+        asked[index] = varied.question
+    return SplitStudy(axes, {index: solve(question) for index, question in asked.items()})
+
+
+def _axis(
+    split: _Split, name: str, choices: Sequence[Any]
+) -> tuple[StudyAxis, Callable[[_Split, Any], _Split]]:
+    """What is varied, and how a value is put into a split."""
+    texts = tuple(map(str, choices))
+    if name == "objective":
+        return StudyAxis(name, texts), lambda own, text: replace(own, objective=text)
+    if name == "platform":
+        return StudyAxis(name, texts), _Split.on
+    if name not in split.sizes:
+        raise InputError(
+            f"--vary {quoted(name)} is unknown; allowed: limits {', '.join(split.sizes)}; "
+            "objective, platform"
+        )
+    bounds = [parse_upper(name, value, "--vary: ") for value in choices]
+    if wrong := [
+        text for text, b in zip(texts, bounds, strict=True) if not isinstance(b, Fraction)
+    ]:
+        raise InputError(f"--vary {quoted(name)} is {quoted(wrong[0])}; allowed: numbers")
+    return _limits(split, name, bounds), lambda own, bound: own.within(name, bound)
+
+
+def _limits(split: _Split, metric: str, bounds: Sequence[Any]) -> StudyAxis:
+    """An axis of limits."""
+    unit = split.accelerator.metrics[metric].unit
+    labels, meaning = tuple(map(json_number, bounds)), f"upper limit of {metric}"
+    return StudyAxis(f"{metric}{LIMIT}", tuple(bounds), labels, unit, meaning)
+
+
+def _front(
+    split: _Split, metric: str, solve: Callable[[ArrayQuestion], NetworkResult]
+) -> SplitStudy:
+    """The least value for every number of shares of a resource that buys anything: each point has
+    one share less than the one before takes."""
+    size = split.sizes[metric]
+    left, points = (
+        floor(split.bounds[metric] / size),
+        list[tuple[Fraction, NetworkResult]](),
+    )
+    while left > 0 or not points:
+        result = solve(split.within(metric, left * size).question)
+        if points and result.value is None:
+            break
+        if points and result.value == points[-1][1].value:
+            points.pop()
+        points.append((left * size, result))
+        left = sum(shares(result, metric)) - 1
+    axis = _limits(split, metric, [bound for bound, _ in points])
+    return SplitStudy((axis,), {(n,): result for n, (_, result) in enumerate(points)})
+
+
+def _network(
+    workloads: Sequence[Workload], layers: Sequence[str], extents: Mapping[str, int]
+) -> Network:
+    """The layers of all workloads, one after the other, each as often as a round of inputs runs
+    it."""
+    (first, weight), *others = weighted(workloads)
+    if not others and weight == 1 and isinstance(first, str) and first not in workload_names():
+        return only_layers(find_network(first), layers)
+    works = find_workloads(workloads, layers, extents)
+    names = tuple(dict.fromkeys(work.workload for work in works))
+    for work in works:
+        if work.weight.denominator != 1:
+            raise InputError(
+                f"--workload {quoted(work.workload)} has the weight {number(work.weight)}; "
+                "allowed: whole numbers, the inputs of each network in a round"
+            )
+    return Network(
+        " and ".join(names),
+        tuple(
+            Layer(name, work.nest, int(work.factor), (name,))
+            for work in works
+            for name in [work.name if len(names) == 1 else f"{work.workload}.{work.name}"]
+        ),
+    )
 
 
 def _remarks(
-    accelerator: SystolicArrays,
-    sizes: Mapping[str, Fraction],
-    request: ArrayQuestion,
-    result: NetworkResult,
-    solve: Callable[[ArrayQuestion], NetworkResult],
+    split: _Split, result: NetworkResult, solve: Callable[[ArrayQuestion], NetworkResult]
 ) -> list[str]:
     """The shares of every array, and what one more of each resource would buy."""
     if result.value is None:
         return []
     lines = []
-    for place, array in enumerate(result.arrays):
-        taken = (f"{ceil(array.resources[m] / sizes[m])} shares of {m}" for m in DIVIDED)
-        lines.append(f"array {place}: {' and '.join(taken)}, of {accelerator.shares}")
+    for place in range(len(result.arrays)):
+        taken = [f"{shares(result, m)[place]} shares of {m}" for m in split.sizes]
+        lines.append(f"array {place}: {', '.join(taken)}, of {split.accelerator.shares}")
     if result.status != Status.OPTIMAL.value:
         return lines
-    for metric in DIVIDED:
-        more = solve(
-            replace(
-                request,
-                bounds={
-                    x.metric: x.bound + (sizes[metric] if x.metric == metric else 0)
-                    for x in request.limits
-                },
-            )
-        )
+    for metric, size in split.sizes.items():
+        bounds = {**split.bounds, metric: split.bounds[metric] + size}
+        more = solve(replace(split.question, bounds=bounds))
         if more.status == Status.OPTIMAL.value and more.value is not None:
             gain = "nothing"
             if more.value != result.value:
@@ -106,7 +264,5 @@ def _remarks(
                     else ""
                 )
                 gain = f"{number(more.value)} instead of {number(result.value)}{share}"
-            lines.append(
-                f"one more share of {metric} ({number(sizes[metric])}) would buy {gain}, proven"
-            )
+            lines.append(f"one more share of {metric} ({number(size)}) would buy {gain}, proven")
     return lines

@@ -13,6 +13,7 @@ import numpy as np
 from ithaca.formulations.algebra.number_systems import NUMPY
 from ithaca.formulations.algebra.rounding import ROUNDING, all_below, least_double, loosened
 from ithaca.formulations.problem import Problem
+from ithaca.formulations.spatial.search.accesses import WholeAccesses
 from ithaca.formulations.spatial.search.hierarchy import Count, Hierarchy
 from ithaca.formulations.spatial.search.partial_mappings import Matrix, PartialMappings, Vector
 
@@ -67,7 +68,14 @@ class BoundedObjective:
         self.counts = tuple(sorted(by_name.values(), key=lambda count: not count.adds))
         self.names = {count.name: place for place, count in enumerate(self.counts)}
         self.uses_lanes = "pes" in used
-        hierarchy.counts = self.counts
+        self.accesses = WholeAccesses(
+            hierarchy,
+            {name: self.names[name] for name in by_name if name.rpartition(".")[2] == "energy"},
+        )
+        hierarchy.counts = (*self.counts, *self.accesses.counts)
+        hierarchy.bounded = range(len(self.counts))
+        hierarchy.relaxed = frozenset(self.accesses.levels)
+        hierarchy.leaks += self.accesses.instances
         self._leaking = 3 + len(self.counts)
         self.size = self._leaking + (
             1 + 2 * len(self.leaks) if self.leaks else 0
@@ -92,7 +100,7 @@ class BoundedObjective:
         """
         if self.leaks:
             vector[self._leaking] = labels.row("steps") * runs
-            for place, weights in enumerate(self.hierarchy.leaks):
+            for place, weights in enumerate(self.hierarchy.leaks[: len(self.leaks)]):
                 row = self._leaking + 1 + 2 * place
                 vector[row], vector[row + 1] = labels.row("leak", place), sum(weights[:entered])
 

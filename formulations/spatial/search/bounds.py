@@ -73,9 +73,7 @@ class Bounds:
         ]
         free = self._free(labels, at)
         outer = self.outer.least(labels.rows("extent"), at)
-        settled = [
-            self._settled(labels, number, runs, free) for number in range(len(hierarchy.counts))
-        ]
+        settled = [self._settled(labels, number, runs, free) for number in hierarchy.bounded]
         wholes = [
             self._given(labels, v, at, left, runs, moving[v], free)
             for v in range(len(hierarchy.tensors))
@@ -96,7 +94,8 @@ class Bounds:
                 for item in shares
             }
             counts = []
-            for number, count in enumerate(hierarchy.counts):
+            for number in hierarchy.bounded:
+                count = hierarchy.counts[number]
                 total = settled[number] + self._open(
                     labels, number, group, times, runs, moving[hierarchy.output], free
                 )

@@ -100,9 +100,11 @@ class Hierarchy:
         self.divides = (
             divides  #: Whether factors divide extents; else loops may run up to about twice as long
         )
-        #: What is counted; whoever searches says what. Counts that add up over instances come
-        #: first.
+        #: What is counted; whoever searches says what. The first ones have bounds.
         self.counts: tuple[Count, ...] = ()
+        self.bounded = range(0)
+        #: The counts that labels are not compared by.
+        self.relaxed: frozenset[int] = frozenset()
         #: What an instance of every level leaks a cycle, in whole numbers, a row for each metric
         #: that counts it.
         self.leaks: tuple[tuple[int, ...], ...] = ()
@@ -183,13 +185,21 @@ class Hierarchy:
         ]
         shares = [level.share for level in self.levels for _ in range(3)]
         blocks = [cost * share for cost, share in zip(costs, shares, strict=True)]
-        return lcm(*(c.denominator for c in (*blocks, self.architecture.compute.energy)))
+        return lcm(*(c.denominator for c in (*costs, *blocks, self.architecture.compute.energy)))
 
-    def energy(self, only: int | None = None) -> Count:
-        """Energy of the accesses of all levels, or of one; without leaks and multipliers."""
+    def energy(self, only: int | None = None, *, shared: bool = True) -> Count:
+        """Energy of the accesses of all levels, or of one; without leaks and multipliers.
+
+        Parameters
+        ----------
+        only : int, optional
+            The number of the level.
+        shared : bool, optional
+            Whether levels count whose words or instances share accesses.
+        """
         parts: tuple[dict[tuple[int, int], int], ...] = ({}, {}, {})
         for number, level in enumerate(self.levels):
-            if only is None or number == only:
+            if (only is None or number == only) and (shared or level.share == 1):
                 for weights, cost in zip(
                     parts, (level.read_energy, level.write_energy, level.update_energy), strict=True
                 ):
@@ -249,7 +259,7 @@ class Hierarchy:
     @property
     def largest(self) -> float:
         """No number that labels hold is larger: every level counts at most its weight of each
-        multiply-accumulate."""
+        multiply-accumulate, a whole access where bounds count a share of one."""
         steps = prod(float(extent if self.divides else 2 * extent - 2) for extent in self.extents)
         holes = prod(c for tensor in self.tensors for terms in tensor.ranks for _, c in terms)
         weights = [
@@ -258,7 +268,8 @@ class Hierarchy:
             for count in self.counts
         ]
         leaking = self.architecture.compute.instances * max(map(sum, self.leaks), default=0)
-        return max(2 * steps * holes * max(weights, default=1), leaking)
+        whole = float(max(1 / level.share for level in self.levels))
+        return max(2 * steps * holes * whole * max(weights, default=1), leaking)
 
     @property
     def dtype(self) -> type[np.floating[Any]]:

@@ -128,7 +128,7 @@ class OuterLevels:
         everything = frozenset(range(len(self.hierarchy.loops)))
         undecided = everything if at.undecided is None else at.undecided
         totals: list[Vector | float] = []
-        for number in range(len(self.hierarchy.counts)):
+        for number in self.hierarchy.bounded:
             total: Vector | float = 0.0
             own = self._reach(number, at.level, undecided)
             if own is not None:
@@ -192,7 +192,7 @@ class OuterLevels:
 
     def made(self, wanted: Sequence[tuple[int, int]] | None = None) -> Iterator[None]:
         """Makes tables, of all counts and levels unless some are wanted; pauses now and then."""
-        every = product(range(len(self.hierarchy.counts)), range(len(self.hierarchy.levels)))
+        every = product(self.hierarchy.bounded, range(len(self.hierarchy.levels)))
         for key in every if wanted is None else wanted:
             if key in self._tables:
                 continue

@@ -83,7 +83,9 @@ def undominated_labels(
     costs = []
     settled, first = labels.rows("settled"), labels.rows("first")
     output = hierarchy.output
-    for place, _ in enumerate(layout.counts):
+    for place, number in enumerate(layout.counts):
+        if number in hierarchy.relaxed:
+            continue
         costs.append(settled[place])
         pending = [labels.rows(item)[place] for item in layout.items]
         costs += [row for row in pending if row.any()]

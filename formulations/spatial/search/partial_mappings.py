@@ -37,7 +37,7 @@ class LabelLayout:
 
     hierarchy: Hierarchy
     counts: tuple[int, ...]
-    """What is counted so far, those that add up over instances first."""
+    """What is counted so far."""
     items: tuple[Item, ...]
     """What may be open."""
 
@@ -88,9 +88,10 @@ class LabelLayout:
         return self._rows[name]
 
     @cached_property
-    def adding(self) -> int:
-        """How many counts add up over instances."""
-        return sum(self.hierarchy.counts[number].adds for number in self.counts)
+    def adding(self) -> list[int]:
+        """The places of counts that add up over instances."""
+        counts = self.hierarchy.counts
+        return [place for place, number in enumerate(self.counts) if counts[number].adds]
 
     @cached_property
     def names(self) -> tuple[object, ...]:
@@ -332,7 +333,7 @@ def spread(
     grown = labels.take(which)
     adding = labels.layout.adding
     for name in ("settled", "first", *labels.layout.items):
-        grown.rows(name)[:adding] *= lanes
+        grown.rows(name)[adding] *= lanes
     for name in ("lanes", "leak"):
         grown.rows(name)[:] *= lanes
     wanted = grown.rows("wanted")

@@ -57,9 +57,9 @@ class TimeloopStage(Extension):
 
     @cached_property
     def rounds(self) -> bool:
-        """Whether what is compared differs from the truth: where accesses are of several words,
-        each counts its share of one; and numbers may be too large for floats."""
-        return any(level.share < 1 for level in self.hierarchy.levels) or not self.hierarchy.exact
+        """Whether what is compared may differ from the truth: where numbers are too large for
+        floats."""
+        return not self.hierarchy.exact
 
     @cached_property
     def _rows(self) -> list[tuple[PartialMappings, list[LabelTrace]]]:
@@ -94,11 +94,13 @@ class TimeloopStage(Extension):
         vector[0] = labels.row("steps")
         vector[1] = labels.rows("extent").prod(axis=0)
         vector[2] = labels.row("lanes")
+        counts = np.zeros((len(self.hierarchy.counts), labels.count), labels.data.dtype)
         for place, number in enumerate(layout.counts):
             pending = sum(labels.rows(item)[place] for item in layout.items)
-            vector[3 + number] = (
-                labels.rows("settled")[place] + pending - labels.rows("first")[place]
-            )
+            counts[number] = labels.rows("settled")[place] + pending - labels.rows("first")[place]
+        vector[3 : 3 + len(self.goal.counts)] = counts[: len(self.goal.counts)]
+        accesses = self.goal.accesses
+        accesses.add(vector, counts[counts.shape[0] - len(accesses.shared) :], labels)
         return vector
 
     def _beam(

@@ -188,5 +188,5 @@ def padding(nest: LoopNest, costs: Costs) -> Padding:
         idle_lanes = (padded - extent) // t2 if space else 0
         idle_simd = (padded - extent) % t2 if loop == array.simd_loop else 0
         loops.append(LoopPadding(loop, extent, padded, lanes, idle_lanes, idle_simd))
-    untiled = prod(nest.sizes[loop] for loop in array.untiled)
-    return Padding(tuple(loops), nest.operations, untiled * prod(entry.padded for entry in loops))
+    done = prod(nest.sizes[loop] for loop in array.untiled) * prod(entry.padded for entry in loops)
+    return Padding(tuple(loops), nest.operations, int(done * nest.share))

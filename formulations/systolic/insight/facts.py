@@ -24,6 +24,7 @@ from ithaca.formulations.systolic.insight.cycles import (
 )
 from ithaca.formulations.systolic.insight.roofs import ComputeRoof, Roofs, TrafficRoof, roofs
 from ithaca.formulations.systolic.metrics import by_part
+from ithaca.formulations.systolic.packages import packages_text
 from ithaca.workloads.nest import LoopNest
 
 
@@ -79,7 +80,8 @@ def remarks(nest: LoopNest, costs: Costs, limits: Sequence[Limit], reservation: 
         Why HLS cannot build the array as it is; empty if it can.
     """
     known = facts(nest, costs, limits)
-    return Remarks(tuple(_statements(known, reservation)), _fields(known))
+    statements = (*_statements(known, reservation), *_blocks(costs))
+    return Remarks(statements, _fields(known))
 
 
 def _statements(known: Facts, reservation: str) -> Iterator[str]:
@@ -90,6 +92,17 @@ def _statements(known: Facts, reservation: str) -> Iterator[str]:
     yield from _padding(known.padding)
     yield from _roofs(known.roofs)
     yield from _parts(known.parts)
+
+
+def _blocks(costs: Costs) -> Iterator[str]:
+    for group in costs.point.array.groups:
+        if group.sparse is not None:
+            words = int(costs.point.value(group.pack))
+            yield (
+                f"Blocks: a PE multiplies {group.sparse.values} of {group.sparse.block} elements "
+                f"of {group.tensor}; a pack is "
+                f"{packages_text(group.sparse, costs.point.data, words)}."
+            )
 
 
 def _binding(binding: ArrayBottleneck) -> Iterator[str]:

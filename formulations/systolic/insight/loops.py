@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from ithaca.files.numbers import counted, number
-from ithaca.formulations.algebra.expression import Expression
+from ithaca.formulations.algebra.expression import ONE, Expression
 from ithaca.formulations.algebra.number_systems import FRACTION
-from ithaca.formulations.systolic.quantities import extent, lanes, t1, t2, tiles
+from ithaca.formulations.systolic.quantities import extent, inner, lanes, outer, t1, t2, tiles
 from ithaca.formulations.systolic.systolic_array import (
     Direction,
     GroupRole,
@@ -18,6 +18,7 @@ from ithaca.formulations.systolic.systolic_array import (
     Module,
     SystolicArray,
 )
+from ithaca.formulations.systolic.two_level import outer_loops
 from ithaca.workloads.nest import LoopNest
 
 
@@ -41,17 +42,26 @@ def loop_lines(nest: LoopNest, array: SystolicArray, values: Mapping[str, int]) 
     def whole(expression: Expression) -> int:
         return int(expression.evaluate(exact, FRACTION))
 
-    outer = [x for x in array.order if values[tiles(x).name] > 1]
+    again = outer_loops(array)
+    levels = [(x, whole(outer(x)), whole(inner(x) * t1(x)), "outer tiles") for x in again]
+    levels += [
+        (x, whole(inner(x) if x in again else tiles(x)), whole(t1(x)), "tiles") for x in array.order
+    ]
+    levels = [level for level in levels if level[1] > 1]
+    around = [level[0] for level in levels]
     moves: dict[tuple[Direction, int], list[tuple[int, str, str]]] = defaultdict(list)
     for group, module in array.modules:
         if module.dram:
-            changes = [x for x in outer if tiles(x).name in module.tiles.symbols]
-            place = outer.index(changes[-1]) + 1 if changes else 0
-            held = (
-                f"{counted(whole(group.count), 'buffer')} of {counted(whole(group.size), 'word')}"
-            )
+            beside = group.outer
+            moved = (module.tiles if beside is None else beside.fills).symbols
+            changes = [at for at, x in enumerate(around, 1) if tiles(x).name in moved]
+            place = changes[-1] if changes else 0
+            buffers, words = (group.count, group.size) if beside is None else (ONE, beside.size)
+            held = f"{counted(whole(buffers), 'buffer')} of {counted(whole(words), 'word')}"
             remarks = [f"{held}, {whole(group.pack)} at a time"]
-            remarks += _times(group, module, [x for x in outer[:place] if x not in changes])
+            if group.role is not GroupRole.READ or beside is None:
+                others = [x for at, x in enumerate(around[:place], 1) if at not in changes]
+                remarks += _times(group, module, others)
             if group.exterior and whole(array.pe.count) > whole(group.count):
                 remarks.append("handed from PE to PE")
             word = "load" if module.direction is Direction.IN else "store"
@@ -60,13 +70,16 @@ def loop_lines(nest: LoopNest, array: SystolicArray, values: Mapping[str, int]) 
             )
 
     lines = [*moves[Direction.IN, 0]]
-    for depth, loop in enumerate(outer):
-        count, size, wanted = values[tiles(loop).name], values[t1(loop).name], nest.sizes[loop]
-        padded = (
-            f"{number(wanted)}, padded to {number(count * size)}" if count * size != wanted else ""
-        )
+    for depth, (loop, count, size, name) in enumerate(levels):
+        wanted, whole_loop = nest.sizes[loop], values[tiles(loop).name] * values[t1(loop).name]
+        first = around.index(loop) == depth
+        padded = f"{number(wanted)}, padded to {number(whole_loop)}"
         lines += [
-            (depth, f"for {loop} in {number(count)} tiles of {number(size)}", padded),
+            (
+                depth,
+                f"for {loop} in {number(count)} {name} of {number(size)}",
+                padded if first and whole_loop != wanted else "",
+            ),
             *moves[Direction.IN, depth + 1],
         ]
     inside = [
@@ -85,8 +98,8 @@ def loop_lines(nest: LoopNest, array: SystolicArray, values: Mapping[str, int]) 
     running.append(
         (str(nest), "" if sums is None else f"sums in {counted(whole(sums), 'word')} of each PE")
     )
-    lines += [(depth, code, remark) for depth, (code, remark) in enumerate(running, len(outer))]
-    for place in range(len(outer), -1, -1):
+    lines += [(depth, code, remark) for depth, (code, remark) in enumerate(running, len(levels))]
+    for place in range(len(levels), -1, -1):
         lines += moves[Direction.OUT, place]
     width = max(2 * depth + len(code) for depth, code, _ in lines)
     return tuple(

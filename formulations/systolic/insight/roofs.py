@@ -14,7 +14,7 @@ from ithaca.formulations.problem import Limit
 from ithaca.formulations.systolic.cost_model import Costs
 from ithaca.formulations.systolic.cycles import holds_transfers
 from ithaca.formulations.systolic.metrics import tensor_words
-from ithaca.formulations.systolic.systolic_array import Edition, SystolicArray
+from ithaca.formulations.systolic.systolic_array import Edition, IOGroup, SystolicArray
 from ithaca.formulations.technology import Technology
 from ithaca.workloads.footprints import footprints
 from ithaca.workloads.nest import LoopNest
@@ -113,10 +113,10 @@ def roofs(nest: LoopNest, costs: Costs, limits: Sequence[Limit]) -> Roofs:
         nest.operations,
         _allowed_units(costs.point.data, costs.point.array.factors, limits),
     )
-    least, data = footprints(nest), costs.point.data
-    groups = {group.tensor: group for group in costs.point.array.groups}
+    data, groups = costs.point.data, {g.tensor: g for g in costs.point.array.groups}
+    least = _least_words(nest, groups, data)
     widths = {
-        name: group.port_words(data) * int(costs.point.value(group.ports))
+        name: int(group.port_words(data) * costs.point.value(group.ports) * group.moved_words(data))
         for name, group in groups.items()
     }
     cycles = {name: Fraction(n, widths[name]) for name, n in least.items()}
@@ -131,7 +131,7 @@ def roofs(nest: LoopNest, costs: Costs, limits: Sequence[Limit]) -> Roofs:
             widths[largest],
             cycles[largest],
             least,
-            sum(n * groups[name].word_bytes(data) for name, n in least.items()),
+            int(sum(n * groups[name].word_bytes(data) for name, n in footprints(nest).items())),
             tensor_words(costs.point.array, costs),
         ),
     )
@@ -186,7 +186,8 @@ def least_metrics(
             name: Interval(Fraction(low), Fraction(high)) for name, (low, high) in ranges.items()
         }
         units = as_interval((array.pe.count * array.pe.simd).evaluate(spans, INTERVAL)).high
-    off_chip = Fraction(sum(n for tensor, n in words.items() if tensor not in kept))
+    least_words = _least_words(nest, groups, data).items()
+    off_chip = Fraction(sum(n for tensor, n in least_words if tensor not in kept))
     moved, per_second = (
         sum(n * groups[x].word_bytes(data) for x, n in words.items() if x not in kept),
         [limit.bound for limit in limits if limit.metric == "bandwidth" and limit.bound > 0],
@@ -213,6 +214,11 @@ def least_metrics(
         "comm": off_chip,
     }
     return {**least, "energy": energy, "edp": energy * latency}
+
+
+def _least_words(nest: LoopNest, groups: Mapping[str, IOGroup], data: DataType) -> dict[str, int]:
+    """Words of every tensor once, by tensor."""
+    return {name: int(n * groups[name].moved_words(data)) for name, n in footprints(nest).items()}
 
 
 def _allowed_units(data: DataType, factors: int, limits: Sequence[Limit]) -> int | None:

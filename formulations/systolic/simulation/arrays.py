@@ -314,9 +314,16 @@ class _Builder:
                     )
                 links = ways
             ends = ((), links[0]) if inwards else (links[0],)
-            dram, name = self._dram(group, words * share, *ends), outer[-1].name
+            times, name = rounds, outer[-1].name
+            if group.outer is None:
+                dram = self._dram(group, words * share, *ends)
+            else:
+                times = self._value(group.outer.fills)
+                sent = self._loop(words * share * (rounds // times), *ends)
+                stored = self._dram(group, self._value(group.outer.size / group.pack))
+                dram = (*stored, sent) if inwards else (sent, *stored)
             self._process(
-                name if ports == 1 else f"{name} {port}", name, Repeat(rounds, dram), memory=True
+                name if ports == 1 else f"{name} {port}", name, Repeat(times, dram), memory=True
             )
 
     def _collect(self, group: IOGroup) -> None:

@@ -58,6 +58,7 @@ class Simulation:
                 "workload": {
                     "name": self.design.nest.name,
                     "sizes": dict(self.design.nest.sizes),
+                    **self.design.nest.labels,
                     "dtype": self.design.data.stated,
                 },
                 "design": self.design.name,
@@ -134,9 +135,8 @@ def simulate_configuration(
     tiling = design.tiling(configuration)
     models, simulated = {}, None
     for edition in Edition:
-        if (
-            design.array.dram != SERIALIZED and edition is Edition.ODYSSEY
-        ):  # which publishes one of each tensor
+        unpublished = design.array.dram != SERIALIZED or design.nest.sparse is not None
+        if unpublished and edition is Edition.ODYSSEY:
             continue
         array = in_edition(design.nest, design.array, edition)
         stated = replace(

@@ -37,10 +37,10 @@ class MemoryLoops:
             for name, own in moved.items()
         }
 
-    def _bytes(self, group: IOGroup) -> int:
+    def _bytes(self, group: IOGroup) -> Fraction:
         """Bytes that a group moves to or from DRAM in a run."""
-        words = self._value(group.size) * self._value(group.count)
-        return words * self._value(group.modules[-1].tiles) * self._word_bytes[group.name]
+        moved = self._value(group.off_chip(group.modules[-1]))
+        return Fraction(moved * self._word_bytes[group.name])
 
     def steps(
         self,
@@ -58,7 +58,8 @@ class MemoryLoops:
             self._share[group.name] * pack * self._value(group.ports),
             Fraction(pack, port) if port else Fraction(1),
         )
-        row = self._value(group.last / group.pack) if self._burst else words
+        last = group.last if group.outer is None else group.outer.last
+        row = self._value(last / group.pack) if self._burst else words
         entry = self._machine.entry + self._memory.latency + self._burst
         loop = Loop(row, reads, writes, entry, interval if interval > 1 else 1)
         return (Repeat(words // row, (loop,)),) if row < words else (loop,)

@@ -26,6 +26,7 @@ from ithaca.formulations.data_types import DataType
 from ithaca.formulations.machine import Sums
 from ithaca.formulations.systolic.addresses import AddressNest, ArrayAddresses, reach_below, span
 from ithaca.formulations.systolic.design import SystolicDesign
+from ithaca.formulations.systolic.quantities import t2
 from ithaca.formulations.systolic.simulation.carrying import (
     Actor,
     Words,
@@ -34,6 +35,7 @@ from ithaca.formulations.systolic.simulation.carrying import (
     turns_of,
 )
 from ithaca.formulations.systolic.simulation.network import Loop, ProcessNetwork
+from ithaca.formulations.systolic.simulation.packages import Packages, emptied
 from ithaca.formulations.systolic.systolic_array import GroupRole, IOGroup
 from ithaca.workloads.affine import Access
 from ithaca.workloads.nest import LoopNest
@@ -137,8 +139,15 @@ def check_values(
 
 
 def random_tensors(nest: LoopNest, data: DataType) -> dict[str, NDArray[Any]]:
-    """Random tensors that a nest reads, the same at every call; integers of the whole range."""
-    return {access.tensor: _random(nest, access, data, n) for n, access in enumerate(nest.inputs)}
+    """Random tensors that a nest reads, the same at every call; integers of the whole range, and
+    zeros at random places of a block-sparse tensor."""
+    tensors = {
+        access.tensor: _random(nest, access, data, n) for n, access in enumerate(nest.inputs)
+    }
+    if nest.sparse is not None:
+        tensor = nest.sparse.tensor
+        tensors[tensor] = emptied(nest.sparse, tensors[tensor], len(tensors))
+    return tensors
 
 
 def _random(nest: LoopNest, access: Access, data: DataType, seed: int) -> NDArray[Any]:
@@ -230,7 +239,7 @@ class _Array:
         self.result = self.written.reshape(self.places.tensor_shape(nest.output))[
             self.places.tensor_place(nest.output)
         ]
-        self.simd, self.outputs = self.value(array.pe.simd), self.value(array.pe.outputs)
+        self.simd, self.outputs = self.value(t2(nest.simd)), self.value(array.pe.outputs)
         self.accumulators = self.places.accumulators().addresses
 
     def value(self, expression: Expression) -> int:
@@ -257,7 +266,7 @@ class _Array:
         """Words that a memory port sends of a tensor; zeros beyond the tensor's end."""
         padded = self.places.pad(self.places.access(group.tensor), self.tensors[group.tensor])
         sent: Words = padded.ravel()[self.packs(group, port)]
-        return sent
+        return sent if group.sparse is None else Packages(group.sparse).packed(sent)
 
     def actor(self, module: str, port: int) -> Actor:
         """The actor of the processes of a module, of those at DRAM of the one at a port."""
@@ -266,11 +275,17 @@ class _Array:
         group, stated = self.modules[module]
         if group.role is GroupRole.READ:
             words = iter(self.words(group, port) if stated.dram else ())
+            if stated.dram and group.outer is not None:
+                return _Filled(words, iter(self.packs(group, port)))
             if not stated.buffer:
                 return _Source(words)
             access = self.places.access(group.tensor)
-            return _Buffer(words, self.lanes(access, self.places.feed(access)))
-        sink = _Sink(self, group, port)
+            lanes = self.lanes(access, self.places.feed(access))
+            if group.sparse is not None:
+                lanes = Packages(group.sparse).places(lanes)
+            return _Buffer(words, lanes)
+        stores = stated.dram and group.outer is not None
+        sink = (_Stored if stores else _Sink)(self, group, port)
         return _Drain(self, group, sink) if stated.buffer else sink
 
 
@@ -287,6 +302,26 @@ class _Source(Actor):
         """The next words from DRAM, as many as the loop moves."""
         assert isinstance(loop.words, int)
         return np.stack([*islice(self._words, loop.words)])
+
+
+class _Filled(_Source):
+    """A module beside DRAM with a buffer: sends, as often as it likes, what it was filled with."""
+
+    def __init__(self, words: Iterator[Words], packs: Iterator[Integers]) -> None:
+        super().__init__(words)
+        self._packs, self._room = packs, 0
+
+    def turn(self, loop: Loop, taken: Sequence[Words]) -> Sequence[Words]:
+        assert isinstance(loop.words, int)
+        if not loop.writes:
+            self._room += loop.words
+            return []
+        words, elements = self.sent(loop), np.stack([*islice(self._packs, loop.words)])
+        # elements beyond the buffer's room are none
+        _, number = np.unique(elements, return_inverse=True)
+        beyond = number.reshape(elements.shape) >= self._room * elements.shape[1]
+        self._room = 0
+        return [np.where(beyond, 0, words)]
 
 
 class _Buffer(_Source):
@@ -324,9 +359,13 @@ class _Pe(Actor):
         named = {
             name.partition(" ")[0]: words for name, words in zip(loop.reads, taken, strict=True)
         }
-        factors = [
-            named.pop(group.name) for group in array.groups.values() if group.role is GroupRole.READ
-        ]
+        reads = [group for group in array.groups.values() if group.role is GroupRole.READ]
+        factors = [named.pop(read.name) for read in reads if read.sparse is None]
+        for read in reads:
+            if read.sparse is not None:
+                packages, words = Packages(read.sparse), named.pop(read.name)
+                factors = [packages.selected(words, other) for other in factors]
+                factors.append(packages.values(words))
         products = prod(factors[1:], start=factors[0])
         if array.outputs == 1:
             products = products.sum(axis=1, keepdims=True, dtype=products.dtype)
@@ -360,6 +399,20 @@ class _Sink(Actor):
         """Packs to their places."""
         self._array.written[[*islice(self._packs, len(words))]] = words
         return []
+
+
+class _Stored(_Sink):
+    """A module beside DRAM with a buffer: takes a tile, and then writes it."""
+
+    _kept: Words = np.zeros(0)
+
+    def turn(self, loop: Loop, taken: Sequence[Words]) -> Sequence[Words]:
+        if loop.reads:
+            self._kept = taken[0]
+            return []
+        assert isinstance(loop.words, int)
+        words, self._kept = np.split(self._kept, [loop.words])
+        return self.write(words)
 
 
 class _Drain(Actor):

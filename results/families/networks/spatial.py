@@ -79,7 +79,7 @@ class _TotalDocument(TotalPart):
 class _Part(NetworkHead):
     family: Literal["spatial"]
     mode: Literal["per-layer"]
-    edition: Literal["timeloop", "dmazerunner", "explainable"]
+    edition: Literal["timeloop", "dmazerunner", "explainable", "uneven"]
     platform: PlatformDocument
     objective: Text
     layer_objective: Text | None = None

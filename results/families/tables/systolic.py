@@ -33,6 +33,8 @@ COLUMNS: Mapping[str, tuple[Any, ...]] = {
     "permutation": (str, "", ""),
     "edition": (str, "", ""),
     "pack": (str, "words", "data packing factor by buffer module (JSON)"),
+    "ports": (str, "", "memory ports by I/O group (JSON)"),
+    "array_part_l2": (str, "", "tiles of a tile of tiles by loop (JSON)"),
     **{name: (float, metric.unit, metric.meaning) for name, metric in METRICS.items()},
     "t1": (float, "iterations", "array partitioning factor", "loop"),
     "t2": (float, "iterations", "latency hiding factor; of the SIMD loop the SIMD factor", "loop"),
@@ -69,7 +71,14 @@ def row(problem: Problem, configuration: Configuration, loops: Sequence[str]) ->
         "dataflow": ",".join(array.dataflow),
         "permutation": array.permutation,
         "edition": array.edition.value,
-        "pack": json.dumps(packs) if packs else "",
+        **{
+            name: json.dumps(dict(values)) if values else ""
+            for name, values in (
+                ("pack", packs),
+                ("ports", tiling.ports),
+                ("array_part_l2", tiling.array_part_l2),
+            )
+        },
         **{name: nan if name not in metrics else float(metrics[name]) for name in METRICS},
         "t1": [tiling.array_part[loop] if loop in array.band else nan for loop in loops],
         "t2": [tiling.t2(array, loop) if loop in array.band else nan for loop in loops],
@@ -79,12 +88,18 @@ def row(problem: Problem, configuration: Configuration, loops: Sequence[str]) ->
 def layer_row(result: LayerResult) -> tuple[dict[str, object], dict[str, Any]]:
     """How a layer runs on a systolic array; and the metrics shown."""
     solution = result.answer.found
-    names = ("dataflow", "permutation", "array_part", "latency_hiding", "simd", "pack")
+    dram = systolic(result.answer.problem).array.dram
+    asked = {"ports": dram.ports, "array_part_l2": dram.two_level}
+    extra = [name for name, own in asked.items() if own]
+    names = ("dataflow", "permutation", "array_part", "latency_hiding", "simd", "pack", *extra)
     chosen: dict[str, object] = dict.fromkeys(names, "")
     figures: dict[str, Any] = dict.fromkeys(SHOWN)
     if solution is not None:
         array, tiling = systolic(solution.problem).array, solution.tiling
-        parts = (tiling.array_part, tiling.latency_hiding, tiling.simd, tiling.module_packs(array))
+        parts = (
+            *(tiling.array_part, tiling.latency_hiding, tiling.simd, tiling.module_packs(array)),
+            *(getattr(tiling, name) for name in extra),
+        )
         values = (
             ",".join(array.dataflow),
             array.permutation,

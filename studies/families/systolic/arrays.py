@@ -10,7 +10,7 @@ search over designs, hardware and tilings together; engine, threads and store pl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -80,8 +80,7 @@ def solve_multi_array(
     Runs of a merged layer count as neighbours; a layer whose runs are cut apart appears once per
     array. The request says how many arrays there may be, and of what they take whole shares; its
     limits are on DSP blocks and block RAM of all arrays together, and on the bandwidth (see
-    `Stages`). Where arrays at their best move more at the same time than that, arrays that each
-    keep to an even part of it are looked for, too; the bound is without that.
+    `Stages`).
 
     Raises `InputError` if the layers cannot be folded into one kernel or are too many, the
     objective does not add up, or limits cannot be shared.
@@ -102,22 +101,9 @@ def solve_multi_array(
         _report(options, f"{request.arrays} arrays"),
     )
 
-    def search(designs: Designs, shares: Mapping[str, Fraction]) -> PipelineSearch:
-        return PipelineSearch(
-            designs, arranged[1], request.arrays, request.minimise, budget.share(), shares, report
-        )
-
-    first = search(arranged[0], request.shares)
-    outcome = first.run()
-    if first.exceeded and outcome.value != outcome.lower_bound and not budget.over:
-        even = {
-            x.metric: x.bound / request.arrays for x in request.limits if x.metric == "bandwidth"
-        }
-        bounds = {**request.bounds, **even}
-        designs, _ = on_arrays(network, replace(request, bounds=bounds), MULTI_ARRAY)
-        other = search(designs, {**request.shares, **even}).run()
-        if other.value is not None and (outcome.value is None or other.value < outcome.value):
-            outcome = replace(outcome, stages=other.stages, value=other.value)
+    outcome = PipelineSearch(
+        *arranged, request.arrays, request.minimise, budget.share(), request.shares, report
+    ).run()
     return _result(MULTI_ARRAY, network, request, arranged, outcome, budget)
 
 
@@ -139,13 +125,22 @@ def on_arrays(network: Network, request: ArrayQuestion, mode: str) -> Arranged:
     Arranged
         By design, each layer's problem with its runs; and the number of the layer of each run.
     """
-    for option, alone in (("--ports", request.space.ports is not None), ("--uram", request.uram)):
+    for option, alone in (
+        ("--ports", request.space.ports is not None),
+        ("--two-level", request.space.two_level),
+        ("--uram", request.uram),
+    ):
         if alone:
             raise InputError(
                 f"{option} does not go with --mode {mode}; allowed: a nest, or an array of each "
                 "layer"
             )
     layers = network.layers
+    if blocks := [layer.name for layer in layers if layer.nest.sparse is not None]:
+        raise InputError(
+            f"block sparsity of {blocks[0]} does not go with --mode {mode}; "
+            "allowed: a nest, or an array of each layer"
+        )
     sequence, counts = [*range(len(layers))], [layer.count for layer in layers]
     if mode in SEVERAL_ARRAYS:
         sequence = [number for number, count in enumerate(counts) for _ in range(count)]

@@ -4,7 +4,7 @@ bounds and optima on them."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from math import prod
@@ -46,14 +46,17 @@ class HardwareClasses:
     common: bool
     """Whether hardware counts only if every layer can run on it; else, if any can."""
 
-    def bounds(self, nodes: Integers, checkpoint: Callable[[], None] = never) -> Floats:
-        """Lower bound of every layer's objective, shape (layers, combinations); infinite where it
-        cannot run."""
-        least = np.empty((len(self.groups), nodes.shape[1]))
+    def bounds(
+        self, nodes: Integers, checkpoint: Callable[[], None] = never, room: Room = FREE
+    ) -> Floats:
+        """Lower bound of every layer's objective within some room, shape (layers, combinations);
+        infinite where it cannot run."""
+        groups = [replace(group, layer=group.layer.within(room)) for group in self.groups]
+        least = np.empty((len(groups), nodes.shape[1]))
         for begin in range(0, nodes.shape[1], CHUNK):
             checkpoint()
             part = nodes[:, begin : begin + CHUNK]
-            for number, group in enumerate(self.groups):
+            for number, group in enumerate(groups):
                 bound, feasible = group.bound(part)
                 least[number, begin : begin + CHUNK] = np.where(feasible, bound, np.inf)
         return least
@@ -313,9 +316,11 @@ class HardwareBounds:
 
 
 def _needs(problem: Problem, configuration: Configuration) -> Room:
-    """The memory that a configuration takes."""
+    """What a configuration takes of limits that arrays share."""
+    metrics = problem.metrics(configuration)
     return Room(
-        problem.metrics(configuration)["bram18k"],
+        metrics["bram18k"],
+        metrics["bandwidth"],
         tuple(sorted(buffer_words(problem, configuration).items())),
     )
 

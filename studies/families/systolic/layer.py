@@ -8,7 +8,7 @@ bounds boxes, bound the layer for every combination of groups at once.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, partial
 
@@ -16,7 +16,7 @@ import numpy as np
 
 from ithaca.formulations.algebra.array_types import Floats, Integers, Mask
 from ithaca.formulations.algebra.number_systems import FRACTION
-from ithaca.formulations.algebra.rounding import all_below, loosened
+from ithaca.formulations.algebra.rounding import all_below, below, loosened
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.space import Axis, Role
@@ -34,23 +34,34 @@ from ithaca.workloads.nest import Sizes
 
 @dataclass(frozen=True)
 class Room:
-    """Memory that an array has, or that a configuration needs."""
+    """What an array has of limits that arrays share, or what a configuration needs."""
 
     bram18k: Fraction | None = None
     """Block RAM in all; None: as much as the limits allow."""
+    bandwidth: Fraction | None = None
+    """Bandwidth (GB/s); None: as much as the limits allow."""
     words: Sizes = ()
     """Words of buffers, by I/O group; the others' do not matter."""
 
+    @property
+    def bounds(self) -> dict[str, Fraction]:
+        """Limits by metric."""
+        own = {"bram18k": self.bram18k, "bandwidth": self.bandwidth}
+        return {metric: bound for metric, bound in own.items() if bound is not None}
+
     def inside(self, other: Room) -> bool:
         """Whether there is no more of anything than in another."""
-        if other.bram18k is not None and (self.bram18k is None or self.bram18k > other.bram18k):
-            return False
-        own = dict(self.words)
-        return all(name in own and own[name] <= words for name, words in other.words)
+        own, words = self.bounds, dict(self.words)
+        return all(
+            name in own and own[name] <= bound for name, bound in other.bounds.items()
+        ) and all(name in words and words[name] <= bound for name, bound in other.words)
 
 
 #: All that the limits allow.
 FREE = Room()
+
+#: Parts of a limit on the bandwidth that bounds of layers are made for.
+PARTS = tuple(Fraction(n, 8) for n in (1, 2, 4, 8))
 
 
 @dataclass(frozen=True)
@@ -66,6 +77,10 @@ class Layer:
     """One per axis."""
     lowered: LoweredProblem
     """Bounds and values it."""
+    _narrower: dict[Room, Layer] = field(init=False, default_factory=dict, compare=False)
+    _lowered: dict[Fraction, LoweredProblem] = field(
+        init=False, default_factory=dict, compare=False
+    )
 
     @cached_property
     def high(self) -> frozenset[str]:
@@ -75,22 +90,46 @@ class Layer:
             statistic(column.index, True).name for table in self.tables for column in table.columns
         )
 
+    @cached_property
+    def floor(self) -> float:
+        """No configuration has a smaller objective, whatever the hardware."""
+        floor = self.problem.floor
+        return -np.inf if floor is None else below(floor)
+
+    def floors(self, rooms: Sequence[Room]) -> list[float]:
+        """Its floor within each of several rooms."""
+        problems = (_limited(self.problem, room.bounds) for room in rooms)
+        return [-np.inf if p.floor is None else below(p.floor) for p in problems]
+
     def within(self, room: Room) -> Layer:
-        """The layer with a tighter limit on block RAM."""
-        place = place_of_limit(self.problem, "bram18k")
-        if room.bram18k is None or place is None:
+        """The layer with tighter limits on what arrays share."""
+        own = {x.metric: x.bound for x in self.problem.open_limits}
+        bounds = {metric: b for metric, b in room.bounds.items() if b < own.get(metric, b)}
+        if not bounds:
             return self
-        limits = tuple(
-            Limit(x.metric, room.bram18k) if x.metric == "bram18k" else x
-            for x in self.problem.limits
-        )
-        bounds = self.lowered.limits.copy()
-        bounds[place] = loosened(room.bram18k)
-        return replace(
-            self,
-            problem=replace(self.problem, limits=limits),
-            lowered=replace(self.lowered, limits=bounds),
-        )
+        key = Room(bounds.get("bram18k"), bounds.get("bandwidth"))
+        if key not in self._narrower:
+            lowered = self.lowered
+            if "bandwidth" in bounds:
+                part = next(p for p in PARTS if bounds["bandwidth"] <= p * own["bandwidth"])
+                lowered = self._lowered_to(part * own["bandwidth"])
+            limits = lowered.limits.copy()
+            for metric, bound in bounds.items():
+                limits[place_of_limit(self.problem, metric)] = loosened(bound)
+            self._narrower[key] = replace(
+                self,
+                problem=_limited(self.problem, bounds),
+                lowered=replace(lowered, limits=limits),
+            )
+        return self._narrower[key]
+
+    def _lowered_to(self, bandwidth: Fraction) -> LoweredProblem:
+        """Its bounds and values with less bandwidth, over the same columns."""
+        if bandwidth not in self._lowered:
+            lowered = lower_problem(_limited(self.problem, {"bandwidth": bandwidth}))
+            same = lowered.bounds.symbols == self.lowered.bounds.symbols
+            self._lowered[bandwidth] = lowered if same else self.lowered
+        return self._lowered[bandwidth]
 
     def optimum(self, hardware: Mapping[str, int], options: SolveOptions) -> SearchState:
         """The best configuration on given hardware (quantities by name), proven unless stopped."""
@@ -106,6 +145,12 @@ class Layer:
         return Search(
             bound_model(problem, self.lowered, tuple(map(build_tree, parts))), options
         ).run()
+
+
+def _limited(problem: Problem, bounds: Mapping[str, Fraction]) -> Problem:
+    """A problem with other bounds of some of its limits."""
+    limits = tuple(Limit(x.metric, bounds.get(x.metric, x.bound)) for x in problem.limits)
+    return replace(problem, limits=limits)
 
 
 def place_of_limit(problem: Problem, metric: str) -> int | None:
@@ -185,7 +230,7 @@ class Groups:
         bound = np.broadcast_to(
             np.where(np.isnan(objective), -np.inf, objective), (nodes.shape[1],)
         )
-        return all_below(bound), self._within_limits(nodes, used)
+        return np.maximum(all_below(bound), self.layer.floor), self._within_limits(nodes, used)
 
     def least(self, metric: str, nodes: Integers) -> Floats:
         """The least use, on such hardware, of a limited metric that is an integer; 0 if it is not

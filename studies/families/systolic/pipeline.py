@@ -13,8 +13,8 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations
-from math import ceil, inf
-from typing import Any
+from math import inf
+from operator import le
 
 import numpy as np
 
@@ -25,34 +25,16 @@ from ithaca.solver.options import StoppedError
 from ithaca.solver.progress import Progress
 from ithaca.studies.families.systolic.hardware_bounds import Node
 from ithaca.studies.families.systolic.joint import Outcome, Stage, fit
+from ithaca.studies.families.systolic.layer import Room
 from ithaca.studies.families.systolic.plans import Options, Part, Plan, best_plan
 from ithaca.studies.families.systolic.search import SharedSearch
-from ithaca.studies.families.systolic.stages import Stages
+from ithaca.studies.families.systolic.stages import AtBest, Shares, Stages
 
 #: Steps of the search for one array, to begin with.
 SEED_STEPS = 300
 
 #: Share of a limited time that it has: one array is an answer, to the sum of all a good one.
-SEED_SHARE = {Minimise.TOTAL: 0.75, Minimise.SLOWEST: 0.5}
-
-#: After so many plans the best of what has been solved is followed to the end, up to so many plans,
-#: for a value to go by.
-DIVES, FOLLOWED = 8, 4
-
-
-@dataclass(frozen=True)
-class _Step:
-    """The best of a stage on some lanes and SIMD factor, within some block RAM; the step before
-    says so of less."""
-
-    bram18k: int
-    """The most it may take."""
-    value: Fraction | None
-    """It takes at least as long; None: it cannot run."""
-    stage: Stage | None
-    """How it runs."""
-    used: int
-    """Block RAM that it then takes."""
+SEED_SHARE = {Minimise.TOTAL: 0.75, Minimise.SLOWEST: 0.25}
 
 
 @dataclass
@@ -67,11 +49,7 @@ class PipelineSearch(Stages):
         super().__post_init__()
         self.stages: tuple[Stage, ...] = ()
         self.value: Fraction | None = None
-        self.exceeded = False  # whether arrays that together use too much bandwidth were found
         self.plans = 0
-        #: What is known of a stage (first layer, end) on its hardware (choice), by block RAM
-        #: ascending
-        self._steps: dict[tuple[int, int, int], list[_Step]] = {}
         self._bound: Fraction | None = None
         self._options: dict[tuple[int, int], Options] = {}  # of stages
 
@@ -115,9 +93,6 @@ class PipelineSearch(Stages):
         """Bound all hardware of all designs; `StoppedError` if the options say to stop."""
         self._bound_choices(self._alone)
         self._bound = self._alone_bound()
-        self._solved = np.zeros(
-            self._bounds.shape, bool
-        )  # whether a layer is, on a choice, with ports as it likes
         for stage in combinations(range(len(self.sequence) + 1), 2):
             self._renew(*stage)
 
@@ -134,10 +109,8 @@ class PipelineSearch(Stages):
                 self._tell()
                 if self.options.ends(0, self.value, self._bound):
                     break
-                if not self._refine(plan) and not self._realise(plan):
+                if not self._refine(plan):
                     break  # its layers could not be fitted together at no loss
-                if self.plans % DIVES == 0:
-                    self._dive()
             else:
                 self._bound, infeasible = self.value, self.value is None
         bound = (
@@ -165,165 +138,43 @@ class PipelineSearch(Stages):
             options, len(self.sequence), self.arrays, self._budget, self.minimise, self._target
         )
 
-    def _dive(self) -> None:
-        """Solve the stages of the best plans of lanes and SIMD factors on which all of a stage's
-        layers are solved."""
-        for _ in range(FOLLOWED):
-            options = {}
-            for first, end in combinations(range(len(self.sequence) + 1), 2):
-                open_ = np.all(self._solved[self._members(first, end)[0]], axis=0)
-                options[first, end] = self._options_of(first, end, open_).front
-            plan = self._best_plan(options)
-            if plan is None or not (
-                self._solve_within(plan, self._rooms(plan)) | self._realise(plan)
-            ):
-                return
-
     def _renew(self, first: int, end: int) -> None:
         """Look again at what a stage may be."""
-        self._options[first, end] = self._options_of(first, end).front
-
-    # -- bounds ------------------------------------------------------------------------
-
-    def _options_of(self, first: int, end: int, open_: Any = True) -> Options:
-        """The options of a stage, as far as plans that improve may have it; only what is open, and
-        what has been solved."""
-        layers, counts = self._members(first, end)
-        times = sum_below(counts[:, None] * self._bounds[layers])
-        open_ = (times <= self._target) & open_
-        steps = [
-            (choice, solved)
-            for (a, b, choice), solved in self._steps.items()
-            if (a, b) == (first, end)
-        ]
-        open_[[choice for choice, _ in steps]] = False
-        choices = np.flatnonzero(open_)
-        options = [
-            Options(
-                self._dsp[choices],
-                self._bram18k[layers][:, choices].max(axis=0),
-                times[choices],
-                choices,
-            )
-        ]
-        for choice, known in steps:
-            above = float(self._bram18k[layers, choice].max())
-            within = [
-                (step.bram18k, inf if step.value is None else below(step.value)) for step in known
-            ]
-            # with more than it was solved within, its layers' bounds are what is known
-            for most, value in (*within, (self._memory, times[choice])):
-                if value < inf and above <= most:
-                    row = self._dsp[choice], above, value, choice
-                    options.append(Options(*(np.array([x]) for x in row)))
-                above = max(above, most + 1.0)
-        columns = (
-            (getattr(o, name) for o in options) for name in ("dsp", "bram18k", "value", "choice")
-        )
-        return Options(*(np.concatenate(list(column)) for column in columns))
+        self._options[first, end] = self._options_of(first, end, self._target)
 
     def _refine(self, plan: Plan) -> bool:
-        """Solve the layers of a plan's stages to optimality; whether that was still to be done.
-
-        First each layer by itself, with ports as it likes: that serves every stage which it is part
-        of.
-        """
-        wanted = sorted(
-            {
-                (layer, part.choice)
-                for part in plan.parts
-                for layer in self.sequence[part.first : part.end]
-            }
-        )
-        if unsolved := [each for each in wanted if not self._solved[each]]:
-            for layer, choice in unsolved:
-                bank, node = self._hardware(choice)
-                optimum = bank.optimum(layer, node, self.options, ports=False)
-                self._bounds[layer, choice] = np.inf if optimum is None else below(optimum.value)
-                self._solved[layer, choice] = True
-            choices = [choice for _, choice in unsolved]
-            for (first, end), options in self._options.items():
-                if np.isin(choices, options.choice).any():  # elsewhere they were dominated already
-                    self._renew(first, end)
+        """Tell hardware of a plan's stages apart by port widths, then solve the stages; whether
+        that was still to be done, or what they take together is better."""
+        if again := self._divide(plan, self._options):
+            for cut in again:
+                self._renew(*cut)
             return True
-        return self._solve_within(plan, self._rooms(plan))
+        before = self.value
+        best, fresh = self._solved(plan, self._target)
+        stages = [each.stage for each in best if each is not None and each.stage is not None]
+        used = zip(*(each.used for each in best if each is not None), strict=True)
+        if len(stages) == len(best) and all(map(le, map(sum, used), self._most)):
+            self._offer(stages)
+        if fresh:
+            for part in plan.parts:
+                self._renew(part.first, part.end)
+        return fresh or self.value != before
 
-    def _solve_within(self, plan: Plan, rooms: Sequence[int]) -> bool:
-        """Solve a plan's stages, each within some block RAM; whether that was still to be done."""
-        fresh = [self._solve(part, most) for part, most in zip(plan.parts, rooms, strict=True)]
-        return any(fresh)
-
-    def _rooms(self, plan: Plan) -> list[int]:
-        """The most block RAM that each stage of a plan may take."""
-        spare = self._memory - sum(part.bram18k for part in plan.parts)
-        return [part.bram18k + spare for part in plan.parts]
-
-    def _known(self, part: Part, bram18k: int) -> _Step | None:
-        """The step known of a stage within some block RAM; None if it has not been solved within as
-        much."""
-        known = self._steps.get((part.first, part.end, part.choice), ())
-        return next((step for step in known if step.bram18k >= bram18k), None)
-
-    def _solve(self, part: Part, bram18k: int) -> bool:
-        """Solve a stage within some block RAM; whether that was still to be done."""
-        known = self._known(part, bram18k)
-        if known is not None and (
-            known.value is None or (known.stage is not None and known.used <= bram18k)
-        ):
-            return False
-        if known is not None and known.bram18k == bram18k:
-            return False
-        steps = self._steps.setdefault((part.first, part.end, part.choice), [])
-        steps.append(self._solved_step(part, bram18k))
-        steps.sort(key=lambda step: step.bram18k)
-        self._renew(part.first, part.end)
-        return True
-
-    def _solved_step(self, part: Part, bram18k: int) -> _Step:
-        """The port widths with which the layers of a stage, each alone on the array, take least."""
-        best = self._at_best(part.first, part.end, part.choice, bram18k)
-        stage = None if best is None else self._fit(part, best.hardware, bram18k)
-        used = 0 if stage is None else ceil(self._most(stage, "bram18k") / self._shares["bram18k"])
-        return _Step(bram18k, None if best is None else best.value, stage, used)
+    def _best(self, part: Part, room: Shares, top: float) -> AtBest | None:
+        """The port widths with which the layers of a stage, each alone on the array, take least,
+        and how they run together on it."""
+        best = super()._best(part, room, top)
+        stage = None if best is None else self._fit(part, best.hardware, room)
+        if best is None or stage is None:
+            return best
+        most = Room(self._most_of(stage, "bram18k"), self._most_of(stage, "bandwidth"))
+        return replace(best, used=self._needs(most), stage=stage)
 
     # -- values ------------------------------------------------------------------------
 
-    def _realise(self, plan: Plan) -> bool:
-        """Take a plan whose stages are solved, if they fit the block RAM together; else solve each
-        within its share of it.
-
-        Then none of them may have more: the plan is no longer what it was. Whether anything is new.
-        """
-        before, rooms = self.value, self._rooms(plan)
-        steps = [self._known(part, most) for part, most in zip(plan.parts, rooms, strict=True)]
-        if self._take(steps):
-            return self.value != before
-        least = [part.bram18k for part in plan.parts]
-        used = [
-            0 if step is None else max(step.used - own, 0)
-            for step, own in zip(steps, least, strict=True)
-        ]
-        rooms = [
-            own + (self._memory - sum(least)) * more // sum(used)
-            for own, more in zip(least, used, strict=True)
-        ]
-        fresh = self._solve_within(plan, rooms)
-        self._take([self._known(part, most) for part, most in zip(plan.parts, rooms, strict=True)])
-        return fresh or self.value != before
-
-    def _take(self, steps: Sequence[_Step | None]) -> bool:
-        """Take stages as the best if they are; whether they fit the block RAM."""
-        stages = [step.stage for step in steps if step is not None and step.stage is not None]
-        if len(stages) < len(steps):
-            return True
-        if sum(step.used for step in steps if step is not None) > self._memory:
-            return False
-        self._offer(stages)
-        return True
-
-    def _fit(self, part: Part, node: Node, bram18k: int) -> Stage | None:
-        """Configurations of a stage's layers on an array, within some block RAM."""
-        bank, room = self._banks[self._design[part.choice]], self._room(bram18k)
+    def _fit(self, part: Part, node: Node, shares: Shares) -> Stage | None:
+        """Configurations of a stage's layers on an array, within some shares of what is divided."""
+        bank, room = self._banks[self._design[part.choice]], self._room(shares)
         numbers, counts = self._members(part.first, part.end)
         optima = [bank.optimum(int(number), node, self.options, room=room) for number in numbers]
         layers = [
@@ -338,7 +189,7 @@ class PipelineSearch(Stages):
             else Stage(part.first, part.end, int(self._design[part.choice]), joint)
         )
 
-    def _most(self, stage: Stage, metric: str) -> Fraction:
+    def _most_of(self, stage: Stage, metric: str) -> Fraction:
         """The most of a metric that the layers of a stage have; of block RAM all have their
         array's."""
         problems = [
@@ -353,11 +204,11 @@ class PipelineSearch(Stages):
         return most
 
     def _offer(self, stages: Sequence[Stage]) -> None:
+        """Take stages as the best if they are, and do not move more than they may together."""
         if (
             self._at_once is not None
-            and sum(self._most(stage, "bandwidth") for stage in stages) > self._at_once
+            and sum(self._most_of(stage, "bandwidth") for stage in stages) > self._at_once
         ):
-            self.exceeded = True
             return
         values = [stage.joint.value for stage in stages]
         value = max(values) if self.minimise is Minimise.SLOWEST else sum(values, start=Fraction(0))

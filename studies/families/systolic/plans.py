@@ -1,13 +1,15 @@
-"""How to cut layers into stages, each on an array of its own, within one budget of DSP blocks and
-block RAM."""
+"""How to cut layers into stages, each on an array of its own, within one budget of DSP blocks,
+block RAM and bandwidth."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import inf
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ithaca.formulations.algebra.array_types import Floats, Integers, Mask
 from ithaca.formulations.algebra.rounding import all_below, next_below
@@ -26,6 +28,8 @@ class Options:
     """DSP blocks."""
     bram18k: Floats
     """Block RAM."""
+    bandwidth: Floats
+    """Bandwidth."""
     value: Floats
     """The objective."""
     choice: Integers
@@ -38,13 +42,38 @@ class Options:
 
     def only(self, kept: Mask | Integers) -> Options:
         """Some of them."""
-        return Options(self.dsp[kept], self.bram18k[kept], self.value[kept], self.choice[kept])
+        return Options(*(column[kept] for column in self._columns))
+
+    @classmethod
+    def joined(cls, parts: Sequence[Options]) -> Options:
+        """All of several, one after the other; of at least one."""
+        return cls(*map(np.concatenate, zip(*(part._columns for part in parts), strict=True)))
+
+    @property
+    def _columns(self) -> tuple[NDArray[Any], ...]:
+        return self.dsp, self.bram18k, self.bandwidth, self.value, self.choice
 
     @property
     def front(self) -> Options:
-        """Those that no other is as good as in all three respects, DSP blocks ascending; of equal
+        """Those that no other is as good as in all four respects, DSP blocks ascending; of equal
         ones, one."""
-        return self.only(_not_dominated(self.dsp, self.bram18k, self.value))
+        kept = np.zeros(0, np.int64)
+        for bandwidth in np.unique(self.bandwidth):
+            own = np.flatnonzero(self.bandwidth == bandwidth)
+            own = own[_not_dominated(self.dsp[own], self.bram18k[own], self.value[own])]
+            kept = np.concatenate([kept, own[~self._surpassed(own, kept)]])
+        return self.only(kept[np.argsort(self.dsp[kept], kind="stable")])
+
+    def _surpassed(self, some: Integers, others: Integers) -> Mask:
+        """Which of some are no better in DSP blocks, block RAM and value than one of others."""
+        columns = (self.dsp, self.bram18k, self.value)
+        surpassed = np.zeros(some.size, bool)
+        for begin in range(0, some.size if others.size else 0, BLOCK):
+            part = some[begin : begin + BLOCK]
+            surpassed[begin : begin + BLOCK] = np.logical_and.reduce(
+                [column[others][None, :] <= column[part][:, None] for column in columns]
+            ).any(axis=1)
+        return surpassed
 
 
 def _not_dominated(first: Floats, second: Floats, third: Floats) -> Integers:
@@ -81,6 +110,8 @@ class Part:
     """Number of its choice."""
     bram18k: int
     """Block RAM that it takes at least."""
+    bandwidth: int = 0
+    """Bandwidth that it takes at least."""
 
 
 @dataclass(frozen=True)
@@ -97,6 +128,7 @@ class Budget:
 
     dsp: float
     bram18k: float
+    bandwidth: float = inf
 
     def share(self, dsp: Floats, bram18k: Floats) -> Floats:
         """Half of the one share and half of the other: at most 1 of what is within both; rounded
@@ -193,7 +225,7 @@ def best_plan(
     arrays : int
         How many arrays there may be.
     budget : Budget
-        DSP blocks and block RAM of all arrays together.
+        DSP blocks, block RAM and bandwidth of all arrays together.
     minimise : Minimise
         Whether values of stages add up, or the largest counts.
     below : float
@@ -202,6 +234,7 @@ def best_plan(
     measures: tuple[tuple[Callable[[Options], Floats], float, Minimise], ...] = (
         (lambda o: o.dsp, budget.dsp, Minimise.TOTAL),
         (lambda o: o.bram18k, budget.bram18k, Minimise.TOTAL),
+        (lambda o: o.bandwidth, budget.bandwidth, Minimise.TOTAL),
         (lambda o: budget.share(o.dsp, o.bram18k), 1.0, Minimise.TOTAL),
         (lambda o: o.value, next_below(below), minimise),
     )
@@ -221,7 +254,8 @@ def best_plan(
         )
         if kept.size:
             within[first, end] = kept.front
-    nothing = Options(np.zeros(1), np.zeros(1), np.full(1, minimise.nothing), np.zeros(1, np.int64))
+    zero = np.zeros(1)
+    nothing = Options(zero, zero, zero, np.full(1, minimise.nothing), np.zeros(1, np.int64))
     reached: list[dict[int, _Reached]] = [{0: _Reached(nothing, np.zeros((1, 3), np.int64))}]
     best: tuple[float, int, int] | None = None
     for count in range(1, arrays + 1):
@@ -272,6 +306,7 @@ def _extend(
             joined = Options(
                 np.add.outer(part.dsp, stage.dsp).ravel(),
                 np.add.outer(part.bram18k, stage.bram18k).ravel(),
+                np.add.outer(part.bandwidth, stage.bandwidth).ravel(),
                 minimise.joined(part.value[:, None], stage.value).ravel(),
                 np.arange(part.size * stage.size),
             )
@@ -283,11 +318,8 @@ def _extend(
             back.append(np.stack([np.full(i.size, first), i + begin, j], axis=1))
     if not sum(options.size for options in extended):
         return None
-    dsp, bram18k, value = (
-        np.concatenate([getattr(o, name) for o in extended]) for name in ("dsp", "bram18k", "value")
-    )
     came = np.concatenate(back)
-    front = Options(dsp, bram18k, value, np.arange(len(came))).front
+    front = replace(Options.joined(extended), choice=np.arange(len(came))).front
     return _Reached(front, came[front.choice])
 
 
@@ -303,6 +335,9 @@ def _trace(
     for step in range(count, 0, -1):
         first, before, chosen = (int(n) for n in reached[step][end].back[place])
         stage = within[first, end]
-        parts.insert(0, Part(first, end, int(stage.choice[chosen]), int(stage.bram18k[chosen])))
+        choice, bram18k, bandwidth = (
+            int(column[chosen]) for column in (stage.choice, stage.bram18k, stage.bandwidth)
+        )
+        parts.insert(0, Part(first, end, choice, bram18k, bandwidth))
         end, place = first, before
     return tuple(parts)

@@ -351,3 +351,18 @@ def test_networks_are_named_where_energies_count(tmp_path: Path) -> None:
     assert isinstance(machine, Architecture)
     assert machine.unpriced[-1] == "noc (a network, which is not counted)"
     assert machine.unread[-1].endswith("local[2] (count of class 'counter')")
+
+
+def test_of_several_sizes_of_words_the_first_holds_as_in_the_tool(tmp_path: Path) -> None:
+    (tmp_path / "arch.yaml").write_text(
+        """
+architecture:
+  version: 0.4
+  nodes:
+  - !Component {name: DRAM, class: DRAM, attributes: {datawidth: 8, word-bits: 16, width: 64}}
+  - !Component {name: glb, class: SRAM, attributes: {datawidth: 8, word_width: 32, depth: 8}}
+  - !Component {name: mac, class: intmac}
+"""
+    )
+    dram, glb = read_architecture(tmp_path).levels
+    assert (dram.word_bits, dram.block, glb.word_bits) == (16, 4, 32)

@@ -447,7 +447,8 @@ def test_other_architectures_and_nests_are_refused() -> None:
     with pytest.raises(InputError, match="mttkrp multiplies 3 tensors"):
         designs(find_architecture("hasco-gemm"), workload("mttkrp"))
     with pytest.raises(
-        InputError, match=r"edition intrinsic; allowed: edition timeloop, dmazerunner, explainable$"
+        InputError,
+        match=r"edition intrinsic; allowed: edition timeloop, dmazerunner, explainable, uneven$",
     ):
         _ = Setting(
             find_architecture("hasco-gemm"),

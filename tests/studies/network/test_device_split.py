@@ -27,9 +27,12 @@ quantities:
   d2: {range: [1, 400]}
   b1: {range: [1, 400]}
   b2: {range: [1, 400]}
-  bandwidth: {values: [200]}
-figures: {array1.dsp: d1, array2.dsp: d2, array1.bram18k: b1, array2.bram18k: b2, bandwidth: bandwidth}
-rules: [d1 + d2 <= 400, b1 + b2 <= 400]
+  w1: {range: [1, 400]}
+  w2: {range: [1, 400]}
+figures:
+  {array1.dsp: d1, array2.dsp: d2, array1.bram18k: b1, array2.bram18k: b2,
+   array1.bandwidth: w1, array2.bandwidth: w2}
+rules: [d1 + d2 <= 400, b1 + b2 <= 400, w1 + w2 <= 400]
 objective: latency
 """
 
@@ -54,7 +57,7 @@ def test_the_shipped_space_divides_the_device() -> None:
     assert space.accelerator.sizes(space) == {  # type: ignore[attr-defined]
         "dsp": Fraction("8601.6") / 32,
         "bram18k": Fraction("3763.2") / 32,
-        "bandwidth": Fraction("77") / 2,
+        "bandwidth": Fraction("77") / 32,
     }
     assert read_space(space_fields(space), "document") == space
 
@@ -71,7 +74,10 @@ def test_shares_are_proven_and_say_what_more_would_buy(
     assert free.value <= found.value  # whole shares are no better than free ones
     assert "one more share of dsp (21.504) would buy" in result.stdout
     assert "one more share of bram18k (9.408) would buy" in result.stdout
-    for metric, size in (("dsp", Fraction("8601.6") / 400), ("bram18k", Fraction("3763.2") / 400)):
+    assert "one more share of bandwidth (0.1925) would buy" in result.stdout
+    budgets = {"dsp": "8601.6", "bram18k": "3763.2", "bandwidth": "77"}
+    for metric, budget in budgets.items():
+        size = Fraction(budget) / 400
         shares = [-(-array.resources[metric] // size) for array in found.arrays]
         assert sum(shares) <= 400
         assert all(f"{share} shares of {metric}" in result.stdout for share in shares)
@@ -93,7 +99,92 @@ def test_other_spaces_are_refused(
         ithaca.codesign(files[0], workload=str(files[1]))
 
 
-def test_options_that_say_nothing_of_arrays_are_refused(files: tuple[Path, Path]) -> None:
-    refused = command("codesign", str(files[0]), "--workload", str(files[1]), "--limit", "dsp=3")
+@pytest.mark.ci
+def test_limits_hold_of_all_arrays_together(files: tuple[Path, Path]) -> None:
+    # of 40 DSP blocks arrays have one whole share: that is one array for both layers
+    limited = ithaca.codesign(files[0], workload=str(files[1]), limit={"dsp": 40})
+    share = {"dsp": "21.504", "bram18k": "3763.2"}
+    options = {"dtype": "int8", "dataflow": "i,j", "limit": share}
+    alone = ithaca.network(files[1], mode="shared-array", **options)
+    assert (limited.status, limited.value) == ("optimal", alone.value)
+    (slow,) = ithaca.codesign(files[0], str(files[1]), vary={"bandwidth": [1]}).points.values()
+    assert slow.status == "optimal"
+    # of 1 GB/s arrays have five whole shares of 77/400
+    assert sum(-(-array.resources["bandwidth"] * 400 // 77) for array in slow.arrays) <= 5
+
+
+@pytest.mark.ci
+def test_several_networks_are_rounds_of_their_inputs(
+    files: tuple[Path, Path], tmp_path: Path
+) -> None:
+    path, whole = tmp_path / "found.json", tmp_path / "whole.yaml"
+    extra = "  - {op: kernel, name: NAME, kernel: mm, sizes: {i: 4, j: 4, k: 4}}\n"
+    whole.write_text(NETWORK + extra.replace("NAME", "once") + extra.replace("NAME", "again"))
+    sizes = ("-s", "i=4,j=4,k=4")
+    succeed("codesign", str(files[0]), str(files[1]), "mm:2", *sizes, "-o", str(path))
+    both = ithaca.load(path)
+    assert [layer.layer.count for layer in both.layers][-1] == 2
+    assert both.value == ithaca.codesign(files[0], workload=str(whole)).value
+    assert "proven by another argument" in succeed("verify", str(path)).stdout
+
+
+@pytest.mark.slow
+def test_studies_and_fronts_are_files_that_verify(files: tuple[Path, Path], tmp_path: Path) -> None:
+    path = tmp_path / "study.json"
+    small = NETWORK.replace("i: 8, j: 6, k: 8", "i: 4, j: 3, k: 4").replace("k: 8", "k: 2")
+    files[1].write_text(small)
+    question = "codesign", str(files[0]), str(files[1]), "-o", str(path)
+    table = succeed(*question, "--vary", "dsp=40,400").stdout
+    assert "dsp_limit" in table
+    study = ithaca.load(path)
+    alone = [ithaca.codesign(files[0], str(files[1]), limit={"dsp": n}).value for n in (40, 400)]
+    assert [point.value for point in study.points.values()] == alone
+    assert "optimal" in succeed("verify", str(path)).stdout
+    succeed(*question, "--objectives", "latency,bram18k")
+    front = ithaca.load(path)
+    limits, values = front.axes[0].labels, [point.value for point in front.points.values()]
+    assert front.status == "optimal"
+    assert len(values) > 1
+    assert values == sorted(set(values))
+    assert list(limits) == sorted(limits, reverse=True)
+    assert {"value", "lower_bound", "shares.bram18k"} <= set(front.to_xarray())
+    # less than the last has cannot be done
+    fewest = front.points[len(values) - 1,]
+    size = Fraction("3763.2") / 400
+    blocks = sum(-(-array.resources["bram18k"] // size) for array in fewest.arrays)
+    less = {"bram18k": float((blocks - 1) * size)}
+    assert ithaca.codesign(files[0], str(files[1]), limit=less).status == "infeasible"
+    edited = path.read_text().replace(f'"bram18k_limit": {limits[1]}', '"bram18k_limit": 30')
+    path.write_text(edited)
+    assert "edited" in command("verify", str(path)).stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            ["two.yaml", "--limit", "latency=3"],
+            "--limit 'latency' does not go with space split; al",
+        ),
+        (
+            ["two.yaml", "--limit", "dsp=none"],
+            "--limit 'dsp' does not go with space split; allowed",
+        ),
+        (
+            ["two.yaml", "--objectives", "latency,energy"],
+            "--objectives 'latency,energy' does not go with space split; allowed: an objective",
+        ),
+        (["two.yaml", "--vary", "lanes=4,5"], "--vary 'lanes' is unknown; allowed: limits dsp, br"),
+        (["two.yaml", "--vary", "dsp=9000"], "--vary 'dsp' is '9000'; allowed: numbers up to 8,6"),
+        (["two.yaml", "--vary", "dsp=50%"], "--vary 'dsp' is '50%'; allowed: numbers"),
+        (["two.yaml", "mm:0.5"], "--workload 'mm' has the weight 0.5; allowed: whole numbers"),
+        (["two.yaml", "--objective", "edp"], "'edp' does not add up over layers"),
+    ],
+)
+def test_what_says_nothing_of_arrays_is_refused(
+    files: tuple[Path, Path], options: list[str], message: str
+) -> None:
+    network, *others = options
+    refused = command("codesign", str(files[0]), str(files[1].with_name(network)), *others)
     assert refused.returncode == 2
-    assert "--limit does not go with space split" in refused.stderr
+    assert message in refused.stderr

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+import ithaca
 from ithaca.files.errors import InputError
 from ithaca.files.writing import document_text, write_text_atomically
 from ithaca.formulations.platform_files import load_platform
@@ -268,3 +269,22 @@ def test_a_platform_with_a_technology_of_its_own_loads_back(tmp_path: Path) -> N
     path = tmp_path / "asic.json"
     write_text_atomically(path, document_text(network_document(result)))
     assert network_document(load_network_result(path)) == network_document(result)
+
+
+@pytest.mark.parametrize(
+    ("option", "column"), [({"ports": 4}, "ports"), ({"two_level": True}, "array_part_l2")]
+)
+def test_what_options_add_to_tilings_has_its_column(
+    option: dict[str, Any], column: str, tmp_path: Path
+) -> None:
+    (tmp_path / "one.yaml").write_text(
+        "name: one\nlayers:\n- {name: a, op: kernel, kernel: mm, sizes: {i: 8, j: 8, k: 8}}\n"
+    )
+    result = ithaca.network(
+        tmp_path / "one.yaml", platform="u280", limit={"dsp": 80}, dataflow=["i,j"], **option
+    )
+    result.save(tmp_path / "r.json")
+    (layer,) = json.loads((tmp_path / "r.json").read_text())["layers"]
+    (row,) = csv.DictReader(io.StringIO(result.table))
+    assert list(row) == [*COLUMNS[:11], column, *COLUMNS[11:]]
+    assert pairs(row[column]) == layer["best"]["tiling"][column]

@@ -425,6 +425,14 @@ def test_on_a_memory_hierarchy_too(tmp_path: Path) -> None:
             ("--objective", "dsp"),
             "--objective 'dsp' does not add up over layers, which --fuse needs",
         ),
+        *(
+            (
+                option,
+                "--fuse does not go with --ports, --no-host-serialize, --two-level; "
+                "allowed: without them",
+            )
+            for option in (("--two-level",), ("--no-host-serialize",))
+        ),
     ],
 )
 def test_bad_input_is_one_line(words: tuple[str, ...], line: str, file: Path) -> None:

@@ -1,0 +1,1 @@
+"""Commands, and what they print, that are of this family alone."""

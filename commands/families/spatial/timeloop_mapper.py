@@ -1,0 +1,16 @@
+"""``ithaca timeloop-mapper``: Timeloop's files in, its mapper's files out, proven."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ithaca.commands.api.answers import Result
+from ithaca.commands.conclusion import OutputOptions, Printed, conclude_result
+from ithaca.commands.families.spatial.mapper import timeloop_mapper as map_files
+from ithaca.commands.typed import calls
+
+
+@calls(map_files)
+def timeloop_mapper(ask: Callable[..., Result], *, printed: Printed) -> None:
+    """``ithaca timeloop-mapper``."""
+    conclude_result(ask(), OutputOptions(printed.loops, printed.as_json))

@@ -1,0 +1,1 @@
+"""Arrays of systems of uniform recurrences, such as LU decomposition."""

@@ -1,0 +1,89 @@
+"""The designs of a system of recurrences: one for each choice of space loops."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+from ithaca.formulations.algebra.number_systems import NumbersByName, NumberSystem
+from ithaca.formulations.design import Design, Metric
+from ithaca.formulations.recurrence.array import DEFAULT_TIMING, RecurrenceArray, Timing
+from ithaca.formulations.recurrence.cycles import cycles
+from ithaca.formulations.space import Axis, Quantity, Role, Space, make_space
+from ithaca.formulations.technology import DEFAULT_CLOCK_MHZ
+from ithaca.workloads.recurrence import Recurrence
+
+METRICS: Mapping[str, Metric] = {
+    metric.name: metric
+    for metric in (
+        Metric("latency", "cycles", "from the first word read to the last one written"),
+        Metric("time", "ms", "latency at the platform's clock"),
+        Metric("pes", "PEs", "processing elements"),
+        Metric("dsp", "blocks", "DSP blocks of all operators of all PEs"),
+        Metric("bram18k", "blocks", "18-kbit block RAMs of all buffers"),
+        Metric("off_chip_words", "words", "words moved between the array and DRAM"),
+    )
+}
+
+
+@dataclass(frozen=True)
+class RecurrenceDesign(Design):
+    """An array; nothing is left to choose, as it has no tiles: it is as large as the recurrences
+    are along its space loops."""
+
+    nest: Recurrence
+    """The recurrences, with parameters."""
+    dataflow: tuple[str, ...]
+    """The loops mapped to space."""
+    timing: Timing = DEFAULT_TIMING
+    """Cycles of what it consists of."""
+    clock_mhz: Fraction = DEFAULT_CLOCK_MHZ
+    """The clock."""
+    family, vocabulary = "recurrence", METRICS
+
+    @property
+    def name(self) -> str:
+        return ",".join(self.dataflow)
+
+    @cached_property
+    def array(self) -> RecurrenceArray:
+        """The array."""
+        return RecurrenceArray(self.nest, self.dataflow, self.timing)
+
+    @cached_property
+    def space(self) -> Space:
+        pes = len(self.array.pes)
+        return make_space((Axis("array", (Quantity("size", pes, pes, role=Role.HARDWARE),)),), ())
+
+    @cached_property
+    def figures(self) -> Mapping[str, Fraction]:
+        """Every metric."""
+        array, latency = self.array, cycles(self.array)
+        figures: dict[str, int | Fraction] = {
+            "latency": latency,
+            "time": latency / self.clock_mhz / 1000,
+            "pes": len(array.pes),
+            "dsp": array.dsp,
+            "bram18k": array.bram18k,
+            "off_chip_words": sum(
+                sum(chain.moved.values()) for chain in (*array.inputs, *array.outputs)
+            ),
+        }
+        return {name: Fraction(value) for name, value in figures.items()}
+
+    def metrics(
+        self, values: NumbersByName, numbers: NumberSystem, names: Collection[str] | None = None
+    ) -> dict[str, Any]:
+        pes = self.figures["pes"]  # what is stated of so many PEs has the shape of the values
+        return {
+            name: values["size"] * numbers.number(value / pes)
+            for name, value in self.figures.items()
+            if names is None or name in names
+        }
+
+    def preferences(self, values: NumbersByName, numbers: NumberSystem) -> tuple[Any, ...]:
+        own = self.metrics(values, numbers)
+        return own["dsp"], own["bram18k"]

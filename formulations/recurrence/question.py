@@ -1,0 +1,115 @@
+"""What is asked of arrays of recurrences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from os import PathLike
+from typing import Annotated, Any, Self
+
+from typer import Option
+
+from ithaca.files.errors import InputError
+from ithaca.files.messages import quoted
+from ithaca.files.words import REPEATED, parse_choice, parse_loops
+from ithaca.formulations.design import Metric
+from ithaca.formulations.platform import Platform
+from ithaca.formulations.platform_files import platform_names, read_platform
+from ithaca.formulations.problem import Limit, Objective
+from ithaca.formulations.question import Limits, Question, Variable, parse_limits
+from ithaca.formulations.recurrence.array import Timing, dataflows
+from ithaca.formulations.recurrence.design import METRICS, RecurrenceDesign
+from ithaca.workloads.nest import LoopNest, Stored
+from ithaca.workloads.recurrence import Recurrence, find_recurrence, is_recurrence
+
+
+@dataclass(frozen=True)
+class RecurrenceOptions:
+    """The options that questions of recurrences read."""
+
+    platform: Annotated[
+        str | PathLike[str] | Platform,
+        Option("--platform", help="Name of a platform, or a path to a file of your own."),
+    ] = "u250"
+    dtype: Annotated[str, Option("--dtype", help="Of recurrences fp32 alone.")] = "fp32"
+    limit: Annotated[
+        Limits, Option("--limit", help="Upper limits, e.g. dsp=500,bram18k=50%."), REPEATED
+    ] = None
+    dataflow: Annotated[
+        str | Sequence[str] | None,
+        Option("--dataflow", help="Loops mapped to space, e.g. k,j; default: the best."),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecurrenceQuestion(Question):
+    """A question about arrays of recurrences."""
+
+    platform: Platform
+    """The device."""
+    dataflow: tuple[str, ...] | None = None
+    """The space loops; None for all choices."""
+    timing: Timing | None = None
+    """Cycles of what arrays consist of; None: with the platform's from module to module."""
+
+    options = RecurrenceOptions
+    kind = "arrays of recurrences"
+
+    @classmethod
+    def takes(cls, workload: object) -> bool:
+        return is_recurrence(workload)
+
+    @classmethod
+    def nest(cls, workload: Any, sizes: Mapping[str, int]) -> LoopNest:
+        return find_recurrence(workload, sizes)
+
+    @classmethod
+    def read(cls, options: RecurrenceOptions, objective: str | Objective | None = None) -> Self:
+        parse_choice("--dtype of recurrences", str(options.dtype), ("fp32",))
+        return cls(
+            platform=read_platform(options.platform),
+            bounds=parse_limits(options.limit or []),
+            objective=cls.minimised(objective),
+            dataflow=parse_loops(options.dataflow),
+        )
+
+    @classmethod
+    def named(cls, option: str, nest: LoopNest | None = None) -> Sequence[str]:
+        return platform_names() if option == "platform" and nest is None else ()
+
+    def designs(self, nest: LoopNest, memory: Stored = ()) -> tuple[RecurrenceDesign, ...]:
+        if not isinstance(nest, Recurrence):
+            raise InputError(f"{nest.name} is a loop nest; allowed: a system of recurrences")
+        known = dataflows(nest)
+        chosen = [each for each in known if self.dataflow in (None, each)]
+        if not chosen:
+            words = "; ".join(map(",".join, known))
+            raise InputError(
+                f"--dataflow is {quoted(','.join(self.dataflow or ()))}; allowed: {words}"
+            )
+        technology = self.platform.technology
+        timing = self.timing or Timing(hop=technology.machine.hop)
+        clock = technology.clock_mhz
+        return tuple(RecurrenceDesign(nest, each, timing, clock) for each in chosen)
+
+    @property
+    def limits(self) -> tuple[Limit, ...]:
+        bounds = self.platform.bounds(self.bounds).items()
+        return tuple(Limit(x, n) for x, n in bounds if x in self.bounds or x in METRICS)
+
+    @property
+    def facts(self) -> Mapping[str, str]:
+        return {"dtype": "fp32", "platform": self.platform.name, "edition": "cycle"}
+
+    def vocabulary(self, nest: LoopNest) -> Mapping[str, Metric]:
+        return METRICS
+
+    @property
+    def variables(self) -> Mapping[str, Variable]:
+        return {
+            "platform": Variable(
+                lambda _, name: read_platform(name),
+                lambda question, platform: replace(question, platform=platform),
+                lambda platform: platform.name,
+            )
+        }

@@ -1,0 +1,19 @@
+"""The design of the edition ``uneven``: mappings that are searched axis by axis."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ithaca.formulations.problem import Problem
+from ithaca.formulations.spatial.uneven.space import UnevenSpace
+from ithaca.formulations.spatial.uneven.stage import UnevenStage
+from ithaca.formulations.stage import Stage
+
+
+@dataclass(frozen=True)
+class UnevenDesign(UnevenSpace):
+    """Mappings of a nest onto an architecture, each tensor with tiles of its own."""
+
+    def stage(self, problem: Problem) -> Stage | None:
+        """Options of all loops, joined (`ithaca.formulations.spatial.uneven.stage`)."""
+        return UnevenStage(self, problem) if self.moving and not problem.falling else None

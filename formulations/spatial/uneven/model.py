@@ -1,0 +1,83 @@
+"""The edition ``uneven``: costs of a loop order with *storage nodes* between its loops, one for
+every tensor and level.
+
+The tile of a tensor at a node is what lies inside. All loops around a node fetch its tile anew,
+overlaps with neighbouring tiles included; lanes that do not index a tensor share what their parent
+sends. Results that leave a level are read there, unless drains are free. All else is as in edition
+``timeloop``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ithaca.formulations.spatial.architecture import Architecture
+from ithaca.formulations.spatial.counts import Number, Numbers
+from ithaca.formulations.spatial.timeloop import TimeloopModel
+from ithaca.workloads.nest import LoopNest
+
+#: Level and tensor of a storage node.
+Node = tuple[int, str]
+
+
+@dataclass(frozen=True)
+class NodeTrips:
+    """Trips of the temporal loops around a storage node, and of those inside."""
+
+    around: Mapping[str, Number]
+    """By loop; those that do not move are left out."""
+    inside: Mapping[str, Number]
+    """By loop."""
+
+
+class UnevenModel(TimeloopModel):
+    """Costs of a mapping whose tensors have tiles of their own."""
+
+    def __init__(
+        self,
+        architecture: Architecture,
+        nest: LoopNest,
+        mapping: Numbers,
+        trips: Mapping[Node, NodeTrips],
+        *,
+        free_drains: bool,
+    ) -> None:
+        super().__init__(architecture, nest, mapping)
+        self._node_trips, self._free_drains = trips, free_drains
+
+    @property
+    def lanes(self) -> tuple[Mapping[str, Number], ...]:
+        """Lanes of every loop inside each level."""
+        return self._mapping.lanes
+
+    def _covered(self, level: int, tensor: str, loop: str) -> Number:
+        """The iterations of a loop inside a node."""
+        lanes = (own[loop] for own in self._mapping.lanes[level:] if loop in own)
+        return self._node_trips[level, tensor].inside.get(loop, self._one) * self._product(lanes)
+
+    def widths(self, level: int, tensor: str) -> tuple[Number, ...]:
+        sides: tuple[Number, ...] = self._once(
+            ("widths", level, tensor),
+            lambda: tuple(
+                sum((c * (self._covered(level, tensor, d) - 1) for d, c in rank.terms), self._one)
+                for rank in self._accesses[tensor]
+            ),
+        )
+        return sides
+
+    def _fills_of(self, inner: int, tensor: str) -> Number:
+        if inner == len(self._levels):
+            return self.steps
+        around = self._node_trips[inner, tensor].around.values()
+        return self.tile(inner, tensor) * self._product(iter(around))
+
+    def positions(self, level: int, tensor: str) -> Number:
+        access, lanes = self._accesses[tensor], self._mapping.lanes[level]
+        return self._product(lanes[loop] for loop in lanes if access.indexed_by(loop))
+
+    def reads(self, level: int, tensor: str) -> Number:
+        sent = super().reads(level, tensor)
+        if self._free_drains or not level or not self._is_output(tensor):
+            return sent
+        return sent + self._held(level, tensor, self.fills_of(level, tensor))

@@ -1,0 +1,239 @@
+"""The mappings of the edition ``uneven``: one loop order, with a storage node of every tensor and
+level between its loops.
+
+Some best mapping has directly under a node only loops that its tensor does not have for itself:
+moving one that it has outwards shrinks the tile and sends no more words; and moving one that a
+tensor lacks from directly around its node inwards sends fewer, and leaves the tile. Loops that
+share a rank of a tensor, as those of windows, count as neither. All other loops are outermost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import factorial, prod
+from typing import ClassVar
+
+from ithaca.files.messages import refuse
+from ithaca.formulations.algebra.expression import ZERO, Symbol
+from ithaca.formulations.algebra.number_systems import NumbersByName, NumberSystem
+from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.design import Design
+from ithaca.formulations.space import Link, Relation, Space, make_space
+from ithaca.formulations.spatial.counts import Number
+from ithaca.formulations.spatial.mapping import Order, Slot, keep_quantity, order_quantity, slots
+from ithaca.formulations.spatial.mapping_space import MappingSpace
+from ithaca.formulations.spatial.orders import LEAST_PADDINGS, chosen_orders
+from ithaca.formulations.spatial.uneven.model import Node, NodeTrips, UnevenModel
+from ithaca.workloads.nest import Sizes
+
+#: Orders of storage nodes at most.
+MOST_ORDERS = 5000
+
+#: Under this name stands which order the nodes have.
+NODES = "nodes"
+
+
+@dataclass(frozen=True)
+class UnevenSpace(MappingSpace):
+    """Mappings of a nest onto an architecture, each tensor with tiles of its own, whatever searches
+    them."""
+
+    edition: ClassVar[str] = "uneven"
+    one_direction: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        name = self.architecture.name
+        for level in self.architecture.levels:
+            if level.cluster > 1:
+                raise refuse(
+                    name,
+                    f"instances of {level.name} share accesses; "
+                    "allowed in edition uneven: accesses of their own",
+                )
+        if self._order_count > MOST_ORDERS:
+            raise refuse(
+                name,
+                f"{len(self.nodes)} storage nodes have {self._order_count:,} orders; "
+                f"allowed in edition uneven: at most {MOST_ORDERS:,} (see --nodes levels)",
+            )
+
+    # -- storage nodes -------------------------------------------------------------------
+
+    @cached_property
+    def nodes(self) -> tuple[Node, ...]:
+        """The storage nodes that there may be inside the outermost level, level by level."""
+        return tuple(
+            (place, tensor)
+            for place in range(1, len(self.architecture.levels))
+            for tensor in self.tensors
+            if tensor in self.keeps(place)
+        )
+
+    def slot(self, node: Node) -> Slot:
+        """The place of the loops under a node."""
+        return Slot(f"{node[1]}.{self.architecture.levels[node[0]].name}")
+
+    @property
+    def _order_count(self) -> int:
+        places = range(1, len(self.architecture.levels))
+        if self.options.nodes_by_level:
+            return prod(factorial(len(self.keeps(place))) for place in places)
+        own = [sum(t == tensor for _, t in self.nodes) for tensor in self.tensors]
+        return factorial(len(self.nodes)) // prod(map(factorial, own))
+
+    @cached_property
+    def node_orders(self) -> tuple[tuple[Node, ...], ...]:
+        """The orders that nodes may have, outermost first: those of a tensor as its levels are, and
+        where that is asked for those of all of them."""
+
+        def extended(left: tuple[Node, ...]) -> Iterator[tuple[Node, ...]]:
+            if not left:
+                yield ()
+            for node in left:
+                if any(
+                    other[0] < node[0] and (self.options.nodes_by_level or other[1] == node[1])
+                    for other in left
+                ):
+                    continue
+                for rest in extended(tuple(other for other in left if other != node)):
+                    yield (node, *rest)
+
+        return tuple(extended(self.nodes))
+
+    @cached_property
+    def orders(self) -> Mapping[str, tuple[Order, ...]]:
+        """The orders of the storage nodes."""
+        return {NODES: tuple(tuple(self.slot(n).level for n in o) for o in self.node_orders)}
+
+    @cached_property
+    def slots(self) -> tuple[Slot, ...]:
+        outermost, *others = slots(self.architecture)
+        meshes = (slot for slot in others if not slot.temporal)
+        return (outermost, *map(self.slot, self.nodes), *meshes)
+
+    def slots_of(self, loop: str) -> tuple[Slot, ...]:
+        own = {self.slot(node) for node in self.nodes if self._has(node[1], loop)}
+        return tuple(slot for slot in self.slots if slot not in own)
+
+    def _has(self, tensor: str, loop: str) -> bool:
+        """Whether a loop indexes a tensor, and shares no rank."""
+        access = next(access for access in self.nest.accesses if access.tensor == tensor)
+        return any(rank.terms == ((loop, 1),) for rank in access)
+
+    @cached_property
+    def space(self) -> Space:
+        """That of levels, where nodes that are not kept have no loops."""
+        space, links = super().space, []
+        for place, tensor in self.nodes:
+            if tensor in self.may_bypass(place):
+                slot = self.slot((place, tensor))
+                kept = Symbol(keep_quantity(self.architecture.levels[place].name, tensor))
+                links += [
+                    Link((Symbol(slot.quantity(d)) - 1) * (2 - kept), Relation.AT_MOST, ZERO)
+                    for d in self.moving
+                    if slot in self.slots_of(d)
+                ]
+        return make_space(space.axes, [*space.links, *links])
+
+    def among(self, falling: Collection[str]) -> str:
+        left_out = ("mappings with no loop that could move over a storage node for nothing",)
+        padded = (LEAST_PADDINGS,) if not self.options.divisors_only else ()
+        return " and ".join((*left_out, *padded)) if falling else ""
+
+    def keeping(self, kept: Sizes) -> MappingSpace | None:
+        return None
+
+    # -- what it costs -------------------------------------------------------------------
+
+    def model(self, values: NumbersByName, numbers: NumberSystem) -> UnevenModel:
+        one = numbers.number(Fraction(1))
+        inside = chosen_orders(self.orders, values, numbers)
+
+        def within(node: Node, other: Node) -> Number:
+            return inside(0, self.slot(node).level, self.slot(other).level)
+
+        def factor(slot: Slot, loop: str) -> Number:
+            return values[slot.quantity(loop)] if loop in self.moving else one
+
+        return self.uneven_model(numbers, factor, within, self.kept_at(values))
+
+    def uneven_model(
+        self,
+        numbers: NumberSystem,
+        factor: Callable[[Slot, str], Number],
+        within: Callable[[Node, Node], Number],
+        keeps: tuple[Mapping[str, Number], ...],
+    ) -> UnevenModel:
+        """The model of mappings by their factors; ``within`` is whether one storage node lies
+        inside another, 1 or 0."""
+        one = numbers.number(Fraction(1))
+        trips: dict[Node, NodeTrips] = {}
+        every = dict.fromkeys(self.nodes, 1)
+        outermost = {loop: factor(self.slots[0], loop) for loop in self.nest.loops}
+        for node in self.nodes:
+            outer = {other: within(node, other) for other in self.nodes}
+            inner = {other: 1 - outer[other] for other in self.nodes}
+            trips[node] = NodeTrips(
+                {d: outermost[d] * self._trips(d, factor, outer, one) for d in self.moving},
+                {d: self._trips(d, factor, inner, one) for d in self.moving},
+            )
+        total = {d: outermost[d] * self._trips(d, factor, every, one) for d in self.nest.loops}
+        for tensor in self.tensors:
+            trips[0, tensor] = NodeTrips({}, total)
+
+        def at_once(slot: Slot, loop: str) -> Number:
+            """All trips as if they were of the outermost level."""
+            return (
+                total[loop]
+                if slot == self.slots[0]
+                else one
+                if slot.temporal
+                else factor(slot, loop)
+            )
+
+        mapping = self.numbers_of(numbers, at_once, lambda *_: 0, keeps, lambda *_: 1)
+        return UnevenModel(
+            self.architecture,
+            self.nest,
+            mapping,
+            trips,
+            free_drains=self.options.free_drains,
+        )
+
+    def _trips(
+        self,
+        loop: str,
+        factor: Callable[[Slot, str], Number],
+        counted: Mapping[Node, Number],
+        one: Number,
+    ) -> Number:
+        """Trips of a loop under the nodes that count, 1 or 0."""
+        trips, own = one, set(self.slots_of(loop))
+        for node, counts in counted.items():
+            slot = self.slot(node)
+            if slot in own and not isinstance(counts, int):
+                trips = trips * (one + counts * (factor(slot, loop) - 1))
+            elif slot in own and counts:
+                trips = trips * factor(slot, loop)
+        return trips
+
+    # -- mappings ------------------------------------------------------------------------
+
+    def node_order(self, configuration: Mapping[str, int]) -> tuple[Node, ...]:
+        """The storage nodes of a configuration, outermost first."""
+        kept = self.mapping(configuration).keeps
+        return tuple(
+            node
+            for node in self.node_orders[configuration.get(order_quantity(NODES), 1) - 1]
+            if node[1] in kept[self.architecture.levels[node[0]].name]
+        )
+
+    def translated(self, design: Design, configuration: Configuration) -> Configuration | None:
+        if not isinstance(design, UnevenSpace):
+            return None
+        keeps = (name for name in self.space.quantities if name.startswith("keep."))
+        return self.space.adopted(dict.fromkeys(keeps, 2) | dict(configuration))

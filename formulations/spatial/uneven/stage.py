@@ -1,0 +1,367 @@
+"""The search of edition ``uneven``: what is kept and the order of storage nodes are decided first,
+then the factors of one axis after the other.
+
+An *axis* is a loop, or several that share a rank of a tensor. Of its options only those are kept
+that none other is as good as in all that the model asks of them. Every partial mapping is bounded
+by the model itself, in numbers over the options (`ithaca.formulations.spatial.uneven.separable`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import product
+from math import inf, prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ithaca.formulations.algebra.array_types import Floats, Integers
+from ithaca.formulations.algebra.rounding import EXACT, least_double, loosened
+from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.problem import Problem
+from ithaca.formulations.spatial.dmazerunner.corners import Corners
+from ithaca.formulations.spatial.mapping import Slot, keep_quantity, order_quantity
+from ithaca.formulations.spatial.search.pareto import undominated
+from ithaca.formulations.spatial.uneven.model import Node
+from ithaca.formulations.spatial.uneven.separable import SEPARABLE, Separable
+from ithaca.formulations.spatial.uneven.space import NODES, UnevenSpace
+from ithaca.formulations.stage import Block, Candidates, Cutoff
+
+#: Partial mappings that are kept after every axis in the search for first incumbents.
+BEAM = 256
+
+#: Partial mappings, all axes but one decided, that are finished before those with larger bounds.
+BAND = 1 << 15
+
+#: Combinations that are bounded at once.
+AT_ONCE = 1 << 18
+
+#: The partial mapping of which no axis is decided.
+START: Integers = np.zeros((1, 0), np.int64)
+
+#: Options of an axis by slot and loop: a column each, lanes along X and Y as their product.
+Table = Mapping[tuple[Slot, str], Integers]
+
+
+@dataclass(frozen=True)
+class Variant:
+    """Tensors that levels keep, and an order of their storage nodes."""
+
+    keeps: tuple[Mapping[str, int], ...]
+    """Whether every level keeps a tensor: 1 or 0."""
+    order: tuple[Node, ...]
+    """The nodes, outermost first."""
+    number: int
+    """Which of the design's orders it is, from 1."""
+
+
+@dataclass(frozen=True)
+class Prices:
+    """What options of all axes cost."""
+
+    variant: Variant
+    """Of which mappings."""
+    tables: tuple[Table, ...]
+    """The options of every axis."""
+    metrics: Mapping[str, Separable]
+    """Metrics that objective and limits speak of."""
+    rules: tuple[tuple[Separable, float], ...]
+    """What must not exceed a bound."""
+
+
+class UnevenStage:
+    """A problem whose objective and limits do not fall as metrics grow."""
+
+    dropped = inf
+    """Nothing is left out."""
+    least = -inf
+    """Nothing is known at once."""
+
+    def __init__(self, design: UnevenSpace, problem: Problem) -> None:
+        self._design, self._problem, self._corners = design, problem, Corners(problem)
+        self._known: dict[int, Prices] = {}
+        self._along_x: dict[tuple[int, ...], tuple[int, ...] | None] = {}
+
+    # -- options -------------------------------------------------------------------------
+
+    @cached_property
+    def _axes(self) -> tuple[tuple[str, ...], ...]:
+        """The moving loops, those together that share a rank."""
+        groups = [{loop} for loop in self._design.moving]
+        for access in self._design.nest.accesses:
+            for rank in access:
+                shared = [group for group in groups if group & set(rank.loops)]
+                if len(shared) > 1:
+                    groups = [g for g in groups if g not in shared] + [set().union(*shared)]
+        loops = self._design.nest.loops
+        return tuple(tuple(loop for loop in loops if loop in group) for group in groups)
+
+    @cached_property
+    def _options(self) -> Mapping[str, Mapping[Slot, Integers]]:
+        """The factors that every loop may have, by slot; lanes as X."""
+        known = {}
+        for loop in self._design.moving:
+            rows = self._design.space.axis_of[self._design.slots[0].quantity(loop)].table()
+            columns: dict[Slot, Integers] = {}
+            for slot in self._design.slots_of(loop):
+                if slot.direction == "y":
+                    across = Slot(slot.level, "x")
+                    columns[across] = columns[across] * rows[slot.quantity(loop)]
+                else:
+                    columns[slot] = rows[slot.quantity(loop)]
+            distinct = np.unique(np.stack(list(columns.values())), axis=1)
+            known[loop] = dict(zip(columns, distinct, strict=True))
+        return known
+
+    def _table(self, axis: tuple[str, ...], variant: Variant) -> Table:
+        """Options of an axis where nodes that are not kept have no loops."""
+        present = {self._design.slot(node) for node in variant.order}
+        absent = {self._design.slot(node) for node in self._design.nodes} - present
+        tables = []
+        for loop in axis:
+            columns = self._options[loop]
+            empty = [columns[slot] == 1 for slot in columns if slot in absent]
+            chosen = np.logical_and.reduce(empty) if empty else np.ones(1, bool)
+            count = next(iter(columns.values())).size
+            places = np.flatnonzero(np.broadcast_to(chosen, (count,)))
+            tables.append({(slot, loop): values[places] for slot, values in columns.items()})
+        sizes = [next(iter(table.values())).size for table in tables]
+        grid = np.indices(sizes).reshape(len(sizes), -1)
+        joined: dict[tuple[Slot, str], Integers] = {}
+        for table, places in zip(tables, grid, strict=True):
+            joined |= {at: values[places] for at, values in table.items()}
+        return joined
+
+    def _prices(self, variant: Variant) -> Prices:
+        """Costs of a variant's options, those left out that others are as good as."""
+        tables = tuple(self._table(axis, variant) for axis in self._axes)
+        prices = self._priced(variant, tables)
+        kept = []
+        for axis, table in enumerate(tables):
+            numbers = [*prices.metrics.values(), *(used for used, _ in prices.rules)]
+            costs = [
+                factor if term.scale > 0 else -factor
+                for number in numbers
+                for term in number.terms
+                if (factor := term.factors.get(axis)) is not None
+            ]
+            if max((abs(row).max() for row in costs), default=0) >= EXACT:
+                kept.append(table)  # which option is as good as another is not known
+                continue
+            keys = [values for (slot, _), values in table.items() if not slot.temporal]
+            count = next(iter(table.values())).size
+            ones = np.ones(count)
+            places = undominated(
+                np.array([ones, *keys], dtype=np.float64), np.array([ones, *costs])
+            )
+            kept.append({at: values[places] for at, values in table.items()})
+        kept.sort(key=lambda table: next(iter(table.values())).size)
+        return self._priced(variant, tuple(kept))
+
+    def _priced(self, variant: Variant, tables: tuple[Table, ...]) -> Prices:
+        values = {
+            at: Separable.of(axis, column)
+            for axis, table in enumerate(tables)
+            for at, column in table.items()
+        }
+        one = SEPARABLE.number(Fraction(1))
+        place = {node: number for number, node in enumerate(variant.order)}
+        model = self._design.uneven_model(
+            SEPARABLE,
+            lambda slot, loop: values.get((slot, loop), one),
+            lambda node, other: int(place.get(node, -1) > place.get(other, -1)),
+            variant.keeps,
+        )
+        rules = [(rule.used, loosened(Fraction(rule.bound))) for rule in model.room_rules()]
+        lanes, parts = one, self._design.architecture.parts
+        for part, own in zip(parts[1:], model.lanes, strict=True):
+            lanes = prod(own.values(), start=lanes)
+            rules.append((lanes, float(part.instances)))
+        metrics = {name: model.metric(name) for name in self._problem.used_metrics}
+        return Prices(variant, tables, metrics, tuple(rules))
+
+    # -- variants ------------------------------------------------------------------------
+
+    @cached_property
+    def _variants(self) -> tuple[Variant, ...]:
+        return tuple(self._all_variants())
+
+    def _prices_of(self, number: int) -> Prices:
+        if number not in self._known:
+            self._known[number] = self._prices(self._variants[number])
+        return self._known[number]
+
+    def _all_variants(self) -> Iterator[Variant]:
+        """All that levels may keep, and all orders of the storage nodes that there are then."""
+        design = self._design
+        levels = range(len(design.architecture.levels))
+        choices = [
+            (place, tensor) for place in levels for tensor in sorted(design.may_bypass(place))
+        ]
+        for left_out in product((False, True), repeat=len(choices)):
+            gone = {node for node, out in zip(choices, left_out, strict=True) if out}
+            keeps = tuple(
+                {
+                    t: int(t in design.keeps(place) and (place, t) not in gone)
+                    for t in design.tensors
+                }
+                for place in levels
+            )
+            orders: dict[tuple[Node, ...], int] = {}
+            for number, order in enumerate(design.node_orders, start=1):
+                orders.setdefault(tuple(node for node in order if node not in gone), number)
+            for order, number in orders.items():
+                yield Variant(keeps, order, number)
+
+    # -- search --------------------------------------------------------------------------
+
+    def _extended(self, prices: Prices, rows: Integers, cutoff: Cutoff) -> tuple[Integers, Floats]:
+        """Rows with every option of the next axis, and bounds, where they fit and those are below
+        the cutoff."""
+        axis = rows.shape[1]
+        count = next(iter(prices.tables[axis].values())).size
+        step = max(AT_ONCE // count, 1)
+        parts: list[tuple[Integers, Floats]] = [(np.zeros((0, axis + 1), np.int64), np.zeros(0))]
+        for begin in range(0, rows.shape[0], step):
+            part = rows[begin : begin + step]
+            metrics = {
+                name: np.maximum(number.least(part, axis), self._floors.get(name, 0.0))
+                for name, number in prices.metrics.items()
+            }
+            bounds = np.broadcast_to(self._corners.least(metrics, metrics), (len(part), count))
+            row, option = np.nonzero(bounds < least_double(cutoff()))
+            made, least = np.concatenate([part[row], option[:, None]], axis=1), bounds[row, option]
+            for used, most in prices.rules:
+                fits = used.least(made)[:, 0] <= most
+                made, least = made[fits], least[fits]
+            parts.append((made, least))
+        made, least = map(np.concatenate, zip(*parts, strict=True))
+        if axis + 1 < len(prices.tables):
+            return made, least
+        fits = self._fits(prices, made)
+        return made[fits], least[fits]
+
+    @cached_property
+    def _floors(self) -> Mapping[str, float]:
+        least = self._design.least(self._problem.limits)
+        return {name: float(value) for name, value in least.items()}
+
+    @cached_property
+    def _meshes(self) -> tuple[int, ...]:
+        """The levels with a mesh inside, outermost first."""
+        return tuple(
+            place
+            for place in range(len(self._design.architecture.levels))
+            if self._design.architecture.inner_mesh(place) is not None
+        )
+
+    def _lanes(self, prices: Prices, rows: Integers) -> Integers:
+        """Lanes of rows, mesh by mesh, of every loop."""
+        known = {at: (axis, c) for axis, t in enumerate(prices.tables) for at, c in t.items()}
+        names = [self._design.architecture.levels[place].name for place in self._meshes]
+        each = [known[Slot(name, "x"), loop] for name in names for loop in self._design.moving]
+        lanes = [column[rows[:, axis]] for axis, column in each]
+        return np.array(lanes, np.int64).reshape(len(each), rows.shape[0])
+
+    def _fits(self, prices: Prices, rows: Integers) -> NDArray[np.bool_]:
+        """Whether lanes fit the meshes."""
+        if not self._meshes or not rows.size:
+            return np.ones(rows.shape[0], bool)
+        distinct, places = np.unique(self._lanes(prices, rows), axis=1, return_inverse=True)
+        fits = [self._split(tuple(map(int, lanes))) is not None for lanes in distinct.T]
+        return np.array(fits, bool)[places.ravel()]
+
+    def _split(self, lanes: tuple[int, ...]) -> tuple[int, ...] | None:
+        """How much of all lanes lies along X, so that those up to every mesh fit it; None if they
+        do not."""
+        if lanes not in self._along_x:
+            self._along_x[lanes] = self._searched(lanes, 0, 1, 1)
+        return self._along_x[lanes]
+
+    def _searched(
+        self, lanes: tuple[int, ...], place: int, x: int, y: int
+    ) -> tuple[int, ...] | None:
+        if place == len(lanes):
+            return ()
+        mesh = self._design.architecture.inner_mesh(self._meshes[place // len(self._design.moving)])
+        assert mesh is not None
+        own = lanes[place]
+        for along in (n for n in range(1, own + 1) if own % n == 0):
+            wide, high = x * along, y * own // along
+            if wide <= mesh[0] and high <= mesh[1]:
+                rest = self._searched(lanes, place + 1, wide, high)
+                if rest is not None:
+                    return (along, *rest)
+        return None
+
+    def incumbents(self, cutoff: Cutoff, *, hurried: bool = False) -> Candidates:
+        """The best that narrow searches find in each variant."""
+        for number in range(len(self._variants)):
+            prices, rows = self._prices_of(number), START
+            for _ in prices.tables:
+                rows, bounds = self._extended(prices, rows, cutoff)
+                rows = rows[np.argsort(bounds, kind="stable")[:BEAM]]
+                yield None
+            if rows.size:
+                yield self._configuration(prices, rows[0])
+
+    def blocks(self, cutoff: Cutoff) -> Iterator[Block]:
+        """Whole mappings that may improve. All axes but the last are joined first, variant by
+        variant; then come those of all variants together, those with the least bounds first."""
+        yield Block.empty(-inf)
+        parts: list[Integers] = []
+        bounds: list[Floats] = []
+        for number in range(len(self._variants)):
+            prices, rows, least = self._prices_of(number), START, np.full(1, -inf)
+            for _ in prices.tables[:-1]:
+                rows, least = self._extended(prices, rows, cutoff)
+            parts.append(rows)
+            bounds.append(least)
+            yield Block.empty(-inf)
+        sizes = [least.size for least in bounds]
+        owners = np.repeat(np.arange(len(parts)), sizes)
+        places = np.concatenate([np.arange(size) for size in sizes])
+        every = np.concatenate(bounds)
+        order = np.argsort(every, kind="stable")
+        for begin in range(0, order.size, BAND):
+            band = order[begin : begin + BAND]
+            least_open = float(every[band[0]])
+            if not least_open < least_double(cutoff()):
+                break
+            for number in np.unique(owners[band]):
+                own = places[band[owners[band] == number]]
+                rows, least = self._extended(self._prices_of(number), parts[number][own], cutoff)
+                first = np.full((least.size, 1), number)
+                yield Block(np.concatenate([first, rows], axis=1), least, least_open)
+        yield Block.empty(inf)
+
+    def complete(self, rows: NDArray[Any], cutoff: Cutoff) -> Candidates:
+        """Rows are complete as they are."""
+        for row in rows:
+            yield self._configuration(self._known[int(row[0])], row[1:])
+
+    def _configuration(self, prices: Prices, row: Integers) -> Configuration:
+        """The mapping of a row."""
+        design, variant = self._design, prices.variant
+        values = {
+            slot.quantity(loop): int(column[row[axis]])
+            for axis, table in enumerate(prices.tables)
+            for (slot, loop), column in table.items()
+        }
+        lanes = tuple(int(n) for n in self._lanes(prices, row[None])[:, 0])
+        along = self._split(lanes)
+        assert along is not None
+        names = [design.architecture.levels[place].name for place in self._meshes]
+        slots = ((name, loop) for name in names for loop in design.moving)
+        for (name, loop), n, x in zip(slots, lanes, along, strict=True):
+            values[Slot(name, "x").quantity(loop)] = x
+            values[Slot(name, "y").quantity(loop)] = n // x
+        values[order_quantity(NODES)] = variant.number
+        for place, level in enumerate(design.architecture.levels):
+            for tensor in design.may_bypass(place):
+                values[keep_quantity(level.name, tensor)] = 1 + variant.keeps[place][tensor]
+        return Configuration({name: values[name] for name in design.space.quantities})

@@ -1,0 +1,470 @@
+"""Edition `uneven`: its model against AccelForge's, its proofs against all loop orders and storage
+nodes."""
+
+from __future__ import annotations
+
+import json
+import lzma
+from collections.abc import Iterator, Mapping
+from csv import DictReader
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from math import ceil, inf, prod
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ithaca.files.errors import InputError
+from ithaca.formulations.algebra.expression import SYMBOLIC, Symbols
+from ithaca.formulations.algebra.number_systems import FRACTION, NUMPY, NumberSystem
+from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.problem import Limit, Problem, read_objective
+from ithaca.formulations.spatial.architecture import Architecture, Compute, Level
+from ithaca.formulations.spatial.counts import Numbers
+from ithaca.formulations.spatial.editions import Setting
+from ithaca.formulations.spatial.family import LevelMappingDocument, SpatialFamily
+from ithaca.formulations.spatial.mapping_space import MappingOptions
+from ithaca.formulations.spatial.uneven.design import UnevenDesign
+from ithaca.formulations.spatial.uneven.model import Node, NodeTrips, UnevenModel
+from ithaca.formulations.spatial.uneven.separable import Separable
+from ithaca.solver.certificate import Status
+from ithaca.solver.solution import Solution
+from ithaca.solver.staged.engine import solve_staged
+from ithaca.workloads.nest import LoopNest
+from tests.command_line import ithaca
+from tests.formulations.spatial.cases import nest_of
+from tests.reference import DATA
+
+
+def level(
+    name: str, words: int | None, energy: int, rate: int | None, x: int = 1, y: int = 1
+) -> Level:
+    cost = Fraction(energy)
+    return Level(
+        name,
+        words,
+        shared_bandwidth=None if rate is None else Fraction(rate),
+        read_energy=cost,
+        write_energy=cost,
+        update_energy=cost,
+        instances=x * y,
+        mesh_x=x,
+        mesh_y=y,
+    )
+
+
+#: The architectures of the golden mappings, with the levels inside of which their meshes are.
+GOLDEN = Architecture(
+    "golden",
+    (
+        level("DRAM", None, 200, 16),
+        level("Buffer", 65536, 6, None),
+        level("RF", 256, 1, None, 16, 16),
+    ),
+    Compute("MAC", 256, 16, 16, Fraction(1)),
+)
+DEEP = Architecture(
+    "deep",
+    (
+        level("DRAM", None, 200, 16),
+        level("GLB", 16384, 10, 8),
+        level("L1", 1024, 3, 2, 4, 1),
+        level("RF", 64, 1, None, 4, 8),
+    ),
+    Compute("MAC", 32, 4, 8, Fraction(1)),
+)
+MESHES = {"golden": {"PE": 1}, "deep": {"Col": 1, "PE": 2}}
+STATEMENTS = {
+    "mm": "C[m][n] += A[m][k] * B[k][n]",
+    "bmm": "C[b][m][n] += A[b][m][k] * B[b][k][n]",
+    "conv": "O[n][m][p][q] += I[n][c][p+r][q+s] * W[m][c][r][s]",
+    "dw": "O[n][c][p][q] += I[n][c][p+r][q+s] * W[c][r][s]",
+    "mttkrp": "O[i][j] += T[i][k][l] * B[k][j] * D[l][j]",
+}
+
+
+@dataclass
+class Placed:
+    """A mapping: storage nodes, and trips of loops by where they are, in numbers of a system."""
+
+    order: tuple[Node, ...]
+    """The nodes, outermost first."""
+    temporal: Mapping[tuple[int, str], Any]
+    """Trips by how many nodes are around them, and loop."""
+    lanes: Mapping[tuple[int, str, str], Any]
+    """Lanes by level, direction and loop."""
+
+
+def model_of(
+    architecture: Architecture, nest: LoopNest, placed: Placed, numbers: NumberSystem
+) -> UnevenModel:
+    """The model of a mapping whose loops may be anywhere."""
+    one = numbers.number(Fraction(1))
+
+    def between(begin: int, end: int) -> dict[str, Any]:
+        gaps = range(begin, end)
+        return {
+            loop: prod((placed.temporal.get((gap, loop), one) for gap in gaps), start=one)
+            for loop in nest.loops
+        }
+
+    last = len(placed.order) + 1
+    trips = {
+        node: NodeTrips(between(0, place), between(place, last))
+        for place, node in enumerate(placed.order, start=1)
+    }
+    tensors = [access.tensor for access in nest.accesses]
+    total, keeps, lanes, mesh = between(0, last), [], [], []
+    for place in range(len(architecture.levels)):
+        keeps.append({t: int(not place or (place, t) in placed.order) for t in tensors})
+        along = [
+            {loop: placed.lanes.get((place, way, loop), one) for loop in nest.loops} for way in "xy"
+        ]
+        has_mesh = architecture.inner_mesh(place) is not None
+        lanes.append({d: along[0][d] * along[1][d] for d in nest.loops} if has_mesh else {})
+        mesh.append((prod(along[0].values(), start=one), prod(along[1].values(), start=one)))
+    mapping = Numbers(
+        numbers, (total,), tuple(lanes), tuple(mesh), lambda *_: 0, tuple(keeps), lambda *_: 1
+    )
+    whole = {(0, tensor): NodeTrips({}, total) for tensor in tensors}
+    return UnevenModel(architecture, nest, mapping, trips | whole, free_drains=False)
+
+
+def golden_rows() -> Iterator[dict[str, str]]:
+    text = lzma.decompress((DATA / "accelforge.csv.xz").read_bytes()).decode()
+    yield from DictReader(text.splitlines())
+
+
+def golden_model(row: Mapping[str, str]) -> UnevenModel:
+    """The model of a mapping that AccelForge has evaluated: ``A.Buffer`` after an @ is a storage
+    node, ``m=2`` a loop, and one with ``/PE.x`` lies on a mesh."""
+    architecture = {"golden": GOLDEN, "deep": DEEP}[row["architecture"]]
+    sizes = {name: int(n) for name, n in (part.split("=") for part in row["sizes"].split())}
+    names = [each.name for each in architecture.levels]
+    order: list[Node] = []
+    temporal: dict[tuple[int, str], Fraction] = {}
+    lanes: dict[tuple[int, str, str], Fraction] = {}
+    for part in row["mapping"].split():
+        if part.startswith("@"):
+            tensor, name = part[1:].split(".")
+            order.append((names.index(name), tensor))
+            continue
+        trips, _, where = part.partition("/")
+        loop, number = trips.split("=")
+        if where:
+            mesh, way = where.split(".")
+            key = MESHES[architecture.name][mesh], way, loop
+            lanes[key] = lanes.get(key, Fraction(1)) * int(number)
+        else:
+            at = len(order), loop
+            temporal[at] = temporal.get(at, Fraction(1)) * int(number)
+    nest = nest_of(STATEMENTS[row["workload"]], sizes)
+    return model_of(architecture, nest, Placed(tuple(order), temporal, lanes), FRACTION)
+
+
+def test_costs_are_those_of_accelforge_on_random_mappings() -> None:
+    rows = list(golden_rows())
+    assert len(rows) > 600
+    for row in rows:
+        model = golden_model(row)
+        assert model.energy == Fraction(row["energy"]), row
+        assert model.latency == ceil(Fraction(row["latency"])), row
+
+
+# -- proofs ------------------------------------------------------------------------------
+
+
+def problem(design: UnevenDesign, objective: str, *limits: Limit) -> Problem:
+    return Problem(design, limits, read_objective(objective, "objective", design.vocabulary))
+
+
+def solved(
+    nest: LoopNest, architecture: Architecture, objective: str = "energy", **options: bool
+) -> Solution:
+    design = UnevenDesign(nest, architecture, MappingOptions(**options))
+    solution = solve_staged(problem(design, objective))
+    assert solution.certificate.status is Status.OPTIMAL
+    return solution
+
+
+def matrix_product(extent: int) -> LoopNest:
+    return nest_of(STATEMENTS["mm"], dict.fromkeys("mnk", extent))
+
+
+def test_known_optima() -> None:
+    nest = matrix_product(256)
+    by_level = solved(nest, GOLDEN, divisors_only=True, nodes_by_level=True)
+    assert by_level.value == 141_033_472
+    assert solved(nest, GOLDEN, divisors_only=True).value == 139_657_216
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("extent", "free", "by_level"),
+    [(1000, 7_552_000_000, 7_632_000_000), (1024, 8_459_911_168, 8_587_837_440)],
+)
+def test_known_optima_of_large_products(extent: int, free: int, by_level: int) -> None:
+    nest = matrix_product(extent)
+    assert solved(nest, GOLDEN, divisors_only=True).value == free
+    assert solved(nest, GOLDEN, divisors_only=True, nodes_by_level=True).value == by_level
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("extent", "edp"), [(256, 9_152_575_307_776), (1000, 3.075e16), (1024, 3.548343925e16)]
+)
+def test_known_optima_of_energy_times_delay(extent: int, edp: float) -> None:
+    value = solved(matrix_product(extent), GOLDEN, "edp", divisors_only=True).value
+    assert value is not None
+    assert float(value) == pytest.approx(edp, rel=1e-9)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("extent", "value"), [(256, 91_029_504), (1000, 4_928_000_000)])
+def test_known_optima_where_tensors_may_pass_by(extent: int, value: int) -> None:
+    nest = matrix_product(extent)
+    assert solved(nest, GOLDEN, divisors_only=True, free_bypass=True).value == value
+
+
+@pytest.mark.slow
+def test_known_optimum_of_a_convolution() -> None:
+    sizes = {"n": 1, "m": 64, "c": 64, "p": 56, "q": 56, "r": 3, "s": 3}
+    nest = nest_of(STATEMENTS["conv"], sizes)
+    by_level = solved(nest, GOLDEN, divisors_only=True, nodes_by_level=True).value
+    assert (solved(nest, GOLDEN, divisors_only=True).value, by_level) == (685_748_224, 691_019_776)
+
+
+@pytest.mark.ci
+def test_bounds_of_interrupted_searches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Band by band the bound rises, rows lie above it, and from the first band on it means more
+    than what every mapping costs."""
+    monkeypatch.setattr("ithaca.formulations.spatial.uneven.stage.BAND", 200)
+    design = UnevenDesign(matrix_product(256), GOLDEN, MappingOptions(divisors_only=True))
+    optimum = Fraction(139_657_216)
+    stage = design.stage(problem(design, "energy"))
+    assert stage is not None
+    blocks = [each for each in stage.blocks(lambda: optimum + 1) if each.rest > -inf]
+    rests = [each.rest for each in blocks]
+    assert rests == sorted(rests)
+    assert len(set(rests)) > 5
+    assert float(design.least(())["energy"]) < rests[0] <= optimum
+    assert all((each.bounds >= each.rest).all() for each in blocks)
+    assert rests[-1] == inf
+
+
+def test_options_are_compared_exactly() -> None:
+    """Sums at decimal energies are whole multiples of one unit: floats do not tell 0.3 + 0.6 from
+    0.9 otherwise."""
+    options = Separable.of(0, np.array([1, 2, 3]))
+    (term,) = (options * Fraction(1, 10) + options * options * Fraction(1, 5) - 0).terms
+    assert term.scale == Fraction(1, 10)
+    assert term.factors[0].tolist() == [3, 10, 21]
+
+
+def test_nothing_to_choose() -> None:
+    nest = matrix_product(1)
+    design = UnevenDesign(nest, GOLDEN)
+    assert design.stage(problem(design, "energy")) is None
+
+
+@pytest.mark.ci
+def test_mappings_with_bypass_are_read_as_they_are_written() -> None:
+    """Nodes that are not kept have no loops: documents would lose them."""
+    options = MappingOptions(divisors_only=True, free_bypass=True)
+    design, chance = UnevenDesign(matrix_product(4), GOLDEN, options), Random(5)
+    posed, family, read = problem(design, "energy"), SpatialFamily(), 0
+    for _ in range(400):
+        values: dict[str, int] = {}
+        for axis in design.space.axes:
+            table = axis.table()
+            row = chance.randrange(len(next(iter(table.values()))))
+            values |= {name: int(column[row]) for name, column in table.items()}
+        chosen = Configuration({name: values[name] for name in design.space.quantities})
+        if posed.feasible_value(chosen) is not None:
+            parts = [LevelMappingDocument(**part) for part in family.tiling_fields(design, chosen)]
+            assert family.configuration(design, parts) == chosen
+            read += 1
+    assert read > 50
+
+
+def test_symbols_say_what_fractions_say() -> None:
+    """Engines, fronts and the rules of the space go by symbols."""
+    design, chance = UnevenDesign(matrix_product(64), GOLDEN), Random(3)
+    symbols = design.metrics(Symbols(), SYMBOLIC, ["energy", "latency"])
+    room, fitting = {"Buffer": 65536, "RF": 256}, []
+    for _ in range(60):
+        chosen = {name: chance.choice((1, 2, 4, 16)) for name in design.space.quantities}
+        metrics = design.metrics(chosen, FRACTION)
+        for name, symbol in symbols.items():
+            assert symbol.evaluate(chosen, FRACTION) == metrics[name]
+        fits = all(
+            sum(metrics[f"{level}.{tensor}.capacity"] for tensor in design.tensors) <= words
+            for level, words in room.items()
+        )
+        broken = [x for x in design.space.inequalities if x.evaluate(chosen, FRACTION) > 0]
+        lanes = [prod(chosen[f"{d}.Buffer.{xy}"] for d in "mnk") for xy in "xy"]
+        assert bool(broken) == (not fits or max(lanes) > 16)
+        fitting.append(fits)
+    assert 0 < sum(fitting) < 60
+
+
+@pytest.mark.ci
+def test_fronts(tmp_path: Path) -> None:
+    """The front of energy and latency, on the architecture of the guide's page."""
+    page = (Path(__file__).parents[3] / "docs/uneven-mappings.md").read_text(encoding="utf-8")
+    file = tmp_path / "small.yaml"
+    file.write_text(page.split('title="arch.yaml"\n')[1].split("```")[0], encoding="utf-8")
+    options = ("--arch", str(file), "--edition", "uneven", "--divisors-only", "--json")
+    sizes = ("-s", "i=16,j=16,k=16")
+    front = ithaca("pareto", "mm", *sizes, *options, "--objectives", "energy,latency")
+    (point,) = json.loads(front.stdout)["points"]
+    assert (point["metrics"]["energy"], point["metrics"]["latency"]) == (183_808, 256)
+
+
+@pytest.mark.parametrize("edition", ["timeloop", "uneven"])
+def test_options_of_another_edition_are_refused(edition: str) -> None:
+    wrong = {"timeloop": {"nodes_by_level": True}, "uneven": {"within_parent": True}}[edition]
+    setting = Setting(GOLDEN, matrix_product(4), edition, MappingOptions(**wrong))
+    with pytest.raises(InputError, match=f"does not go with edition {edition}; allowed: edition"):
+        _ = setting.design
+
+
+@pytest.mark.ci
+def test_mappings_in_files(tmp_path: Path) -> None:
+    """What is written is read again, and refused where it states no mapping."""
+    out = tmp_path / "mapping.json"
+    sizes = ("-s", "i=4,j=4,k=4", "--arch", "simple", "--edition", "uneven", "--divisors-only")
+    done = ithaca("map", "mm", *sizes, "-o", str(out), "--loops")
+    assert "Buffer [ " in done.stdout
+    assert "optimal" in ithaca("verify", str(out)).stdout
+    document = json.loads(out.read_text())
+    node = document["best"]["tiling"][1]
+    for field, value, message in (
+        ("keeps", ["nobody"], "keeps is nobody; allowed: one of"),
+        ("level", "attic", "level is 'attic'"),
+        ("keeps", [], "has no storage node"),
+    ):
+        forged = json.loads(out.read_text())
+        forged["best"]["tiling"][1] = node | {field: value}
+        out.with_name("forged.json").write_text(json.dumps(forged))
+        refused = ithaca("explain", str(out.with_name("forged.json")))
+        assert refused.returncode == 2
+        assert message in refused.stderr
+        assert refused.stderr.count("\n") == 1
+
+
+SMALL_STATEMENTS = (
+    "C[m][n] += A[m][k] * B[k][n]",
+    "C[b][m] += A[b][m][k] * B[b][k]",
+    "O[m][p] += I[p+r] * W[m][r]",
+    "O[p] += I[2*p+r] * W[r]",
+    "O[c][p] += I[c][p+r] * W[c][r]",
+    "O[i] += T[i][k][l] * B[k] * D[l]",
+)
+
+
+def random_case(rng: Random) -> tuple[LoopNest, Architecture]:
+    """A small nest, and levels whose capacities bind."""
+    statement = rng.choice(SMALL_STATEMENTS)
+    loops = sorted({c for c in statement if c.islower()})
+    sizes = {loop: rng.choice((1, 2, 2, 3, 4)) for loop in loops}
+    while not 2 <= sum(map(len, map(primes, sizes.values()))) <= 4:
+        sizes = {loop: rng.choice((1, 2, 2, 3, 4)) for loop in loops}
+    nest = nest_of(statement, sizes)
+    tensors = [access.tensor for access in nest.accesses]
+    x = y = 1
+    levels = [level("DRAM", None, rng.choice((20, 200)), rng.choice((None, 1, 3)))]
+    for name in ("Buffer", "RF")[: rng.randint(1, 2)]:
+        if rng.random() < 0.5:
+            x, y = x * rng.choice((1, 2)), y * rng.choice((1, 2, 3))
+        made = level(
+            name, rng.choice((3, 4, 6, 9, 14)), rng.randint(1, 9), rng.choice((None, 2)), x, y
+        )
+        kept = frozenset(rng.sample(tensors, rng.randint(1, 2 if len(levels) > 1 else 3)))
+        levels.append(Level(**{f: getattr(made, f) for f in made.__slots__} | {"keeps": kept}))
+    if rng.random() < 0.5:
+        x, y = x * rng.choice((2, 3)), y * rng.choice((1, 2))
+    return nest, Architecture("drawn", tuple(levels), Compute("mac", x * y, x, y, Fraction(1)))
+
+
+def primes(number: int) -> list[int]:
+    divisor = next((d for d in range(2, number + 1) if number % d == 0), None)
+    return [] if divisor is None else [divisor, *primes(number // divisor)]
+
+
+def placed_models(design: UnevenDesign) -> Iterator[tuple[UnevenModel, Any]]:
+    """By order of storage nodes, the model of all places of all prime factors, and which fit."""
+    nest, architecture = design.nest, design.architecture
+    cells = [(loop, p) for loop, extent in nest.extents for p in primes(extent)]
+    meshes = [
+        (place, way)
+        for place in range(len(architecture.levels))
+        if architecture.inner_mesh(place) is not None
+        for way in "xy"
+    ]
+    for order in design.node_orders:
+        gaps = len(order) + 1
+        places = np.array(list(product(range(gaps + len(meshes)), repeat=len(cells)))).T
+
+        def trips(where: int, loop: str, places: Any = places) -> Any:
+            factors = (
+                np.where(row == where, p, 1)
+                for row, (own, p) in zip(places, cells, strict=True)
+                if own == loop
+            )
+            return prod(factors, start=np.ones(places.shape[1], int))
+
+        temporal = {(gap, loop): trips(gap, loop) for gap in range(gaps) for loop in nest.loops}
+        lanes = {
+            (*mesh, loop): trips(gaps + number, loop)
+            for number, mesh in enumerate(meshes)
+            for loop in nest.loops
+        }
+        model = model_of(architecture, nest, Placed(order, temporal, lanes), NUMPY)
+        fits = np.ones(places.shape[1], bool)
+        for rule in model.rules():
+            fits &= rule.used <= rule.bound
+        yield model, fits
+
+
+def enumerated(design: UnevenDesign, objective: str, limits: tuple[Limit, ...]) -> float:
+    """The least objective of all places of all prime factors between all orders of storage
+    nodes."""
+    best = inf
+    for model, fits in placed_models(design):
+        for limit in limits:
+            fits &= model.metric(limit.metric) <= int(limit.bound)
+        values = np.broadcast_to(model.metric(objective), fits.shape)
+        best = min(best, np.where(fits, values, inf).min())
+    return best
+
+
+def check_proof(seed: int) -> None:
+    rng = Random(seed)
+    nest, architecture = random_case(rng)
+    by_level = rng.random() < 0.3
+    design = UnevenDesign(nest, architecture, MappingOptions(True, nodes_by_level=by_level))
+    objective = rng.choice(("energy", "energy", "latency", "edp", "Buffer.energy"))
+    limits = (Limit("pes", Fraction(2)),) if rng.random() < 0.2 else ()
+    solution = solve_staged(problem(design, objective, *limits))
+    best = enumerated(design, objective, limits)
+    if best == inf:
+        assert solution.certificate.status is Status.INFEASIBLE
+        return
+    assert solution.certificate.status is Status.OPTIMAL
+    assert solution.value == best, (seed, nest, architecture, objective)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_proofs_against_all_mappings(seed: int) -> None:
+    check_proof(seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(6, 306))
+def test_more_proofs_against_all_mappings(seed: int) -> None:
+    check_proof(seed)

@@ -1,0 +1,1 @@
+"""Systems of recurrences that come with Ithaca."""
