@@ -30,7 +30,7 @@ DISTRIBUTIONS = {
 }
 
 #: What is imported from extras, or is there where it is used.
-ELSEWHERE = {"dask", "distributed", "IPython", "pynq", "setuptools"}
+ELSEWHERE = {"dask", "distributed", "hwcomponents", "IPython", "pynq", "setuptools"}
 
 
 def sources() -> list[Path]:
