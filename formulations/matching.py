@@ -344,6 +344,16 @@ def stages(whole: Computation, factors: int) -> tuple[Computation, ...]:
     return (*steps, _stage(whole, whole.output, tuple(rest)))
 
 
+def staged(nest: LoopNest, factors: int) -> tuple[LoopNest, ...]:
+    """A nest of more factors as those of its `stages`, to be run one after the other."""
+    if len(nest.inputs) <= factors:
+        return (nest,)
+    return tuple(
+        LoopNest(nest.name, stage.extents, stage.output, stage.inputs, simd="")
+        for stage in stages(computation(nest), factors)
+    )
+
+
 def _stage(whole: Computation, output: Access, inputs: Sequence[Access]) -> Computation:
     used = {loop for access in (output, *inputs) for loop in access.loops}
     return Computation(

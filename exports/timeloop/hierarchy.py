@@ -16,6 +16,7 @@ from ithaca.exports.configuration import Tool, template
 from ithaca.exports.timeloop.folder import YamlNode, nest_obstacles, problem, yaml_text
 from ithaca.files.numbers import json_number, number
 from ithaca.formulations.spatial.architecture import Architecture, Compute, Level
+from ithaca.formulations.spatial.documents import stated_units
 from ithaca.formulations.spatial.mapping import Mapping as Mapped
 from ithaca.formulations.spatial.mapping import Slot
 from ithaca.formulations.spatial.mapping_design import MappingDesign, mapping_design
@@ -188,9 +189,10 @@ def _tensorized(architecture: Architecture) -> dict[str, Any]:
     stated = asdict(known) | {
         "sizes": dict(known.sizes),
         "dataflows": flows,
+        "units": stated_units(known),
         "dataflow": list(flows)[known.dataflow - 1],
     }
-    return {"tensorized": stated}
+    return {"tensorized": {name: value for name, value in stated.items() if value != {}}}
 
 
 def _storage(level: Level) -> dict[str, Any]:

@@ -61,6 +61,9 @@ class Accelerator(Protocol):
     def dividing(self) -> Accelerator | None:
         """The same where factors divide extents; None where that cannot be asked for."""
 
+    def stages(self, work: Work) -> tuple[Work, ...]:
+        """A layer as those that it is run as, one after the other."""
+
     @property
     def metrics(self) -> Mapping[str, Metric]:
         """The metrics of layers that objectives and limits may speak of, by name."""

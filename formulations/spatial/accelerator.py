@@ -56,6 +56,14 @@ class HierarchyAccelerator:
     def dividing(self) -> HierarchyAccelerator:
         return replace(self, options=replace(self.options, divisors_only=True))
 
+    def stages(self, work: Work) -> tuple[Work, ...]:
+        nests = EDITIONS[self.edition].stages(self.architecture, work.nest)
+        if len(nests) == 1:
+            return (work,)
+        return tuple(
+            replace(work, name=f"{work.name}.{n}", nest=nest) for n, nest in enumerate(nests, 1)
+        )
+
     @cached_property
     def metrics(self) -> Mapping[str, Metric]:
         """The metrics of every layer."""

@@ -161,6 +161,16 @@ class OperandNetworks:
 
 
 @dataclass(frozen=True, slots=True)
+class Unit:
+    """What the multipliers run under one of the dataflows."""
+
+    intrinsic: str
+    """What a call computes: a name, or a statement (`ithaca.formulations.intrinsics`)."""
+    sizes: Sizes = ()
+    """Iterations of a call along loops on no side."""
+
+
+@dataclass(frozen=True, slots=True)
 class Tensorized:
     """Figures that edition `intrinsic` reads beside levels: the operation that the multipliers run,
     and what feeds them."""
@@ -168,10 +178,12 @@ class Tensorized:
     intrinsic: str
     """What a call computes: a name, or a statement (`ithaca.formulations.intrinsics`)."""
     dataflows: tuple[tuple[str, ...], ...]
-    """Name, and the loops along one side or both of the multipliers' mesh, as many iterations as
-    that has."""
+    """Name, and the loops along the sides of the multipliers' mesh, as many iterations as that has;
+    one alone lies along the whole mesh."""
     sizes: Sizes = ()
     """Iterations of a call along loops on no side."""
+    units: tuple[tuple[str, Unit], ...] = ()
+    """By dataflow, what the multipliers run there instead."""
     dataflow: int = 1
     """Which of the dataflows is built, from 1."""
     banks: int = 1

@@ -20,6 +20,7 @@ from ithaca.formulations.spatial.architecture import (
     Level,
     OperandNetworks,
     Tensorized,
+    Unit,
 )
 from ithaca.formulations.spatial.constraints import NONE, Constraints, FactorRange
 
@@ -59,8 +60,12 @@ LevelDocument = _model(Level)
 ComputeDocument = _model(Compute)
 BurstsDocument = _model(Bursts, energies=(dict[str, dict[str, Positive]], {}))
 _Sides = Annotated[list[str], Field(min_length=1, max_length=2)]
+UnitDocument: Any = _model(Unit, sizes=(dict[str, int], {}))
 TensorizedDocument = _model(
-    Tensorized, sizes=(dict[str, int], {}), dataflows=(dict[str, _Sides], ...)
+    Tensorized,
+    sizes=(dict[str, int], {}),
+    dataflows=(dict[str, _Sides], ...),
+    units=(dict[str, UnitDocument], {}),
 )
 NetworkDocument = _model(OperandNetworks)
 _Unstated = Annotated[str, Field(exclude=True)]  # earlier versions did
@@ -109,8 +114,19 @@ def architecture_fields(architecture: Architecture) -> dict[str, Any]:
         | {
             "sizes": dict(tensorized.sizes),
             "dataflows": {name: sides for name, *sides in tensorized.dataflows},
+            "units": stated_units(tensorized),
         },
     }
+
+
+def stated_units(tensorized: Tensorized) -> dict[str, Any]:
+    """What other dataflows run, by their names."""
+    return {n: {"intrinsic": u.intrinsic, "sizes": dict(u.sizes)} for n, u in tensorized.units}
+
+
+def read_units(units: Mapping[str, Any]) -> tuple[tuple[str, Unit], ...]:
+    """The same from models."""
+    return tuple((name, Unit(u.intrinsic, tuple(u.sizes.items()))) for name, u in units.items())
 
 
 def stated(value: Any) -> dict[str, Any]:
@@ -139,6 +155,7 @@ def read_architecture_document(read: Any) -> Architecture:
     if read.tensorized is not None:
         flows = tuple((name, *sides) for name, sides in read.tensorized.dataflows.items())
         own = {"sizes": tuple(read.tensorized.sizes.items()), "dataflows": flows}
+        own["units"] = read_units(read.tensorized.units)
         tensorized = Tensorized(**dict(read.tensorized) | own)
     network = None if read.network is None else OperandNetworks(**dict(read.network))
     parts = {"levels": levels, "compute": Compute(**dict(read.compute)), "bursts": bursts}

@@ -10,6 +10,7 @@ from functools import cached_property
 from ithaca.files.errors import InputError
 from ithaca.formulations.design import Metric
 from ithaca.formulations.hardware.accelerator import Trend
+from ithaca.formulations.matching import staged
 from ithaca.formulations.spatial.architecture import Architecture, Level
 from ithaca.formulations.spatial.constraints import NONE, Constraints
 from ithaca.formulations.spatial.design import SpatialDesign
@@ -95,6 +96,8 @@ class SpatialEdition:
     edition does not read have none."""
     bindings: Callable[[Setting], tuple[Binding, ...]] = lambda _: ((),)
     """What designs of a setting differ in."""
+    stages: Callable[[Architecture, LoopNest], tuple[LoopNest, ...]] = lambda _, nest: (nest,)
+    """The nests that one is run as, where it has more factors than the accelerator multiplies."""
 
 
 def _mapped(setting: Setting) -> SpatialDesign:
@@ -190,6 +193,10 @@ def _bindings(setting: Setting) -> tuple[Binding, ...]:
     return array_of(setting.architecture).bindings(setting.nest)
 
 
+def _in_stages(architecture: Architecture, nest: LoopNest) -> tuple[LoopNest, ...]:
+    return staged(nest, len(array_of(architecture).computes.inputs))
+
+
 def _of_intrinsic(architecture: Architecture) -> Mapping[str, Trend]:
     """Capacities are only upper limits of what tiles fill, and more banks only divide words; calls
     are padded to the mesh.
@@ -225,7 +232,11 @@ EDITIONS: Mapping[str, SpatialEdition] = {
         _tiled, lambda _: tuple(explainable.VOCABULARY.values()), _of_networks
     ),
     INTRINSIC: SpatialEdition(
-        _on_intrinsic, lambda _: tuple(intrinsic.VOCABULARY.values()), _of_intrinsic, _bindings
+        _on_intrinsic,
+        lambda _: tuple(intrinsic.VOCABULARY.values()),
+        _of_intrinsic,
+        _bindings,
+        _in_stages,
     ),
     UNEVEN: SpatialEdition(_uneven, common_metrics, _of_levels),
 }

@@ -16,6 +16,7 @@ from ithaca.files.messages import among, quoted, refuse
 from ithaca.files.numbers import fraction
 from ithaca.formulations.schema import Count
 from ithaca.formulations.spatial.architecture import Bursts, OperandNetworks, Tensorized
+from ithaca.formulations.spatial.documents import read_units
 
 
 class _Action(Document):
@@ -154,11 +155,17 @@ def read_bursts(document: Any, where: str) -> Bursts:
     )
 
 
-class TensorizedFile(Document):
-    """What edition intrinsic reads beside levels."""
+class UnitFile(Document):
+    """What the multipliers run."""
 
     intrinsic: str
     sizes: dict[str, Count] = Field(default={})
+
+
+class TensorizedFile(UnitFile):
+    """What edition intrinsic reads beside levels."""
+
+    units: dict[str, UnitFile] = Field(default={})
     dataflows: Annotated[
         dict[str, Annotated[list[str], Field(min_length=1, max_length=2)]], Field(min_length=1)
     ]
@@ -176,12 +183,15 @@ def read_tensorized(document: Any, where: str) -> Tensorized:
     chosen = names[0] if read.dataflow is None else read.dataflow
     if chosen not in names:
         raise refuse(where, f"dataflow is {quoted(chosen)}{among(chosen, names)}")
+    if other := next((name for name in read.units if name not in names), None):
+        raise refuse(where, f"units has {quoted(other)}, no dataflow{among(other, names)}")
     flows = tuple((name, *sides) for name, sides in read.dataflows.items())
     sizes = tuple(read.sizes.items())
     return Tensorized(
         read.intrinsic,
         flows,
         sizes,
+        read_units(read.units),
         names.index(chosen) + 1,
         read.banks,
         read.bus_bits,

@@ -55,6 +55,9 @@ class SystolicArrays:
     def dividing(self) -> None:
         """Tiles of its layers may always be padded."""
 
+    def stages(self, work: Work) -> tuple[Work, ...]:
+        return (work,)
+
     @property
     def metrics(self) -> Mapping[str, Metric]:
         """The metrics of every layer."""

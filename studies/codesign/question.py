@@ -264,6 +264,7 @@ def make_question(
     for text, bound in (limits or {}).items():
         parse_expression(text, where="--limit", allowed=known)
         read.append(Limit(text, Fraction(bound)))
-    question = Question(space, tuple(works), parsed, tuple(read))
+    layers = tuple(part for work in works for part in space.accelerator.stages(work))
+    question = Question(space, layers, parsed, tuple(read))
     question.check_products()
     return question

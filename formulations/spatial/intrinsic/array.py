@@ -12,7 +12,7 @@ from ithaca.files.messages import quoted, refuse
 from ithaca.formulations.intrinsics import find_intrinsic
 from ithaca.formulations.matching import Computation, computation
 from ithaca.formulations.matching_model import matches
-from ithaca.formulations.spatial.architecture import Architecture, Tensorized
+from ithaca.formulations.spatial.architecture import Architecture, Tensorized, Unit
 from ithaca.formulations.spatial.intrinsic.model import PORTS, Operand, TensorizedWork
 from ithaca.workloads.nest import LoopNest
 
@@ -48,21 +48,14 @@ class IntrinsicArray:
             raise refuse(
                 name, f"tensorized.dataflow is number {known.dataflow}; allowed: one of {flows}"
             )
-        for flow, *sides in known.dataflows:
-            if not set(sides) <= set(self.computes.loops) or len(set(sides)) < len(sides):
-                allowed = f"one or two of the loops {', '.join(self.computes.loops)}"
+        for number, (flow, *sides) in enumerate(known.dataflows, 1):
+            loops = self._computes(number).loops
+            if len(set(sides)) < len(sides):
                 raise refuse(
                     name,
                     f"tensorized.dataflows: {quoted(flow)} is "
-                    f"{', '.join(sides)}; allowed: {allowed}",
+                    f"{', '.join(sides)}; allowed: one or two of the loops {', '.join(loops)}",
                 )
-        compute = self.architecture.compute
-        if len(self.sides) == 1 and compute.mesh_y > 1:
-            raise refuse(
-                name,
-                f"{compute.name}.mesh_y is {compute.mesh_y}; allowed: 1, "
-                "as the dataflow has one side",
-            )
 
     @property
     def tensorized(self) -> Tensorized:
@@ -75,13 +68,26 @@ class IntrinsicArray:
         """The loops along the sides of the mesh."""
         return self.tensorized.dataflows[self.tensorized.dataflow - 1][1:]
 
+    @property
+    def mesh(self) -> tuple[tuple[str, int], ...]:
+        """The loop and the multipliers along each direction of the mesh."""
+        compute = self.architecture.compute
+        return ((self.sides[0], compute.mesh_x), (self.sides[-1], compute.mesh_y))
+
     @cached_property
     def computes(self) -> Computation:
         """The computation of a call, with its sizes."""
+        return self._computes(self.tensorized.dataflow)
+
+    def _computes(self, flow: int) -> Computation:
         compute, known = self.architecture.compute, self.tensorized
-        along = dict(zip(self.sides, (compute.mesh_x, compute.mesh_y), strict=False))
+        name, *sides = known.dataflows[flow - 1]
+        unit = dict(known.units).get(name, Unit(known.intrinsic, known.sizes))
+        along = dict.fromkeys(sides, compute.mesh_x * compute.mesh_y)
+        if len(sides) > 1:
+            along = dict(zip(sides, (compute.mesh_x, compute.mesh_y), strict=True))
         try:
-            intrinsic = find_intrinsic(known.intrinsic, dict(known.sizes) | along)
+            intrinsic = find_intrinsic(unit.intrinsic, dict(unit.sizes) | along)
         except InputError as error:
             text = (
                 str(error)
@@ -90,7 +96,7 @@ class IntrinsicArray:
             )
             raise refuse(self.architecture.name, text) from None
         if missing := [
-            loop for loop in intrinsic.loops if loop not in along and loop not in dict(known.sizes)
+            loop for loop in intrinsic.loops if loop not in along and loop not in dict(unit.sizes)
         ]:
             allowed = f"sizes of all loops of {intrinsic} that are on no side"
             raise refuse(
@@ -138,7 +144,7 @@ def _bindings(computes: Computation, sides: tuple[str, ...], nest: LoopNest) -> 
         if match.computation != whole:
             raise InputError(
                 f"workload {nest.name} multiplies {len(nest.inputs)} tensors; "
-                "allowed in edition intrinsic: two"
+                "allowed in edition intrinsic: two, or codesign, which runs its stages"
             )
         binding = tuple(match.binding.items())
         by_work.setdefault(_work(computes, sides, nest, binding), binding)
@@ -155,9 +161,8 @@ def _work(
     """The counts that costs follow from, but for the figures of the hardware."""
     sizes, extents, image = computes.sizes, nest.sizes, dict(binding)
     accesses = (*computes.inputs, computes.output)
-    holders = [
-        access for access in accesses if access.loops >= set(sides)
-    ]  # of several, such as a dot product's, none stays
+    # one that every loop indexes changes with every call, as a dot product's operands do
+    holders = [a for a in accesses if set(sides) <= a.loops < set(computes.loops)]
     return TensorizedWork(
         extents=tuple((p, extents[q]) for p, q in binding),
         sizes=computes.extents,

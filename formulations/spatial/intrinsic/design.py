@@ -183,15 +183,14 @@ class IntrinsicDesign(MappingDesign):
         for loop, tile in self._tile(configuration).items():
             tiles[image[loop]] = -(-self.nest.sizes[image[loop]] // tile)
             calls[image[loop]] = -(-tile // sizes[loop])
-        sides = dict(zip(array.sides, "xy", strict=False))
         factors = {
             Slot(off_chip): tiles,
             Slot(scratchpad): calls,
-            Slot(local): {image[p]: n for p, n in inside.items() if p not in sides},
+            Slot(local): {image[p]: n for p, n in inside.items() if p not in array.sides},
         }
-        factors |= {
-            Slot(local, along): {image[p]: inside[p]} for p, along in sides.items() if p in image
-        }
+        for along, (p, n) in zip("xy", array.mesh, strict=True):
+            if p in image:
+                factors[Slot(local, along)] = {image[p]: n}
         keeps = frozenset(access.tensor for access in self.nest.accesses)
         orders = {level: order for level, (order,) in self.orders.items()}
         return Laid(factors, orders, dict.fromkeys(orders, keeps))
