@@ -26,7 +26,14 @@ LATENCY = Objective("latency", parse_expression("latency", where="objective", al
 
 
 @pytest.mark.parametrize(
-    ("name", "points", "mixed"), [("hasco-gemm", 1_728, 6), ("hasco-conv", 968_832, 841)]
+    ("name", "points", "mixed"),
+    [
+        ("hasco-gemm", 1_728, 6),
+        ("hasco-gemv", 864, 3),
+        ("hasco-conv", 968_832, 841),
+        ("hasco-dot", 968_832, 841),
+        ("hasco-units", 864, 12),  # Ithaca's own: the released machines' four units as one question
+    ],
 )
 def test_spaces_have_the_published_sizes(name: str, points: int, mixed: int) -> None:
     space = find_space(name)
@@ -68,7 +75,9 @@ def test_an_accelerator_of_the_space() -> None:
 
 
 @pytest.mark.ci(every=2)
-@pytest.mark.parametrize("name", ["hasco-gemm", "hasco-conv"])
+@pytest.mark.parametrize(
+    "name", ["hasco-gemm", "hasco-conv", "hasco-gemv", "hasco-dot", "hasco-units"]
+)
 def test_optima_are_those_of_every_accelerator(name: str) -> None:
     """Small parts of the spaces: all accelerators, all matches, all layers, one after the other."""
     few = {
@@ -88,13 +97,16 @@ def test_optima_are_those_of_every_accelerator(name: str) -> None:
         workload("conv2d").with_sizes({"o": 40, "r": 9, "c": 9, "i": 20, "p": 3, "q": 3}),
         workload("depthwise_conv2d").with_sizes({"o": 12, "r": 9, "c": 9, "p": 3, "q": 3, "s": 2}),
         workload("mm").with_sizes({"i": 3, "j": 50, "k": 70}),
+        workload("mttkrp").with_sizes({"i": 9, "j": 8, "k": 7, "l": 6}),
     )
     works = tuple(Work(f"layer{n}", nest, count=n + 1) for n, nest in enumerate(nests))
+    stages = tuple(part for work in works for part in space.accelerator.stages(work))
+    assert [work.name for work in stages] == ["layer0", "layer1", "layer2", "layer3.1", "layer3.2"]
     best: dict[tuple[int, ...], Fraction] = {}
     for values in product(*(q.values for q in quantities)):
         point = dict(zip((q.name for q in quantities), values, strict=True))
         total = Fraction(0)
-        for work in works:
+        for work in stages:
             found = solve_designs(space.accelerator.problems(work, space.at(point), LATENCY))
             total += work.count * min(
                 solution.value for solution in found if solution.value is not None

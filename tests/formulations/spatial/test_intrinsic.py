@@ -12,11 +12,14 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ithaca.exports.timeloop.hierarchy import architecture_text
 from ithaca.files.errors import InputError
+from ithaca.files.reading import packaged_text
 from ithaca.formulations.algebra.number_systems import FRACTION, INTERVAL, NUMPY
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.hardware.accelerator import Trend
@@ -26,7 +29,7 @@ from ithaca.formulations.matching import computation
 from ithaca.formulations.matching_model import matches
 from ithaca.formulations.problem import Limit, Objective, Problem
 from ithaca.formulations.spatial.accelerator import HierarchyAccelerator
-from ithaca.formulations.spatial.architecture import Architecture, Tensorized
+from ithaca.formulations.spatial.architecture import Architecture, Tensorized, Unit
 from ithaca.formulations.spatial.editions import EDITIONS, Setting
 from ithaca.formulations.spatial.intrinsic.array import IntrinsicArray
 from ithaca.formulations.spatial.intrinsic.design import VOCABULARY, IntrinsicDesign
@@ -44,8 +47,8 @@ from tests.command_line import ithaca
 SMALL = {"Scratchpad.words": 200, "mac.mesh_x": 4, "mac.mesh_y": 4, "tensorized.banks": 2}
 
 
-#: Two more intrinsics, one whose array holds the matrix, one that has a row of multipliers and
-#: holds nothing.
+#: Two more intrinsics, one whose array might hold the matrix if that did not change with every
+#: call, one of which all multipliers are a row and hold nothing.
 OTHERS = {
     "gemv": Tensorized("gemv", (("matrix", "i", "j"),)),
     "dot": Tensorized("dot", (("row", "i"),)),
@@ -55,8 +58,6 @@ OTHERS = {
 def machine(name: str, **figures: int) -> Architecture:
     if name in OTHERS:
         found = replace(find_architecture("hasco-gemm"), tensorized=OTHERS[name])
-        figures = {**figures, "mac.mesh_y": 1} if name == "dot" else figures
-        found = with_figures(found, {"mac.mesh_y": Fraction(figures.get("mac.mesh_y", 16))})
     else:
         found = find_architecture(name)
     return with_figures(found, {figure: Fraction(n) for figure, n in figures.items()})
@@ -87,20 +88,25 @@ def played(
     known = architecture.tensorized
     assert known is not None
     x, y = architecture.compute.mesh_x, architecture.compute.mesh_y
-    if known.intrinsic == "gemm":
-        flow = known.dataflows[known.dataflow - 1][0]
-        size = {"i": x, "j": y, "k": 1} if flow == "output-stationary" else {"i": x, "j": 1, "k": y}
+    flow, *sides = known.dataflows[known.dataflow - 1]
+    intrinsic = dict(known.units)[flow].intrinsic if flow in dict(known.units) else known.intrinsic
+    if intrinsic == "gemm":
+        still = flow != "weight-stationary"
+        size = {"i": x, "j": y, "k": 1} if still else {"i": x, "j": 1, "k": y}
         words = {"m": size["i"] * size["k"], "n": size["k"] * size["j"], "l": size["i"] * size["j"]}
         index, held, call = (
             {"m": "ik", "n": "kj", "l": "ij"},
-            "l" if flow == "output-stationary" else "m",
+            "l" if still else "m",
             1,
         )
-    elif known.intrinsic == "gemv":
+    elif intrinsic == "gemv" and len(sides) == 1:  # a column of rows, whose sums stay
+        size, words = {"i": x * y, "j": 1}, {"a": x * y, "b": 1, "l": x * y}
+        index, held, call = {"a": "ij", "b": "j", "l": "i"}, "l", 1
+    elif intrinsic == "gemv":
         size, words = {"i": x, "j": y}, {"a": x * y, "b": y, "l": x}
         index, held, call = {"a": "ij", "b": "j", "l": "i"}, "a", 1
-    elif known.intrinsic == "dot":
-        size, words = {"i": x}, {"a": x, "b": x, "l": 1}
+    elif intrinsic == "dot":
+        size, words = {"i": x * y}, {"a": x * y, "b": x * y, "l": 1}
         index, held, call = {"a": "i", "b": "i", "l": ""}, "", 1
     else:
         size = {"k": x, "x": 16, "y": 16, "c": y, "r": 3, "s": 3}
@@ -164,7 +170,10 @@ NESTS = (
     workload("depthwise_conv2d").with_sizes({"o": 5, "r": 3, "c": 4, "p": 2, "q": 2}),
     workload("pointwise_conv2d").with_sizes({"o": 6, "r": 3, "c": 4, "i": 5}),
 )
-FLOWS = (("hasco-gemm", 1), ("hasco-gemm", 2), ("hasco-conv", 1), ("gemv", 1), ("dot", 1))
+FLOWS = (
+    *(("hasco-gemm", 1), ("hasco-gemm", 2), ("hasco-conv", 1), ("gemv", 1), ("dot", 1)),
+    *(("hasco-units", flow) for flow in (1, 2, 3, 4)),
+)
 
 
 def cases() -> Iterator[Any]:
@@ -297,6 +306,50 @@ def test_more_never_hurts_where_that_is_declared(data: st.DataObject) -> None:
             assert before is None or (after is not None and after <= before)
 
 
+def test_stages_of_a_product_of_three() -> None:
+    """MTTKRP is a TTM and a batch of matrix-vector products, and its stages compute what it
+    does."""
+    accelerator = HierarchyAccelerator(find_architecture("hasco-units"), "intrinsic")
+    nest = workload("mttkrp").with_sizes({"i": 2, "j": 3, "k": 4, "l": 5})
+    first, second = accelerator.stages(Run("m", nest, 3, workload="w"))
+    assert (first.name, second.name, first.count, second.workload) == ("m.1", "m.2", 3, "w")
+    assert str(first.nest) == "T1[i][j][l] += A[i][k][l] * B[k][j]"
+    assert str(second.nest) == "D[i][j] += T1[i][j][l] * C[j][l]"
+    assert (first.nest.operations, second.nest.operations) == (2 * 3 * 4 * 5, 2 * 3 * 5)
+    a, b, c = (np.arange(1, n * m + 1).reshape(n, m) % 7 for n, m in ((2, 20), (4, 3), (3, 5)))
+    a = a.reshape(2, 4, 5)
+    t = np.einsum("ikl,kj->ijl", a, b)
+    assert (np.einsum("ijl,jl->ij", t, c) == np.einsum("ikl,kj,jl->ij", a, b, c)).all()
+    work = Run("mm", NESTS[0])
+    assert accelerator.stages(work) == (work,)
+    three = replace(
+        find_architecture("hasco-units"),
+        tensorized=Tensorized(
+            "d[i,j] += a[i,k] * b[k,j] * c[j]", (("own", "i", "j"),), (("k", 1),)
+        ),
+    )
+    whole = Run("mttkrp", nest)
+    assert HierarchyAccelerator(three, "intrinsic").stages(whole) == (whole,)
+    assert HierarchyAccelerator(find_architecture("eyeriss")).stages(whole) == (whole,)
+
+
+def test_units_of_files_are_checked(tmp_path: Path) -> None:
+    text = packaged_text("ithaca.formulations.spatial.architectures", "hasco-units")
+    for change, complaint in (
+        (("gemv: {intrinsic", "gemw: {intrinsic"), "units has 'gemw', no dataflow; allowed: gemm, gemv"),
+        (("{intrinsic: dot}", "{}"), "intrinsic is missing"),
+    ):
+        path = tmp_path / "own.yaml"
+        path.write_text(text.replace(*change))
+        with pytest.raises(InputError, match=complaint):
+            find_architecture(str(path))
+    path.write_text(text)
+    found, own = find_architecture(str(path)), find_architecture("hasco-units")
+    assert found.tensorized == own.tensorized
+    path.write_text(architecture_text(own))
+    assert find_architecture(str(path)).tensorized == own.tensorized
+
+
 def test_a_larger_mesh_may_hurt_and_neither_dataflow_is_best() -> None:
     """Why these are MIXED: five channels on a mesh of 5 × 5 or 6 × 6; short and long reductions."""
     trends = EDITIONS["intrinsic"].trends(find_architecture("hasco-gemm"))
@@ -383,7 +436,7 @@ def test_local_memory_must_hold_a_call() -> None:
 
 
 def test_results_come_back(tmp_path: Any) -> None:
-    for name in ("hasco-gemm", "hasco-conv"):
+    for name in ("hasco-gemm", "hasco-conv", "hasco-units"):
         posed = [problem(design) for design in designs(machine(name, **SMALL), NESTS[1])]
         solutions = solve_designs(posed)
         found = Result(name, min(solutions, key=lambda s: s.value or 0), solutions)
@@ -417,15 +470,19 @@ def test_results_come_back(tmp_path: Any) -> None:
         ),
         (
             {"dataflows": (("a", "i", "j"), ("b", "k", "z")), "dataflow": 1},
-            "tensorized.dataflows: 'b' is k, z; allowed: one or two of the loops i, j",
+            "tensorized.sizes or a side: unknown loop 'z' of l[i][j]",
         ),
         (
-            {"dataflows": (("a", "i"),), "dataflow": 1, "sizes": (("j", 1), ("k", 1))},
-            "mac.mesh_y is 16; allowed: 1, as the",
+            {"dataflows": (("a", "i", "i"),), "dataflow": 1, "sizes": (("j", 1), ("k", 1))},
+            "tensorized.dataflows: 'a' is i, i; allowed: one or two of the loops i, j, k",
+        ),
+        (
+            {"units": (("weight-stationary", Unit("gemw")),)},
+            "tensorized.intrinsic is 'gemw'; allowed: dot, gemv, gemm, conv2d, or a statement",
         ),
         (
             {"sizes": ()},
-            "tensorized.sizes lacks k; allowed: sizes of all loops of l[i][j] += m[i][k] * n[k][j]",
+            "tensorized.sizes lacks j; allowed: sizes of all loops of l[i][j] += m[i][k] * n[k][j]",
         ),
         ({"sizes": (("z", 3),)}, "tensorized.sizes or a side: unknown loop 'z'"),
     ],

@@ -145,6 +145,9 @@ class ToyAccelerator:
     def metrics(self) -> Mapping[str, Metric]:
         return VOCABULARY
 
+    def stages(self, work: Work) -> tuple[Work, ...]:
+        return (work,)
+
     @property
     def trends(self) -> Mapping[str, Trend]:
         return FIGURES
