@@ -336,7 +336,10 @@ def test_stages_of_a_product_of_three() -> None:
 def test_units_of_files_are_checked(tmp_path: Path) -> None:
     text = packaged_text("ithaca.formulations.spatial.architectures", "hasco-units")
     for change, complaint in (
-        (("gemv: {intrinsic", "gemw: {intrinsic"), "units has 'gemw', no dataflow; allowed: gemm, gemv"),
+        (
+            ("gemv: {intrinsic", "gemw: {intrinsic"),
+            "units has 'gemw', no dataflow; allowed: gemm, gemv",
+        ),
         (("{intrinsic: dot}", "{}"), "intrinsic is missing"),
     ):
         path = tmp_path / "own.yaml"
