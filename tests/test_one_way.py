@@ -76,7 +76,7 @@ def test_fractions_are_no_counts() -> None:
         (("solve", "mttkrp", "-s", "ii=4"), "i"),
         (("network", "vgg61"), "vgg16"),
         (("network", "vgg16", "--layers", "fc88"), "fc8"),
-        (("codesign", "hasco-gem"), "hasco-gemm"),
+        (("codesign", "hasco-gmm"), "hasco-gemm"),
         (("whatif", "mm", *SMALL, "--vary", "platfrom=u250"), "platform"),
         (("solve", "mm", *SMALL, "--dtype", "int9"), "int8"),
         (("solve", "mm", *SMALL, "--dataflow", "i", "--permutation", "c"), "C"),
