@@ -139,6 +139,7 @@ def codesign(
     objectives: str | Sequence[str] | None = None,
     limit: Mapping[str, float | str | None] | Sequence[str] | None = None,
     divisors_only: bool = False,
+    fuse: bool = False,
     vary: Mapping[str, Sequence[Any]] | Sequence[str] | None = None,
     method: str = "proof",
     trials: int | None = None,

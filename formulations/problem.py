@@ -30,6 +30,7 @@ from ithaca.formulations.algebra.parsing import parse_expression, quoted
 from ithaca.formulations.algebra.rounding import magnitude
 from ithaca.formulations.design import Design
 from ithaca.formulations.space import Space
+from ithaca.workloads.nest import Sizes
 
 #: Products of metrics beyond this, or below its reciprocal, are refused: bounds multiply two of
 #: them, and doubles end at 1e308.
@@ -366,6 +367,12 @@ class Problem:
 
     def _used(self, configuration: Mapping[str, int]) -> dict[str, Fraction]:
         return self.design.metrics(_fractions(configuration), FRACTION, self.used_metrics)
+
+    def keeping(self, kept: Sizes) -> Problem:
+        """The same question where tensors stay on chip, for which its design has a place."""
+        design = self.design.keeping(kept) if kept else self.design
+        assert design is not None
+        return replace(self, design=design)
 
     def with_design(self, **changes: Any) -> Problem:
         """The same question about a design that differs in some of its fields."""

@@ -58,6 +58,8 @@ def check_consistent(result: NetworkResult) -> None:
         _check_choices(result)
     else:
         _check_arrays(result)
+        if result.fusing is not None:
+            _check_fusing(result, result.fusing)
         if result.mode == SHARED_ARRAY:
             _check_designs(result)
 
@@ -107,20 +109,25 @@ def _check_fusing(result: NetworkResult, fusing: Fusing) -> None:
     )
     if chain.edges(kept_before) != tuple(replace(edge, fits=True) for edge in fusing.edges):
         raise InputError(f"fusing.edges are not those of network.order: {EDITED}")
-    members: dict[Variant, list[LayerRun]] = {}
+    members: dict[tuple[Variant, str], list[LayerRun]] = {}
     for run, variant in zip(chain.runs, chain.chosen(kept_before), strict=True):
-        members.setdefault(variant, []).append(run)
-    follows = [
-        (runs[0].source, tuple(run.source for run in runs), sum(run.count for run in runs), variant)
-        for variant, runs in members.items()
-    ]
-    for layer, other in zip(result.layers, follows, strict=False):
-        own = layer.layer
-        if (own.name, own.sources, own.count, variant_of(layer.answer.problem)) != other:
+        apart = run.source if result.mode in ONE_SEARCH else ""
+        members.setdefault((variant, apart), []).append(run)
+    follows = {
+        (runs[0].source, tuple(run.source for run in runs), variant): sum(run.count for run in runs)
+        for (variant, _), runs in members.items()
+    }
+    stated: dict[tuple[str, tuple[str, ...], Variant], int] = {}
+    for each in result.layers:  # of a layer that was cut apart there are several
+        own = each.layer
+        key = own.name, own.sources, variant_of(each.answer.problem)
+        stated[key] = stated.get(key, 0) + own.count
+    for (key, count), other in zip(stated.items(), follows.items(), strict=False):
+        if (key, count) != other:
             raise InputError(
-                f"layer {own.name} does not follow from network.order and fusing.edges: {EDITED}"
+                f"layer {key[0]} does not follow from network.order and fusing.edges: {EDITED}"
             )
-    if len(follows) != len(result.layers):
+    if len(follows) != len(stated):
         raise InputError(f"network.order is of {len(follows)} layers: {EDITED}")
 
 

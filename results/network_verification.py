@@ -21,7 +21,6 @@ from ithaca.solver.certificate import Status
 from ithaca.solver.options import Budget, SolveOptions, StoppedError
 from ithaca.solver.shortfall import Shortfall
 from ithaca.solver.verification import BOUND_WITHIN, Claim, agree, claimed, repeat, verify
-from ithaca.studies.network.fused import solve_fused
 from ithaca.studies.network.modes import ONE_SEARCH, SHARED_ARRAY, mode
 from ithaca.studies.network.parts import layer_result
 from ithaca.studies.network.result import Fusing, LayerResult, NetworkResult, Total
@@ -84,10 +83,10 @@ def verify_network(result: NetworkResult, options: SolveOptions) -> Iterator[Che
     total, budget = result.total, Budget(whole.share())  # of all further searches together
     if total is None:
         yield Check("total", "none is claimed: the objective does not add up over layers", True)
-    elif one_search:
-        yield Check("total", *_prove_arrays(result, total, whole.share()))
     elif result.fusing is not None:
         yield from _search_again(result, total, result.fusing, budget)
+    elif one_search:
+        yield Check("total", *_prove_arrays(result, total, whole.share()))
     elif not adds_up(result.request.objective):
         solve = partial(_total, result, result.request, fused=False)
         left = 1 + (result.unrestricted is not None)
@@ -208,7 +207,8 @@ def _total(
 
 
 def _fused(result: NetworkResult, request: Any, search: SolveOptions) -> NetworkResult:
-    return solve_fused(result.network, request, RunOptions(search=search))
+    solve = mode(result.mode, result.family, fuse=True)
+    return solve(result.network, request, RunOptions(search=search))
 
 
 def _prove_arrays(result: NetworkResult, total: Total, options: SolveOptions) -> tuple[str, bool]:

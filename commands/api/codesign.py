@@ -18,7 +18,7 @@ from ithaca.commands.api.codesign_study import CodesignStudy, run_codesign_study
 from ithaca.commands.api.fronts import split_objectives
 from ithaca.commands.api.keywords import public
 from ithaca.commands.api.live_line import LiveLine, note
-from ithaca.commands.api.options import LayerPatterns, Results, Scheduler, SearchOptions
+from ithaca.commands.api.options import Fuse, LayerPatterns, Results, Scheduler, SearchOptions
 from ithaca.commands.api.parsing import check_sizes, parse_sizes
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
@@ -99,6 +99,7 @@ def codesign(
     divisors_only: Annotated[
         bool, Option("--divisors-only", help="Let factors divide the extents (no padding).")
     ] = False,
+    fuse: Fuse = False,
     vary: Annotated[
         Mapping[str, Sequence[Any]] | Sequence[str] | None,
         Option(
@@ -155,8 +156,13 @@ def codesign(
             {**chosen_space.limits, **parse_limits(limit or [])},
             vary,
             search.options,
+            fuse=fuse,
         )
         return split
+    if fuse:
+        raise InputError(
+            f"--fuse does not go with space {chosen_space.name}; allowed: spaces of systolic arrays"
+        )
     question = make_question(
         chosen_space,
         find_workloads(named, several(layers), extents),

@@ -17,6 +17,7 @@ from ithaca.commands.api.live_line import LiveLine, note
 from ithaca.commands.api.options import (
     OBJECTIVE,
     Extents,
+    Fuse,
     LayerPatterns,
     Objective,
     Results,
@@ -32,10 +33,8 @@ from ithaca.files.words import REPEATED, parse_choice, parse_integer, several
 from ithaca.formulations.question import Minimise
 from ithaca.solver.options import Budget
 from ithaca.studies.best import without_restriction
-from ithaca.studies.network.fused import solve_fused
 from ithaca.studies.network.modes import MODES, ONE_SEARCH, SEVERAL_ARRAYS
 from ithaca.studies.network.modes import mode as find_mode
-from ithaca.studies.network.parts import PER_LAYER
 from ithaca.studies.network.problems import only_layers
 from ithaca.studies.network.runner import RunOptions, RunState, problem_store
 from ithaca.workloads.networks.find import find_network
@@ -70,13 +69,7 @@ def network(
     minimise: Annotated[
         str | None, Option("--minimise", help="Of several arrays: slowest, or total.")
     ] = None,
-    fuse: Annotated[
-        bool,
-        Option(
-            "--fuse",
-            help="Keep on chip what one layer writes and the next reads, wherever that pays.",
-        ),
-    ] = False,
+    fuse: Fuse = False,
     family: FamilyOptions,
     objective: Objective = OBJECTIVE,
     method: SteadyMethod = None,
@@ -87,9 +80,7 @@ def network(
 ) -> NetworkResult:
     """Solve every layer of a network, alone or on what layers share, and prove the total."""
     kind = family.kind()
-    if fuse and mode != PER_LAYER:
-        raise InputError(f"--fuse does not go with --mode {mode}; allowed with: {PER_LAYER}")
-    solve = solve_fused if fuse else find_mode(mode)
+    solve = find_mode(mode, fuse=fuse)
     engine = parse_method(method or "auto")
     if kind.steady:
         engine = parse_steady_method(method, search.time_limit)

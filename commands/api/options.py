@@ -104,6 +104,13 @@ LayerPatterns = Annotated[
     ),
     REPEATED,
 ]
+Fuse = Annotated[
+    bool,
+    Option(
+        "--fuse",
+        help="Keep on chip what one layer writes and the next reads, wherever that pays.",
+    ),
+]
 Scheduler = Annotated[
     str | None,
     Option(

@@ -212,7 +212,7 @@ def _solve_fused(network: Network, request: Question, options: RunOptions) -> Ne
     variants = [
         LayerProblems(
             Layer(place, nest, 1, (place,)),
-            tuple(_keeping(problem, kept) for problem in problems_of[nest]),
+            tuple(problem.keeping(kept) for problem in problems_of[nest]),
         )
         for (nest, kept), place in places.items()
     ]
@@ -292,12 +292,6 @@ def variant_of(problem: Problem) -> Variant:
     """Which variant a problem is of."""
     design: Any = problem.design
     return design.nest, problem.design.kept
-
-
-def _keeping(problem: Problem, kept: Sizes) -> Problem:
-    design = problem.design.keeping(kept) if kept else problem.design
-    assert design is not None  # `Chain.where`
-    return replace(problem, design=design)
 
 
 def _layers(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from ithaca.files.errors import InputError
 from ithaca.files.words import parse_choice
 from ithaca.formulations.families import UNNAMED, module_of
 from ithaca.formulations.question import Question
-from ithaca.studies.network import layers
+from ithaca.studies.network import fused, layers
 from ithaca.studies.network.result import NetworkResult
 from ithaca.studies.network.runner import RunOptions
 from ithaca.workloads.networks.network import Network
@@ -25,6 +26,12 @@ MODES: Mapping[str, str] = {
     MULTI_ARRAY: "solve_multi_array",
 }
 
+#: The same where tensors may stay on chip between layers.
+FUSED: Mapping[str, str] = {
+    "per-layer": "solve_fused",
+    MULTI_ARRAY: "solve_fused_multi_array",
+}
+
 #: Modes that are one search over all layers: there are no problems to share out, or to keep one by
 #: one.
 ONE_SEARCH = frozenset({SHARED_ARRAY, MULTI_ARRAY})
@@ -33,12 +40,16 @@ ONE_SEARCH = frozenset({SHARED_ARRAY, MULTI_ARRAY})
 SEVERAL_ARRAYS = frozenset({MULTI_ARRAY})
 
 
-def mode(name: str, family: str = UNNAMED) -> SolveNetwork:
+def mode(name: str, family: str = UNNAMED, *, fuse: bool = False) -> SolveNetwork:
     """The function that solves a network in a mode; of layers that share one array, the family's.
 
-    Raises `InputError` if there is no such mode.
+    Raises `InputError` if there is no such mode, or none with ``fuse``.
     """
     parse_choice("--mode", name, MODES)
-    own = module_of("ithaca.studies.families", family) if name in ONE_SEARCH else layers
-    solve: SolveNetwork = getattr(own, MODES[name])
+    known = FUSED if fuse else MODES
+    if name not in known:
+        raise InputError(f"--fuse does not go with --mode {name}; allowed: {', '.join(FUSED)}")
+    general = fused if fuse else layers
+    own = module_of("ithaca.studies.families", family) if name in ONE_SEARCH else general
+    solve: SolveNetwork = getattr(own, known[name])
     return solve

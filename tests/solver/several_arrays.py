@@ -44,7 +44,8 @@ def points(problem: Problem, lanes: int) -> dict[Hardware, Rows]:
     )
     found = []
     for point in packed(problem, subset(values, keep), int(keep.sum())):
-        costs = evaluate(array, point, design.data, NUMPY, design.technology)
+        kept = dict(design.kept)
+        costs = evaluate(array, point, design.data, NUMPY, design.technology, kept)
         metrics = metric_values(costs)
         # blocks are 512 words deep: up to whole ones buffers are the same
         words = [512 * -(-size.evaluate(point, NUMPY) // 512) for _, size in _buffers(problem)]
@@ -155,11 +156,19 @@ def arrays(
             f"buffer.{name}": rows[:, 2 + n] for n, (name, _) in enumerate(_buffers(problems[0]))
         }
         blocks = evaluate(design.array, values, design.data, NUMPY, design.technology).bram18k
+        blocks = blocks + max(map(on_chip, problems))
         used = np.full(len(rows), dsp(problems[0], prod(hardware[: len(units)])))
         found.append(
             np.stack([used, np.broadcast_to(blocks, len(rows)), rows[:, 0], rows[:, 1]], axis=1)
         )
     return not_dominated(np.concatenate(found))
+
+
+def on_chip(problem: Problem) -> int:
+    """Block RAM of the tensors of a layer that stay on chip: a port of 64 bytes, 15 blocks of 36
+    bits, by 512 rows."""
+    design = systolic(problem)
+    return sum(15 * -(-words * design.data.bytes // (64 * 512)) for _, words in design.kept)
 
 
 def pipelines(

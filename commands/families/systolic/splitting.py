@@ -47,6 +47,8 @@ def split_device(
     limits: Mapping[str, Bound],
     vary: Mapping[str, Sequence[Any]] | Sequence[str] | None,
     search: SolveOptions,
+    *,
+    fuse: bool,
 ) -> NetworkResult | SplitStudy:
     """The shares of each array and the layers that run on it, proven, and what one more share of
     each resource would buy; of several questions, or for the front of an objective and a resource,
@@ -68,7 +70,7 @@ def split_device(
 
         def solve(question: ArrayQuestion) -> NetworkResult:
             run = RunOptions(search=budget.share(), report=report)
-            return NetworkResult.of(mode(MULTI_ARRAY)(network, question, run))
+            return NetworkResult.of(mode(MULTI_ARRAY, fuse=fuse)(network, question, run))
 
         if vary:
             return _study(first, vary, solve)
@@ -237,6 +239,7 @@ def _network(
             for work in works
             for name in [work.name if len(names) == 1 else f"{work.workload}.{work.name}"]
         ),
+        unordered="it is a round of inputs",
     )
 
 

@@ -8,6 +8,14 @@ from ithaca.studies.families.systolic.arrays import (
     solve_multi_array,
     solve_shared_array,
 )
+from ithaca.studies.families.systolic.fused import solve_fused_multi_array
 from ithaca.studies.families.systolic.proof import Proof
 
-__all__ = ["Proof", "none_alone", "on_arrays", "solve_multi_array", "solve_shared_array"]
+__all__ = [
+    "Proof",
+    "none_alone",
+    "on_arrays",
+    "solve_fused_multi_array",
+    "solve_multi_array",
+    "solve_shared_array",
+]

@@ -20,7 +20,7 @@ from ithaca.formulations.systolic.design import fixed, systolic
 from ithaca.formulations.systolic.question import ArrayQuestion
 from ithaca.solver.certificate import Certificate, Status
 from ithaca.solver.conclusion import conclude
-from ithaca.solver.options import Budget
+from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.progress import Progress
 from ithaca.solver.solution import Solution, make_solution
 from ithaca.studies.best import all_shortfalls
@@ -68,7 +68,7 @@ def solve_shared_array(
     arranged = on_arrays(network, request, SHARED_ARRAY)
     report = _report(options, "hardware for all layers")
     outcome = SharedSearch(arranged[0], options.search, report).run()
-    return _result(SHARED_ARRAY, network, request, arranged, outcome, budget)
+    return answer(SHARED_ARRAY, network, request, arranged, outcome, budget)
 
 
 def solve_multi_array(
@@ -96,15 +96,24 @@ def solve_multi_array(
     """
     require_one(request.objective, f"--mode {MULTI_ARRAY}")
     network, budget = fold(network), Budget(options.search)
-    arranged, report = (
-        on_arrays(network, request, MULTI_ARRAY),
-        _report(options, f"{request.arrays} arrays"),
-    )
+    arranged = on_arrays(network, request, MULTI_ARRAY)
+    outcome = several(arranged, request, budget.share(), options)
+    return answer(MULTI_ARRAY, network, request, arranged, outcome, budget)
 
-    outcome = PipelineSearch(
-        *arranged, request.arrays, request.minimise, budget.share(), request.shares, report
+
+def several(
+    arranged: Arranged,
+    request: ArrayQuestion,
+    search: SolveOptions,
+    options: RunOptions,
+    rival: Fraction | None = None,
+) -> Outcome:
+    """The best of several arrays for layers, as far as they take less than a rival; ``options``
+    say who is told."""
+    report = _report(options, f"{request.arrays} arrays")
+    return PipelineSearch(
+        *arranged, request.arrays, request.minimise, search, request.shares, report, rival
     ).run()
-    return _result(MULTI_ARRAY, network, request, arranged, outcome, budget)
 
 
 def on_arrays(network: Network, request: ArrayQuestion, mode: str) -> Arranged:
@@ -155,7 +164,7 @@ def on_arrays(network: Network, request: ArrayQuestion, mode: str) -> Arranged:
     return [list(zip(each, counts, strict=True)) for each in common], sequence
 
 
-def _result(
+def answer(
     mode: str,
     network: Network,
     request: ArrayQuestion,
@@ -164,7 +173,7 @@ def _result(
     budget: Budget,
 ) -> NetworkResult:
     """The answer of a network from what is known of its arrays."""
-    (designs, sequence), total = arranged, _total(outcome)
+    (designs, sequence), total = arranged, total_of(outcome)
     complete = outcome.infeasible or budget.options.gap_is_met(outcome.value, outcome.lower_bound)
     layers: list[LayerResult] = []
     for number, stage in enumerate(outcome.stages):
@@ -205,7 +214,7 @@ def _compared(network: Network, designs: Designs, outcome: Outcome) -> tuple[Sha
                 array.permutation,
                 all(systolic(problem).array.buildable for problem, _ in layers),
                 names,
-                _total(replace(known, value=outcome.value if chosen else None)),
+                total_of(replace(known, value=outcome.value if chosen else None)),
                 chosen,
                 chosen and outcome.lower_bound == outcome.value,
             )
@@ -229,7 +238,7 @@ def _report(options: RunOptions, what: str) -> Callable[[Progress], None]:
     return report
 
 
-def _total(outcome: Outcome) -> Total:
+def total_of(outcome: Outcome) -> Total:
     """A total with its certificate; the engine is exact."""
     certificate = conclude(
         outcome.value,

@@ -42,13 +42,15 @@ class PipelineSearch(Stages):
     """Search over cuts and hardware."""
 
     report: Callable[[Progress], None] | None = None
+    rival: Fraction | None = None
+    """What other arrays take: those that do not take less are not looked for."""
 
     def __post_init__(self) -> None:
         self._began = time.perf_counter()
         self._seeded = self._began + SEED_SHARE[self.minimise] * (self.options.time_limit or 0.0)
         super().__post_init__()
         self.stages: tuple[Stage, ...] = ()
-        self.value: Fraction | None = None
+        self.value = self.rival
         self.plans = 0
         self._bound: Fraction | None = None
         self._options: dict[tuple[int, int], Options] = {}  # of stages

@@ -3,6 +3,7 @@ arrays with free shares."""
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 from pathlib import Path
 
@@ -100,6 +101,29 @@ def test_other_spaces_are_refused(
 
 
 @pytest.mark.ci
+def test_what_stays_on_chip_is_chosen_with_the_arrays(
+    files: tuple[Path, Path], tmp_path: Path
+) -> None:
+    path = tmp_path / "found.json"
+    files[1].write_text(
+        NETWORK.replace("{i: 3, j: 4, k: 8}}", "{i: 8, j: 4, k: 6}, follows: true}")
+    )
+    question = "codesign", str(files[0]), str(files[1]), "--objective", "energy"
+    result = succeed(*question, "--fuse", "-o", str(path))
+    assert "kept       big → small 48 words" in result.stdout
+    found, apart = ithaca.load(path), ithaca.codesign(files[0], str(files[1]), objective="energy")
+    assert (found.status, apart.status) == ("optimal", "optimal")
+    assert found.fusing is not None
+    assert found.value < apart.value == found.fusing.without.value
+    assert "Kept: big → small 48 words." in succeed("explain", str(path)).stdout
+    assert "unfused optimal" in succeed("verify", str(path)).stdout
+    document = json.loads(path.read_text())
+    document["fusing"]["edges"][0]["kept"] = False
+    path.write_text(json.dumps(document))
+    assert "fusing.edges: the file was edited" in command("verify", str(path)).stderr
+
+
+@pytest.mark.ci
 def test_limits_hold_of_all_arrays_together(files: tuple[Path, Path]) -> None:
     # of 40 DSP blocks arrays have one whole share: that is one array for both layers
     limited = ithaca.codesign(files[0], workload=str(files[1]), limit={"dsp": 40})
@@ -169,6 +193,10 @@ def test_studies_and_fronts_are_files_that_verify(files: tuple[Path, Path], tmp_
         (
             ["two.yaml", "--limit", "dsp=none"],
             "--limit 'dsp' does not go with space split; allowed",
+        ),
+        (
+            ["two.yaml", "mm:2", "-s", "i=2,j=2,k=2", "--fuse"],
+            "--fuse: two and mm does not say which of its layers follow each other: it is a round",
         ),
         (
             ["two.yaml", "--objectives", "latency,energy"],

@@ -419,7 +419,7 @@ def test_on_a_memory_hierarchy_too(tmp_path: Path) -> None:
     [
         (
             ("--mode", "shared-array"),
-            "--fuse does not go with --mode shared-array; allowed with: per-layer",
+            "--fuse does not go with --mode shared-array; allowed: per-layer, multi-array",
         ),
         (
             ("--objective", "dsp"),
