@@ -64,18 +64,16 @@ def every_choice(runs: tuple[LayerRun, ...], request: ArrayQuestion) -> Fraction
     designs = common_designs(Network("every", layers), request, "multi-array")
     sequence = [number for number, run in enumerate(runs) for _ in range(run.count)]
     bounds, found = {limit.metric: float(limit.bound) for limit in request.limits}, []
-    able = [
-        run.follows and runs[number - 1].count == run.count == 1 for number, run in enumerate(runs)
-    ]
-    for choice in product(*((False, True) if each else (False,) for each in able)):
+    for choice in product(*((False, True) if run.follows else (False,) for run in runs)):
         kept = []
         for number, run in enumerate(runs):
             own = []
             if choice[number]:
-                before = runs[number - 1].nest.sizes
-                own.append(("A", before["i"] * before["j"]))
+                before = runs[number - 1]
+                words = before.count * before.nest.sizes["i"] * before.nest.sizes["j"]
+                own.append(("A", words))
             if choice[number + 1 : number + 2] == (True,):
-                own.append(("C", run.nest.sizes["i"] * run.nest.sizes["j"]))
+                own.append(("C", run.count * run.nest.sizes["i"] * run.nest.sizes["j"]))
             kept.append(tuple(own))
         each = [
             [p.with_design(kept=own) for p, own in zip(design, kept, strict=True)]

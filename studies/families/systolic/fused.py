@@ -2,7 +2,7 @@
 
 A tensor that stays takes block RAM of the array that writes it, and of the one that reads it, while
 these layers run. Where that is one array it has the tensor once; two work on different inputs at
-the same time, and change places after each.
+the same time, and change places after each. So do those among which the runs of a layer are cut.
 
 The search halves what may stay: each tensor stays, goes through DRAM, or is undecided. An undecided
 one stays and takes no room, which no array does better than; so the best arrays of such a choice
@@ -69,8 +69,8 @@ def solve_fused_multi_array(
         if not options.search.gap_is_met(best.value, least):
             found, undecided = apart, [n for n, state in enumerate(choice) if state is None]
             if choice != none:
-                arranged = _keeping(chain, plain, choice)
-                found = several(arranged, request, budget.share(), options, best.value)
+                arranged, share = _keeping(chain, plain, choice), budget.share(1 + len(undecided))
+                found = several(arranged, request, share, options, best.value)
                 examined += found.examined
                 if found.stages and not undecided:
                     best, kept = found, choice
@@ -103,7 +103,7 @@ def solve_fused_multi_array(
 
 def _in_order(network: Network) -> tuple[Chain, Network]:
     """The runs of a network in their order, folded into one kernel, and the network of which each
-    is a layer; several runs of one layer keep nothing, as they may be on several arrays."""
+    is a layer."""
     chain = chained(network)
     layers = tuple(Layer(run.source, run.nest, run.count, (run.source,)) for run in chain.runs)
     network = fold(replace(network, layers=layers))
@@ -111,8 +111,7 @@ def _in_order(network: Network) -> tuple[Chain, Network]:
         replace(run, nest=layer.nest, count=layer.count)
         for run, layer in zip(chain.runs, network.layers, strict=True)
     )
-    may = (a and runs[n - 1].count == runs[n].count == 1 for n, a in enumerate(chain.may_keep))
-    chain = Chain(runs, tuple(may))
+    chain = replace(chain, runs=runs)
     return chain, replace(network, order=chain.order)
 
 
