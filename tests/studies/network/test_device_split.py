@@ -105,17 +105,16 @@ def test_what_stays_on_chip_is_chosen_with_the_arrays(
     files: tuple[Path, Path], tmp_path: Path
 ) -> None:
     path = tmp_path / "found.json"
-    files[1].write_text(
-        NETWORK.replace("{i: 3, j: 4, k: 8}}", "{i: 8, j: 4, k: 6}, follows: true}")
-    )
+    small = NETWORK.replace("i: 8, j: 6, k: 8", "i: 4, j: 3, k: 4")
+    files[1].write_text(small.replace("{i: 3, j: 4, k: 8}}", "{i: 4, j: 2, k: 3}, follows: true}"))
     question = "codesign", str(files[0]), str(files[1]), "--objective", "energy"
     result = succeed(*question, "--fuse", "-o", str(path))
-    assert "kept       big → small 48 words" in result.stdout
-    found, apart = ithaca.load(path), ithaca.codesign(files[0], str(files[1]), objective="energy")
-    assert (found.status, apart.status) == ("optimal", "optimal")
+    assert "kept       big → small 12 words" in result.stdout
+    found = ithaca.load(path)
+    assert found.status == "optimal"
     assert found.fusing is not None
-    assert found.value < apart.value == found.fusing.without.value
-    assert "Kept: big → small 48 words." in succeed("explain", str(path)).stdout
+    assert found.value < found.fusing.without.value
+    assert "Kept: big → small 12 words." in succeed("explain", str(path)).stdout
     assert "unfused optimal" in succeed("verify", str(path)).stdout
     document = json.loads(path.read_text())
     document["fusing"]["edges"][0]["kept"] = False
