@@ -19,6 +19,8 @@ from ithaca.formulations.systolic.design import SpaceOptions
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.question import ArrayQuestion
 from ithaca.solver.certificate import Status
+from ithaca.solver.options import SolveOptions
+from ithaca.studies.families.systolic.arrays import on_arrays, several
 from ithaca.studies.families.systolic.fused import solve_fused_multi_array
 from ithaca.studies.network.problems import common_designs
 from ithaca.studies.network.result import NetworkResult
@@ -125,6 +127,19 @@ def test_the_total_is_the_least_of_all_choices_cuts_and_arrays(seed: int) -> Non
 @pytest.mark.parametrize("begin", range(100, 160, 10))
 def test_the_total_is_the_least_on_many_chains(begin: int) -> None:
     assert sum(check(seed) for seed in range(begin, begin + 10)) >= 9
+
+
+def test_a_rival_between_steps_hides_nothing() -> None:
+    runs, request = drawn(14)
+    layers = tuple(Layer(run.source, run.nest, 1, (run.source,)) for run in runs)
+    designs, sequence = on_arrays(Network("rivals", layers), request, "multi-array")
+    best = several((designs, sequence), request, SolveOptions(), RunOptions()).value
+    assert best is not None
+    for more in (Fraction(1, 7), Fraction(0)):
+        search = several((designs, sequence), request, SolveOptions(), RunOptions(), best + more)
+        assert search.value == best
+        assert bool(search.stages) == (more > 0)
+        assert search.lower_bound == best
 
 
 def test_an_edge_without_room_is_said_so() -> None:

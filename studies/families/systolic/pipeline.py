@@ -50,7 +50,8 @@ class PipelineSearch(Stages):
         self._seeded = self._began + SEED_SHARE[self.minimise] * (self.options.time_limit or 0.0)
         super().__post_init__()
         self.stages: tuple[Stage, ...] = ()
-        self.value = self.rival
+        # on the grid of these objectives, what is below a rival is below the next step from it
+        self.value = None if self.rival is None else on_grid(self.rival, self._step)
         self.plans = 0
         self._bound: Fraction | None = None
         self._options: dict[tuple[int, int], Options] = {}  # of stages
