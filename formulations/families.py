@@ -9,6 +9,8 @@ from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
+from ithaca.formulations.custom.accelerator import STATED
+from ithaca.formulations.custom.family import CustomFamily
 from ithaca.formulations.design import Design
 from ithaca.formulations.family import Family, Profile
 from ithaca.formulations.hardware.kind import AcceleratorKind
@@ -23,13 +25,18 @@ FAMILIES: dict[str, Family[Any]] = {
     "systolic": SystolicFamily(),
     "spatial": SpatialFamily(),
     "recurrence": RecurrenceFamily(),
+    "custom": CustomFamily(),
 }
 
 #: The family of documents that name none, as those of old.
 UNNAMED = "systolic"
 
 #: Accelerators of hardware spaces by their family; the first is that of spaces that name none.
-ACCELERATORS: Mapping[str, AcceleratorKind] = {"spatial": HIERARCHIES, "systolic": ARRAYS}
+ACCELERATORS: Mapping[str, AcceleratorKind] = {
+    "spatial": HIERARCHIES,
+    "systolic": ARRAYS,
+    "custom": STATED,
+}
 
 
 def family_of(design: Design) -> Family[Any]:

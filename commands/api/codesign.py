@@ -26,7 +26,7 @@ from ithaca.files.signals import Interrupt
 from ithaca.files.words import REPEATED, parse_choice, parse_integer, several
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.families import module_of
-from ithaca.formulations.hardware.files import find_space
+from ithaca.formulations.hardware.files import find_space, read_space
 from ithaca.formulations.hardware.space import HardwareSpace
 from ithaca.formulations.question import Limits, parse_limits
 from ithaca.solver.options import Budget
@@ -46,7 +46,7 @@ PROOF, TRIALS = "proof", 40
 @public
 def codesign(
     space: Annotated[
-        str | PathLike[str] | HardwareSpace,
+        str | PathLike[str] | HardwareSpace | Mapping[str, Any],
         Argument(
             metavar="SPACE|FILE",
             help="A hardware space that comes with Ithaca (ithaca list spaces), or a file: .yaml.",
@@ -126,7 +126,13 @@ def codesign(
 ) -> CodesignResult | CodesignStudy | NetworkResult:
     """Choose an accelerator and every layer's mapping together, and prove that no other of the
     space is better."""
-    chosen_space = space if isinstance(space, HardwareSpace) else find_space(str(space))
+    chosen_space = (
+        space
+        if isinstance(space, HardwareSpace)
+        else read_space(space, "space")
+        if isinstance(space, Mapping)
+        else find_space(str(space))
+    )
     if divisors_only:
         chosen_space = _without_padding(chosen_space)
     if workload and workloads:

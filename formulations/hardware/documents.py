@@ -91,7 +91,7 @@ _FORMULA = {"type": ["string", "number"]}
 Formula = Annotated[str, BeforeValidator(_text), Field(max_length=10_000), WithJsonSchema(_FORMULA)]
 
 
-_ALONE = Alone(str | int | float, "of", _FORMULA)
+ALONE = Alone(str | int | float, "of", _FORMULA)
 
 
 class FigureDocument(Document):
@@ -142,12 +142,12 @@ class SpaceDocument(Document):
         ],
         Field(min_length=1),
     ]
-    figures: dict[str, Annotated[FigureDocument, _ALONE]] = Field(default_factory=dict)
+    figures: dict[str, Annotated[FigureDocument, ALONE]] = Field(default_factory=dict)
     tables: dict[str, FigureDocument] = Field(default_factory=dict)
     accelergy: list[AccelergyDocument] = Field(default_factory=list)
     rules: list[str] = Field(default_factory=list)
     technology: Annotated[TechnologyDocument | None, Alone(str, "name", {"type": "string"})] = None
-    costs: dict[Name, Annotated[CostDocument, _ALONE]] = Field(default_factory=dict)
+    costs: dict[Name, Annotated[CostDocument, ALONE]] = Field(default_factory=dict)
     workloads: list[str] = Field(default_factory=list)
     objective: str | None = None
     limits: dict[str, Positive] = Field(default_factory=dict)

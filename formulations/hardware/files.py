@@ -324,7 +324,11 @@ def space_fields(space: HardwareSpace) -> dict[str, Any]:
         "source": space.source,
         "quantities": quantities,
         "tables": tables,
-        "figures": {name: figure(stated) for name, stated in space.figures.items()},
+        "figures": {
+            name: figure(stated)
+            for name, stated in space.figures.items()
+            if stated.expression != Symbol(name)  # a quantity that is one by itself
+        },
         "rules": [rule.text for rule in space.rules],
         "costs": {
             name: figure(stated) | {"unit": space.units[name].unit}

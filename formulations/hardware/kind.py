@@ -7,6 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Protocol
 
+from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.hardware.accelerator import Accelerator
 from ithaca.formulations.hardware.quantities import Figure
@@ -45,12 +46,14 @@ class AcceleratorKind(Protocol):
 
         Raises `InputError` if it is none, or says nothing of the accelerator.
         """
+        raise InputError(f"{path}: only memory hierarchies have parts that Accelergy's files name")
 
     def areas(self, accelerator: Any, path: Path) -> Mapping[str, Fraction]:
         """Areas of an instance by part (µm²), by an ART file of Accelergy's.
 
         Raises `InputError` if it is none, or says nothing of the accelerator.
         """
+        return self.energies(accelerator, path)
 
     def check(self, accelerator: Any, figure: str, value: Fraction) -> None:
         """Refuse a value that a figure cannot have.

@@ -12,6 +12,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+from ithaca.formulations.algebra.expression import Expression
+from ithaca.formulations.algebra.number_systems import FRACTION
+
 
 @dataclass(frozen=True, slots=True)
 class Remedy:
@@ -32,6 +35,9 @@ class Remedy:
     """What all others take of it; None: it is no capacity."""
     reuse: Fraction | None = None
     """The largest reuse that is left for the tensor; None: no end."""
+    stated: Expression | None = None
+    """The value itself, over ``now``, ``s`` and ``f``, where somebody states it; 0 or less has no
+    end."""
 
     def predicted(self, now: Fraction, ratio: Fraction | None, share: Fraction) -> Fraction | None:
         """The value of the figure for which the part shrinks ``ratio`` times.
@@ -53,6 +59,13 @@ class Remedy:
         Fraction, optional
             The value; None where it has no end.
         """
+        if self.stated is not None:
+            known = {"now": now, "f": share} | ({} if ratio is None else {"s": ratio})
+            try:
+                value = Fraction(self.stated.evaluate(known, FRACTION))
+            except (KeyError, ZeroDivisionError):  # nothing comes next, or it diverges
+                return None
+            return value if value > 0 else None
         if self.grows is not None:
             target = min(
                 (bound for bound in (self.reuse, amdahl(ratio, share)) if bound is not None),

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
@@ -154,14 +153,6 @@ class Arrays(AcceleratorKind):
         }
         own |= {} if accelerator.dataflow is None else {"dataflow": list(accelerator.dataflow)}
         return own
-
-    def energies(self, accelerator: SystolicArrays, path: Path) -> Mapping[str, Fraction]:
-        """None: the data type has energies."""
-        raise InputError(
-            f"{path}: arrays have no energies by Accelergy; allowed: spaces of memory hierarchies"
-        )
-
-    areas = energies
 
 
 ARRAYS = Arrays()

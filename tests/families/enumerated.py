@@ -8,14 +8,19 @@ from itertools import product
 from typing import Any
 
 from ithaca.commands.families.recurrence.simulation import simulate
+from ithaca.formulations.custom.design import CustomDesign
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.recurrence.design import RecurrenceDesign
+from tests.families.stated import stated_points
 
 
 def every_point(problem: Problem) -> Iterator[tuple[dict[str, int], dict[str, Fraction]]]:
     """All configurations of a filter with their metrics, enumerated and computed without the space
     and the model; of an array of recurrences the one that there is, its cycles those of a run."""
     fir: Any = problem.design
+    if isinstance(fir, CustomDesign):
+        yield from stated_points()
+        return
     if isinstance(fir, RecurrenceDesign):
         run = simulate(fir.array)
         yield {"size": len(fir.array.pes)}, {**fir.figures, "latency": Fraction(run.cycles)}

@@ -64,6 +64,7 @@ from tests.families.fir import Fir, fir_problem
 from tests.families.mapped import front as mapped_front
 from tests.families.mapped import mapped_problem
 from tests.families.mapped import optimum as mapped_optimum
+from tests.families.stated import stated_problem
 from tests.families.uneven import front as uneven_front
 from tests.families.uneven import optimum as uneven_optimum
 from tests.families.uneven import uneven_problem
@@ -130,6 +131,14 @@ SAMPLES = (
             fir_problem(24, 40, transposed=transposed, dsp=9, noise=4)
             for transposed in (False, True)
         ],
+        counted_optimum,
+        counted_front,
+        Limit("dsp", Fraction(5)),
+        Limit("noise", Fraction(1, 2)),
+    ),
+    Sample(
+        "stated",
+        [stated_problem(dsp=9, noise=4)],
         counted_optimum,
         counted_front,
         Limit("dsp", Fraction(5)),

@@ -1,0 +1,89 @@
+"""Accelerators of stated costs, as hardware spaces state them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar, Literal
+
+from ithaca.files.errors import InputError
+from ithaca.files.numbers import number
+from ithaca.formulations.algebra.expression import Symbol
+from ithaca.formulations.algebra.monotonicity import POSITIVE
+from ithaca.formulations.custom.design import CustomDesign
+from ithaca.formulations.custom.model import Model, ModelDocument, model_fields, read_model
+from ithaca.formulations.design import Metric
+from ithaca.formulations.hardware.accelerator import Trend, Work
+from ithaca.formulations.hardware.kind import AcceleratorKind
+from ithaca.formulations.hardware.quantities import Figure
+from ithaca.formulations.problem import Objective, Problem
+
+
+@dataclass(frozen=True)
+class CustomAccelerator:
+    """Hardware of which a model says what layers cost (see
+    `ithaca.formulations.hardware.accelerator.Accelerator`)."""
+
+    family: ClassVar[str] = "custom"
+    model: Model
+    """The model."""
+
+    def dividing(self) -> None:
+        """A model has no factors that might divide extents."""
+
+    @property
+    def metrics(self) -> Mapping[str, Metric]:
+        """The model's factors."""
+        return self.model.metrics
+
+    @property
+    def trends(self) -> Mapping[str, Trend]:
+        """As the model's expressions say."""
+        return self.model.trends
+
+    def problems(
+        self, work: Work, figures: Mapping[str, Fraction], objective: Objective
+    ) -> tuple[Problem, ...]:
+        """There is one design."""
+        return (
+            Problem(CustomDesign(work.nest, self.model, tuple(figures.items())), (), objective),
+        )
+
+
+class CustomDocument(ModelDocument):
+    """What spaces of stated costs say of them."""
+
+    family: Literal["custom"]
+
+
+class Custom(AcceleratorKind):
+    """How spaces state costs (see `ithaca.formulations.hardware.kind.AcceleratorKind`)."""
+
+    document = CustomDocument
+
+    def read(self, document: Any, where: object) -> CustomAccelerator:
+        """Quantities are figures, too, by their own names."""
+        if twice := min(document.figures.keys() & document.quantities.keys(), default=None):
+            raise InputError(
+                f"figures.{twice} is the name of a quantity; allowed: other names, as "
+                "a quantity is a figure by itself"
+            )
+        return CustomAccelerator(read_model(document, [*document.quantities, *document.figures]))
+
+    def fields(self, accelerator: CustomAccelerator) -> dict[str, Any]:
+        return model_fields(accelerator.model)
+
+    def completed(
+        self, accelerator: CustomAccelerator, figures: Mapping[str, Figure]
+    ) -> tuple[CustomAccelerator, Mapping[str, Figure]]:
+        own = (name for name in accelerator.model.figures if name not in figures)
+        return accelerator, {name: Figure(Symbol(name)) for name in own} | dict(figures)
+
+    def check(self, accelerator: CustomAccelerator, figure: str, value: Fraction) -> None:
+        if value not in POSITIVE:
+            raise InputError(f"figures.{figure} is {number(value)}; allowed: a positive number")
+
+
+#: How spaces state them.
+STATED = Custom()

@@ -1,0 +1,105 @@
+"""A layer on an accelerator whose costs are stated: what it may choose, and the metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import ceil, floor
+from typing import Any
+
+from ithaca.files.errors import InputError
+from ithaca.files.numbers import number
+from ithaca.formulations.algebra.number_systems import FRACTION, NumbersByName, NumberSystem
+from ithaca.formulations.custom.model import LAYER, Model, facts
+from ithaca.formulations.design import Design, Metric
+from ithaca.formulations.space import Axis, Quantity, QuantityKind, Space, make_space
+from ithaca.workloads.nest import LoopNest
+
+
+@dataclass(frozen=True)
+class CustomDesign(Design):
+    """A layer on hardware with given figures."""
+
+    nest: LoopNest
+    """The layer; the model reads its facts alone."""
+    model: Model
+    """What it costs."""
+    figures: tuple[tuple[str, Fraction], ...]
+    """The hardware, figure by figure."""
+    family = "custom"
+
+    def __post_init__(self) -> None:
+        """Raises `InputError` if the model speaks of what the layer does not have."""
+        spoken = {name for whole in self.model.wholes.values() for name in whole.symbols}
+        spoken |= {n for _, *sides in self.model.conditions for side in sides for n in side.symbols}
+        ends = (end for choice in self.model.choices for end in (choice.low, choice.high))
+        spoken |= {name for end in ends for name in end.symbols}
+        for name in sorted(spoken):
+            if name.startswith(LAYER) and name not in self._known:
+                own = ", ".join(each for each in self._known if each.startswith(LAYER))
+                raise InputError(
+                    f"the model's {name} is no fact of {self.nest.name}; allowed: {own}"
+                )
+
+    @property
+    def name(self) -> str:
+        return "stated"
+
+    @cached_property
+    def vocabulary(self) -> Mapping[str, Metric]:
+        return self.model.metrics
+
+    @cached_property
+    def _known(self) -> dict[str, Fraction]:
+        return facts(self.nest) | dict(self.figures)
+
+    @cached_property
+    def space(self) -> Space:
+        axes = []
+        for choice in self.model.choices:
+            low, high = (
+                Fraction(end.evaluate(self._known, FRACTION)) for end in (choice.low, choice.high)
+            )
+            kind = QuantityKind.POWER_OF_TWO if choice.powers else QuantityKind.INTEGER
+            if not 1 <= low <= high:
+                raise InputError(
+                    f"choices.{choice.name} of {self.nest.name} is from {number(low)} to "
+                    f"{number(high)}; allowed: at least 1, and the second no less than the first"
+                )
+            quantity = Quantity(choice.name, ceil(low), floor(high), kind)
+            axes.append(Axis(choice.name, (quantity,)))
+        # without choices there is one configuration all the same
+        return make_space(axes or [Axis("run", (Quantity("run", 1, 1),))], ())
+
+    def metrics(
+        self, values: NumbersByName, numbers: NumberSystem, names: Collection[str] | None = None
+    ) -> dict[str, Any]:
+        known = self._at(values, numbers)
+        return {name: known[name] for name in self.vocabulary if names is None or name in names}
+
+    def conditions(
+        self, values: NumbersByName, numbers: NumberSystem
+    ) -> tuple[tuple[Any, Fraction], ...]:
+        known = self._at(values, numbers)
+        return tuple(
+            (left.evaluate(known, numbers) - right.evaluate(known, numbers), Fraction(0))
+            for _, left, right in self.model.conditions
+        )
+
+    def _at(self, values: NumbersByName, numbers: NumberSystem) -> dict[str, Any]:
+        """Figures, facts, choices and factors by name."""
+        known = {name: numbers.number(value) for name, value in self._known.items()}
+        chosen = {name: values[name] for name in self.space.quantities}
+        known |= chosen
+        for name, expression in self.model.factors:
+            known[name] = expression.evaluate(known, numbers)
+            if not self.model.wholes[name].symbols & chosen.keys():
+                # what no choice decides has the shape of the choices all the same
+                known[name] += 0 * next(iter(chosen.values()))
+        return known
+
+    def exactly(self, configuration: Mapping[str, int]) -> dict[str, Fraction]:
+        """All that the model has names for, by the exact reference."""
+        return self._at({n: Fraction(v) for n, v in configuration.items()}, FRACTION)

@@ -1,0 +1,104 @@
+"""Stated costs of layers in documents and words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from ithaca.formulations.algebra.expression import Constant
+from ithaca.formulations.custom.design import CustomDesign
+from ithaca.formulations.custom.model import Model, ModelDocument, model_fields, read_model
+from ithaca.formulations.design import Metric
+from ithaca.formulations.family import Family, Profile, Remedies
+from ithaca.formulations.hardware.accelerator import Trend
+from ithaca.formulations.hardware.remedies import Remedy
+from ithaca.formulations.schema import (
+    Document,
+    NestDocument,
+    Number,
+    ObjectiveDocument,
+    PlatformDocument,
+)
+from ithaca.workloads.library import workload_document
+from ithaca.workloads.nest import LoopNest
+
+
+class HeadDocument(Document):
+    """What was asked."""
+
+    problem: NestDocument
+    model: ModelDocument
+    figures: dict[str, Number]
+    platform: PlatformDocument
+    objective: ObjectiveDocument
+
+
+class ChoiceDocument(Document):
+    """There is one design of a layer."""
+
+
+class CustomProfile(Profile[CustomDesign]):
+    """A layer with stated costs in words."""
+
+    @property
+    def attributes(self) -> Mapping[str, str | float]:
+        nest = self.design.nest
+        return {"workload": nest.name, "statement": str(nest), "edition": "stated"}
+
+    @property
+    def title(self) -> str:
+        return f"{self.design.nest.name} ({self.design.nest.shown_sizes}), costs as stated"
+
+    @property
+    def nest(self) -> LoopNest:
+        return self.design.nest
+
+    def multipliers(self, metrics: Mapping[str, Fraction]) -> Fraction | None:
+        return None
+
+    def remedies(self, configuration: Mapping[str, int]) -> Remedies:
+        """As mitigations state them; of factors without any, every figure that the factor itself
+        speaks of and that only helps, s times as large."""
+        model, values = self.design.model, self.design.exactly(configuration)
+        remedies = {
+            name: tuple(
+                Remedy(figure)
+                for figure in sorted(factor.symbols & set(model.figures))
+                if model.trends[figure] is not Trend.HURTS
+            )
+            for name, factor in model.factors
+        }
+        for name, wanted in model.mitigations:
+            remedies[name] = tuple(
+                Remedy(
+                    figure, stated=Constant(Fraction(0)) if of is None else of.substitute(values)
+                )
+                for figure, of in wanted
+            )
+        return remedies
+
+
+class CustomFamily(Family[CustomDesign]):
+    """Documents of stated costs."""
+
+    document, profile = "stated", CustomProfile
+    head, choice, tiling = HeadDocument, ChoiceDocument, dict[str, int]
+
+    def head_fields(self, design: CustomDesign) -> Mapping[str, Any]:
+        return {
+            "problem": workload_document(design.nest),
+            "model": model_fields(design.model),
+            "figures": dict(design.figures),
+        }
+
+    def setting(self, head: HeadDocument) -> tuple[LoopNest, Model, dict[str, Fraction]]:
+        return head.problem.nest(), read_model(head.model, head.figures), head.figures
+
+    def vocabulary(self, setting: Any) -> Mapping[str, Metric]:
+        _, model, _ = setting
+        return dict(model.metrics)
+
+    def design(self, setting: Any, choice: ChoiceDocument) -> CustomDesign:
+        nest, model, figures = setting
+        return CustomDesign(nest, model, tuple(figures.items()))

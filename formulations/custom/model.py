@@ -1,0 +1,282 @@
+"""A cost model that a user states: named factors, each an expression over others, over figures of
+the hardware, facts of a layer and what a layer may choose.
+
+It is the bottleneck model of S. Dave, T. Nowatzki, A. Shrivastava, "Explainable-DSE" (ASPLOS 2023):
+a graph whose inner nodes are cost factors, the figures that a factor follows from, and the values
+that these should have where it binds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from graphlib import CycleError, TopologicalSorter
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from ithaca.files.errors import InputError
+from ithaca.files.messages import among, quoted
+from ithaca.formulations.algebra.expression import Expression, Symbol
+from ithaca.formulations.algebra.monotonicity import POSITIVE, bounds, trends
+from ithaca.formulations.algebra.parsing import FUNCTIONS, parse_expression, written
+from ithaca.formulations.design import Metric
+from ithaca.formulations.hardware.accelerator import Trend
+from ithaca.formulations.hardware.documents import ALONE, Formula, Name
+from ithaca.formulations.schema import Document
+from ithaca.workloads.footprints import footprints
+from ithaca.workloads.nest import LoopNest
+
+#: What begins the names of a layer's facts.
+LAYER = "layer."
+
+#: What mitigations may speak of beside the model's names: the figure as it is; s, the part that
+#: binds over the next one; f, the share of the factor in that part.
+SCALES = "now", "s", "f"
+
+
+class FactorDocument(Document):
+    """A factor of the costs: a metric."""
+
+    of: Formula
+    unit: Annotated[str, Field(max_length=40)] = ""
+
+
+class ChoiceDocument(Document):
+    """What a layer may choose, between two ends over its facts."""
+
+    range: Annotated[list[Formula], Field(min_length=2, max_length=2)] | None = None
+    powers_of_two: Annotated[list[Formula], Field(min_length=2, max_length=2)] | None = None
+
+
+class ModelDocument(Document):
+    """The fields of a stated model."""
+
+    metrics: Annotated[
+        dict[Name, Annotated[FactorDocument, ALONE]],
+        Field(min_length=1, max_length=1000),
+    ]
+    choices: dict[Name, ChoiceDocument] = Field(default_factory=dict)
+    conditions: list[str] = Field(default_factory=list)
+    mitigations: dict[Name, dict[str, Formula | None]] = Field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """An integer that each layer chooses by itself."""
+
+    name: str
+    """Its name."""
+    low: Expression
+    """Its least value, over facts of the layer."""
+    high: Expression
+    """Its largest one."""
+    powers: bool = False
+    """Whether it is a power of two."""
+
+
+@dataclass(frozen=True)
+class Model:
+    """Factors in an order in which each follows from earlier ones."""
+
+    factors: tuple[tuple[str, Expression], ...]
+    """Expression by name, over earlier factors, figures, choices and facts of layers."""
+    units: tuple[str, ...]
+    """The unit of each."""
+    figures: tuple[str, ...]
+    """The figures of the hardware."""
+    choices: tuple[Choice, ...] = ()
+    """What a layer may choose."""
+    conditions: tuple[tuple[str, Expression, Expression], ...] = ()
+    """As written, with the left side, which must not exceed the right one."""
+    mitigations: tuple[tuple[str, tuple[tuple[str, Expression | None], ...]], ...] = ()
+    """By factor the figures to raise where it binds, with the value each should have; None: the
+    next one of the space."""
+
+    @property
+    def metrics(self) -> dict[str, Metric]:
+        """The factors as metrics."""
+        return {
+            name: Metric(name, unit, f"as stated: {written(expression)}")
+            for (name, expression), unit in zip(self.factors, self.units, strict=True)
+        }
+
+    @cached_property
+    def trends(self) -> dict[str, Trend]:
+        """What more of each figure does to every factor, whatever a layer chooses.
+
+        With a choice held fixed a factor that never rises with a figure is never larger for more
+        of it, and a condition that never gets tighter stays met; so is the least over all choices.
+        """
+        moves = [self._moves(whole, 1) for whole in self.wholes.values()]
+        for _, *sides in self.conditions:
+            left, right = (side.substitute(self.wholes) for side in sides)
+            moves += [self._moves(left, 1), self._moves(right, -1)]
+        known = {}
+        for figure in self.figures:
+            ways = {each[figure] for each in moves if figure in each}
+            known[figure] = (
+                Trend.IDLE
+                if not ways
+                else Trend.HELPS
+                if ways == {-1}
+                else Trend.HURTS
+                if ways == {1}
+                else Trend.MIXED
+            )
+        return known
+
+    @cached_property
+    def wholes(self) -> dict[str, Expression]:
+        """Every factor over figures, choices and facts alone."""
+        known: dict[str, Expression] = {}
+        for name, expression in self.factors:
+            known[name] = expression.substitute(known)
+        return known
+
+    @staticmethod
+    def _moves(expression: Expression, way: int) -> dict[str, int]:
+        ranges = dict.fromkeys(expression.symbols, POSITIVE)
+        known = trends(expression, ranges)
+        return {name: way * known.get(Symbol(name), 0) for name in expression.symbols}
+
+
+def facts(nest: LoopNest) -> dict[str, Fraction]:
+    """The facts of a layer by name: its operations, the extent of every loop, words of every
+    tensor, also as ``input1``, ``input2``, … and ``output``."""
+    words = footprints(nest)
+    roles = {f"input{place}": words[each.tensor] for place, each in enumerate(nest.inputs, 1)}
+    roles |= {"output": words[nest.output.tensor], "operations": nest.operations}
+    own = {**nest.sizes, **words, **roles}
+    return {f"{LAYER}{name}": Fraction(value) for name, value in own.items()}
+
+
+def read_model(document: ModelDocument, hardware: Collection[str]) -> Model:
+    """The model of a document.
+
+    Parameters
+    ----------
+    document : ModelDocument
+        Metrics, choices, conditions and mitigations.
+    hardware : Collection of str
+        The figures of the hardware that expressions may speak of.
+
+    Returns
+    -------
+    Model
+        The model.
+
+    Raises
+    ------
+    InputError
+        If an expression is none over these names, or metrics follow from each other in a circle.
+    """
+    for kind, names in (("metrics", document.metrics), ("choices", document.choices)):
+        for name in names:
+            if name in {*hardware, *FUNCTIONS} or (kind == "choices" and name in document.metrics):
+                raise InputError(
+                    f"{kind} has {quoted(name)}, a name that is taken; allowed: others"
+                )
+    given = [*hardware, *document.choices]
+    known = [*given, *document.metrics]
+    stated = {n: _parsed(m.of, f"metrics.{n}", known) for n, m in document.metrics.items()}
+    graph = {name: expression.symbols & stated.keys() for name, expression in stated.items()}
+    try:
+        order = tuple(TopologicalSorter(graph).static_order())
+    except CycleError as circle:
+        raise InputError(
+            f"metrics follow from each other: {' → '.join(circle.args[1])}; allowed: no circle"
+        ) from None
+    conditions = tuple(
+        _condition(text, f"conditions[{place}]", known)
+        for place, text in enumerate(document.conditions)
+    )
+    mitigations = []
+    for factor, wanted in document.mitigations.items():
+        check_name(factor, f"mitigations.{factor}", stated)
+        values = []
+        for figure, text in wanted.items():
+            where = f"mitigations.{factor}.{figure}"
+            check_name(figure, where, hardware)
+            value = None if text is None else _parsed(text, where, [*SCALES, *known])
+            values.append((figure, value))
+        mitigations.append((factor, tuple(values)))
+    model = Model(
+        tuple((name, stated[name]) for name in order),
+        tuple(document.metrics[name].unit for name in order),
+        tuple(hardware),
+        tuple(_choice(name, each) for name, each in document.choices.items()),
+        conditions,
+        tuple(mitigations),
+    )
+    for name, whole in model.wholes.items():
+        _check_positive(whole, f"metrics.{name}")
+    return model
+
+
+def check_name(name: str, where: str, known: Collection[str]) -> None:
+    """Refuse a name that is none of the known ones, and no fact of a layer."""
+    if name not in known:
+        raise InputError(
+            f"{where} is unknown{among(name, known, f' (and facts of layers, {LAYER}…)')}"
+        )
+
+
+def _parsed(text: str, where: str, known: Collection[str]) -> Expression:
+    expression = parse_expression(text, where=where, allowed=None)
+    for name in sorted(expression.symbols):
+        if not name.startswith(LAYER):
+            check_name(name, f"{where}: {quoted(text)}: {quoted(name)}", known)
+    return expression
+
+
+def _check_positive(whole: Expression, where: str) -> None:
+    """Refuse a metric that may be negative, or divide by 0, where figures, facts and choices are
+    positive: totals of metrics are compared with products and shares of them."""
+    span = bounds(whole, dict.fromkeys(whole.symbols, POSITIVE))
+    if span is None:
+        raise InputError(f"{where} may divide by 0; allowed: divisors that are positive")
+    if span.low < 0:
+        raise InputError(f"{where} may be negative; allowed: max(0, …) around differences")
+
+
+def _condition(text: str, where: str, known: Collection[str]) -> tuple[str, Expression, Expression]:
+    parts = re.split(r"(<=|>=)", text)
+    if len(parts) != 3:
+        raise InputError(
+            f"{where} is {quoted(text)}; allowed: two expressions with <= or >= between them"
+        )
+    left, right = (_parsed(parts[place], where, known) for place in (0, 2))
+    return (text, left, right) if parts[1] == "<=" else (text, right, left)
+
+
+def _choice(name: str, read: ChoiceDocument) -> Choice:
+    ends = [each for each in (read.range, read.powers_of_two) if each is not None]
+    if len(ends) != 1:
+        has = "both" if ends else "neither"
+        raise InputError(f"choices.{name} has {has}; allowed: one of range and powers_of_two")
+    low, high = (_parsed(text, f"choices.{name}", ()) for text in ends[0])
+    return Choice(name, low, high, read.powers_of_two is not None)
+
+
+def model_fields(model: Model) -> dict[str, Any]:
+    """A model as a document that `read_model` takes back."""
+    pairs = zip(model.factors, model.units, strict=True)
+    document: dict[str, Any] = {
+        "metrics": {name: {"of": written(of), "unit": unit} for (name, of), unit in pairs},
+        "choices": {
+            each.name: {
+                "powers_of_two" if each.powers else "range": [written(each.low), written(each.high)]
+            }
+            for each in model.choices
+        },
+        "conditions": [text for text, *_ in model.conditions],
+        "mitigations": {
+            factor: {name: None if of is None else written(of) for name, of in values}
+            for factor, values in model.mitigations
+        },
+    }
+    return {name: part for name, part in document.items() if part}
