@@ -17,6 +17,9 @@ from ithaca.formulations.design import Design, Metric
 from ithaca.formulations.space import Axis, Quantity, QuantityKind, Space, make_space
 from ithaca.workloads.nest import LoopNest
 
+#: The largest value that a layer may choose: all of them are looked at.
+LARGEST = 10**7
+
 
 @dataclass(frozen=True)
 class CustomDesign(Design):
@@ -63,10 +66,11 @@ class CustomDesign(Design):
                 Fraction(end.evaluate(self._known, FRACTION)) for end in (choice.low, choice.high)
             )
             kind = QuantityKind.POWER_OF_TWO if choice.powers else QuantityKind.INTEGER
-            if not 1 <= low <= high:
+            if not 1 <= low <= high <= LARGEST:
                 raise InputError(
                     f"choices.{choice.name} of {self.nest.name} is from {number(low)} to "
-                    f"{number(high)}; allowed: at least 1, and the second no less than the first"
+                    f"{number(high)}; allowed: from 1 to {number(LARGEST)}, the first no more "
+                    "than the second"
                 )
             quantity = Quantity(choice.name, ceil(low), floor(high), kind)
             axes.append(Axis(choice.name, (quantity,)))

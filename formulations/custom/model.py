@@ -180,6 +180,8 @@ def read_model(document: ModelDocument, hardware: Collection[str]) -> Model:
                 raise InputError(
                     f"{kind} has {quoted(name)}, a name that is taken; allowed: others"
                 )
+    if facts_too := [name for name in hardware if name.startswith(LAYER)]:
+        raise InputError(f"figures.{facts_too[0]} is named like a fact of layers; allowed: others")
     given = [*hardware, *document.choices]
     known = [*given, *document.metrics]
     stated = {n: _parsed(m.of, f"metrics.{n}", known) for n, m in document.metrics.items()}

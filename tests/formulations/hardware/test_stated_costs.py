@@ -194,6 +194,8 @@ def test_the_dissertation_s_example_asks_for_as_many_pes() -> None:
         (("conditions",), ["tile = pes"], "allowed: two expressions with <= or >= between them"),
         (("mitigations",), {"dmq": {}}, "mitigations.dmq is unknown"),
         (("mitigations",), {"dma": {"width": "1"}}, "mitigations.dma.width is unknown"),
+        (("figures", "layer.i"), "4", "figures.layer.i is named like a fact of layers"),
+        (("choices", "tile"), {"range": [1, "1e9"]}, "allowed: from 1 to 10,000,000"),
         (("figures", "pes"), "4", "figures.pes is the name of a quantity"),
         (("figures", "l2_words"), "l2_kb - 1", "figures.l2_words is 0; allowed: a positive number"),
         (("metrics", "compute"), "layer.p", "layer.p is no fact of mm; allowed: layer.i, "),
