@@ -77,12 +77,11 @@ def _of_families(title: str, models: Mapping[str, Any], first: str) -> dict[str,
 
 def _network() -> dict[str, Any]:
     """A network that people write, or a result of one."""
-    from ithaca.formulations.families import FAMILIES, UNNAMED, module_of
+    from ithaca.formulations.families import UNNAMED
+    from ithaca.results.network import network_models
     from ithaca.workloads.networks.network_documents import network_schema
 
-    known = {family: module_of("ithaca.results.families.networks", family) for family in FAMILIES}
-    models = {family: own.MODEL for family, own in known.items() if own is not None}
-    results, own = _of_families("Network", models, UNNAMED), network_schema()
+    results, own = _of_families("Network", network_models(), UNNAMED), network_schema()
     defined = results.pop("$defs") | own.pop("$defs")
     case = {"properties": {"study": {"const": "network"}}, "required": ["study"]}
     return {"title": "Network", "if": case, "then": results, "else": own, "$defs": defined}

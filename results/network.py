@@ -37,6 +37,12 @@ def documents(family: str) -> ModuleType:
     return own
 
 
+def network_models() -> dict[str, Any]:
+    """The models of the families whose networks have files."""
+    known = {family: module_of("ithaca.results.families.networks", family) for family in FAMILIES}
+    return {family: own.MODEL for family, own in known.items() if own and hasattr(own, "MODEL")}
+
+
 def network_document(result: NetworkResult) -> dict[str, Any]:
     """The document of ``ithaca network``."""
     own, request, total = documents(result.family), result.request, result.total
@@ -110,7 +116,7 @@ def read_network_result(document: Any, path: Path) -> NetworkResult:
     Raises `InputError` if it is no such file, or it is not what the model computes.
     """
     family = document.get("family") if isinstance(document, dict) else None
-    own = documents(family if family in list(FAMILIES) else UNNAMED)
+    own = documents(family if family in list(network_models()) else UNNAMED)
     read = validated(own.MODEL, document, path)
     try:
         result: NetworkResult = own.result(read)

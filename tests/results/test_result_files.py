@@ -33,6 +33,7 @@ from ithaca.solver.result import Result
 from ithaca.solver.shortfall import Shortfall
 from ithaca.solver.solution import Solution, make_solution
 from ithaca.workloads.library import workload
+from tests.command_line import refused
 from tests.formulations.test_points import PARTS
 
 LIMITS = (Limit("dsp", Fraction("8601.6")), Limit("bram18k", Fraction("3763.2")))
@@ -579,3 +580,9 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     with large.open("wb") as file:
         file.truncate(MAX_BYTES + 1)  # sparse: takes no room on disk
     assert "too large; allowed: at most 16777216 bytes" in refusal(large)
+
+
+def test_a_network_of_a_family_that_writes_none_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "network.json"
+    path.write_text('{"schema": "ithaca/1", "study": "network", "family": "recurrence"}')
+    assert "is missing; allowed: schema, family" in refused("verify", path)
