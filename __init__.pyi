@@ -119,7 +119,7 @@ def build(
     network that of every layer, one after the other."""
 
 def codesign(
-    space: str | PathLike[str] | HardwareSpace,
+    space: str | PathLike[str] | HardwareSpace | Mapping[str, Any],
     workloads: str
     | LoopNest
     | Network
