@@ -32,6 +32,9 @@ class CustomAccelerator:
     def dividing(self) -> None:
         """A model has no factors that might divide extents."""
 
+    def stages(self, work: Work) -> tuple[Work, ...]:
+        return (work,)
+
     @property
     def metrics(self) -> Mapping[str, Metric]:
         """The model's factors."""
