@@ -57,7 +57,7 @@ def read_constraints(
         entries += entries_of(sections, path, unread)
     if not entries:
         return NONE
-    reader = _Reader(architecture, nest)
+    reader = _Reader(architecture, nest, unread)
     for where, text in entries:
         reader.read(json.loads(text), where)
     constraints = Constraints(
@@ -77,8 +77,8 @@ def read_constraints(
 class _Reader:
     """Takes up entry by entry."""
 
-    def __init__(self, architecture: Architecture, nest: LoopNest) -> None:
-        self.architecture, self.nest = architecture, nest
+    def __init__(self, architecture: Architecture, nest: LoopNest, unread: list[str]) -> None:
+        self.architecture, self.nest, self.unread = architecture, nest, unread
         self.factors: list[tuple[str, str, str, FactorRange]] = []
         self.directions: list[tuple[str, str, str]] = []
         self.orders: dict[str, tuple[str, ...]] = {}
@@ -112,9 +112,9 @@ class _Reader:
             raise refuse(
                 where, f"{level} has no mesh inside; allowed: levels with more instances inside"
             )
-        else:
-            self._split(entry, level, order, where)
         self._factors(entry, level, kind, where)
+        if kind == "spatial":
+            self._split(entry, level, order, where)
 
     def _dataspace(self, entry: Mapping[str, Any], level: str) -> None:
         by_role, tensors = roles(self.nest), {access.tensor for access in self.nest.accesses}
@@ -171,6 +171,9 @@ class _Reader:
             loop, relation, value = match[1], match[2] or "=", int(match[3])
             if value == 0:  # the tool's word for the whole extent
                 value = self.nest.sizes[loop]
+            if relation == "=" and value >= 2 * self.nest.sizes[loop]:  # as the tool does
+                self.unread.append(f"{where}.factors.{loop}={value}, beyond the extent of {loop}")
+                continue
             low, high = (value if relation != "<=" else 1), (value if relation != ">=" else None)
             self.factors.append((level, kind, loop, FactorRange(low, high)))
         stated = {loop for at, of, loop, _ in self.factors if (at, of) == (level, kind)}
@@ -184,7 +187,11 @@ class _Reader:
         """The first loops of a permutation lie along X, those after the split, and all that it does
         not name, along Y."""
         if "split" not in entry:
-            if order and all(n > 1 for n in self.meshes[level]):
+            single = {
+                n for *at, n, span in self.factors if at == [level, "spatial"] and span.high == 1
+            }
+            spread = [n for n, extent in self.nest.extents if extent > 1 and n not in single]
+            if order and all(n > 1 for n in self.meshes[level]) and len(spread) > 1:
                 raise refuse(
                     where,
                     "permutation has no split; allowed: with split, how "

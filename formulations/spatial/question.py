@@ -227,7 +227,7 @@ class MappingQuestion(Question):
         if self.explain_files:
             yield from described(self.architecture)
         unread = [*self.architecture.unread, *(() if nest is None else nest.unread)]
-        if self.constraints is not None and nest is not None:
+        if nest is not None:
             unread += read_constraints(
                 self.constraints, fitted(self.architecture, nest), nest
             ).unread

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from math import inf, lcm
+from math import inf, lcm, prod
 from typing import Any
 
 import numpy as np
 
+from ithaca.formulations.algebra.expression import Symbol
 from ithaca.formulations.algebra.number_systems import NUMPY
 from ithaca.formulations.algebra.rounding import ROUNDING, all_below, least_double, loosened
 from ithaca.formulations.problem import Problem
@@ -80,6 +81,24 @@ class BoundedObjective:
         self.size = self._leaking + (
             1 + 2 * len(self.leaks) if self.leaks else 0
         )  #: How many rows vectors have
+
+    def within(self, cutoff: Fraction | None) -> float:
+        """Four times what energies of mappings below a cutoff add up to at most: where that is a
+        whole double, so is every number of theirs, and what is rounded is of another mapping.
+
+        What labels hold only grows: where it is below this in floats, it was never rounded.
+        """
+        energy = next((count for count in self.counts if count.name == "energy"), None)
+        objective = self.problem.objective.expression
+        if cutoff is None or energy is None or objective not in (Symbol("energy"), Symbol("edp")):
+            return inf
+        if objective == Symbol("edp"):
+            steps, lanes = (
+                prod(self.hierarchy.extents),
+                self.hierarchy.architecture.compute.instances,
+            )
+            cutoff /= -(-steps // lanes)
+        return 4 * self.hierarchy.gross(energy, cutoff)
 
     def add_leaks(
         self, vector: Matrix, labels: PartialMappings, runs: Vector | int, entered: int

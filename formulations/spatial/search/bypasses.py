@@ -62,7 +62,7 @@ class BypassStage:
         def tried(choice: int) -> Candidates:
             values[choice] = None
             for configuration in self._stage(choice).incumbents(
-                lambda: values[choice], hurried=hurried
+                lambda: values[best] if values[choice] is None else values[choice], hurried=hurried
             ):
                 if configuration is not None:
                     value = self.choices[choice].value(configuration)

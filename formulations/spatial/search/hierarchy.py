@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from math import lcm, prod
+from math import inf, lcm, prod
 from typing import Any
 
 import numpy as np
@@ -108,6 +108,8 @@ class Hierarchy:
         #: What an instance of every level leaks a cycle, in whole numbers, a row for each metric
         #: that counts it.
         self.leaks: tuple[tuple[int, ...], ...] = ()
+        #: Energies that are larger are of no interest; they may be rounded.
+        self.within = inf
         #: One of one trip is left where no loop has more: matrices have a row for each.
         self.loops = tuple(name for name, extent in nest.extents if extent > 1) or nest.loops[:1]
         place = {name: number for number, name in enumerate(self.loops)}
@@ -259,17 +261,41 @@ class Hierarchy:
     @property
     def largest(self) -> float:
         """No number that labels hold is larger: every level counts at most its weight of each
-        multiply-accumulate, a whole access where bounds count a share of one."""
+        multiply-accumulate, a whole access where bounds count a share of one. Energies beyond
+        `within` need not be exact."""
         steps = prod(float(extent if self.divides else 2 * extent - 2) for extent in self.extents)
         holes = prod(c for tensor in self.tensors for terms in tensor.ranks for _, c in terms)
-        weights = [
-            sum(sum(map(abs, part.values())) for part in (count.reads, count.fills, count.updates))
-            + count.step
-            for count in self.counts
-        ]
         leaking = self.architecture.compute.instances * max(map(sum, self.leaks), default=0)
-        whole = float(max(1 / level.share for level in self.levels))
-        return max(2 * steps * holes * whole * max(weights, default=1), leaking)
+        most = [2 * steps * holes, float(leaking)]
+        for count in self.counts:
+            weights = [Fraction(count.step)]
+            for part in (count.reads, count.fills, count.updates):
+                for (level, v), weight in part.items():
+                    filled = part is not count.fills or level != self.top(v)
+                    if filled and (part is not count.updates or v == self.output):
+                        weights.append(weight / self.levels[level].share)
+            own = most[0] * float(sum(weights))
+            most.append(min(own, self.within) if count.adds else own)
+        return float(max(most))
+
+    def gross(self, count: Count, least: Fraction) -> float:
+        """No number of an energy is larger in a mapping whose energy is at most so much: words of
+        the output that are taken for the first time are counted, and subtracted."""
+        output = self.tensors[self.output]
+        if any(len(terms) > 1 for terms in output.ranks):
+            return inf
+        words = prod(
+            extent if self.divides else 2 * extent - 2
+            for extent, moved in zip(self.extents, output.moved, strict=True)
+            if moved
+        )
+        first = sum(
+            self.levels[level].instances * weight * words
+            for part in (count.reads, count.fills)
+            for (level, v), weight in part.items()
+            if v == self.output
+        )
+        return float(least * count.scale + first)
 
     @property
     def dtype(self) -> type[np.floating[Any]]:

@@ -27,8 +27,8 @@ from ithaca.formulations.spatial.search.partial_mappings import (
 )
 from ithaca.formulations.stage import Block, Candidates, Cutoff
 
-#: Labels that are extended together.
-CHUNK, COMPLETED = 1 << 17, 1 << 11
+#: Labels that are extended together: by a step, by the last one of rows, and outside it.
+CHUNK, ROWS, COMPLETED = 1 << 17, 1 << 13, 1 << 11
 
 #: Mappings that are evaluated at most where what is compared differs from the truth.
 NEAR = 64
@@ -55,7 +55,7 @@ class TimeloopStage(Extension):
     """A problem on a hierarchy, from the multipliers outwards: rows are labels up to the outermost
     mesh."""
 
-    @cached_property
+    @property
     def rounds(self) -> bool:
         """Whether what is compared may differ from the truth: where numbers are too large for
         floats."""
@@ -155,6 +155,7 @@ class TimeloopStage(Extension):
             for _ in self._proving.outer.made():
                 yield Block.empty(self.least)
             self.bounds = self._proving
+        self.hierarchy.within = self.goal.within(cutoff())
         labels, traces = beginning(self.hierarchy), list[LabelTrace]()
         bounds = self.bound(labels, Position(self.steps[0].level), cutoff())
         least = float(bounds.min())
@@ -170,8 +171,8 @@ class TimeloopStage(Extension):
             least = max(least, float(bounds.min()))
         number = self.inner - 1
         order = np.argsort(bounds, kind="stable")
-        for begin in range(0, order.size, CHUNK):
-            part = order[begin : begin + CHUNK]
+        for begin in range(0, order.size, ROWS):
+            part = order[begin : begin + ROWS]
             if not bounds[part[0]] < least_double(cutoff()):
                 break
             made = yield from _paused(
@@ -183,11 +184,16 @@ class TimeloopStage(Extension):
             rows = np.stack(
                 [np.full(made.count, len(self._rows) - 1), np.arange(made.count)], axis=1
             )
-            rest = float(bounds[order[begin + CHUNK]]) if begin + CHUNK < order.size else inf
+            rest = float(bounds[order[begin + ROWS]]) if begin + ROWS < order.size else inf
+            self._rounded(cutoff)
             yield Block(rows, self.bound(made, self.after(number), cutoff()), max(least, rest))
+        self._rounded(cutoff)
+        yield Block.empty(inf)
+
+    def _rounded(self, cutoff: Cutoff) -> None:
+        """Remember what rounding may have hidden so far."""
         if not self.hierarchy.exact and (known := cutoff()) is not None:
             self.dropped = min(self.dropped, Fraction(below(known)))
-        yield Block.empty(inf)
 
     def complete(self, rows: NDArray[Any], cutoff: Cutoff) -> Candidates:
         """The best mappings that extend rows."""

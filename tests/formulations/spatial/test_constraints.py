@@ -9,7 +9,7 @@ import pytest
 from ithaca.files.errors import InputError
 from ithaca.formulations.spatial.architecture_files import read_architecture
 from ithaca.formulations.spatial.constraint_files import read_constraints
-from ithaca.formulations.spatial.constraints import Constraints
+from ithaca.formulations.spatial.constraints import Constraints, FactorRange
 from ithaca.formulations.spatial.design import SpatialDesign
 from ithaca.formulations.spatial.mapping_space import MappingOptions
 from ithaca.workloads.nest import LoopNest
@@ -74,7 +74,7 @@ def test_a_file_restricts_the_space(tmp_path: Path) -> None:
         ),
         ("min: 0.5", "min: 2", "utilization is to be at least 2"),
         ("R=1 S=1", "R=1 Z=1", "factors has 'Z=1'"),
-        ('"M=0"', '"R=9"', "factors of R multiply to at least 9; allowed: its extent 3"),
+        ('"M=0"', '"R>=9"', "factors of R multiply to at least 9; allowed: its extent 3"),
         ("target: DRAM", "target: HBM", "target is 'HBM'; allowed: DRAM, GLB"),
         ("target: DRAM, type: temporal", "target: DRAM, type: spatial", "DRAM has no mesh inside"),
         (
@@ -94,3 +94,21 @@ def test_what_contradicts_or_is_unknown_is_named(
     assert message in str(refused.value)
     assert "constraints.yaml" in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+def test_what_the_tool_leaves_out_is_named(tmp_path: Path) -> None:
+    # "Constraint R=9 exceeds problem dimension R=3, ignoring", mapping/constraints.cpp of NVlabs
+    constraints = read(tmp_path, TEXT.replace('"M=0"', '"R=9"'))
+    assert constraints.factor("DRAM", "temporal", "R") == FactorRange(1, None)
+    assert [path.partition(": ")[2] for path in constraints.unread] == [
+        "mapspace_constraints.targets[4].factors.R=9, beyond the extent of R"
+    ]
+
+
+def test_permutations_without_split_need_one_where_loops_could_lie_differently(
+    tmp_path: Path,
+) -> None:
+    text = TEXT.replace(", split: 2", "").replace("C<=4, M=1", "P=1, Q=1, R=1, S=1, M=1")
+    assert not read(tmp_path, text).directions  # C alone may lie along X or Y
+    with pytest.raises(InputError, match="permutation has no split"):
+        read(tmp_path, text.replace("M=1", "M<=2"))

@@ -31,6 +31,7 @@ from ithaca.formulations.spatial.library import find_architecture, fitted
 from ithaca.formulations.spatial.mapping import Slot, order_quantity
 from ithaca.formulations.spatial.mapping_space import MappingOptions
 from ithaca.formulations.spatial.search.bounds import Bounds
+from ithaca.formulations.spatial.search.hierarchy import Hierarchy
 from ithaca.formulations.spatial.search.outer_levels import ROUGH, TILES, Position
 from ithaca.formulations.spatial.search.partial_mappings import (
     PartialMappings,
@@ -526,6 +527,45 @@ def test_energies_of_many_digits(energy: str, status: Status) -> None:
     assert solution.certificate.status is status
     assert solution.certificate.gap is not None
     assert solution.certificate.gap < 1e-11
+
+
+@pytest.mark.ci(every=8)
+@pytest.mark.parametrize("seed", range(16))
+def test_numbers_of_mappings_that_are_too_bad_may_round(
+    monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    """Energies so large that doubles hold those of good mappings alone."""
+    monkeypatch.setattr(Hierarchy, "dtype", np.float64)
+    monkeypatch.setattr(extension, "FEW", 0)
+    design = drawn_problem(seed).design
+    assert isinstance(design, SpatialDesign)
+    objective = ("energy", "edp")[seed % 2]
+    stage = design.stage(posed(design, objective))
+    assert isinstance(stage, TimeloopStage)
+    times = 1 + int(2**54 / stage.hierarchy.largest)
+    levels = tuple(
+        replace(
+            level,
+            read_energy=times * level.read_energy,
+            write_energy=times * level.write_energy,
+            update_energy=times * level.update_energy,
+            leak=times * level.leak,
+        )
+        for level in design.architecture.levels
+    )
+    compute = design.architecture.compute
+    compute = replace(compute, energy=times * compute.energy)
+    machine = replace(design.architecture, levels=levels, compute=compute)
+    problem = posed(replace(design, architecture=machine), objective)
+    expected, solution = enumerated(problem), solve_staged(problem)
+    assert (expected is None) == (solution.value is None)
+    if expected is not None and solution.value is not None:
+        assert solution.value <= problem.metrics(expected[1])[objective]
+        assert float(solution.value) == pytest.approx(expected[0], rel=1e-12)
+        stage = problem.design.stage(problem)
+        assert isinstance(stage, TimeloopStage)
+        near = stage.goal.within(2 * solution.value) < 2**53  # of incumbents less than twice as bad
+        assert not near or solution.certificate.status is Status.OPTIMAL
 
 
 # -- bounds on the way to mappings ------------------------------------------------------
