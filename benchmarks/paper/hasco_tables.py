@@ -1,0 +1,85 @@
+"""HASCO's Tables II and III: what is published beside what is proven under the same constraints."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+from statistics import geometric_mean
+
+from benchmarks.paper.codesign import ask
+from benchmarks.paper.experiment import PUBLICATION, Cell, Measured, Outcome, Run, Table, claims
+from ithaca.exports.charts.chart import LineChart
+from ithaca.solver.certificate import Status
+from ithaca.studies.codesign.codesign import CodesignOptions, codesign
+
+#: The network of quick mode, and what it has of it; its accelerators are those for GEMM.
+QUICK, LAYERS = "mobilenetv2", ("fc",)
+
+BEST, THEIRS = "proven, best accelerator", "proven, published accelerator"
+
+#: Numbers by name, so that questions can be told apart.
+Numbers = tuple[tuple[str, int], ...]
+
+
+@cache
+def least(
+    how: Run, space: str, network: str, objective: str, limits: Numbers, fixed: Numbers = ()
+) -> Fraction:
+    """The least of an objective over a space, where some quantities are fixed, over the rest."""
+    how.step(f"{space}, {network}, {objective}, {dict(limits + fixed)}")
+    layers = () if how.full else LAYERS
+    question = ask(space, network, (objective,), dict(limits), layers)
+    quantities = tuple(
+        replace(q, values=(value,)) if (value := dict(fixed).get(q.name)) else q
+        for q in question.space.quantities
+    )
+    question = replace(question, space=replace(question.space, quantities=quantities))
+    answer = codesign(question, CodesignOptions(search=how.search))
+    how.check()
+    assert answer.value is not None
+    assert answer.certificate.status is Status.OPTIMAL
+    return answer.value
+
+
+def run(how: Run) -> Outcome:
+    """Prove the best accelerator under the constraints, and the best mappings on the published."""
+    rows: list[dict[str, Cell]] = []
+    for row in PUBLICATION["hasco tables"]:
+        if not how.full and row["network"] != QUICK:
+            continue
+        limits = tuple(row["limits"].items())
+        for by, stated in row["by"].items():
+            if not how.full and "CONV2D" in by:
+                continue
+            for objective, published in stated["published"].items():
+                asked = (how, stated["space"], row["network"], objective)
+                fixed = tuple(stated.get("hardware", {}).items())
+                shown = {"table": row["table"], "network": row["network"], "by": by}
+                shown |= {"objective": objective, "published": published}
+                own = least(*asked, (), fixed) if fixed else None
+                rows.append(shown | {BEST: least(*asked, limits), THEIRS: own})
+    table = Table.of(rows)
+
+    def mean(column: str, **equal: Cell) -> float:
+        return geometric_mean(float(r[column]) for r in table.records(**equal))  # type: ignore[arg-type]
+
+    def ratio(column: str, one: str, other: str) -> float:
+        """What one's latency is over another's, on average."""
+        return mean(column, by=one, objective="latency") / mean(
+            column, by=other, objective="latency"
+        )
+
+    second = table.records(table="II")
+    third = [row for row in table.records() if row[THEIRS] is not None]
+    measured: Measured = {
+        "never below": min(float(r["published"] / r[BEST]) for r in second),  # type: ignore[operator, arg-type]
+        "banks": ratio(THEIRS, "baseline", "co-design, GEMM"),
+        "left": max(float(r[THEIRS] / r[BEST]) for r in third),  # type: ignore[operator, arg-type]
+    }
+    if how.full:
+        convolutions = ratio(THEIRS, "co-design, GEMM", "co-design, CONV2D")
+        measured = {**measured, "convolutions": convolutions}
+    series = table.series(["by"], ["table", "network"], BEST, objective="latency")
+    chart = LineChart("HASCO's tables, proven least latency", "network", BEST, series)
+    return Outcome(table, claims("hasco-tables", measured), chart, {"quick layers": LAYERS})
