@@ -72,7 +72,9 @@ class HierarchyAccelerator:
     @cached_property
     def trends(self) -> Mapping[str, Trend]:
         """The effect of more of each figure in the edition."""
-        return EDITIONS[self.edition].trends(self.architecture)
+        moves = EDITIONS[self.edition].trends(self.architecture)
+        more = ("tensorized.bus_bits", "tensorized.burst_bytes") if self.options.off_chip else ()
+        return {**moves, **dict.fromkeys(more, Trend.HELPS)}
 
     def architecture_with(self, figures: Mapping[str, Fraction]) -> Architecture:
         """The architecture with other figures, without fractions of words and instances, as bounds

@@ -142,6 +142,7 @@ def _check_options(setting: Setting) -> None:
         ("fanout parent", options.within_parent, (TIMELOOP,)),
         ("nodes levels", options.nodes_by_level, (UNEVEN,)),
         ("drains free", options.free_drains, (UNEVEN,)),
+        ("off chip bus", options.off_chip, (INTRINSIC,)),
         ("divisors only", options.divisors_only, (TIMELOOP, *TILED, UNEVEN)),
         ("constraints", setting.constraints != NONE, (TIMELOOP, *TILED)),
     ):
@@ -186,7 +187,7 @@ def _of_bursts(architecture: Architecture) -> Mapping[str, Trend]:
 
 def _on_intrinsic(setting: Setting) -> IntrinsicDesign:
     binding = setting.binding or _bindings(setting)[0]
-    return IntrinsicDesign(setting.nest, setting.architecture, binding)
+    return IntrinsicDesign(setting.nest, setting.architecture, binding, setting.options)
 
 
 def _bindings(setting: Setting) -> tuple[Binding, ...]:

@@ -62,6 +62,7 @@ class MappingSpaceDocument(Document):
     within_parent: bool = False
     nodes_by_level: bool = False
     free_drains: bool = False
+    off_chip: bool = False
 
 
 class LevelMappingDocument(Document):
@@ -146,8 +147,6 @@ class SpatialFamily(Family[MappingDesign]):
         if isinstance(known, TilingDesign):
             memory = {tensor: list(sizes) for tensor, sizes in known.layer.stored}
             return shared | {"memory": memory, "space": {"divisors_only": known.divisors_only}}
-        if known.edition == INTRINSIC:
-            return shared
         return shared | {"space": stated(known.options)}
 
     def choice_fields(self, design: MappingDesign) -> Mapping[str, Any]:

@@ -64,6 +64,8 @@ class MappingOptions:
     uneven."""
     free_drains: bool = False
     """Whether results leave a level without being read there; of edition uneven."""
+    off_chip: bool = False
+    """Whether words from and to off-chip memory take cycles of its bus; of edition intrinsic."""
 
 
 @dataclass(frozen=True)

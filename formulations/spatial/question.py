@@ -92,6 +92,14 @@ class HierarchyOptions:
             "free: they are not, as in Timeloop.",
         ),
     ] = "charged"
+    off_chip: Annotated[
+        str,
+        Option(
+            "--off-chip",
+            help="Of edition intrinsic: free: words come from off chip for nothing, as published; "
+            "bus: they take cycles of its bus.",
+        ),
+    ] = "free"
     limit: Annotated[
         Limits,
         Option("--limit", help="Upper limits on metrics, e.g. energy=1e9,pes=128,DRAM.energy=2e8."),
@@ -154,6 +162,7 @@ class MappingQuestion(Question):
             parse_choice("--fanout", options.fanout, ("mesh", "parent")) == "parent",
             parse_choice("--nodes", options.nodes, ("free", "levels")) == "levels",
             parse_choice("--drains", options.drains, ("charged", "free")) == "free",
+            parse_choice("--off-chip", options.off_chip, ("free", "bus")) == "bus",
         )
         edition = read_edition(options.edition)
         of_library = isinstance(arch, Architecture) or str(arch) in architecture_names()

@@ -114,15 +114,18 @@ class IntrinsicArray:
         """
         return _bindings(self.computes, self.sides, nest)
 
-    def work(self, nest: LoopNest, binding: Binding) -> TensorizedWork:
-        """All that costs of a nest follow from."""
-        compute, (_, scratchpad, local) = self.architecture.compute, self.architecture.levels
+    def work(self, nest: LoopNest, binding: Binding, *, off_chip: bool = False) -> TensorizedWork:
+        """All that costs of a nest follow from; with words off chip, where these take cycles."""
+        compute, (outer, scratchpad, local) = self.architecture.compute, self.architecture.levels
+        known = self.tensorized
+        burst = 1 + Fraction(8 * known.burst_bytes, known.bus_bits)  # cycles
         assert scratchpad.words is not None
         assert local.words is not None
         return replace(
             _work(self.computes, self.sides, nest, binding),
             skew=compute.mesh_x + compute.mesh_y - 2,
-            rate=Fraction(PORTS * self.tensorized.banks),
+            rate=Fraction(PORTS * known.banks),
+            bus=Fraction(8 * known.burst_bytes, outer.word_bits) / burst if off_chip else None,
             scratchpad=scratchpad.usable(scratchpad.words),
             local=local.usable(local.words),
         )

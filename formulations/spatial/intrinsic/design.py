@@ -5,7 +5,7 @@ bounded at once."""
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from math import ceil, inf
@@ -30,13 +30,14 @@ from ithaca.formulations.spatial.intrinsic.model import TensorizedWork
 from ithaca.formulations.spatial.mapping import Mapping as Laid
 from ithaca.formulations.spatial.mapping import Order, Slot
 from ithaca.formulations.spatial.mapping_design import MappingDesign
+from ithaca.formulations.spatial.mapping_space import MappingOptions
 from ithaca.formulations.stage import Block, Candidates, Cutoff, Stage
 from ithaca.workloads.nest import LoopNest
 
 VOCABULARY = {
     metric.name: metric
     for metric in (
-        Metric("latency", "cycles", "of all sub-problems, without traffic off chip"),
+        Metric("latency", "cycles", "of all sub-problems, with traffic off chip if asked for"),
         Metric("computing", "cycles", "of all calls"),
         Metric("network", "cycles", "that the words between scratchpad and local memory take"),
         Metric(
@@ -45,6 +46,7 @@ VOCABULARY = {
             "in which first operands come and last results leave, beside no call",
         ),
         Metric("skew", "cycles", "by which the last PE is behind the first, in all sub-problems"),
+        Metric("bus", "cycles", "that the words of sub-problems take from and to off-chip memory"),
         Metric("words", "words", "between scratchpad and local memory"),
         Metric("subproblems", "sub-problems", "into which the layer is cut"),
         Metric("calls", "calls", "of the intrinsic"),
@@ -64,6 +66,8 @@ class IntrinsicDesign(MappingDesign):
     """The accelerator."""
     binding: Binding
     """Which of the intrinsic's loops run which of the layer's."""
+    options: MappingOptions = field(default_factory=MappingOptions)
+    """Whether words off chip take cycles."""
     edition: ClassVar[str] = "intrinsic"
     constraints = NONE
     vocabulary = VOCABULARY
@@ -71,7 +75,8 @@ class IntrinsicDesign(MappingDesign):
     @cached_property
     def work(self) -> TensorizedWork:
         """The counts that costs follow from."""
-        return array_of(self.architecture).work(self.nest, self.binding)
+        array = array_of(self.architecture)
+        return array.work(self.nest, self.binding, off_chip=self.options.off_chip)
 
     @property
     def name(self) -> str:
@@ -236,7 +241,7 @@ class IntrinsicStage:
         bounds, fits, *counts = np.broadcast_arrays(
             self._corners.least(known, known),
             fits,
-            *(known[name] for name in ("subproblems", "calls", "words")),
+            *(known[name] for name in ("subproblems", "calls", "words", "bus")),
         )
         return np.atleast_1d(np.where(fits, bounds, inf)), np.atleast_2d(np.stack(counts))
 

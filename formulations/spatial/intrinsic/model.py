@@ -4,8 +4,9 @@ After HASCO (Xiao, Zheng, Zhang, Liang, Ji, Yang, Liang: "HASCO: Towards Agile H
 Co-design for Tensor Computation", ISCA 2021) and the release, which asks MAESTRO (Kwon et al.,
 MICRO 2019); ``docs/co-design.md`` says what is published and what is ours. A layer is cut into
 *sub-problems*, whose tensors fit the scratchpad, and these into *calls*, whose tensors fit local
-memory. Words come from off chip for nothing. With a bound loop's extent N, tile f and size d in a
-call,
+memory. Words come from off chip for nothing, unless they take a bus: then before and after what a
+sub-problem does, as it fills the scratchpad, results both ways; a burst takes a cycle to begin.
+With a bound loop's extent N, tile f and size d in a call,
 
     T = ceil(N / f) sub-problems
     C = (T - 1) · ceil(f / d) + ceil((N - (T - 1) · f) / d) calls along it,
@@ -83,6 +84,8 @@ class TensorizedWork:
     """Cycles by which the last PE is behind the first."""
     rate: Fraction = Fraction(1)
     """Words between scratchpad and local memory a cycle."""
+    bus: Fraction | None = None
+    """Words from and to off-chip memory a cycle; None: for nothing."""
     scratchpad: int = 1
     """Words that the tensors of a sub-problem may fill."""
     local: int = 1
@@ -127,6 +130,26 @@ class TensorizedWork:
         )
         return tiles, calls
 
+    def traffic(self, tiles: NumbersByName, numbers: NumberSystem) -> Any:
+        """Words of all sub-problems: every operand's tile with each of them. It never falls as
+        there are more of them: windows that overlap are read again at edges, a stride's rows once
+        for every row of the window."""
+        extents, total = dict(self.extents), numbers.number(Fraction(0))
+        for operand in self.operands:
+            words: Any = self.outer * prod(tiles[n] for n in tiles if n not in operand.loops)
+            for subscript in operand.access:
+                bound = [(n, factor) for n, factor in subscript.terms if n in extents]
+                apart: Any = numbers.number(Fraction(prod(extents[n] for n, _ in bound)))
+                if len(bound) > 1 and all(factor == 1 for _, factor in bound):
+                    every = prod(tiles[n] for n, _ in bound)
+                    edges = sum(
+                        extents[n] * prod(tiles[m] for m, _ in bound if m != n) for n, _ in bound
+                    )
+                    apart = edges - (len(bound) - 1) * every
+                words = words * apart
+            total = total + words * (2 if operand.result else 1)
+        return total
+
     def metrics(
         self, tiles: NumbersByName, calls: NumbersByName, numbers: NumberSystem
     ) -> dict[str, Any]:
@@ -160,8 +183,12 @@ class TensorizedWork:
             words / rate,
         )
         extents = dict(self.extents)
+        bus = numbers.number(Fraction(0))
+        if self.bus is not None:
+            bus = self.traffic(tiles, numbers) / numbers.number(self.bus)
         return {
-            "latency": skew + numbers.maximum(startup + computing, network),
+            "latency": skew + numbers.maximum(startup + computing, network) + bus,
+            "bus": bus,
             "computing": computing,
             "network": network,
             "startup": startup,

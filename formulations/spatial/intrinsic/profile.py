@@ -43,6 +43,7 @@ class IntrinsicProfile(MappingProfile[IntrinsicDesign]):
             "network": (banks,),
             "startup": (banks, room),
             "skew": (room,),
+            "bus": (Remedy("tensorized.bus_bits"), room),
         }
 
     def meaning(self, quantity: str) -> tuple[str, str]:
@@ -69,7 +70,7 @@ class IntrinsicProfile(MappingProfile[IntrinsicDesign]):
         redundant = 1 - self.design.nest.operations / metrics["computes"]
         held, alone = (
             self.design.work.held_words(self.design._tile(values), FRACTION),
-            metrics["startup"] + metrics["skew"],
+            metrics["startup"] + metrics["skew"] + metrics["bus"],
         )
         lines = [
             f"Binding: {slower} (computing {number(computing)} cycles, network {number(network)}).",

@@ -63,8 +63,11 @@ def machine(name: str, **figures: int) -> Architecture:
     return with_figures(found, {figure: Fraction(n) for figure, n in figures.items()})
 
 
-def designs(architecture: Architecture, nest: LoopNest) -> tuple[IntrinsicDesign, ...]:
-    found = Setting(architecture, nest, "intrinsic").designs
+def designs(
+    architecture: Architecture, nest: LoopNest, *, off_chip: bool = False
+) -> tuple[IntrinsicDesign, ...]:
+    options = MappingOptions(off_chip=off_chip)
+    found = Setting(architecture, nest, "intrinsic", options).designs
     assert all(isinstance(design, IntrinsicDesign) for design in found)
     return found  # type: ignore[return-value]
 
@@ -225,6 +228,84 @@ def test_optima_are_those_of_enumeration(nest: LoopNest, name: str, flow: int, w
         assert solution.certificate.status is (
             Status.INFEASIBLE if least is None else Status.OPTIMAL
         )
+
+
+def carried(design: IntrinsicDesign, tiles: Mapping[str, int]) -> int:
+    """Words of every sub-problem's tensors, counted one by one; results go both ways."""
+    intrinsic, extents = IntrinsicArray(design.architecture).computes, dict(design.work.extents)
+    total = 0
+    for starts in product(*(range(0, extents[p], tiles[p]) for p in tiles)):
+        rest = {p: min(tiles[p], extents[p] - n) for p, n in zip(tiles, starts, strict=True)}
+        for access in (*intrinsic.inputs, intrinsic.output):
+            ranges = [range(rest.get(loop, 1)) for loop in sorted(access.loops)]
+            touched = {
+                tuple(
+                    sum(c * dict(zip(sorted(access.loops), at, strict=True))[n] for n, c in s.terms)
+                    for s in access
+                )
+                for at in product(*ranges)
+            }
+            total += len(touched) * (2 if access is intrinsic.output else 1)
+    return total * design.work.outer
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize(("nest", "name", "flow"), list(cases()))
+def test_words_off_chip_are_counted_one_by_one(nest: LoopNest, name: str, flow: int) -> None:
+    """On a bus of 16 bits, bursts of 64 bytes in 33 cycles; all else is as without. Optima are
+    those of enumeration."""
+    architecture = machine(name, **SMALL | {"tensorized.dataflow": flow, "tensorized.bus_bits": 16})
+    assert architecture.tensorized is not None
+    burst = Fraction(
+        architecture.tensorized.burst_bytes, architecture.tensorized.burst_bytes // 2 + 1
+    )
+    pairs = zip(
+        designs(architecture, nest, off_chip=True), designs(architecture, nest), strict=True
+    )
+    for design, free in pairs:
+        every = list(every_tile(design))
+        for place, tiles in enumerate(every):
+            values = {design.quantity(p): Fraction(n) for p, n in tiles.items()}
+            found, without = design.metrics(values, FRACTION), free.metrics(values, FRACTION)
+            if place % max(len(every) // 5, 1) == 0:
+                assert found["bus"] == carried(design, tiles) / burst
+            assert found == without | {
+                "bus": found["bus"],
+                "latency": without["latency"] + found["bus"],
+            }
+        fitting = [t for t in every if design.work.held_words(t, FRACTION) <= 200]
+        least = min(
+            design.metrics({design.quantity(p): Fraction(n) for p, n in t.items()}, FRACTION)[
+                "latency"
+            ]
+            for t in fitting
+        )
+        (solution,) = solve_designs([problem(design)])
+        assert solution.value == least
+        assert solution.certificate.status is Status.OPTIMAL
+
+
+def test_wider_buses_and_longer_bursts_help_where_words_take_them() -> None:
+    free, bus = (
+        HierarchyAccelerator(
+            find_architecture("hasco-gemm"), "intrinsic", MappingOptions(off_chip=o)
+        )
+        for o in (False, True)
+    )
+    for figure, values in (("bus_bits", (16, 64, 256)), ("burst_bytes", (16, 64, 256))):
+        name = f"tensorized.{figure}"
+        assert (free.trends[name], bus.trends[name]) == (Trend.IDLE, Trend.HELPS)
+        found = []
+        for value in values:
+            asked = (Run("mm", NESTS[0]), {name: Fraction(value)})
+            objective = problem(designs(machine("hasco-gemm"), NESTS[0])[0]).objective
+            solutions = solve_designs(bus.problems(*asked, objective))
+            found.append(min(s.value for s in solutions if s.value is not None))
+        assert found[0] > found[1] > found[2]
+    with pytest.raises(InputError, match="off chip bus does not go with edition timeloop"):
+        _ = Setting(
+            find_architecture("simple"), NESTS[0], "timeloop", MappingOptions(off_chip=True)
+        ).design
 
 
 def test_limits_and_objectives_that_fall_are_proven_too() -> None:
