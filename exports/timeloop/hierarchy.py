@@ -256,17 +256,14 @@ def directives(mapped: MappedNest) -> Iterator[dict[str, Any]]:
         passed = [tensor for tensor in tensors if tensor not in kept]
         yield {"target": level.name, "type": "bypass", "keep": kept, "bypass": passed}
         inside = [*reversed(mapping.orders[level.name])]
-        trips = {loop: mapping.factor(Slot(level.name), loop) for loop in nest.loops}
+        trips = {loop: mapping.trips(Slot(level.name), loop) for loop in nest.loops}
         yield {"target": level.name, "type": "temporal", **_loops(trips, inside)}
         if mapped.architecture.inner_mesh(place) is None:
             continue
-        x, y = (
-            {loop: mapping.factor(Slot(level.name, axis), loop) for loop in nest.loops}
-            for axis in "xy"
-        )
-        along = [loop for loop in nest.loops if x[loop] > 1]
+        x, y = (Slot(level.name, axis) for axis in "xy")
+        along = [loop for loop in nest.loops if mapping.factor(x, loop) > 1]
         both = _loops(
-            {loop: x[loop] * y[loop] for loop in nest.loops},
+            {loop: mapping.trips(x if loop in along else y, loop) for loop in nest.loops},
             [*along, *(n for n in nest.loops if n not in along)],
         )
         # the edition counts what lanes load, not what they could hand to each other
@@ -279,7 +276,7 @@ def directives(mapped: MappedNest) -> Iterator[dict[str, Any]]:
         }
 
 
-def _loops(trips: Mapping[str, int], order: Sequence[str]) -> dict[str, str]:
+def _loops(trips: Mapping[str, str], order: Sequence[str]) -> dict[str, str]:
     return {
         "factors": " ".join(f"{loop}={n}" for loop, n in trips.items()),
         "permutation": "".join(order),

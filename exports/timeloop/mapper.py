@@ -44,8 +44,9 @@ def _own_loops(mapped: MappedNest, level: Level) -> Iterator[str]:
     """The loops of a level, outermost first, but for those of one trip."""
     for direction, along in (("", ""), ("x", " (Spatial-X)"), ("y", " (Spatial-Y)")):
         for loop in mapped.mapping.orders[level.name]:
-            if (trips := mapped.mapping.factor(Slot(level.name, direction), loop)) > 1:
-                yield f"for {loop} in [0:{trips}){along}"
+            slot = Slot(level.name, direction)
+            if mapped.mapping.factor(slot, loop) > 1:
+                yield f"for {loop} in [0:{mapped.mapping.trips(slot, loop)}){along}"
 
 
 def _loops(mapped: MappedNest) -> Iterator[str]:

@@ -18,7 +18,6 @@ from itertools import accumulate
 from operator import mul
 from typing import Any
 
-from ithaca.files.messages import refuse
 from ithaca.formulations.algebra.number_systems import INTERVAL, NumberSystem
 from ithaca.formulations.spatial.architecture import Architecture, Compute, Level
 from ithaca.workloads.affine import Access
@@ -47,6 +46,10 @@ class Numbers:
     most_lanes: Callable[[int, str], int]
     """At least the lanes of a loop inside a level, of which two share a rank of a tensor: bounds a
     count of multicasts."""
+    whole: Numbers | None = None
+    """The same with the trips of all but last iterations, where trips are averages."""
+    share: Callable[[int, str], Number] | None = None
+    """Then, what a level outside the lanes of a loop has of what they run in step; else 1."""
 
 
 @dataclass(frozen=True)
@@ -64,36 +67,19 @@ class CapacityRule:
     """The bound."""
 
 
-def check_supported(nest: LoopNest) -> None:
-    """Refuse subscripts that the model has no closed form for."""
-    for access in nest.accesses:
-        where = f"workload {nest.name}: {access}"
-        seen: set[str] = set()
-        for subscript in access:
-            if len(subscript.terms) > 2 or any(c < 1 for _, c in subscript.terms):
-                raise refuse(
-                    where,
-                    f"has the subscript {subscript}; allowed: at most two "
-                    "loops, times positive numbers",
-                )
-            if repeated := seen & set(subscript.loops):
-                raise refuse(where, f"has {min(repeated)} in two subscripts; allowed: in one")
-            seen |= set(subscript.loops)
-
-
 class MappingCounts:
     """Counts of a mapping onto an architecture, each computed once, when it is asked for.
 
     Levels are counted from the outermost, 0; the multipliers are the level after the last. Counts
-    are per instance.
+    are per instance. Where last iterations have fewer trips, words are those of average tiles in
+    average trips; what must fit, and the cycles of the multipliers, are of whole ones.
     """
 
     def __init__(self, architecture: Architecture, nest: LoopNest, mapping: Numbers) -> None:
-        self._levels, self._compute, self._nest, self._mapping = (
-            architecture.levels,
-            architecture.compute,
-            nest,
-            mapping,
+        self._levels, self._compute = architecture.levels, architecture.compute
+        self._nest, self._mapping, whole = nest, mapping, mapping.whole
+        self._whole: MappingCounts = (
+            self if whole is None else type(self)(architecture, nest, whole)
         )
         self._one: Number = mapping.system.number(Fraction(1))
         self._known: dict[tuple[Any, ...], Number] = {}
@@ -115,8 +101,15 @@ class MappingCounts:
             return self._one
         return self._once(
             ("extent", level, loop),
-            lambda: self._mapping.trips[level][loop] * self.around(level, loop),
+            lambda: (
+                self._shared(level, loop, self._mapping.trips[level][loop])
+                * self.around(level, loop)
+            ),
         )
+
+    def _shared(self, level: int, loop: str, words: Number) -> Number:
+        share = self._mapping.share
+        return words if share is None else words * share(level, loop)
 
     def around(self, level: int, loop: str) -> Number:
         """The iterations of a loop that all lanes inside a level cover together in one of its
@@ -126,15 +119,17 @@ class MappingCounts:
 
     def widths(self, level: int, tensor: str) -> tuple[Number, ...]:
         """The sides of the bounding box of a tensor's tile (elements)."""
-        access = self._accesses[tensor]
         sides: tuple[Number, ...] = self._once(
             ("widths", level, tensor),
-            lambda: tuple(
-                sum((c * (self.extent(level, d) - 1) for d, c in rank.terms), self._one)
-                for rank in access
-            ),
+            lambda: self._sides(tensor, lambda loop: self.extent(level, loop)),
         )
         return sides
+
+    def _sides(self, tensor: str, extent: Callable[[str], Number]) -> tuple[Number, ...]:
+        return tuple(
+            sum((c * (extent(d) - 1) for d, c in rank.terms), self._one)
+            for rank in self._accesses[tensor]
+        )
 
     def tile(self, level: int, tensor: str) -> Number:
         """Words of a tensor's tile: of its bounding box."""
@@ -146,9 +141,10 @@ class MappingCounts:
 
     def _several(self, level: int, loop: str) -> Number:
         """1 where a temporal loop has more than one trip, else 0."""
+        trips = self._whole._mapping.trips
         return self._once(
             ("several", level, loop),
-            lambda: self._mapping.system.minimum(self._mapping.trips[level][loop] - 1, self._one),
+            lambda: self._mapping.system.minimum(trips[level][loop] - 1, self._one),
         )
 
     def _moved_inside(self, inner: int, level: int, loop: str, access: Access) -> Number:
@@ -180,7 +176,7 @@ class MappingCounts:
     def _fills_of(self, inner: int, tensor: str) -> Number:
         access, trips = self._accesses[tensor], self._mapping.trips
         if inner == len(self._levels):
-            return self.steps
+            return self.operations
         loops = [(level, loop) for level in range(inner) for loop in self._nest.loops]
         moved = {
             at: self._moved_inside(inner, *at, access)
@@ -198,10 +194,11 @@ class MappingCounts:
             if (partner := self._partner(access, loop)) is None:
                 continue
             rank, coefficient = partner
-            width = self.widths(inner, tensor)[rank]
+            lacks = self._whole.extent(inner, loop) - self.extent(inner, loop)
+            width = self.widths(inner, tensor)[rank] + coefficient * lacks
             beside = self._product(w for r, w in enumerate(self.widths(inner, tensor)) if r != rank)
             shared = width - self._mapping.system.minimum(
-                coefficient * self.around(level, loop), width
+                coefficient * self._whole.around(level, loop), width
             )
             runs = before[place] * after[place + 1]
             words = (
@@ -278,34 +275,40 @@ class MappingCounts:
         return 1 if level == len(self._levels) else self._mapping.keeps[level][tensor]
 
     def sent(self, parent: int, tensor: str) -> Number:
-        """Words that a level's instance gives to the next inner level that keeps the tensor, or
-        takes from it."""
+        """Words that an instance gives to the next inner level that keeps the tensor, or takes."""
         return self._once(("sent", parent, tensor), lambda: self._sent(parent, tensor))
 
-    def _sent(self, parent: int, tensor: str) -> Number:
+    def _sent(self, parent: int, tensor: str, *, again: bool = False) -> Number:
         words, passed = self._one * 0, 1
         for child in range(parent + 1, len(self._levels) + 1):
             kept = self.keeps(child, tensor)
             if not isinstance(kept, int) or kept:
-                words = words + passed * kept * self.fills_of(child, tensor) * self.distinct(
-                    parent, child, tensor
-                )
+                sent = self.fills_of(child, tensor) * self.distinct(parent, child, tensor)
+                if again:
+                    sent = self._again(parent, tensor, sent, child)
+                words = words + passed * kept * sent
             passed = passed * (1 - kept)
             if isinstance(passed, int) and not passed:
                 break
         return words
 
-    def first(self, level: int, tensor: str) -> Number:
-        """Words of the output that an instance takes for the first time: they come from nowhere."""
+    def first(self, level: int, tensor: str, inside: int | None = None) -> Number:
+        """Words of the output that an instance takes for the first time, from nowhere: outside, or
+        a level ``inside``."""
+        inside = level if inside is None else inside
         loops = [d for d in self._nest.loops if self._accesses[tensor].indexed_by(d)]
 
         def count() -> Number:
-            trips = self._product(trips[d] for trips in self._mapping.trips for d in loops)
+            trips = self._product(
+                self._shared(at, d, trips[d]) if at >= inside else trips[d]
+                for at, trips in enumerate(self._mapping.trips)
+                for d in loops
+            )
             return trips * self._product(
                 lanes[d] for lanes in self._mapping.lanes[level:] for d in loops if d in lanes
             )
 
-        return self._once(("first", level, tensor), count)
+        return self._once(("first", level, tensor, inside), count)
 
     def _is_output(self, tensor: str) -> bool:
         return tensor == self._nest.output.tensor
@@ -314,7 +317,11 @@ class MappingCounts:
         """Words read."""
 
         def words() -> Number:
-            return self._held(level, tensor, self._again(level, tensor, self.sent(level, tensor)))
+            if self._mapping.share is None:
+                sent = self._again(level, tensor, self.sent(level, tensor))
+            else:  # what lanes run in step they also begin
+                sent = self._sent(level, tensor, again=True)
+            return self._held(level, tensor, sent)
 
         return self._once(("reads", level, tensor), words)
 
@@ -330,12 +337,12 @@ class MappingCounts:
 
         return self._once(("fills", level, tensor), words)
 
-    def _again(self, level: int, tensor: str, words: Number) -> Number:
+    def _again(self, level: int, tensor: str, words: Number, inside: int | None = None) -> Number:
         """Words that are read, or taken from outside: of the output not those for the first
         time."""
         if not self._is_output(tensor):
             return words
-        again = words - self.first(level, tensor)
+        again = words - self.first(level, tensor, inside)
         # never negative, which intervals do not see: both sides come from the same factors
         return INTERVAL.maximum(again, 0) if self._mapping.system is INTERVAL else again
 
@@ -348,18 +355,22 @@ class MappingCounts:
         )
 
     def capacity(self, level: int, tensor: str) -> Number:
-        """Words held."""
+        """Words held; of a level that is filled once no more than there are."""
         if (words := dict(self._levels[level].resident).get(tensor)) is not None:
             return self._one * words
-        return self._held(level, tensor, self.tile(level, tensor))
+        if self._whole is self:
+            return self._held(level, tensor, self.tile(level, tensor))
+        least, whole = self._mapping.system.minimum, self._whole.extent
+        sides = self._sides(tensor, lambda d: least(whole(level, d), self.extent(0, d)))
+        return self._held(level, tensor, self._product(iter(sides)))
 
     def _held(self, level: int, tensor: str, words: Number) -> Number:
         kept = self.keeps(level, tensor)
         return words if isinstance(kept, int) and kept else words * kept
 
     def used(self, level: int) -> Number:
-        """Words that all tiles of an instance fill."""
-        return self._total(level, self.capacity)
+        """Words that all tiles of an instance fill, if they are whole."""
+        return self._total(level, self._whole.capacity)
 
     def _total(self, level: int, *counts: Callable[[int, str], Number]) -> Number:
         """Words of all tensors that a level may keep."""
@@ -397,7 +408,7 @@ class MappingCounts:
             for tensor, words in level.tensor_words:
                 what = f"mapped tile size {{}} of {tensor} exceeds its buffer capacity {{}}"
                 yield CapacityRule(
-                    level.name, what, self.capacity(place, tensor), level.usable(words)
+                    level.name, what, self._whole.capacity(place, tensor), level.usable(words)
                 )
 
     def _mesh_rules(self, within_parent: bool) -> Iterator[CapacityRule]:
@@ -424,9 +435,15 @@ class MappingCounts:
 
     # -- steps ---------------------------------------------------------------------------
 
-    @cached_property
+    @property
     def steps(self) -> Number:
-        """Cycles that the multipliers work: trips of all temporal loops."""
+        """Cycles that the multipliers work: trips of all temporal loops, whole ones, as the tool
+        counts them."""
+        return self._whole.operations
+
+    @cached_property
+    def operations(self) -> Number:
+        """What a multiplier does."""
         return self._product(
             trips[loop] for trips in self._mapping.trips for loop in self._nest.loops
         )

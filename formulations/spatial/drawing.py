@@ -47,8 +47,9 @@ def loop_lines(
         yield from (heading, "-" * len(heading))
         for direction, along in (("", ""), ("x", " (Spatial-X)"), ("y", " (Spatial-Y)")):
             for loop in mapping.orders[level.name]:
-                if (trips := mapping.factor(Slot(level.name, direction), loop)) > 1:
-                    yield f"| {'  ' * indent}for {loop} in [0:{trips}){along}"
+                slot = Slot(level.name, direction)
+                if mapping.factor(slot, loop) > 1:
+                    yield f"| {'  ' * indent}for {loop} in [0:{mapping.trips(slot, loop)}){along}"
                     indent += 1
         yield ""
     yield "<<< Compute >>>"

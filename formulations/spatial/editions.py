@@ -137,12 +137,15 @@ def _uneven(setting: Setting) -> UnevenDesign:
 def _check_options(setting: Setting) -> None:
     """Refuse options that an edition does not have."""
     options = setting.options
+    if options.remainders and options.divisors_only:
+        raise InputError("remainders do not go with divisors only; allowed: one of them")
     for option, chosen, editions in (
         ("bypass free", options.free_bypass, (TIMELOOP, UNEVEN)),
         ("fanout parent", options.within_parent, (TIMELOOP,)),
         ("nodes levels", options.nodes_by_level, (UNEVEN,)),
         ("drains free", options.free_drains, (UNEVEN,)),
         ("off chip bus", options.off_chip, (INTRINSIC,)),
+        ("remainders", options.remainders, (TIMELOOP,)),
         ("divisors only", options.divisors_only, (TIMELOOP, *TILED, UNEVEN)),
         ("constraints", setting.constraints != NONE, (TIMELOOP, *TILED)),
     ):

@@ -63,6 +63,7 @@ class MappingSpaceDocument(Document):
     nodes_by_level: bool = False
     free_drains: bool = False
     off_chip: bool = False
+    remainders: bool = False
 
 
 class LevelMappingDocument(Document):
@@ -165,7 +166,9 @@ class SpatialFamily(Family[MappingDesign]):
                 ("y", Slot(level.name, "y")),
             ):
                 own[name] = [
-                    f"{loop}={n}" for loop in order if (n := mapping.factor(slot, loop)) > 1
+                    f"{loop}={mapping.trips(slot, loop)}"
+                    for loop in order
+                    if mapping.factor(slot, loop) > 1
                 ]
             offered = design.orders.get(level.name, (order,))
             moving = [loop for loop in order if mapping.factor(Slot(level.name), loop) > 1]
@@ -237,8 +240,16 @@ class SpatialFamily(Family[MappingDesign]):
             for tensor in (access.tensor for access in design.nest.accesses):
                 values[f"keep.{part.level}.{tensor}"] = 2 if tensor in part.keeps else 1
         own = Configuration({name: values.get(name, 1) for name in design.space.quantities})
-        kept = design.mapping(own).keeps
+        laid = design.mapping(own)
+        kept = laid.keeps
         for part in tiling:
+            for direction, texts in (("", part.loops), ("x", part.x), ("y", part.y)):
+                for loop, _, trips in (text.partition("=") for text in texts):
+                    if (right := laid.trips(Slot(part.level, direction), loop)) != trips:
+                        raise InputError(
+                            f"{part.level} has {quoted(f'{loop}={trips}')}; allowed: "
+                            f"{loop}={right}, as the factors make it"
+                        )
             if set(part.keeps) != kept[part.level]:
                 raise InputError(
                     f"{part.level}.keeps is {', '.join(part.keeps)}; allowed: "
@@ -304,7 +315,7 @@ def _read_loops(
     outermost first."""
     for direction, texts in (("", part.loops), ("x", part.x), ("y", part.y)):
         for text in texts:
-            match = re.fullmatch(r"([A-Za-z_]\w*)=([0-9]{1,9})", text)
+            match = re.fullmatch(r"([A-Za-z_]\w*)=([0-9]{1,9})(?:,[0-9]{1,9})?", text)
             loops = design.nest.loops
             if match is None or match[1] not in loops:
                 raise InputError(

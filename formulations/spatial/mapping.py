@@ -8,7 +8,8 @@ own spatial loops lie inside its temporal ones.
 from __future__ import annotations
 
 from collections.abc import Mapping as Mapped
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from fractions import Fraction
 from math import prod
 
 from ithaca.files.errors import InputError
@@ -77,14 +78,56 @@ class Mapping:
     """The temporal loops of every level, outermost first."""
     keeps: Mapped[str, frozenset[str]]
     """The tensors that every level keeps."""
+    remainders: Mapped[Slot, Factors] = field(default_factory=dict)
+    """Trips in the last iteration of the loops around, where they are fewer there."""
 
     def factor(self, slot: Slot, loop: str) -> int:
         """Trips of a loop in a slot."""
         return self.factors.get(slot, {}).get(loop, 1)
 
+    def trips(self, slot: Slot, loop: str) -> str:
+        """The same in a text, with those in the last iteration of all where they are fewer."""
+        fewer = self.remainders.get(slot, {}).get(loop)
+        return f"{self.factor(slot, loop)}" + ("" if fewer is None else f",{fewer}")
+
+    def runs(self, loop: str) -> dict[Slot, int]:
+        """How often what is inside each slot's loop runs in all, outermost first."""
+        runs, found = 1, {}
+        for slot in self.factors:
+            trips = self.factor(slot, loop)
+            last = self.remainders.get(slot, {}).get(loop, trips)
+            found[slot] = runs = (runs - 1) * trips + last
+        return found
+
+    def average(self, slot: Slot, loop: str) -> Fraction:
+        """Trips of a loop in a slot on average; along and inside its lanes, which run in step, all
+        of them."""
+        runs, slots = [1, *self.runs(loop).values()], [*self.factors]
+        place = slots.index(slot)
+        if self._lanes(loop) <= place:
+            return Fraction(self.factor(slot, loop))
+        return Fraction(runs[place + 1], runs[place])
+
+    def _lanes(self, loop: str) -> int:
+        """The place of the outermost slot with lanes of a loop."""
+        places = enumerate(self.factors)
+        lanes = (n for n, slot in places if not slot.temporal and self.factor(slot, loop) > 1)
+        return next(lanes, len(self.factors))
+
+    def share(self, level: str, loop: str) -> Fraction:
+        """What a level just outside the outermost lanes of a loop has of it, of what the lanes run
+        in step; 1 for other levels."""
+        place, slots = self._lanes(loop), [*self.factors]
+        if place == len(slots) or slots[place].level != level:
+            return Fraction(1)
+        runs = [1, *self.runs(loop).values()]
+        inside = prod(self.factor(slot, loop) for slot in slots[place:])
+        return Fraction(runs[-1], runs[place] * inside)
+
     def padded(self, nest: LoopNest) -> dict[str, int]:
-        """The extents that run: the product of the factors of every loop."""
-        return {loop: prod(self.factor(slot, loop) for slot in self.factors) for loop in nest.loops}
+        """The extents that run: the product of the factors of every loop, less what its last
+        iterations lack."""
+        return {loop: [1, *self.runs(loop).values()][-1] for loop in nest.loops}
 
     def check(self, nest: LoopNest, architecture: Architecture) -> None:
         """Refuse a mapping that is none of this nest onto this architecture; whether it fits is the
@@ -105,6 +148,17 @@ class Mapping:
                 if trips < 1:
                     raise InputError(
                         f"{where}: that of {loop} is {trips}; allowed: a positive integer"
+                    )
+                fewer = self.remainders.get(slot, {}).get(loop)
+                if fewer is not None and not 1 <= fewer <= trips:
+                    raise InputError(
+                        f"{where}: {loop} is {trips},{fewer}; allowed: from 1 to {trips} trips in "
+                        "the last iteration"
+                    )
+                if fewer is not None and self.runs(loop)[slot] == fewer:
+                    raise InputError(
+                        f"{where}: {loop} is {trips},{fewer}; allowed: {loop}={fewer}, as no loop "
+                        f"of {loop} is around"
                     )
         for loop, extent in nest.extents:
             if (runs := self.padded(nest)[loop]) < extent:

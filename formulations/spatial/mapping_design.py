@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import ClassVar
 
 from ithaca.files.errors import InputError
+from ithaca.files.messages import refuse
 from ithaca.formulations.design import Design
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.constraints import Constraints
@@ -64,3 +65,20 @@ def nested_loops(laid: Laid, parts: Iterable[tuple[str, Order, Iterable[Slot]]])
                     every = "for" if slot.temporal else "parallel for"
                     lines.append(f"{'  ' * len(lines)}{every} {loop} in 0..{trips - 1}")
     return tuple(lines)
+
+
+def check_supported(nest: LoopNest) -> None:
+    """Refuse subscripts that the model has no closed form for."""
+    for access in nest.accesses:
+        where = f"workload {nest.name}: {access}"
+        seen: set[str] = set()
+        for subscript in access:
+            if len(subscript.terms) > 2 or any(c < 1 for _, c in subscript.terms):
+                raise refuse(
+                    where,
+                    f"has the subscript {subscript}; allowed: at most two "
+                    "loops, times positive numbers",
+                )
+            if repeated := seen & set(subscript.loops):
+                raise refuse(where, f"has {min(repeated)} in two subscripts; allowed: in one")
+            seen |= set(subscript.loops)

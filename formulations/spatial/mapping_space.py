@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, reduce
+from itertools import takewhile
 from math import factorial, prod
 from operator import mul
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -14,25 +15,20 @@ from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.expression import (
     SYMBOLIC,
     Constant,
-    Expression,
-    Operand,
-    Symbol,
     Symbols,
     as_expression,
-    ceiling_division,
-    minimum,
-    multiply,
 )
 from ithaca.formulations.algebra.number_systems import NumbersByName, NumberSystem
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Design, Metric, MetricsAndParts
-from ithaca.formulations.space import Axis, Link, Quantity, Relation, Space, make_space
+from ithaca.formulations.space import Axis, Quantity, Space, make_space
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.constraints import NONE, Constraints
-from ithaca.formulations.spatial.counts import Number, Numbers, check_supported
+from ithaca.formulations.spatial.counts import Number, Numbers
+from ithaca.formulations.spatial.factor_axes import at_most, factor_axis
 from ithaca.formulations.spatial.mapping import Mapping as LoopMapping
 from ithaca.formulations.spatial.mapping import Order, Slot, keep_quantity, order_quantity, slots
-from ithaca.formulations.spatial.mapping_design import MappingDesign
+from ithaca.formulations.spatial.mapping_design import MappingDesign, check_supported
 from ithaca.formulations.spatial.metrics import common_metrics, count_metrics, least_metrics
 from ithaca.formulations.spatial.orders import (
     LEAST_PADDINGS,
@@ -41,6 +37,7 @@ from ithaca.formulations.spatial.orders import (
     chosen_orders,
     sufficient_orders,
 )
+from ithaca.formulations.spatial.remainders import Tails, ending
 from ithaca.formulations.spatial.timeloop import TimeloopModel
 from ithaca.workloads.nest import LoopNest, Sizes
 
@@ -66,6 +63,8 @@ class MappingOptions:
     """Whether results leave a level without being read there; of edition uneven."""
     off_chip: bool = False
     """Whether words from and to off-chip memory take cycles of its bus; of edition intrinsic."""
+    remainders: bool = False
+    """Whether loops outside the outermost mesh end with what is left, instead of padding."""
 
 
 @dataclass(frozen=True)
@@ -114,6 +113,16 @@ class MappingSpace(MappingDesign):
     def moving(self) -> tuple[str, ...]:
         """The loops with anything to choose: those with an extent above 1."""
         return tuple(loop for loop, extent in self.nest.extents if extent > 1)
+
+    @cached_property
+    def ending(self) -> frozenset[str]:
+        """The loops that may have fewer trips in last iterations."""
+        return ending(self.nest, self.moving) if self.options.remainders else frozenset()
+
+    @cached_property
+    def ends(self) -> tuple[Slot, ...]:
+        """The slots where they may: of time outside all lanes, outermost first."""
+        return tuple(takewhile(lambda slot: slot.temporal, self.slots))
 
     @cached_property
     def tensors(self) -> tuple[str, ...]:
@@ -203,7 +212,7 @@ class MappingSpace(MappingDesign):
             for name in inner
         )
 
-    def _highest(self, slot: Slot, loop: str) -> int | None:
+    def highest(self, slot: Slot, loop: str) -> int | None:
         """The largest factor of a loop that a slot allows; None: any."""
         if slot.temporal:
             return None
@@ -220,7 +229,17 @@ class MappingSpace(MappingDesign):
     def space(self) -> Space:
         """Factors of every loop, an order for every level with several, and what levels keep where
         they may choose."""
-        axes = [self._factors_of(loop, extent) for loop, extent in self.nest.extents if extent > 1]
+        axes = [
+            factor_axis(
+                self,
+                loop,
+                extent,
+                divides=self.options.divisors_only,
+                one_direction=self.one_direction,
+            )
+            for loop, extent in self.nest.extents
+            if extent > 1
+        ]
         for name, orders in self.orders.items():
             if len(orders) > 1:
                 axes.append(
@@ -232,50 +251,15 @@ class MappingSpace(MappingDesign):
                 axes.append(Axis(name, (Quantity(name, 1, 2),)))
         model, links = self.model(Symbols(), SYMBOLIC), []
         for rule in model.rules(self.options.within_parent):
-            link = _at_most(rule.used, rule.bound)
+            link = at_most(rule.used, rule.bound)
             if link not in links and (
                 not isinstance(rule.used, Constant) or rule.used.value > rule.bound
             ):
                 links.append(link)
         if self.constraints.least_used:
             least = self.constraints.least_used * self.architecture.compute.instances
-            links.append(_at_most(as_expression(least), model.pes))
+            links.append(at_most(as_expression(least), model.pes))
         return make_space(axes, links)
-
-    def _factors_of(self, loop: str, extent: int) -> Axis:
-        """The factors of a loop, innermost first; the outermost temporal one follows from the
-        others."""
-        names: list[str] = []
-        quantities: list[Quantity] = []
-        links: list[Link] = []
-        slots = self.slots_of(loop)
-        for slot in reversed(slots):
-            name, span = slot.quantity(loop), self.constraints.factor(slot.level, slot.kind, loop)
-            highs = [high for high in (self._highest(slot, loop), span.high) if high is not None]
-            low = span.low if slot.temporal else 1
-            rest = ceiling_division(extent, multiply(*map(Symbol, names)))
-            most = rest if slot == slots[0] else minimum(*highs, rest)
-            quantities.append(
-                Quantity(name, low, int(most.value) if isinstance(most, Constant) else most)
-            )
-            names.append(name)
-            if slot == slots[0]:
-                links.append(Link(Symbol(name), Relation.EQUAL, rest))
-                links += [_at_most(Symbol(name), high) for high in highs]
-            if self.options.divisors_only:
-                links.append(
-                    Link(multiply(*map(Symbol, names)), Relation.DIVIDES, as_expression(extent))
-                )
-            if slot.direction == "x":
-                x, y = Symbol(name), Symbol(Slot(slot.level, "y").quantity(loop))
-                if self.one_direction:
-                    links.append(_at_most((x - 1) * (y - 1), 0))
-                links += [_at_most(as_expression(span.low), x * y)] if span.low > 1 else []
-        if not self.options.divisors_only:
-            # no factor could be less with the others as they are: less padding never costs more
-            product = multiply(*map(Symbol, names))
-            links += [_at_most(product - product / Symbol(name), extent - 1) for name in names[:-1]]
-        return Axis(loop, tuple(quantities), tuple(links))
 
     # -- what it costs -------------------------------------------------------------------
 
@@ -292,7 +276,13 @@ class MappingSpace(MappingDesign):
         def most(level: int, loop: str) -> int:
             return min(extents[loop], prod(self.architecture.inner_mesh(level) or (1,)))
 
-        mapping = self.numbers_of(numbers, factor, inside, self.kept_at(values), most)
+        keeps = self.kept_at(values)
+        mapping = self.numbers_of(numbers, factor, inside, keeps, most)
+        if self.ending:
+            tails = Tails(self.nest, self.slots, self.ends, self.ending)
+            average, share = tails.numbers(factor, numbers)
+            ended = self.numbers_of(numbers, average, inside, keeps, most)
+            mapping = replace(ended, whole=mapping, share=share)
         return TimeloopModel(self.architecture, self.nest, mapping)
 
     def kept_at(self, values: NumbersByName) -> tuple[Mapping[str, Number], ...]:
@@ -364,8 +354,11 @@ class MappingSpace(MappingDesign):
         """Factors that divide, and levels that keep what they may."""
         padded = (True,) if self.options.divisors_only else (True, False)
         free = (False, True) if self.options.free_bypass else (False,)
+        ending = self.options.remainders
         every = [
-            replace(self.options, divisors_only=d, free_bypass=f) for d in padded for f in free
+            replace(self.options, divisors_only=d, free_bypass=f, remainders=ending and not d)
+            for d in padded
+            for f in free
         ]
         return tuple(replace(self, options=options) for options in every[:-1])
 
@@ -397,7 +390,8 @@ class MappingSpace(MappingDesign):
             )
             for place, level in enumerate(self.architecture.levels)
         }
-        return LoopMapping(factors, orders, keeps)
+        tails = Tails(self.nest, self.slots, self.ends, self.ending)
+        return LoopMapping(factors, orders, keeps, tails.remainders(factors))
 
     def configuration(self, mapping: LoopMapping) -> Configuration:
         """The configuration that a mapping is; for orders that a level does not offer the first
@@ -406,6 +400,9 @@ class MappingSpace(MappingDesign):
         Raises `InputError` if there is none, or what levels keep is not what they keep here.
         """
         mapping.check(self.nest, self.architecture)
+        if mapping.remainders and not self.options.remainders:
+            loop = next(iter(next(iter(mapping.remainders.values()))))
+            raise InputError(f"factors of {loop} leave a remainder; allowed: with --remainders")
         values = {
             slot.quantity(loop): mapping.factor(slot, loop)
             for slot in self.slots
@@ -443,7 +440,3 @@ class MappingSpace(MappingDesign):
                 for tensor in sorted(choices)
             }
         return Configuration({name: values[name] for name in self.space.quantities})
-
-
-def _at_most(used: Expression, bound: Operand) -> Link:
-    return Link(used, Relation.AT_MOST, as_expression(bound))

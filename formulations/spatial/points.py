@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,13 +26,13 @@ from ithaca.files.errors import InputError
 from ithaca.files.messages import among, quoted, refuse
 from ithaca.files.numbers import json_ratio
 from ithaca.files.reading import read_text
-from ithaca.files.timeloop_files import load_timeloop
 from ithaca.formulations.algebra.rational_arrays import RATIONAL_ARRAYS, Rationals
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.design import SpatialDesign
 from ithaca.formulations.spatial.library import fitted, keeps_of, namesake
 from ithaca.formulations.spatial.mapping import Mapping as LoopMapping
 from ithaca.formulations.spatial.mapping import Slot, slots
+from ithaca.formulations.spatial.point_rows import directives_row, stated_row, tiled_row
 from ithaca.formulations.spatial.timeloop import TimeloopModel
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.problem_files import read_problem
@@ -45,7 +45,7 @@ BATCH = 4096
 
 #: Columns that say what levels keep, where files have them.
 _COUNTED = re.compile(r"(\w+)\.(\w+)\.(?:reads|fills|updates|capacity)")
-_FACTOR = re.compile(r"([A-Za-z_]\w*?)=?([0-9]{1,9})")
+_FACTOR = re.compile(r"([A-Za-z_]\w*?)=?([0-9]{1,9})(?:,([0-9]{1,9}))?")
 
 
 @dataclass(frozen=True)
@@ -86,13 +86,13 @@ def load_points(
     """
     if isinstance(path, str | Path) and Path(path).suffix.lower() in (".yaml", ".yml"):
         file = Path(path)
-        text = table_text([_stated(_directives(file), architecture)])
+        text = table_text([stated_row(directives_row(file), architecture)])
     elif isinstance(path, str | Path):
         file = Path(path)
         text = read_text(file, MAX_BYTES)
     else:
         file, stated = Path("points"), records(path)
-        text = table_text([_stated(_tiled(row), architecture) for row in stated])
+        text = table_text([stated_row(tiled_row(row), architecture) for row in stated])
     points: list[SpatialPoint] = []
     designs: dict[Any, SpatialDesign] = {}
     reader, usual = _Reader(architecture, file), keeps_of(namesake(architecture))
@@ -113,64 +113,6 @@ def load_points(
         except InputError as error:
             raise refuse(where, error) from None
     return tuple(points)
-
-
-def _stated(row: Mapping[str, Any], architecture: Architecture) -> dict[str, Any]:
-    """A row with a column of every level's factors."""
-    return {f"T:{level.name}.factors": "" for level in architecture.levels} | dict(row)
-
-
-def _tiled(row: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A row of a mapping as results state it; others as they are."""
-    if not isinstance(row.get("tiling"), list):
-        return row
-    cells: dict[str, str] = {}
-    for part in row["tiling"]:
-        level, x, y = part["level"], part.get("x", ()), part.get("y", ())
-        names = [[text.partition("=")[0] for text in own] for own in (part.get("loops", ()), x, y)]
-        cells |= {
-            f"T:{level}.factors": " ".join(part.get("loops", ())),
-            f"T:{level}.permutation_innermost_first": " ".join(reversed(names[0])),
-            f"K:{level}": " ".join(part["keeps"]),
-        }
-        if x or y:
-            cells[f"S:{level}.factors"] = " ".join((*x, *y))
-            cells |= {f"S:{level}.X": " ".join(names[1]), f"S:{level}.Y": " ".join(names[2])}
-    return cells
-
-
-def _directives(path: Path) -> dict[str, str]:
-    """The row of a mapping file of Timeloop's."""
-    document = load_timeloop(path)
-    entries = document.get("mapping") if isinstance(document, dict) else None
-    if not isinstance(entries, list) or not all(isinstance(each, dict) for each in entries):
-        raise refuse(path, "has no list 'mapping'; allowed: a mapping of Timeloop v0.4")
-    cells: dict[str, str] = {}
-    for entry in entries:
-        level, kind = entry.get("target"), entry.get("type")
-        factors, order = (_words(entry.get(name, "")) for name in ("factors", "permutation"))
-        if kind == "temporal":
-            cells[f"T:{level}.factors"] = factors
-            cells[f"T:{level}.permutation_innermost_first"] = order
-        elif kind == "spatial":
-            names = order.split() if " " in order else list(order)
-            split = entry.get("split", len(names))
-            cells[f"S:{level}.factors"] = factors
-            cells |= {f"S:{level}.X": " ".join(names[:split])}
-            cells |= {f"S:{level}.Y": " ".join(names[split:])}
-        elif kind in ("bypass", "datatype", "dataspace"):
-            cells[f"K:{level}"] = _words(entry.get("keep", ""))
-        else:
-            raise refuse(
-                path, f"type is {quoted(kind)}; allowed: temporal, spatial, bypass, datatype"
-            )
-    return cells
-
-
-def _words(value: Any) -> str:
-    """Words of a list, or of a text with commas or blanks between."""
-    words = value if isinstance(value, list) else str(value).replace(",", " ").split()
-    return " ".join(map(str, words))
 
 
 def _problem_file(folder: Path, workload: str) -> Path:
@@ -236,7 +178,7 @@ class _Reader:
 
     def mapping(self, row: Mapping[str, str], design: SpatialDesign) -> LoopMapping:
         """The mapping that a row states."""
-        nest, factors, orders = design.nest, {}, {}
+        nest, factors, orders, remainders = design.nest, {}, {}, {}
         meshless = [
             level.name
             for level in self.architecture.levels
@@ -249,9 +191,10 @@ class _Reader:
                     "mesh; allowed: factors of 1"
                 )
         for slot, columns in self.columns.items():
-            trips = _trips(row.get(columns[0], ""), columns[0])
+            fewer: dict[str, int] = {}
+            trips = _trips(row.get(columns[0], ""), columns[0], fewer)
             if slot.temporal:
-                factors[slot] = trips
+                factors[slot], remainders[slot] = trips, fewer
                 orders[slot.level] = _order(row.get(columns[1], ""), nest, columns[1])
                 continue
             along = {
@@ -271,23 +214,30 @@ class _Reader:
                     f"{columns[0]} has {lost[0]}, which has no direction; "
                     f"allowed: {columns[1]} or {columns[2]}"
                 )
-            factors[slot] = {loop: n for loop, n in trips.items() if loop in along[slot.direction]}
+            factors[slot], remainders[slot] = (
+                {loop: n for loop, n in own.items() if loop in along[slot.direction]}
+                for own in (trips, fewer)
+            )
         keeps = {
             level.name: design.keeps(place)
             for place, level in enumerate(design.architecture.levels)
         }
-        stated = LoopMapping(factors, orders, keeps)
+        remainders = {slot: fewer for slot, fewer in remainders.items() if fewer}
+        stated = LoopMapping(factors, orders, keeps, remainders)
         stated.check(nest, design.architecture)
         return stated
 
 
-def _trips(text: str, column: str) -> dict[str, int]:
+def _trips(text: str, column: str, fewer: dict[str, int] | None = None) -> dict[str, int]:
+    """Trips by loop; those of last iterations that are ``fewer`` are added there."""
     factors: dict[str, int] = {}
     for part in text.split():
         match = _FACTOR.fullmatch(part)
-        if match is None or match[1] in factors:
+        if match is None or match[1] in factors or (match[3] and fewer is None):
             raise InputError(f"{column} has {quoted(part)}; allowed: such as M=4, every loop once")
         factors[match[1]] = int(match[2])
+        if fewer is not None and match[3] and match[3] != match[2]:
+            fewer[match[1]] = int(match[3])
     return factors
 
 
@@ -363,7 +313,17 @@ def model_of(design: SpatialDesign, mappings: Sequence[LoopMapping]) -> Timeloop
         {tensor: int(tensor in mappings[0].keeps[level.name]) for tensor in design.tensors}
         for level in levels
     )
+
+    def average(slot: Slot, loop: str) -> Rationals:
+        return Rationals.of(mapping.average(slot, loop) for mapping in mappings)
+
+    def share(level: int, loop: str) -> Rationals:
+        return Rationals.of(mapping.share(levels[level].name, loop) for mapping in mappings)
+
     mapping = design.numbers_of(RATIONAL_ARRAYS, factor, inside, keeps, most)
+    if any(each.remainders for each in mappings):
+        ended = design.numbers_of(RATIONAL_ARRAYS, average, inside, keeps, most)
+        mapping = replace(ended, whole=mapping, share=share)
     return TimeloopModel(design.architecture, design.nest, mapping)
 
 
@@ -426,12 +386,14 @@ def _cells(point: SpatialPoint) -> dict[str, str]:
         cells[f"K:{level.name}"] = " ".join(
             tensor for tensor in point.design.tensors if tensor in mapping.keeps[level.name]
         )
-        factors = {
-            d: {n: mapping.factor(Slot(level.name, d), n) for n in nest.loops}
-            for d in ("", "x", "y")
-        }
+        factors = {d: {n: Slot(level.name, d) for n in nest.loops} for d in ("", "x", "y")}
         several = {
-            d: {loop: n for loop, n in trips.items() if n > 1} for d, trips in factors.items()
+            d: {
+                loop: mapping.trips(slot, loop)
+                for loop, slot in slots_of.items()
+                if mapping.factor(slot, loop) > 1
+            }
+            for d, slots_of in factors.items()
         }
         cells[f"T:{level.name}.factors"] = " ".join(
             f"{loop}={n}" for loop, n in several[""].items()

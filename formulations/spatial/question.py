@@ -108,6 +108,13 @@ class HierarchyOptions:
     divisors_only: Annotated[
         bool, Option("--divisors-only", help="Let factors divide the extents (no padding).")
     ] = False
+    remainders: Annotated[
+        bool,
+        Option(
+            "--remainders",
+            help="Let last tiles be what is left, as in M=11,7, instead of padding them.",
+        ),
+    ] = False
     strict: Annotated[
         bool, Option("--strict", help="Refuse fields of Timeloop's files that nothing reads.")
     ] = False
@@ -163,6 +170,7 @@ class MappingQuestion(Question):
             parse_choice("--nodes", options.nodes, ("free", "levels")) == "levels",
             parse_choice("--drains", options.drains, ("charged", "free")) == "free",
             parse_choice("--off-chip", options.off_chip, ("free", "bus")) == "bus",
+            options.remainders,
         )
         edition = read_edition(options.edition)
         of_library = isinstance(arch, Architecture) or str(arch) in architecture_names()

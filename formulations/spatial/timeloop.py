@@ -34,7 +34,7 @@ class TimeloopModel(MappingCounts):
     @property
     def computes(self) -> Number:
         """Multiply-accumulates, padding included."""
-        return self.steps * self.pes
+        return self.operations * self.pes
 
     def cycles(self, level: int) -> Number:
         """Cycles of the multipliers, or more where a level's words take longer."""

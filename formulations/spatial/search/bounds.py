@@ -16,6 +16,7 @@ from math import inf, prod
 import numpy as np
 
 from ithaca.formulations.spatial.search.hierarchy import Count, Hierarchy
+from ithaca.formulations.spatial.search.label_layout import Item
 from ithaca.formulations.spatial.search.meshes import Layouts
 from ithaca.formulations.spatial.search.outer_levels import (
     MORE,
@@ -26,11 +27,11 @@ from ithaca.formulations.spatial.search.outer_levels import (
     trips_left,
 )
 from ithaca.formulations.spatial.search.partial_mappings import (
-    Item,
     Matrix,
     PartialMappings,
     Vector,
     box,
+    counting_all,
 )
 
 
@@ -65,6 +66,7 @@ class Bounds:
         """Least cycles of the multipliers; runs of what is covered; and by group the least of every
         count."""
         hierarchy = self.hierarchy
+        labels = counting_all(labels, back=True) if labels.ended else labels
         left = trips_left(hierarchy, labels.rows("extent"))
         runs = left.prod(axis=0)
         moving = [

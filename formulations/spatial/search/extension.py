@@ -21,12 +21,19 @@ from ithaca.formulations.spatial.search.bounded_objective import BoundedObjectiv
 from ithaca.formulations.spatial.search.bounds import Bounds
 from ithaca.formulations.spatial.search.hierarchy import Hierarchy
 from ithaca.formulations.spatial.search.meshes import Layouts
-from ithaca.formulations.spatial.search.outer_levels import ROUGH, TILES, Position
+from ithaca.formulations.spatial.search.outer_levels import (
+    ROUGH,
+    TILES,
+    Position,
+    trips_left,
+)
 from ithaca.formulations.spatial.search.pareto import undominated_labels
 from ithaca.formulations.spatial.search.partial_mappings import (
     Matrix,
     PartialMappings,
     Vector,
+    counting_all,
+    covered,
     enter,
     fits,
     joined,
@@ -63,7 +70,11 @@ class Extension:
     def __init__(self, design: MappingSpace, problem: Problem, architecture: Architecture) -> None:
         self.design, self.problem = design, problem
         self.hierarchy = hierarchy = Hierarchy(
-            design.nest, architecture, design.orders, divides=design.options.divisors_only
+            design.nest,
+            architecture,
+            design.orders,
+            divides=design.options.divisors_only,
+            ending=design.ending,
         )
         self.divisors = divisors = design.options.divisors_only
         self.goal = BoundedObjective(problem, hierarchy)
@@ -130,7 +141,8 @@ class Extension:
             return np.zeros(0)
         steps, runs, by_group = self.bounds.least(labels, at)
         vector = np.empty((self.goal.size, labels.count))
-        vector[:3] = steps, runs * labels.rows("extent").prod(axis=0), labels.row("lanes")
+        times = trips_left(self.hierarchy, labels.rows("extent"))
+        vector[:3] = steps, covered(labels, times), labels.row("lanes")
         self.goal.add_leaks(vector, labels, runs, at.level + 1)
         least = np.full(labels.count, inf)
         for counts in by_group:
@@ -232,7 +244,7 @@ class Extension:
         extents = labels.rows("extent")[:, which]
         extents[loop] *= factor
         legal = fits(self.hierarchy, extents, step.level)
-        if not self.divisors:
+        if not self.divisors and loop not in self.hierarchy.ending:
             legal &= self._lean(
                 extents[loop], np.maximum(labels.row("widest", loop)[which], factor), loop
             )
@@ -292,10 +304,16 @@ class Extension:
             How many labels are kept at a time; by default as many as memory holds.
         """
         step = self.steps[number]
-        labels = replace(labels, data=labels.data.copy())
+        ending = self.hierarchy.ending and not step.lanes and step.level <= self.hierarchy.ends
+        labels = (
+            counting_all(labels)
+            if ending and not labels.ended
+            else replace(labels, data=labels.data.copy())
+        )
         labels.row("origin")[:] = np.arange(labels.count)
         if step.lanes:
             labels.row("mesh")[:] = self.layouts.open(labels.row("mesh"))
+            labels.rows("reach")[:] = 0
         parts = []
         for place, order in enumerate(self._orders(step)):
             labels.row("order")[:] = place

@@ -3,7 +3,7 @@ to be summed up."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -95,6 +95,7 @@ class Hierarchy:
         orders: Mapping[str, tuple[Order, ...]],
         *,
         divides: bool,
+        ending: Collection[str] = (),
     ) -> None:
         self.nest, self.architecture = nest, architecture
         self.divides = (
@@ -123,6 +124,8 @@ class Hierarchy:
             )
             for access in nest.accesses
         )
+        #: The loops that end with what is left outside the outermost mesh.
+        self.ending = tuple(place[name] for name in self.loops if name in ending)
         self.levels = architecture.levels
         kept = [level.kept([t.name for t in self.tensors]) for level in self.levels]
         self.keeps = tuple(tuple(t.name in names for t in self.tensors) for names in kept)
@@ -146,6 +149,11 @@ class Hierarchy:
                     Mesh(number, *mesh, (mesh[0] // level.mesh_x, mesh[1] // level.mesh_y))
                 )
         return tuple(outwards)
+
+    @property
+    def ends(self) -> int:
+        """The innermost level whose loops may end with what is left."""
+        return self.meshes[-1].level if self.meshes else len(self.levels) - 1
 
     def top(self, tensor: int) -> int:
         """The outermost level that keeps a tensor."""

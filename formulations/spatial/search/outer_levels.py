@@ -237,6 +237,9 @@ class OuterLevels:
             hierarchy.levels[level].instances,
         )
         runs, least = left.prod(axis=0), np.full(places.size, inf)
+        average = extents.copy()
+        for d in hierarchy.ending if level <= hierarchy.ends else ():
+            average[d] = hierarchy.extents[d] / left[d]  # all its tiles have all of it, no more
         for group in self.groups:
             total = np.zeros(places.size)
             for v, parent, fill, read, update in costs:
@@ -244,7 +247,7 @@ class OuterLevels:
                 moved = np.array(tensor.moved)[:, None]
                 moving, first = (np.where(moved, trips, 1).prod(axis=0) for trips in (left, most))
                 again = most.prod(axis=0) / first
-                tile = box(hierarchy, extents, v)
+                tile = box(hierarchy, average, v)
                 same = np.minimum(runs / moving, outside / around)
                 share = np.ones(places.size)
                 for d in (

@@ -95,6 +95,7 @@ def undominated_labels(
             ]
             costs.append(settled[place] + sum(own) - first[place])
     costs += [*labels.rows("wanted"), *labels.rows("closed"), *labels.rows("leak")]
+    costs += [*labels.rows("reach"), *labels.rows("run")]
     if timed:
         costs.append(labels.row("steps"))
     if lanes:

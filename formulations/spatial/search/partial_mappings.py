@@ -4,6 +4,11 @@ A label knows what its loops cover so far, and what that costs *a run*: one pass
 covered. Everything it knows is a row of one matrix, a label is a column. All are whole numbers,
 which doubles hold exactly.
 
+Where loops end with what is left, labels outside the outermost mesh count all runs of these loops
+instead, those of a last tile with what it has: of n iterations in tiles of e there are ⌈n/e⌉ runs,
+whatever lies outside. A loop that moves a tensor then multiplies nothing: all tiles together are
+counted already. One that does not, and costs nothing, takes out its runs. So numbers stay whole.
+
 A tensor is *open* while no temporal loop outside the level that holds it has moved its tile:
 further loops that do not move it cost nothing. What it will have cost is kept apart from what is
 settled, and multiplied with the loops that count once it closes.
@@ -13,90 +18,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ithaca.formulations.algebra.array_types import Floats, Mask
 from ithaca.formulations.spatial.search.hierarchy import Hierarchy
+from ithaca.formulations.spatial.search.label_layout import LabelLayout
 
 #: Doubles; longer floats where doubles would round (`Hierarchy.dtype`).
 Matrix = Floats
 Vector = Floats
 Places = NDArray[np.intp]
-
-#: A tensor, and the number of meshes inside the level that holds it: tiles that overlap close with
-#: the width as of there.
-Item = tuple[int, int]
-
-
-@dataclass(frozen=True)
-class LabelLayout:
-    """Which row of the matrix holds what."""
-
-    hierarchy: Hierarchy
-    counts: tuple[int, ...]
-    """What is counted so far."""
-    items: tuple[Item, ...]
-    """What may be open."""
-
-    def __hash__(self) -> int:
-        return hash((self.counts, self.items))
-
-    @cached_property
-    def _rows(self) -> dict[object, slice]:
-        loops, tensors, counts = (
-            len(self.hierarchy.loops),
-            len(self.hierarchy.tensors),
-            len(self.counts),
-        )
-        parts: list[tuple[object, int]] = [
-            ("extent", loops),
-            ("widest", loops),
-            ("lanes", 1),
-            ("mesh", 1),
-            ("steps", 1),
-        ]
-        parts += [
-            ("origin", 1),
-            ("order", 1),
-            ("settled", counts),
-            ("first", counts),
-            ("wanted", tensors),
-            ("closed", tensors),
-        ]
-        parts.append(("leak", len(self.hierarchy.leaks)))
-        for v, inside in self.items:
-            parts.append(((v, inside), counts))
-            for rank in self.hierarchy.tensors[v].window_ranks:
-                parts.append(((v, inside, rank), 1))
-        slices, place = {}, 0
-        for name, count in parts:
-            slices[name] = slice(place, place + count)
-            place += count
-        return slices
-
-    @cached_property
-    def size(self) -> int:
-        """How many rows there are."""
-        return int(max(rows.stop for rows in self._rows.values()))
-
-    def rows(self, name: object) -> slice:
-        """The rows of something: by its word, by item, or by item and rank for the width of its
-        tile."""
-        return self._rows[name]
-
-    @cached_property
-    def adding(self) -> list[int]:
-        """The places of counts that add up over instances."""
-        counts = self.hierarchy.counts
-        return [place for place, number in enumerate(self.counts) if counts[number].adds]
-
-    @cached_property
-    def names(self) -> tuple[object, ...]:
-        """All that has rows."""
-        return tuple(self._rows)
 
 
 @dataclass(frozen=True)
@@ -110,6 +43,10 @@ class PartialMappings:
     """Meshes that they have been through."""
     held: tuple[int, ...] = ()
     """Per tensor, the number of meshes inside the level that holds it."""
+    ended: bool = False
+    """Whether they count all runs of the loops that end with what is left. ``reach`` is then what
+    the levels outside have of these in all, and ``run`` what lanes run of them in step; before
+    that ``reach`` is -1 of loops with lanes in the present mesh."""
 
     @property
     def hierarchy(self) -> Hierarchy:
@@ -261,25 +198,32 @@ def repeat(labels: PartialMappings, loop: int, which: Places, trips: Vector) -> 
     """
     grown = labels.take(which)
     before = grown.row("extent", loop).copy()
-    runs = trips > 1
-    for name in ("settled", "steps"):
-        grown.rows(name)[:] *= trips
+    runs, counted, ended = trips > 1, trips, labels.ended and loop in labels.hierarchy.ending
+    grown.row("steps")[:] *= trips
+    if ended:
+        extent, counted = labels.hierarchy.extents[loop], np.ones_like(trips)
+        under, over = -(-extent // before), -(-extent // (before * trips))
+    grown.rows("settled")[:] *= counted
     settled, wanted, closed = (grown.rows(name) for name in ("settled", "wanted", "closed"))
     for v, tensor in enumerate(labels.hierarchy.tensors):
         if not tensor.moved[loop]:
-            wanted[v] *= np.where(closed[v] > 0, trips, 1)
+            wanted[v] *= np.where(closed[v] > 0, counted, 1)
+            if ended:
+                own = [grown.rows(item) for item in labels.layout.items if item[0] == v]
+                for words in (wanted[v : v + 1], *own):
+                    words[:] = np.where(closed[v] > 0, words, words / under * over)
             continue
         closing = runs & (closed[v] == 0)
         for item in labels.layout.items:
             if item[0] == v:
                 pending = grown.rows(item)
-                closed_words = pending * trips
+                closed_words = pending * counted
                 if loop in tensor.windows:
                     rank, c = tensor.windows[loop]
                     closed_words = _sliding(pending, trips, grown.row((*item, rank)), c * before)
                 settled += np.where(closing, closed_words, 0)
                 pending *= ~closing
-        anew = wanted[v] * trips
+        anew = wanted[v] * counted
         if loop in tensor.windows and (v, labels.held[v]) in labels.layout.items:
             rank, c = tensor.windows[loop]
             anew = np.where(
@@ -290,9 +234,57 @@ def repeat(labels: PartialMappings, loop: int, which: Places, trips: Vector) -> 
         wanted[v] = anew
         closed[v][runs] = 1
         if tensor.output:
-            grown.rows("first")[:] *= trips
+            grown.rows("first")[:] *= counted
     _cover(grown, loop, trips)
     return grown
+
+
+def runs_left(labels: PartialMappings) -> Matrix:
+    """How often what labels cover of each loop runs in all, where they count all runs of it; else
+    1."""
+    left = np.ones_like(labels.rows("extent"))
+    for d in labels.hierarchy.ending if labels.ended else ():
+        left[d] = -(-labels.hierarchy.extents[d] // labels.row("extent", d))
+    return left
+
+
+def counting_all(labels: PartialMappings, *, back: bool = False) -> PartialMappings:
+    """Labels that from now on count all runs of the loops that end with what is left; or ``back``,
+    what they count a run on average."""
+    output = labels.hierarchy.tensors[labels.hierarchy.output]
+    grown = replace(labels, data=labels.data.copy(), ended=True)
+    left = runs_left(grown)
+    if not back:
+        for d in labels.hierarchy.ending:
+            reach, run = grown.row("reach", d), grown.row("run", d)
+            run[:] = left[d] * grown.row("extent", d)
+            reach[:] = np.where(reach < 0, labels.hierarchy.extents[d], run)
+    runs, own = left.prod(axis=0), left[np.array(output.moved)].prod(axis=0)
+    for name in ("settled", "wanted", "first", *labels.layout.items):
+        times = own if name == "first" else runs
+        grown.rows(name)[:] *= 1 / times if back else times
+    return grown
+
+
+def covered(labels: PartialMappings, times: Matrix) -> Vector:
+    """The iterations of so many times what labels cover; of loops that end with what is left all
+    that lanes run of them, once that is known."""
+    each = times * labels.rows("extent")
+    for d in labels.hierarchy.ending if labels.ended else ():
+        each[d] = labels.row("run", d)
+    steps: Vector = each.prod(axis=0)
+    return steps
+
+
+def _once(labels: PartialMappings, tensor: int, what: str) -> Vector:
+    """Words of a tensor's tile, or of all that labels count, each once: of what levels outside
+    lanes ``reach``, or of what lanes ``run``."""
+    extents = labels.rows("extent")
+    if labels.ended:
+        extents = extents.copy()
+        for d in labels.hierarchy.ending:
+            extents[d] = labels.row(what, d)
+    return box(labels.hierarchy, extents, tensor)
 
 
 def _sliding(words: Matrix, trips: Vector, width: Vector, step: Vector) -> Matrix:
@@ -336,6 +328,8 @@ def spread(
         grown.rows(name)[adding] *= lanes
     for name in ("lanes", "leak"):
         grown.rows(name)[:] *= lanes
+    if labels.hierarchy.ending:
+        grown.row("reach", loop)[:] = -1.0 * (lanes > 1)
     wanted = grown.rows("wanted")
     inner = inner[:, which]
     for v, tensor in enumerate(labels.hierarchy.tensors):
@@ -379,7 +373,13 @@ def enter(labels: PartialMappings, level: int) -> PartialMappings:
     for v in kept:
         tensor, words = hierarchy.tensors[v], entered.row("wanted", v)
         closed = entered.row("closed", v)
-        tile = box(hierarchy, entered.rows("extent"), v)
+        once = begun = _once(entered, v, "reach")
+        tile = once * runs_left(entered)[~np.array(tensor.moved)].prod(axis=0)
+        inside = next(
+            (k for k in range(level + 1, len(hierarchy.keeps)) if hierarchy.keeps[k][v]), 0
+        )
+        if entered.ended and not 0 < inside <= hierarchy.ends:
+            begun = _once(entered, v, "run")
         filled = level != hierarchy.top(v)
         item = (v, labels.meshes if tensor.windows else 0)
         for place, number in enumerate(counts):
@@ -396,7 +396,7 @@ def enter(labels: PartialMappings, level: int) -> PartialMappings:
             if fill and filled:
                 entered.rows(item)[place] += fill * tile
             if tensor.output:
-                first[place] += (read + (fill if filled else 0)) * tile
+                first[place] += read * begun + (fill * once if filled else 0)
         if filled:
             entered.row("wanted", v)[:] = tile
             closed[:] = 0
@@ -413,13 +413,14 @@ def trimmed(labels: PartialMappings) -> PartialMappings:
     tensors open in none."""
     layout, hierarchy = labels.layout, labels.hierarchy
     counts, steps = list(layout.counts), labels.row("steps")
+    runs = runs_left(labels).prod(axis=0)
     for place, number in enumerate(layout.counts):
         rate = hierarchy.counts[number].rate
         if rate is None:
             continue
         rows = [labels.rows("settled")[place], *(labels.rows(item)[place] for item in layout.items)]
         # further loops multiply steps by at least as much as words
-        waits = sum(rows) * rate.denominator > steps * rate.numerator
+        waits = sum(rows) * rate.denominator > steps * runs * rate.numerator
         for row in (*rows, labels.rows("first")[place]):
             row *= waits
         if not waits.any():

@@ -23,6 +23,7 @@ from ithaca.formulations.spatial.search.outer_levels import Position
 from ithaca.formulations.spatial.search.partial_mappings import (
     PartialMappings,
     beginning,
+    covered,
     joined,
 )
 from ithaca.formulations.stage import Block, Candidates, Cutoff
@@ -92,7 +93,7 @@ class TimeloopStage(Extension):
         vector = np.zeros((self.goal.size, labels.count), labels.data.dtype)
         self.goal.add_leaks(vector, labels, 1, 0)
         vector[0] = labels.row("steps")
-        vector[1] = labels.rows("extent").prod(axis=0)
+        vector[1] = covered(labels, np.ones_like(labels.rows("extent")))
         vector[2] = labels.row("lanes")
         counts = np.zeros((len(self.hierarchy.counts), labels.count), labels.data.dtype)
         for place, number in enumerate(layout.counts):
