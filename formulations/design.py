@@ -15,6 +15,7 @@ from ithaca.workloads.nest import Sizes
 if TYPE_CHECKING:
     from ithaca.formulations.configuration import Configuration
     from ithaca.formulations.stage import Stage
+    from ithaca.formulations.tiles import Tiled
 
 
 #: Metrics, and the numbers inside them that have names.
@@ -167,7 +168,17 @@ class Design(ABC):
         with the words of each."""
         return ()
 
+    @property
+    def shared(self) -> Any:
+        """The loops that it shares with what it passes tiles to, or takes them from; None: none."""
+        return None
+
     def keeping(self, kept: Sizes) -> Design | None:
         """The design with tensors that stay on chip; None if it has no place for them, whatever
         their size."""
+        return None
+
+    def tiled(self, following: Sequence[Design], words: Sequence[int]) -> Tiled | None:
+        """How this and what runs after it may pass tiles on of so many words in all; None if they
+        cannot."""
         return None

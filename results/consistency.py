@@ -3,6 +3,7 @@ totals from layers."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 from math import ceil
@@ -12,15 +13,18 @@ from ithaca.files.messages import among, quoted
 from ithaca.files.numbers import number
 from ithaca.formulations.algebra.rounding import ROUNDING
 from ithaca.formulations.families import choice_of, profile_of
+from ithaca.formulations.problem import Problem
 from ithaca.formulations.question import Minimise
 from ithaca.solver.certificate import Status
 from ithaca.studies.best import over_all
-from ithaca.studies.network.fused import Variant, chained, variant_of
+from ithaca.studies.network.chains import Chain, Variant
+from ithaca.studies.network.fused import chained, variant_of
 from ithaca.studies.network.layers import SHARED_DATAFLOW, SolvedLayer, shared_designs
 from ithaca.studies.network.modes import MODES, ONE_SEARCH, SHARED_ARRAY
 from ithaca.studies.network.parts import PER_LAYER, layer_result
 from ithaca.studies.network.products import factors_of, taken_together
 from ithaca.studies.network.result import Fusing, NetworkResult, Total
+from ithaca.studies.network.tiled_runs import TiledRuns
 from ithaca.studies.network.totals import adds_up, best_total, total
 from ithaca.workloads.networks.network import LayerRun
 
@@ -107,10 +111,22 @@ def _check_fusing(result: NetworkResult, fusing: Fusing) -> None:
     kept_before = tuple(
         before is not None and kept.get((before.source, run.source), False) for before, run in pairs
     )
-    if chain.edges(kept_before) != tuple(replace(edge, fits=True) for edge in fusing.edges):
+    at_once = {edge.consumer: edge.tile for edge in fusing.edges if edge.tile}
+    tiles = {n: at_once[run.source] for n, run in enumerate(chain.runs) if run.source in at_once}
+    if chain.edges(kept_before, tiles) != tuple(replace(e, fits=True) for e in fusing.edges):
         raise InputError(f"fusing.edges are not those of network.order: {EDITED}")
+    problems = {
+        source: layer.answer.problem for layer in result.layers for source in layer.layer.sources
+    }
+    tiled = {
+        n: problems[run.source]
+        for n, run in enumerate(chain.runs)
+        if {n, n + 1} & tiles.keys() and run.source in problems
+    }
+    _check_tiles(result, chain, tiled, tiles)
     members: dict[tuple[Variant, str], list[LayerRun]] = {}
-    for run, variant in zip(chain.runs, chain.chosen(kept_before), strict=True):
+    for n, (run, chosen) in enumerate(zip(chain.runs, chain.chosen(kept_before), strict=True)):
+        variant = variant_of(tiled[n]) if n in tiled else chosen
         apart = run.source if result.mode in ONE_SEARCH else ""
         members.setdefault((variant, apart), []).append(run)
     follows = {
@@ -129,6 +145,26 @@ def _check_fusing(result: NetworkResult, fusing: Fusing) -> None:
             )
     if len(follows) != len(stated):
         raise InputError(f"network.order is of {len(follows)} layers: {EDITED}")
+
+
+def _check_tiles(
+    result: NetworkResult, chain: Chain, tiled: Mapping[int, Problem], tiles: Mapping[int, int]
+) -> None:
+    """Refuse layers that do not share the loops that they pass tiles on in."""
+    if not tiles:
+        return
+    posed = {part.layer.nest: part.problems for part in result.request.pose(result.network)}
+    known = TiledRuns(chain, posed, result.request.objective).searches
+    stated = chain.tiles({n: problem.design.kept for n, problem in tiled.items()})
+    begins = [n for n in tiled if n not in tiles]
+    for first in begins:
+        last = next(n for n in range(first, len(chain.runs)) if n + 1 not in tiles)
+        designs = [tiled[n].design for n in range(first, last + 1) if n in tiled]
+        if (first, last) not in known or not known[first, last].holds(designs) or stated != tiles:
+            raise InputError(
+                f"layer {chain.runs[first].source} does not share its loops with those that it "
+                f"passes tiles on to: {EDITED}"
+            )
 
 
 def _check_choices(result: NetworkResult) -> None:

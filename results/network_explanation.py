@@ -202,7 +202,8 @@ def kept_statements(result: NetworkResult) -> Iterator[str]:
         if edges:
             parts = (
                 f"{e.producer} → {e.consumer} {number(e.words)} "
-                f"words{'' if e.fits else ' (no room)'}"
+                f"words{f', {number(e.tile)} at a time' if e.tile else ''}"
+                f"{'' if e.fits else ' (no room)'}"
                 for e in edges
             )
             yield f"{term}: {'; '.join(parts)}"

@@ -104,6 +104,7 @@ class EdgeDocument(Document):
     words: Annotated[int, Field(ge=1)]
     kept: bool
     fits: bool = True
+    tile: Annotated[int, Field(ge=0)] = 0
 
 
 class FusingDocument(Document):

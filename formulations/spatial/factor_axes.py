@@ -16,16 +16,15 @@ from ithaca.formulations.algebra.expression import (
     multiply,
 )
 from ithaca.formulations.space import Axis, Link, Quantity, Relation
-from ithaca.formulations.spatial.constraints import Constraints
+from ithaca.formulations.spatial.constraints import FactorRange
 from ithaca.formulations.spatial.mapping import Slot
 
 
 class Factored(Protocol):
     """What offers factors of loops."""
 
-    @property
-    def constraints(self) -> Constraints:
-        """What factors are restricted to."""
+    def span(self, slot: Slot, loop: str) -> FactorRange:
+        """The range of a factor that is asked for."""
 
     @property
     def ending(self) -> Collection[str]:
@@ -48,7 +47,7 @@ def factor_axis(
     links: list[Link] = []
     slots, ends = design.slots_of(loop), loop in design.ending
     for slot in reversed(slots):
-        name, span = slot.quantity(loop), design.constraints.factor(slot.level, slot.kind, loop)
+        name, span = slot.quantity(loop), design.span(slot, loop)
         highs = [high for high in (design.highest(slot, loop), span.high) if high is not None]
         low = span.low if slot.temporal else 1
         rest = ceiling_division(extent, multiply(*map(Symbol, names)))

@@ -291,11 +291,11 @@ class SpatialFamily(Family[MappingDesign]):
         for number, part in enumerate(tiling):
             nodes = read_node(design, part.level, part.keeps) if number else []
             if not number and (
-                part.level != design.slots[0].level or set(part.keeps) != set(design.tensors)
+                part.level != design.slots[0].level or set(part.keeps) != design.keeps(0)
             ):
                 raise InputError(
                     f"the first level is {quoted(part.level)}; allowed: "
-                    f"{design.slots[0].level}, which keeps {', '.join(design.tensors)}"
+                    f"{design.slots[0].level}, which keeps {', '.join(sorted(design.keeps(0)))}"
                 )
             _read_loops(design, part, values, design.slot(nodes[0]) if nodes else None)
             order += nodes

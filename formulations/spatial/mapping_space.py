@@ -23,7 +23,7 @@ from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Design, Metric, MetricsAndParts
 from ithaca.formulations.space import Axis, Quantity, Space, make_space
 from ithaca.formulations.spatial.architecture import Architecture
-from ithaca.formulations.spatial.constraints import NONE, Constraints
+from ithaca.formulations.spatial.constraints import NONE, Constraints, FactorRange
 from ithaca.formulations.spatial.counts import Number, Numbers
 from ithaca.formulations.spatial.factor_axes import at_most, factor_axis
 from ithaca.formulations.spatial.mapping import Mapping as LoopMapping
@@ -131,9 +131,7 @@ class MappingSpace(MappingDesign):
 
     @property
     def kept(self) -> Sizes:
-        resident = {
-            tensor: words for level in self.architecture.levels for tensor, words in level.resident
-        }
+        resident = dict(each for level in self.architecture.levels for each in level.resident)
         return tuple((tensor, resident[tensor]) for tensor in self.tensors if tensor in resident)
 
     def keeping(self, kept: Sizes) -> MappingSpace | None:
@@ -225,6 +223,9 @@ class MappingSpace(MappingDesign):
         parent = (outer.mesh_x, outer.mesh_y)[along] if self.options.within_parent else 1
         return mesh[along] // parent
 
+    def span(self, slot: Slot, loop: str) -> FactorRange:
+        return self.constraints.factor(slot.level, slot.kind, loop)
+
     @cached_property
     def space(self) -> Space:
         """Factors of every loop, an order for every level with several, and what levels keep where
@@ -265,10 +266,10 @@ class MappingSpace(MappingDesign):
 
     def model(self, values: NumbersByName, numbers: NumberSystem) -> TimeloopModel:
         """The model at values of the quantities."""
-        one, known = numbers.number(Fraction(1)), set(self.moving)
+        one = numbers.number(Fraction(1))
 
         def factor(slot: Slot, loop: str) -> Number:
-            return values[slot.quantity(loop)] if loop in known else one
+            return values[slot.quantity(loop)] if loop in self.moving else one
 
         inside = chosen_orders(self.orders, values, numbers)
         extents = self.nest.sizes
@@ -341,8 +342,8 @@ class MappingSpace(MappingDesign):
             self.keeps(place) - self.may_bypass(place)
             for place in range(len(self.architecture.levels))
         ]
-        lowest = dict.fromkeys(self.vocabulary, Fraction(0))
-        return lowest | least_metrics(self.nest, self.architecture, always, limits)
+        known = least_metrics(self.nest, self.architecture, always, limits)
+        return dict.fromkeys(self.vocabulary, Fraction(0)) | known
 
     def parts(self, values: NumbersByName, numbers: NumberSystem) -> MetricsAndParts:
         """All metrics, and the parts of latency and energy."""

@@ -230,7 +230,8 @@ class MappingQuestion(Question):
 
     @property
     def unfused(self) -> str:
-        return "" if self.edition == TIMELOOP else f"edition {self.edition}; allowed: {TIMELOOP}"
+        able = (TIMELOOP, UNEVEN)
+        return "" if self.edition in able else f"edition {self.edition}; allowed: {', '.join(able)}"
 
     # -- words -------------------------------------------------------------------------
 

@@ -4,17 +4,16 @@ network.
 A layer that reads just what the one before wrote (`ithaca.workloads.networks.network.Run`) may find
 that on chip: neither moves it to or from DRAM, and both have all of it beside their buffers. So
 each run of a layer has up to four variants, with its input kept or not, and its output. All are
-solved as any layer is; a dynamic program over the runs chooses, and the same program over lower
-bounds proves: no choice of what to keep and no configurations are better.
+solved as any layer is. Where designs can pass tiles on, so may several runs, one after the other,
+that share loops (`ithaca.studies.network.tiles`). A dynamic program over the runs chooses, and the
+same program over lower bounds proves: no choice of what to keep and no configurations are better.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
-from itertools import groupby
-from operator import add
 from typing import Any
 
 from ithaca.files.errors import InputError
@@ -24,137 +23,18 @@ from ithaca.solver.certificate import Further, Status, among_all
 from ithaca.solver.conclusion import conclude
 from ithaca.solver.options import Budget
 from ithaca.solver.solution import Solution
+from ithaca.studies.network.chains import Chain, Costs, Variant
 from ithaca.studies.network.layers import SolvedLayer, solve_layers, solve_per_layer
 from ithaca.studies.network.parts import PER_LAYER
 from ithaca.studies.network.products import factors_of, with_products
-from ithaca.studies.network.result import Edge, Fusing, LayerResult, NetworkResult, Total
+from ithaca.studies.network.result import Fusing, LayerResult, NetworkResult, Total
 from ithaca.studies.network.runner import RunOptions
+from ithaca.studies.network.tiled_runs import TiledRuns
 from ithaca.studies.network.totals import require_sum, total
-from ithaca.workloads.nest import LoopNest, Sizes
 from ithaca.workloads.networks.network import Layer, LayerRun, Network
-
-#: A variant of a run: its nest, and the tensors that it finds or leaves on chip, with their words.
-Variant = tuple[LoopNest, Sizes]
 
 #: What came of every variant.
 Solved = Mapping[Variant, SolvedLayer]
-
-#: The objectives of a variant in order, or its lower bound, and what decides between equals; None
-#: if it cannot be run.
-Costs = Mapping[Variant, tuple[Fraction, ...] | None]
-
-
-@dataclass(frozen=True)
-class Chain:
-    """Runs in order, and which of them may find their input on chip."""
-
-    runs: tuple[LayerRun, ...]
-    may_keep: tuple[bool, ...]
-    """By run: whether its input may be kept."""
-
-    def variant(self, number: int, *, kept_before: bool, left: bool) -> Variant:
-        """A run that finds its input on chip, or leaves its output there.
-
-        Parameters
-        ----------
-        number : int
-            The place of the run in the chain.
-        kept_before : bool
-            Whether the run before leaves its output on chip.
-        left : bool
-            Whether this one does.
-
-        Returns
-        -------
-        Variant
-            Its nest, and the tensors that stay on chip with the words of each.
-        """
-        run, kept = self.runs[number], []
-        if kept_before:
-            kept.append((run.nest.inputs[0].tensor, self.runs[number - 1].written))
-        if left:
-            kept.append((run.nest.output.tensor, run.written))
-        return run.nest, tuple(kept)
-
-    @property
-    def choices(self) -> list[tuple[int, bool, bool]]:
-        """Number of a run, and whether input and output are kept: all that may be."""
-        options = []
-        for number, may in enumerate(self.may_keep):
-            after = number + 1 < len(self.runs) and self.may_keep[number + 1]
-            options += [
-                (number, a, b) for a in (False, True)[: 1 + may] for b in (False, True)[: 1 + after]
-            ]
-        return options
-
-    def chosen(self, kept: Sequence[bool]) -> list[Variant]:
-        """The variant of every run, given whose inputs are kept."""
-        pairs = enumerate(zip(kept, (*kept[1:], False), strict=True))
-        return [
-            self.variant(number, kept_before=kept_before, left=left)
-            for number, (kept_before, left) in pairs
-        ]
-
-    def where(self, possible: Callable[[Variant], bool]) -> Chain:
-        """The same where nothing is kept that has no place in its producer or consumer."""
-        ends = [
-            (
-                self.variant(n, kept_before=True, left=False),
-                self.variant(n - 1, kept_before=False, left=True),
-            )
-            for n in range(len(self.runs))
-        ]
-        return replace(
-            self,
-            may_keep=tuple(
-                may and all(map(possible, e)) for may, e in zip(self.may_keep, ends, strict=True)
-            ),
-        )
-
-    @property
-    def order(self) -> tuple[LayerRun, ...]:
-        """The runs as those of a network of these alone."""
-        return tuple(
-            replace(run, follows=may) for run, may in zip(self.runs, self.may_keep, strict=True)
-        )
-
-    def roomless(self, costs: Costs) -> set[str]:
-        """The consumers of what cannot stay, as no variant of one of the two can be run with it."""
-        able: set[tuple[int, str]] = set()
-        for at, kept_before, left in self.choices:
-            if costs[self.variant(at, kept_before=kept_before, left=left)] is not None:
-                able |= {(at, end) for end, on in (("input", kept_before), ("output", left)) if on}
-        tight = [
-            n
-            for n, may in enumerate(self.may_keep)
-            if may and not {(n, "input"), (n - 1, "output")} <= able
-        ]
-        return {self.runs[n].source for n in tight}
-
-    def edges(self, kept: Sequence[bool]) -> tuple[Edge, ...]:
-        """The edges that may stay on chip, each with whether it does."""
-        pairs = zip(self.runs, self.runs[1:], self.may_keep[1:], kept[1:], strict=False)
-        return tuple(
-            Edge(one.source, other.source, one.written, on) for one, other, may, on in pairs if may
-        )
-
-    def best(self, costs: Costs) -> tuple[tuple[Fraction, ...], tuple[bool, ...]] | None:
-        """The least sums over the runs, compared one after the other, and by run whether its input
-        is kept; None if they cannot be run."""
-        # what is known of the runs so far, by whether the next finds its input on chip
-        states: dict[bool, tuple[tuple[Fraction, ...], tuple[bool, ...]]] = {False: ((), ())}
-        for at, choices in groupby(self.choices, key=lambda choice: choice[0]):
-            reached: dict[bool, tuple[tuple[Fraction, ...], tuple[bool, ...]]] = {}
-            for _, kept_before, left in choices:
-                own = costs[self.variant(at, kept_before=kept_before, left=left)]
-                if own is not None and kept_before in states:
-                    before, kept = states[kept_before]
-                    more = [self.runs[at].count * amount for amount in own]
-                    sums = tuple(map(add, before or [Fraction(0)] * len(more), more))
-                    state = sums, (*kept, kept_before)
-                    reached[left] = min(reached.get(left, state), state)
-            states = reached
-        return states.get(False)
 
 
 def solve_fused(network: Network, request: Question, options: RunOptions) -> NetworkResult:
@@ -214,9 +94,12 @@ def _solve_fused(network: Network, request: Question, options: RunOptions) -> Ne
             Layer(place, nest, 1, (place,)),
             tuple(problem.keeping(kept) for problem in problems_of[nest]),
         )
-        for (nest, kept), place in places.items()
+        for (nest, kept, _), place in places.items()
     ]
-    every = solve_layers(variants, options, alone=True)
+    apart = TiledRuns(chain, problems_of, request.objective)
+    budget = Budget(options.search)
+    search = budget.share(2) if apart.searches else options.search
+    every = solve_layers(variants, replace(options, search=search), alone=True)
     solved: Solved = dict(zip(places, every.layers, strict=True))
     best = {variant: part.best() for variant, part in solved.items()}
     # of equals those are better that move less off chip
@@ -230,10 +113,22 @@ def _solve_fused(network: Network, request: Question, options: RunOptions) -> Ne
         v: None if s.certificate.empty else (s.certificate.lower_bound or Fraction(0),)
         for v, s in best.items()
     }
-    chosen, bound, roomless = chain.best(values), chain.best(bounds), chain.roomless(bounds)
+    tiled = apart.solve(values, budget, options.report)
+    chosen = chain.best(values, {span: t.values for span, t in tiled.items() if t.solutions})
+    bound = chain.best(bounds, {s: (t.bound,) for s, t in tiled.items() if t.bound is not None})
+    # where tiles may be passed on there may be room for these
+    several = {run.source for a, b in tiled for run in chain.runs[a + 1 : b + 1]}
+    roomless = chain.roomless(bounds) - several
     kept = (False,) * len(chain.runs) if chosen is None else chosen[1]
-    layers = _layers(chain, kept, solved, best)
+    members = {
+        first + n: solution
+        for first, last in (() if chosen is None else chosen[2])
+        for n, solution in enumerate(tiled[first, last].solutions)
+    }
+    layers = _layers(chain, kept, solved, best, members)
+    tiles = chain.tiles({n: solution.problem.design.kept for n, solution in members.items()})
     proofs = [solution.certificate for solution in best.values()]
+    proofs += [each.certificate for each in tiled.values()]
     known = all(proof.lower_bound is not None or proof.empty for proof in proofs)
     certificate = conclude(
         None if chosen is None else chosen[0][0],
@@ -253,7 +148,7 @@ def _solve_fused(network: Network, request: Question, options: RunOptions) -> Ne
             bound_of = conclude(value, value if proven else None, method=options.method.value)
             then = Further(each.words, value, replace(bound_of, then=then))
         certificate = replace(certificate, then=then)
-    alone = [(run.count, best[run.nest, ()]) for run in chain.runs]
+    alone = [(run.count, best[run.nest, (), None]) for run in chain.runs]
     without = total(alone, options.method.value)
     return NetworkResult(
         PER_LAYER,
@@ -265,7 +160,8 @@ def _solve_fused(network: Network, request: Question, options: RunOptions) -> Ne
         every.complete,
         failures=every.failures,
         fusing=Fusing(
-            tuple(replace(e, fits=e.consumer not in roomless) for e in chain.edges(kept)), without
+            tuple(replace(e, fits=e.consumer not in roomless) for e in chain.edges(kept, tiles)),
+            without,
         ),
     )
 
@@ -291,16 +187,23 @@ def chained(network: Network) -> Chain:
 def variant_of(problem: Problem) -> Variant:
     """Which variant a problem is of."""
     design: Any = problem.design
-    return design.nest, problem.design.kept
+    return design.nest, problem.design.kept, problem.design.shared
 
 
 def _layers(
-    chain: Chain, kept: Sequence[bool], solved: Solved, best: Mapping[Variant, Solution]
+    chain: Chain,
+    kept: Sequence[bool],
+    solved: Solved,
+    best: Mapping[Variant, Solution],
+    tiled: Mapping[int, Solution],
 ) -> tuple[LayerResult, ...]:
-    """Runs of the same variant as one layer, in the order of the first of each."""
+    """Runs of the same variant as one layer, in the order of the first of each; those that pass
+    tiles on as they are known by their numbers."""
     members: dict[Variant, list[LayerRun]] = {}
-    for run, variant in zip(chain.runs, chain.chosen(kept), strict=True):
-        members.setdefault(variant, []).append(run)
+    answers = {variant_of(solution.problem): solution for solution in tiled.values()}
+    for number, (run, variant) in enumerate(zip(chain.runs, chain.chosen(kept), strict=True)):
+        own = variant_of(tiled[number].problem) if number in tiled else variant
+        members.setdefault(own, []).append(run)
     return tuple(
         LayerResult(
             Layer(
@@ -309,8 +212,8 @@ def _layers(
                 sum(run.count for run in runs),
                 tuple(run.source for run in runs),
             ),
-            best[variant],
-            solved[variant].solutions,
+            answers.get(variant) or best[variant],
+            (answers[variant],) if variant in answers else solved[variant].solutions,
         )
         for variant, runs in members.items()
     )

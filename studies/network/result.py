@@ -133,6 +133,8 @@ class Edge:
     """Whether that stays on chip."""
     fits: bool = True
     """False where it is proven that one of the two has no room for it."""
+    tile: int = 0
+    """Words that stay at a time, where that is a tile that both pass on."""
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ithaca.formulations.design import Design
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.spatial.uneven.space import UnevenSpace
 from ithaca.formulations.spatial.uneven.stage import UnevenStage
+from ithaca.formulations.spatial.uneven.tiles import TiledNests, tiled_nests
 from ithaca.formulations.stage import Stage
 
 
@@ -17,3 +20,7 @@ class UnevenDesign(UnevenSpace):
     def stage(self, problem: Problem) -> Stage | None:
         """Options of all loops, joined (`ithaca.formulations.spatial.uneven.stage`)."""
         return UnevenStage(self, problem) if self.moving and not problem.falling else None
+
+    def tiled(self, following: Sequence[Design], words: Sequence[int]) -> TiledNests | None:
+        nests = [design for design in (self, *following) if isinstance(design, UnevenDesign)]
+        return tiled_nests(nests, words) if len(nests) > len(following) else None

@@ -30,7 +30,7 @@ def node_fields(design: UnevenSpace, configuration: Mapping[str, int]) -> list[d
             for name, at in places.items()
         }
 
-    entries = [entry(levels[0].name, design.tensors, design.slots[0], last=True)]
+    entries = [entry(levels[0].name, [*design.keeps(0)], design.slots[0], last=True)]
     for place, node in enumerate(order):
         last = all(other[0] != node[0] for other in order[place + 1 :])
         entries.append(entry(levels[node[0]].name, [node[1]], design.slot(node), last=last))

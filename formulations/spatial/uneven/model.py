@@ -20,6 +20,9 @@ from ithaca.workloads.nest import LoopNest
 #: Level and tensor of a storage node.
 Node = tuple[int, str]
 
+#: The level whose tiles nests pass on.
+HOME = 1
+
 
 @dataclass(frozen=True)
 class NodeTrips:
@@ -42,14 +45,19 @@ class UnevenModel(TimeloopModel):
         trips: Mapping[Node, NodeTrips],
         *,
         free_drains: bool,
+        beside: int = 0,
     ) -> None:
         super().__init__(architecture, nest, mapping)
-        self._node_trips, self._free_drains = trips, free_drains
+        self._node_trips, self._free_drains, self._beside = trips, free_drains, beside
 
     @property
     def lanes(self) -> tuple[Mapping[str, Number], ...]:
         """Lanes of every loop inside each level."""
         return self._mapping.lanes
+
+    def used(self, level: int) -> Number:
+        words = super().used(level)
+        return words + self._beside if level == HOME and self._beside else words
 
     def _covered(self, level: int, tensor: str, loop: str) -> Number:
         """The iterations of a loop inside a node."""
@@ -77,7 +85,7 @@ class UnevenModel(TimeloopModel):
         return self._product(lanes[loop] for loop in lanes if access.indexed_by(loop))
 
     def reads(self, level: int, tensor: str) -> Number:
-        sent = super().reads(level, tensor)
-        if self._free_drains or not level or not self._is_output(tensor):
+        sent, stays = super().reads(level, tensor), tensor in dict(self._levels[level].resident)
+        if self._free_drains or stays or not level or not self._is_output(tensor):
             return sent
         return sent + self._held(level, tensor, self.fills_of(level, tensor))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from ithaca.files.numbers import number
 from ithaca.formulations.algebra.number_systems import FRACTION
@@ -12,6 +13,10 @@ from ithaca.formulations.spatial.profile import StorageProfile
 from ithaca.formulations.spatial.remedies import RATES, lanes
 from ithaca.formulations.spatial.uneven.design import UnevenDesign
 from ithaca.formulations.spatial.uneven.documents import node_fields
+from ithaca.formulations.spatial.uneven.space import SharedLoops
+
+#: An entry of a mapping in a document.
+Entry = dict[str, Any]
 
 
 class UnevenProfile(StorageProfile[UnevenDesign]):
@@ -25,8 +30,12 @@ class UnevenProfile(StorageProfile[UnevenDesign]):
     def loops(self, configuration: Mapping[str, int]) -> tuple[str, ...]:
         """Every storage node with the words of its tile, and the loops inside it."""
         metrics, indent = self.design.metrics(configuration, FRACTION), 0
+        entries, inner = node_fields(self.design, configuration), 0
+        if self.design.shared is not None:
+            around, rest = _interleaved(entries, self.design.shared)
+            entries, inner = [*around, *rest], len(around)
         lines: list[str] = []
-        for entry in node_fields(self.design, configuration):
+        for place, entry in enumerate(entries):
             level = entry["level"]
             held = " ".join(
                 f"{tensor}:{number(metrics[f'{level}.{tensor}.capacity'])}"
@@ -34,7 +43,8 @@ class UnevenProfile(StorageProfile[UnevenDesign]):
             )
             heading = f"{level} [ {held} ]"
             lines += [heading, "-" * len(heading)]
-            for name, along in (("loops", ""), ("x", " (Spatial-X)"), ("y", " (Spatial-Y)")):
+            time = " (shared)" if place < inner else ""
+            for name, along in (("loops", time), ("x", " (Spatial-X)"), ("y", " (Spatial-Y)")):
                 for loop, trips in (text.split("=") for text in entry[name]):
                     lines.append(f"| {'  ' * indent}for {loop} in [0:{trips}){along}")
                     indent += 1
@@ -49,3 +59,16 @@ class UnevenProfile(StorageProfile[UnevenDesign]):
             for what, figure in RATES.items()
         }
         return {"computation": lanes(self.design.architecture), **rates}
+
+
+def _interleaved(entries: Sequence[Entry], shared: SharedLoops) -> tuple[list[Entry], list[Entry]]:
+    """The entries with the loops that are shared around each, and those of the nest's own."""
+    around, before = [{**entries[0], "loops": []}], dict[str, int]()
+    for tensor, trips in (*shared.around, (None, shared.trips)):
+        more = {loop: n // before.get(loop, 1) for loop, n in trips}
+        around[-1]["loops"] = [f"{loop}={n}" for loop, n in more.items() if n > 1]
+        before = dict(trips)
+        around += [entry for entry in entries[1:] if entry["keeps"] == [tensor]][:1]
+    stay = {tensor for tensor, _ in shared.around}
+    own = [e for e in entries[1:] if e not in around or not stay & {*e["keeps"]}]
+    return around, own

@@ -18,15 +18,16 @@ from typing import ClassVar
 
 from ithaca.files.messages import refuse
 from ithaca.formulations.algebra.expression import ZERO, Symbol
-from ithaca.formulations.algebra.number_systems import NumbersByName, NumberSystem
+from ithaca.formulations.algebra.number_systems import FRACTION, NumbersByName, NumberSystem
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Design
 from ithaca.formulations.space import Link, Relation, Space, make_space
+from ithaca.formulations.spatial.constraints import FactorRange
 from ithaca.formulations.spatial.counts import Number
 from ithaca.formulations.spatial.mapping import Order, Slot, keep_quantity, order_quantity, slots
 from ithaca.formulations.spatial.mapping_space import MappingSpace
 from ithaca.formulations.spatial.orders import LEAST_PADDINGS, chosen_orders
-from ithaca.formulations.spatial.uneven.model import Node, NodeTrips, UnevenModel
+from ithaca.formulations.spatial.uneven.model import HOME, Node, NodeTrips, UnevenModel
 from ithaca.workloads.nest import Sizes
 
 #: Orders of storage nodes at most.
@@ -37,12 +38,28 @@ NODES = "nodes"
 
 
 @dataclass(frozen=True)
+class SharedLoops:
+    """Loops that nests share: inside are the tiles that these pass on, then the loops of each."""
+
+    trips: Sizes
+    """Their trips."""
+    around: tuple[tuple[str, Sizes], ...] = ()
+    """Tensors of the nest's own whose storage nodes lie between them, and the trips around
+    each."""
+    beside: int = 0
+    """Words of such tiles of the other nests."""
+
+
+@dataclass(frozen=True)
 class UnevenSpace(MappingSpace):
     """Mappings of a nest onto an architecture, each tensor with tiles of its own, whatever searches
     them."""
 
     edition: ClassVar[str] = "uneven"
     one_direction: ClassVar[bool] = False
+
+    shared: SharedLoops | None = None
+    """The outermost loops, where other nests have them, too."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -73,6 +90,15 @@ class UnevenSpace(MappingSpace):
             if tensor in self.keeps(place)
         )
 
+    @cached_property
+    def fixed(self) -> tuple[Node, ...]:
+        """The storage nodes that no loop of the nest's own lies around: of tiles that are passed
+        on, then those between shared loops."""
+        shared = self.shared
+        if shared is None:
+            return ()
+        return tuple((HOME, t) for t, _ in (*self.kept, *shared.around))
+
     def slot(self, node: Node) -> Slot:
         """The place of the loops under a node."""
         return Slot(f"{node[1]}.{self.architecture.levels[node[0]].name}")
@@ -102,7 +128,8 @@ class UnevenSpace(MappingSpace):
                 for rest in extended(tuple(other for other in left if other != node)):
                     yield (node, *rest)
 
-        return tuple(extended(self.nodes))
+        begin = len(self.fixed)
+        return tuple(order for order in extended(self.nodes) if order[:begin] == self.fixed)
 
     @cached_property
     def orders(self) -> Mapping[str, tuple[Order, ...]]:
@@ -116,13 +143,26 @@ class UnevenSpace(MappingSpace):
         return (outermost, *map(self.slot, self.nodes), *meshes)
 
     def slots_of(self, loop: str) -> tuple[Slot, ...]:
-        own = {self.slot(node) for node in self.nodes if self._has(node[1], loop)}
+        own = {
+            self.slot(node)
+            for node in self.nodes
+            if node not in self.fixed[:1] and (node in self.fixed or self.has(node[1], loop))
+        }
         return tuple(slot for slot in self.slots if slot not in own)
 
-    def _has(self, tensor: str, loop: str) -> bool:
+    def has(self, tensor: str, loop: str) -> bool:
         """Whether a loop indexes a tensor, and shares no rank."""
         access = next(access for access in self.nest.accesses if access.tensor == tensor)
         return any(rank.terms == ((loop, 1),) for rank in access)
+
+    def span(self, slot: Slot, loop: str) -> FactorRange:
+        if self.shared is None or slot != self.slots[0]:
+            return super().span(slot, loop)
+        trips = dict(self.shared.trips).get(loop, 1)
+        return FactorRange(trips, trips)
+
+    def may_bypass(self, level: int) -> frozenset[str]:
+        return super().may_bypass(level) - {t for place, t in self.fixed if place == level}
 
     @cached_property
     def space(self) -> Space:
@@ -143,9 +183,6 @@ class UnevenSpace(MappingSpace):
         left_out = ("mappings with no loop that could move over a storage node for nothing",)
         padded = (LEAST_PADDINGS,) if not self.options.divisors_only else ()
         return " and ".join((*left_out, *padded)) if falling else ""
-
-    def keeping(self, kept: Sizes) -> MappingSpace | None:
-        return None
 
     # -- what it costs -------------------------------------------------------------------
 
@@ -181,7 +218,51 @@ class UnevenSpace(MappingSpace):
                 {d: outermost[d] * self._trips(d, factor, outer, one) for d in self.moving},
                 {d: self._trips(d, factor, inner, one) for d in self.moving},
             )
-        total = {d: outermost[d] * self._trips(d, factor, every, one) for d in self.nest.loops}
+        own = {d: self._trips(d, factor, every, one) for d in self.nest.loops}
+        if self.shared is not None:
+            whole = dict(self.shared.trips)
+            for tensor, around in self.shared.around:
+                left = {d: n // dict(around).get(d, 1) for d, n in whole.items()}
+                trips[HOME, tensor] = NodeTrips(
+                    {d: one * n for d, n in around},
+                    {d: n * left.get(d, 1) for d, n in own.items()},
+                )
+        total = {d: outermost[d] * own[d] for d in self.nest.loops}
+        return self._model(numbers, factor, trips, total, keeps)
+
+    def outside(self, shared: SharedLoops) -> UnevenModel:
+        """The model where all loops that are not shared lie inside all storage nodes, so that the
+        outermost level moves the least."""
+        between, one = dict(shared.around), Fraction(1)
+
+        def around(node: Node) -> dict[str, int]:
+            here = node[0] == HOME and node[1] in between
+            return dict(between[node[1]] if here else shared.trips)
+
+        sizes = self.nest.sizes
+        trips = {
+            node: NodeTrips(
+                {d: one * n for d, n in around(node).items()},
+                {d: one * -(-n // around(node).get(d, 1)) for d, n in sizes.items()},
+            )
+            for node in self.nodes
+        }
+        total = {d: one * n for d, n in sizes.items()}
+        keeps = tuple(
+            {t: int(t in self.keeps(place)) for t in self.tensors}
+            for place in range(len(self.architecture.levels))
+        )
+        return self._model(FRACTION, lambda *_: one, trips, total, keeps)
+
+    def _model(
+        self,
+        numbers: NumberSystem,
+        factor: Callable[[Slot, str], Number],
+        trips: dict[Node, NodeTrips],
+        total: Mapping[str, Number],
+        keeps: tuple[Mapping[str, Number], ...],
+    ) -> UnevenModel:
+        one = numbers.number(Fraction(1))
         for tensor in self.tensors:
             trips[0, tensor] = NodeTrips({}, total)
 
@@ -202,6 +283,7 @@ class UnevenSpace(MappingSpace):
             mapping,
             trips,
             free_drains=self.options.free_drains,
+            beside=0 if self.shared is None else self.shared.beside,
         )
 
     def _trips(

@@ -196,8 +196,11 @@ class UnevenStage:
         return self._known[number]
 
     def _all_variants(self) -> Iterator[Variant]:
-        """All that levels may keep, and all orders of the storage nodes that there are then."""
+        """All that levels may keep, and all orders of the storage nodes that there are then; none
+        where a loop has no factors."""
         design = self._design
+        if not all(next(iter(columns.values())).size for columns in self._options.values()):
+            return
         levels = range(len(design.architecture.levels))
         choices = [
             (place, tensor) for place in levels for tensor in sorted(design.may_bypass(place))
@@ -313,8 +316,8 @@ class UnevenStage:
         """Whole mappings that may improve. All axes but the last are joined first, variant by
         variant; then come those of all variants together, those with the least bounds first."""
         yield Block.empty(-inf)
-        parts: list[Integers] = []
-        bounds: list[Floats] = []
+        parts: list[Integers] = [np.zeros((0, 0), np.int64)]
+        bounds: list[Floats] = [np.zeros(0)]
         for number in range(len(self._variants)):
             prices, rows, least = self._prices_of(number), START, np.full(1, -inf)
             for _ in prices.tables[:-1]:
@@ -323,7 +326,7 @@ class UnevenStage:
             bounds.append(least)
             yield Block.empty(-inf)
         sizes = [least.size for least in bounds]
-        owners = np.repeat(np.arange(len(parts)), sizes)
+        owners = np.repeat(np.arange(-1, len(self._variants)), sizes)
         places = np.concatenate([np.arange(size) for size in sizes])
         every = np.concatenate(bounds)
         order = np.argsort(every, kind="stable")
@@ -334,7 +337,9 @@ class UnevenStage:
                 break
             for number in np.unique(owners[band]):
                 own = places[band[owners[band] == number]]
-                rows, least = self._extended(self._prices_of(number), parts[number][own], cutoff)
+                rows, least = self._extended(
+                    self._prices_of(number), parts[number + 1][own], cutoff
+                )
                 first = np.full((least.size, 1), number)
                 yield Block(np.concatenate([first, rows], axis=1), least, least_open)
         yield Block.empty(inf)

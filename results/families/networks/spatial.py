@@ -9,7 +9,9 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, create_model
 
 from ithaca.files.errors import InputError
+from ithaca.files.messages import quoted
 from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.design import Design
 from ithaca.formulations.families import family_of
 from ithaca.formulations.hardware.space import HardwareSpace
 from ithaca.formulations.problem import Problem, read_objective
@@ -27,6 +29,9 @@ from ithaca.formulations.spatial.family import LevelMappingDocument, MappingSpac
 from ithaca.formulations.spatial.library import fitted
 from ithaca.formulations.spatial.mapping_space import MappingOptions
 from ithaca.formulations.spatial.question import MappingQuestion
+from ithaca.formulations.spatial.uneven.design import UnevenDesign
+from ithaca.formulations.spatial.uneven.model import HOME
+from ithaca.formulations.spatial.uneven.space import SharedLoops
 from ithaca.results.network_parts import (
     Count,
     FailureDocument,
@@ -52,6 +57,17 @@ class _BestDocument(Document):
     metrics: dict[str, Any]
 
 
+Trips = dict[str, Count]
+
+
+class _SharedDocument(Document):
+    """Loops that a layer shares with those that it passes tiles to, or takes them from."""
+
+    trips: Trips = Field(default_factory=dict)
+    around: dict[str, Trips] = Field(default_factory=dict)
+    beside: Annotated[int, Field(ge=0)] = 0
+
+
 class _LayerDocument(Document):
     """One layer."""
 
@@ -62,6 +78,7 @@ class _LayerDocument(Document):
     memory: dict[str, list[int]] = Field(default_factory=dict)
     constraints: ConstraintsDocument = ConstraintsDocument()
     kept: dict[str, Annotated[int, Field(ge=1)]] = Field(default_factory=dict)
+    shared: _SharedDocument | None = None
     value: Number | None
     certificate: ProofDocument
     utilisation: Number | None = None
@@ -123,6 +140,14 @@ def layer_fields(result: LayerResult) -> dict[str, Any]:
     """The fields of a layer on a hierarchy."""
     head = family_of(result.answer.problem.design).head_fields(result.answer.problem.design)
     stated = {name: head[name] for name in ("problem", "memory", "constraints") if name in head}
+    shared = result.answer.problem.design.shared
+    if shared is not None:
+        around = {tensor: dict(trips) for tensor, trips in shared.around}
+        stated["shared"] = {
+            "trips": dict(shared.trips),
+            "around": around,
+            "beside": shared.beside,
+        }
     return {**stated, "utilisation": result.efficiency}
 
 
@@ -167,10 +192,23 @@ def _read_layer(
                 "level of one instance may keep"
             )
         problem = replace(problem, design=keeping)
+    if read.shared is not None:
+        problem = replace(problem, design=_sharing(problem.design, read.shared))
     tiling = None if read.best is None else read.best.tiling
     falls = [s.shortfall(problem.design.name) for s in read.shortfalls]
     solution = read_answer(read, problem, tiling, falls)
     return LayerResult(Layer(read.name, nest, read.count, read.sources), solution, (solution,))
+
+
+def _sharing(design: Design, read: _SharedDocument) -> Design:
+    if not isinstance(design, UnevenDesign) or not design.kept:
+        raise InputError("shared is stated; allowed: in edition uneven, with what is kept")
+    own = design.keeps(HOME) - {tensor for tensor, _ in design.kept}
+    if wrong := min(read.around.keys() - own, default=None):
+        known = ", ".join(sorted(own))
+        raise InputError(f"shared.around has {quoted(wrong)}; allowed: {known}")
+    around = tuple((tensor, tuple(trips.items())) for tensor, trips in read.around.items())
+    return replace(design, shared=SharedLoops(tuple(read.trips.items()), around, read.beside))
 
 
 # -- layers on accelerators of hardware spaces -----------------------------------------

@@ -22,7 +22,8 @@ from ithaca.formulations.systolic.question import ArrayQuestion
 from ithaca.solver.best_first import BestFirst
 from ithaca.solver.options import Budget
 from ithaca.studies.families.systolic.arrays import Arranged, answer, on_arrays, several, total_of
-from ithaca.studies.network.fused import Chain, chained
+from ithaca.studies.network.chains import Chain
+from ithaca.studies.network.fused import chained
 from ithaca.studies.network.modes import MULTI_ARRAY
 from ithaca.studies.network.result import Fusing, NetworkResult
 from ithaca.studies.network.runner import RunOptions
@@ -96,7 +97,7 @@ def solve_fused_multi_array(
     arranged = _keeping(chain, plain, kept)
     result = answer(MULTI_ARRAY, network, request, arranged, outcome, Budget(budget.share()))
     room = {run.source: able for run, able in zip(chain.runs, may, strict=True)}
-    edges = chain.edges([state is True for state in kept])
+    edges = chain.edges([state is True for state in kept], {})
     fusing = Fusing(tuple(replace(e, fits=room[e.consumer]) for e in edges), total_of(apart))
     return replace(result, fusing=fusing)
 
@@ -120,7 +121,7 @@ def _keeping(chain: Chain, plain: Arranged, choice: Choice) -> Arranged:
     stays = [state is not False for state in choice]
     sizes = [
         tuple((t, n * bool(choice[at + (t == nest.output.tensor)])) for t, n in kept)
-        for at, (nest, kept) in enumerate(chain.chosen(stays))
+        for at, (nest, kept, _) in enumerate(chain.chosen(stays))
     ]
     designs, sequence = plain
     keeping = [

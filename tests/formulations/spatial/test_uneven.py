@@ -119,8 +119,11 @@ def model_of(
     }
     tensors = [access.tensor for access in nest.accesses]
     total, keeps, lanes, mesh = between(0, last), [], [], []
+    stays = {tensor for each in architecture.levels for tensor, _ in each.resident}
     for place in range(len(architecture.levels)):
-        keeps.append({t: int(not place or (place, t) in placed.order) for t in tensors})
+        keeps.append(
+            {t: int((place, t) in placed.order or (not place and t not in stays)) for t in tensors}
+        )
         along = [
             {loop: placed.lanes.get((place, way, loop), one) for loop in nest.loops} for way in "xy"
         ]

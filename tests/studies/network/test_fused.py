@@ -410,7 +410,7 @@ def test_on_a_memory_hierarchy_too(tmp_path: Path) -> None:
     )
     assert (done.returncode, done.stderr) == (
         2,
-        "ithaca: --fuse does not go with edition dmazerunner; allowed: timeloop\n",
+        "ithaca: --fuse does not go with edition dmazerunner; allowed: timeloop, uneven\n",
     )
 
 

@@ -1,0 +1,113 @@
+"""Which runs of a network may pass tiles on, and the best way of each such part."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+from ithaca.formulations.problem import Objective, Problem
+from ithaca.formulations.tiles import Tiled
+from ithaca.solver.certificate import Certificate
+from ithaca.solver.options import Budget
+from ithaca.solver.solution import Solution
+from ithaca.studies.network.chains import Chain, Costs, Span
+from ithaca.studies.network.runner import RunState
+from ithaca.studies.network.tiles import TileSearch
+from ithaca.studies.network.totals import require_one
+from ithaca.workloads.nest import LoopNest
+
+#: The nests of some runs, and how often they run: what is asked once for all of them.
+Asked = tuple[tuple[LoopNest, ...], int]
+
+
+@dataclass(frozen=True)
+class TiledRun:
+    """What is known of runs that pass tiles on."""
+
+    count: int
+    """How often they run."""
+    solutions: tuple[Solution, ...]
+    """Of each, where that is better than all else that is known."""
+    certificate: Certificate
+    """What is proven of them."""
+    words: int
+    """That do not leave."""
+
+    @property
+    def values(self) -> tuple[Fraction, ...]:
+        """The objective of all, and what decides between equals."""
+        total = sum((each.value or Fraction(0) for each in self.solutions), Fraction(0))
+        return self.count * total, -Fraction(2 * self.words)
+
+    @property
+    def bound(self) -> Fraction | None:
+        """At least the objective of all."""
+        least = self.certificate.lower_bound
+        return None if least is None else self.count * least
+
+
+class TiledRuns:
+    """The parts of a chain that may pass tiles on."""
+
+    def __init__(
+        self,
+        chain: Chain,
+        problems_of: Mapping[LoopNest, tuple[Problem, ...]],
+        objective: Objective,
+    ) -> None:
+        self._chain, self._problems_of = chain, problems_of
+        if self.searches:
+            require_one(objective, "--fuse where tiles may be passed on")
+
+    @cached_property
+    def searches(self) -> Mapping[Span, Tiled]:
+        """How, by the runs."""
+        found = {}
+        for first, last in self._chain.spans:
+            runs = self._chain.runs[first : last + 1]
+            if len({run.count for run in runs}) > 1:
+                continue
+            designs = [self._problems_of[run.nest][0].design for run in runs]
+            words = [run.written // run.count for run in runs[:-1]]
+            tiled = designs[0].tiled(designs[1:], words)
+            if tiled is not None and all(len(self._problems_of[run.nest]) == 1 for run in runs):
+                found[first, last] = tiled
+        return found
+
+    def solve(
+        self, values: Costs, budget: Budget, report: Callable[[RunState], Any] | None
+    ) -> Mapping[Span, TiledRun]:
+        """Search all of them, within what time is left; what is better otherwise ends a search.
+
+        Parameters
+        ----------
+        values : Mapping
+            The objectives of every variant of the runs.
+        budget : Budget
+            The time.
+        report : callable, optional
+            Told what is searched.
+        """
+        known: dict[Asked, TiledRun] = {}
+        found: dict[Span, TiledRun] = {}
+        for done, (span, tiled) in enumerate(self.searches.items()):
+            part = self._chain.part(span)
+            runs, count = part.runs, part.runs[0].count
+            asked = tuple(run.nest for run in runs), count
+            if report is not None:
+                place = " → ".join(run.source for run in runs)
+                report(RunState(done, len(self.searches), 0, f"tiles of {place}"))
+            if asked not in known:
+                other = part.best(values, {})
+                problems = [self._problems_of[run.nest][0] for run in runs]
+                rival = None if other is None else other[0][0] / count
+                share = budget.share(len(self.searches) - done)
+                search = TileSearch(problems, tiled, share, rival)
+                proof = search.run()
+                words = sum(run.written for run in runs[:-1])
+                known[asked] = TiledRun(count, search.best, proof, words)
+            found[span] = known[asked]
+        return found

@@ -1,0 +1,140 @@
+"""Runs that pass tiles on: the best of all loops that they may share.
+
+Every way to share loops is bounded by what it costs outside of the level that tiles are passed on
+at, and by the least that each run costs inside. Ways are searched in the order of their bounds, run
+by run, until these reach the best.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from heapq import heappop, heappush
+from itertools import count
+from math import prod
+from typing import Any
+
+from ithaca.formulations.problem import Problem, read_objective
+from ithaca.formulations.tiles import Tiled, Ways
+from ithaca.solver.certificate import Certificate
+from ithaca.solver.conclusion import conclude
+from ithaca.solver.options import Budget, SolveOptions
+from ithaca.solver.solution import Solution
+from ithaca.solver.staged.engine import solve_staged
+
+
+class TileSearch:
+    """The search of the best way."""
+
+    def __init__(
+        self,
+        problems: Sequence[Problem],
+        tiled: Tiled,
+        options: SolveOptions,
+        rival: Fraction | None,
+    ) -> None:
+        self._problems, self._tiled, self._budget = problems, tiled, Budget(options)
+        self.value = rival
+        """What is to be improved on, then the best; None while nothing is known."""
+        self.best: tuple[Solution, ...] = ()
+        """The runs of the best; none where nothing better is known."""
+        self._known: dict[Any, Solution] = {}
+        self._inside: dict[tuple[int, ...], list[Fraction]] = {}
+        runs = zip(problems, tiled.least, strict=True)
+        self._roofs = [design.least(problem.limits) for problem, design in runs]
+        self._nodes = 0
+
+    def run(self) -> Certificate:
+        """Search, and say what is proven of the least of the rival and all ways."""
+        numbers, queue = count(), list[tuple[Fraction, int, int, Ways]]()
+
+        def push(parts: Iterable[Ways]) -> None:
+            for part in parts:
+                bound = sum(self._bounds(part), Fraction(0))
+                if self._may_improve(bound):
+                    heappush(queue, (bound, prod(part.trips), next(numbers), part))
+
+        parts = list(self._tiled.parts())
+        if parts:
+            self._search_inside(min(parts, key=lambda part: part.trips))
+        push(parts)
+        bound: Fraction | None = None
+        while queue and self._may_improve(queue[0][0]):
+            bound, _, _, part = queue[0]
+            if self._budget.options.ends(self._budget.spent, self.value, bound):
+                break
+            designs = part.designs
+            if designs and part.trips not in self._inside:
+                self._search_inside(part)
+            if sum(self._bounds(part), Fraction(0)) > bound:
+                heappop(queue)
+                push([part])
+            elif designs is None:
+                heappop(queue)
+                push(part.parts())
+            elif self._try(designs, self._bounds(part)):
+                heappop(queue)
+            else:
+                break
+        complete = not queue or not self._may_improve(queue[0][0])
+        return conclude(
+            self.value,
+            bound,
+            self._budget.options,
+            complete=complete,
+            method="staged",
+            nodes=self._nodes,
+            seconds=self._budget.spent,
+        )
+
+    def _search_inside(self, part: Ways) -> None:
+        """Find out what runs cost inside at least."""
+        found = []
+        for design in part.inside:
+            energy = read_objective("energy", "objective", design.vocabulary)
+            solution = solve_staged(Problem(design, (), energy), self._budget.share())
+            found.append(solution.certificate.lower_bound or Fraction(0))
+        self._inside[part.trips] = found
+
+    def _bounds(self, part: Ways) -> list[Fraction]:
+        """At least the objective of every run."""
+        known = [
+            found
+            for trips, found in self._inside.items()
+            if not any(n % m for n, m in zip(part.trips, trips, strict=True))
+        ]
+        bounds = []
+        for number, more in enumerate(part.outside):
+            problem, roofs = self._problems[number], self._roofs[number]
+            least = max((found[number] for found in known), default=Fraction(0))
+            energy, latency = least + more["energy"], max(roofs["latency"], more["latency"])
+            metrics = {**roofs, "energy": energy, "latency": latency, "edp": energy * latency}
+            bounds.append(problem.objective.value(metrics))
+        return bounds
+
+    def _try(self, designs: Sequence[Any], bounds: list[Fraction]) -> bool:
+        """Search all runs of a way, while it may be the best; False if one was not finished."""
+        found = []
+        for number, (problem, design) in enumerate(zip(self._problems, designs, strict=True)):
+            if not self._may_improve(sum(bounds, Fraction(0))):
+                return True
+            if design not in self._known:
+                asked = replace(problem, design=design)
+                solution = solve_staged(asked, self._budget.share())
+                self._nodes += solution.certificate.nodes
+                if not solution.certificate.settled:
+                    return False
+                self._known[design] = solution
+            solution = self._known[design]
+            if solution.value is None:
+                return True
+            bounds[number] = solution.value
+            found.append(solution)
+        total = sum(bounds, Fraction(0))
+        if self._may_improve(total):
+            self.value, self.best = total, tuple(found)
+        return True
+
+    def _may_improve(self, bound: Fraction) -> bool:
+        return self.value is None or bound < self.value

@@ -1,0 +1,408 @@
+"""Tiles that are passed on between layers: all shared loops, storage nodes and mappings of small
+chains; known figures; files."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from itertools import count, permutations, product
+from math import inf, prod
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ithaca.formulations.algebra.number_systems import NUMPY
+from ithaca.formulations.spatial.architecture import Architecture, Compute
+from ithaca.formulations.spatial.mapping_space import MappingOptions
+from ithaca.formulations.spatial.uneven.design import UnevenDesign
+from ithaca.results.network import load_network_result, network_document
+from ithaca.results.network_verification import verify_network
+from ithaca.solver.certificate import Status
+from ithaca.solver.options import Budget, SolveOptions
+from ithaca.studies.network.tiles import TileSearch
+from ithaca.workloads.nest import LoopNest
+from tests.command_line import ithaca, succeed
+from tests.formulations.spatial.cases import nest_of
+from tests.formulations.spatial.test_uneven import (
+    GOLDEN,
+    Placed,
+    level,
+    model_of,
+    primes,
+    problem,
+)
+
+#: Chains of nests, with the loops that all of them may share.
+CHAINS = (
+    (("T[m][n] += A[m][k] * B[k][n]", "C[m][p] += T[m][n] * W[n][p]"), ("mm", "nn")),
+    (("T[m][n] += A[m][k] * B[k][n]", "C[m] += T[m][n] * W[n]"), ("mm", "nn")),
+    (("T[b][m] += A[b][k] * B[b][k][m]", "C[b] += T[b][m] * W[m]"), ("bb", "mm")),
+    (("T[m][p] += A[m][p+r] * B[r]", "C[n][p] += T[m][p] * W[m][n]"), ("mm", "pp")),
+    (
+        (
+            "T[m][n] += A[m][k] * B[k][n]",
+            "U[m][p] += T[m][n] * W[n][p]",
+            "C[m] += U[m][p] * V[p]",
+        ),
+        ("mmm",),
+    ),
+)
+
+
+@dataclass
+class Chain:
+    """Nests, each of which reads what the one before writes."""
+
+    nests: tuple[LoopNest, ...]
+    architecture: Architecture
+    shared: tuple[str, ...]
+    options: MappingOptions
+    objective: str
+    known: dict[Any, Any] = field(default_factory=dict)
+
+    def passed(self, number: int) -> list[str]:
+        """The tensors that a nest takes or leaves as tiles."""
+        nest = self.nests[number]
+        read = [nest.inputs[0].tensor] if number else []
+        return read + ([nest.output.tensor] if number + 1 < len(self.nests) else [])
+
+    def designs(self) -> list[UnevenDesign]:
+        return [UnevenDesign(nest, self.architecture, self.options) for nest in self.nests]
+
+    def words(self) -> list[int]:
+        """Of what is passed on."""
+        return [
+            prod(nest.sizes[d] for access in [nest.output] for rank in access for d in rank.loops)
+            for nest in self.nests[:-1]
+        ]
+
+
+def random_chain(rng: Random) -> Chain:
+    """A small chain, on levels whose capacities bind."""
+    while True:
+        statements, shared = rng.choice(CHAINS)
+        loops = sorted({c for text in statements for c in text if c.islower()})
+        sizes = {loop: rng.choice((1, 2, 2, 3, 4)) for loop in loops}
+        counts = {d: len(primes(n)) for d, n in sizes.items()}
+        moving = sum(counts[own[0]] for own in shared)
+        if 1 <= moving <= 3 and 3 <= sum(counts.values()) <= 5:
+            break
+    nests = [
+        nest_of(text, {d: n for d, n in sizes.items() if d in text.lower() and d in text})
+        for text in statements
+    ]
+    levels = [
+        level("DRAM", None, rng.choice((20, 200)), rng.choice((None, 1, 3))),
+        level("Buffer", rng.choice((4, 5, 6, 8, 10)), rng.randint(1, 9), None),
+    ]
+    if rng.random() < 0.3:
+        made = level("RF", rng.choice((2, 3, 5)), 1, None, rng.choice((1, 2)), 1)
+        tensors = sorted({a.tensor for nest in nests for a in nest.accesses})
+        keeps = frozenset(rng.sample(tensors, 1))
+        levels.append(replace(made, keeps=keeps))
+    x = levels[-1].mesh_x * rng.choice((1, 2))
+    architecture = Architecture("drawn", tuple(levels), Compute("mac", x, x, 1, Fraction(1)))
+    options = MappingOptions(True, nodes_by_level=rng.random() < 0.3)
+    objective = rng.choice(("energy", "energy", "latency"))
+    return Chain(tuple(nests), architecture, shared, options, objective)
+
+
+def fitted_to(nest: LoopNest, architecture: Architecture) -> Architecture:
+    """The same without tensors that a nest does not have."""
+    own = {access.tensor for access in nest.accesses}
+    levels = (
+        each if each.keeps is None else replace(each, keeps=each.keeps & own)
+        for each in architecture.levels
+    )
+    return replace(architecture, levels=tuple(levels))
+
+
+@dataclass
+class Rows:
+    """All mappings of a nest, given what lies outside of its own loops."""
+
+    values: Any
+    """Their objectives."""
+    used: Any
+    """Words of the level that tiles are passed on at."""
+    tiles: Mapping[str, int]
+    """Of tensors between shared loops."""
+
+
+def rows_of(
+    chain: Chain,
+    number: int,
+    between: tuple[tuple[str, tuple[int, ...]], ...],
+    trips: Sequence[int],
+) -> Rows:
+    """All places of all further prime factors in all orders of further nodes, given the trips
+    around nodes between shared loops, and those around all others."""
+    nest, passed = chain.nests[number], chain.passed(number)
+    names = [own[number] for own in chain.shared]
+    architecture = fitted_to(nest, chain.architecture).retaining(
+        [(t, 1) for t in passed], [a.tensor for a in nest.accesses]
+    )
+    assert architecture is not None
+    design = UnevenDesign(nest, architecture, chain.options)
+    first = [(1, t) for t, _ in between] + [(1, t) for t in passed]
+    outer = dict(zip(names, trips, strict=True))
+    cells = [(d, p) for d, n in nest.extents for p in primes(n // outer.get(d, 1))]
+    meshes = [
+        place
+        for place in range(len(architecture.levels))
+        if architecture.inner_mesh(place) is not None
+    ]
+    fixed: dict[tuple[int, str], Any] = {}
+    before = (1,) * len(names)
+    for gap, (_, around) in enumerate([*between, ("", tuple(trips))]):
+        for name, now, then in zip(names, before, around, strict=True):
+            fixed[gap, name] = then // now
+        before = around
+    values, used, tiles = [], [], {}
+    rest = [node for node in design.nodes if node not in first]
+    for order in permutations(rest):
+        if any(
+            one[0] > other[0] and (one[1] == other[1] or chain.options.nodes_by_level)
+            for at, one in enumerate(order)
+            for other in order[at + 1 :]
+        ):
+            continue
+        nodes, begin = (*first, *order), len(first)
+        gaps = range(begin, len(nodes) + 1)
+        spots = [*gaps, *(("lane", place) for place in meshes)]
+        rows = np.array(list(product(range(len(spots)), repeat=len(cells)))).T
+        many = len(spots) ** len(cells)
+        rows = rows.reshape(len(cells), many)
+
+        def trips_at(spot: int, loop: str, rows: Any = rows, many: int = many) -> Any:
+            own = [
+                np.where(row == spot, p, 1)
+                for row, (d, p) in zip(rows, cells, strict=True)
+                if d == loop
+            ]
+            return prod(own, start=np.ones(many, int))
+
+        temporal = {(gap, d): trips_at(n, d) for n, gap in enumerate(gaps) for d in nest.loops}
+        for (gap, d), n in fixed.items():
+            temporal[gap, d] = temporal.get((gap, d), np.ones(many, int)) * n
+        lanes = {
+            (place, "x", d): trips_at(len(gaps) + n, d)
+            for n, place in enumerate(meshes)
+            for d in nest.loops
+        }
+        model = model_of(architecture, nest, Placed(nodes, temporal, lanes), NUMPY)
+        fits = np.ones(many, bool)
+        for rule in model.rules():
+            if rule.level != "Buffer":
+                fits &= np.broadcast_to(rule.used <= rule.bound, (many,))
+        whole = model.used(1) + sum(model.tile(1, t) - 1 for t in passed)
+        values.append(np.where(fits, np.broadcast_to(model.metric(chain.objective), (many,)), inf))
+        used.append(np.broadcast_to(whole, (many,)))
+        tiles |= {t: int(np.max(model.tile(1, t))) for t, _ in between}
+    return Rows(np.concatenate(values), np.concatenate(used), tiles)
+
+
+def least_of(chain: Chain) -> float:
+    """The least of all shared loops, storage nodes between these, and mappings."""
+    cells = [
+        (number, p)
+        for number, own in enumerate(chain.shared)
+        for p in primes(chain.nests[0].sizes[own[0]])
+    ]
+    able = [
+        (number, access.tensor)
+        for number, nest in enumerate(chain.nests)
+        for access in nest.accesses
+        if access.tensor not in chain.passed(number)
+    ]
+    room, best = chain.architecture.levels[1].words or 0, inf
+    for order in (o for size in range(len(able) + 1) for o in permutations(able, size)):
+        last = len(order) + 1
+        for places in product(range(last + 1), repeat=len(cells)):
+            if len(order) not in places and order:
+                continue  # as if the last node were of its nest's own loops
+
+            def around(gap: int, places: Any = places) -> tuple[int, ...]:
+                return tuple(
+                    prod(
+                        p
+                        for (c, p), at in zip(cells, places, strict=True)
+                        if c == own and at <= gap
+                    )
+                    for own in range(len(chain.shared))
+                )
+
+            trips, rows = around(len(order)), []
+            for number in range(len(chain.nests)):
+                between = tuple(
+                    (t, around(gap)) for gap, (at, t) in enumerate(order) if at == number
+                )
+                key = number, between, trips
+                if key not in chain.known:
+                    chain.known[key] = rows_of(chain, *key)
+                rows.append(chain.known[key])
+            total = 0.0
+            for number, own in enumerate(rows):
+                beside = sum(sum(r.tiles.values()) for n, r in enumerate(rows) if n != number)
+                total += np.where(own.used + beside <= room, own.values, inf).min()
+            best = min(best, total)
+    return best
+
+
+def search_of(chain: Chain) -> TileSearch:
+    designs = [
+        UnevenDesign(nest, fitted_to(nest, chain.architecture), chain.options)
+        for nest in chain.nests
+    ]
+    tiled = designs[0].tiled(designs[1:], chain.words())
+    assert tiled is not None
+    return TileSearch([problem(d, chain.objective) for d in designs], tiled, SolveOptions(), None)
+
+
+def check(seed: int) -> bool:
+    """Whether tiles are passed on inside shared loops."""
+    chain = random_chain(Random(seed))
+    search = search_of(chain)
+    proof, best = search.run(), least_of(chain)
+    if best == inf:
+        assert proof.status is Status.INFEASIBLE
+        return False
+    assert proof.status is Status.OPTIMAL
+    assert search.value == best, (seed, chain.nests, chain.architecture, chain.objective)
+    return any(solution.problem.design.shared.trips for solution in search.best)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_proofs_against_all_shared_loops_and_mappings(seed: int) -> None:
+    check(seed)
+
+
+@pytest.mark.slow
+def test_more_proofs_most_of_them_of_shared_loops() -> None:
+    assert sum(check(seed) for seed in range(4, 204)) >= 100
+
+
+def products(extent: int, **options: bool) -> Chain:
+    """Two products, the first of which passes on what it writes."""
+    nests = tuple(
+        nest_of(text, dict.fromkeys(loops, extent))
+        for text, loops in zip(CHAINS[0][0], ("mnk", "mnp"), strict=True)
+    )
+    return Chain(nests, GOLDEN, ("mm", "nn"), MappingOptions(True, **options), "energy")
+
+
+@pytest.mark.ci
+def test_known_optimum() -> None:
+    search = search_of(products(256, nodes_by_level=True))
+    assert search.run().status is Status.OPTIMAL
+    assert search.value == 257_949_696
+    kept = [solution.problem.design.kept for solution in search.best]
+    assert kept == [(("T", 32768),), (("T", 32768),)]
+
+
+@pytest.mark.slow
+def test_more_known_optima() -> None:
+    for extent, by_level, value in ((256, False, 255_262_720), (512, True, 2_143_813_632)):
+        search = search_of(products(extent, nodes_by_level=by_level))
+        assert search.run().status is Status.OPTIMAL
+        assert search.value == value
+
+
+def test_interrupted_searches_say_what_they_know() -> None:
+    chain = random_chain(Random(3))
+    best = search_of(chain)
+    best.run()
+    steps = count()
+    search = search_of(chain)
+    search._budget = Budget(SolveOptions(stop=lambda: next(steps) > 40))
+    proof = search.run()
+    assert proof.status in (Status.UNKNOWN, Status.FEASIBLE)
+    assert best.value is not None
+    assert 0 < (proof.lower_bound or 0) <= best.value
+
+
+TWO = """\
+name: two
+layers:
+  - {op: kernel, name: first, kernel: mm, sizes: {i: 8, j: 8, k: 2}}
+  - {op: kernel, name: second, kernel: mm, sizes: {i: 8, j: 2, k: 8}, follows: true}
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """With a network, an architecture on which tiles pay, and the answer."""
+    folder = tmp_path_factory.mktemp("tiles")
+    (folder / "two.yaml").write_text(TWO)
+    page = (Path(__file__).parents[3] / "docs/uneven-mappings.md").read_text(encoding="utf-8")
+    text = page.split('title="arch.yaml"\n')[1].split("```")[0]
+    (folder / "small.yaml").write_text(text.replace("4096", "40"))
+    words = ("--arch", folder / "small.yaml", folder / "two.yaml", "--loops")
+    done = succeed(*COMMAND, *words, "-o", folder / "r.json")
+    (folder / "shown.txt").write_text(done.stdout)
+    return folder
+
+
+COMMAND = (
+    "network",
+    "--fuse",
+    "--edition",
+    "uneven",
+    "--objective",
+    "energy",
+    "--divisors-only",
+    "--nodes",
+    "levels",
+)
+
+
+@pytest.mark.ci
+def test_what_is_shared_is_shown_and_read_again(folder: Path) -> None:
+    shown = (folder / "shown.txt").read_text()
+    assert re.search(r"kept +first → second 64 words, [0-9]+ at a time", shown)
+    assert "(shared)" in shown
+    found = load_network_result(folder / "r.json")
+    assert network_document(found) == json.loads((folder / "r.json").read_text())
+    assert all(check.confirmed for check in verify_network(found, SolveOptions()))
+    assert found.fusing is not None
+    (edge,) = found.fusing.edges
+    values = [layer.answer.problem.design for layer in found.layers]
+    assert [dict(design.kept) for design in values] == [{"C": edge.tile}, {"A": edge.tile}]
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize(
+    ("change", "line"),
+    [
+        (("fusing", "edges", 0, "tile"), "does not share its loops with those that it passes"),
+        (("layers", 0, "kept", "C"), ""),
+        (("layers", 1, "shared", "trips", "i"), ""),
+        (("layers", 1, "shared", "around"), "shared.around has 'nobody'; allowed: B, C"),
+    ],
+)
+def test_edited_files_are_refused(folder: Path, change: Sequence[Any], line: str) -> None:
+    edited = json.loads((folder / "r.json").read_text())
+    part = edited
+    for key in change[:-1]:
+        part = part[key]
+    part[change[-1]] = {"nobody": {}} if change[-1] == "around" else part[change[-1]] * 2
+    (folder / "edited.json").write_text(json.dumps(edited))
+    done = ithaca("explain", folder / "edited.json")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert line in done.stderr
+
+
+@pytest.mark.ci
+def test_several_objectives_in_order_are_refused(folder: Path) -> None:
+    words = ("--arch", folder / "small.yaml", folder / "two.yaml", "--objective", "energy,latency")
+    done = ithaca(*COMMAND, *words)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 2)
+    assert (
+        "is several in order; allowed with --fuse where tiles may be passed on: one" in done.stderr
+    )
