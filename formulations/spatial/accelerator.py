@@ -53,6 +53,10 @@ class HierarchyAccelerator:
     options: MappingOptions = field(default_factory=MappingOptions)
     """Which mappings are allowed."""
 
+    def __post_init__(self) -> None:
+        if self.options.remainders:  # a mesh where there was none makes tiles inside it whole
+            raise InputError("remainders is true; allowed in hardware spaces: false")
+
     def dividing(self) -> HierarchyAccelerator:
         return replace(self, options=replace(self.options, divisors_only=True))
 

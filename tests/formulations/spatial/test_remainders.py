@@ -20,6 +20,7 @@ from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
+from ithaca.formulations.spatial.accelerator import HierarchyAccelerator
 from ithaca.formulations.spatial.architecture_files import read_architecture
 from ithaca.formulations.spatial.design import SpatialDesign
 from ithaca.formulations.spatial.mapping import slots
@@ -241,3 +242,10 @@ def test_results_and_evaluations_agree() -> None:
         if mapping.remainders:
             with pytest.raises(InputError, match="with --remainders"):
                 plain.configuration(mapping)
+
+
+def test_hardware_spaces_have_none() -> None:
+    """What more of a mesh does to them is not known."""
+    machine = read_architecture(golden() / "simple")
+    with pytest.raises(InputError, match="remainders is true"):
+        HierarchyAccelerator(machine, options=MappingOptions(remainders=True))
