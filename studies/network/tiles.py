@@ -23,6 +23,11 @@ from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.solution import Solution
 from ithaca.solver.staged.engine import solve_staged
 
+#: What ways are all of.
+AMONG = (
+    "plans in which layers that pass tiles on all share the same loops, and compute nothing twice"
+)
+
 
 class TileSearch:
     """The search of the best way."""
@@ -86,7 +91,7 @@ class TileSearch:
             method="staged",
             nodes=self._nodes,
             seconds=self._budget.spent,
-        )
+        ).within(AMONG, AMONG)
 
     def _search_inside(self, part: Ways) -> None:
         """Find out what runs cost inside at least."""
