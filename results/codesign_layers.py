@@ -9,7 +9,7 @@ from typing import Any
 
 from ithaca.files.numbers import number
 from ithaca.formulations.algebra.expression import Symbol
-from ithaca.formulations.bottleneck import bottleneck
+from ithaca.formulations.bottleneck import REST, bottleneck
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Metric
 from ithaca.formulations.families import module_of
@@ -111,7 +111,9 @@ def energies(question: Question, accelerator: HardwarePoint) -> dict[str, dict[s
                 answer.problem.design, answer.configuration, Symbol("energy"), "energy"
             )
             parts[shown_name(question, work)] = {
-                part.name: work.count * part.value for part in whole.parts if part.name
+                part.name or REST: work.count * part.value
+                for part in whole.parts or (whole,)
+                if part.value > 0
             }
     return parts
 

@@ -154,7 +154,7 @@ def _check_tiles(
     if not tiles:
         return
     posed = {part.layer.nest: part.problems for part in result.request.pose(result.network)}
-    known = TiledRuns(chain, posed, result.request.objective).searches
+    known = TiledRuns(chain, posed).searches
     stated = chain.tiles({n: problem.design.kept for n, problem in tiled.items()})
     begins = [n for n in tiled if n not in tiles]
     for first in begins:

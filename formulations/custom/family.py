@@ -54,6 +54,10 @@ class CustomProfile(Profile[CustomDesign]):
     def nest(self) -> LoopNest:
         return self.design.nest
 
+    def loops(self, configuration: Mapping[str, int]) -> tuple[str, ...]:
+        chosen = (choice.name for choice in self.design.model.choices)
+        return tuple(f"{name} = {configuration[name]}" for name in chosen)
+
     def multipliers(self, metrics: Mapping[str, Fraction]) -> Fraction | None:
         return None
 

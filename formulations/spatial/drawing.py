@@ -170,6 +170,9 @@ def statements(
     work = Fraction(1)
     for loop, extent in nest.extents:
         work *= Fraction(padded[loop], extent)
+    none = "none outside the lanes, which run in step" if mapping.remainders else "none"
     yield (
-        f"Padding: {', '.join(more)}; {percent(work - 1)} more work." if more else "Padding: none."
+        f"Padding: {', '.join(more)}; {percent(work - 1)} more work."
+        if more
+        else f"Padding: {none}."
     )

@@ -96,7 +96,8 @@ def _solve_fused(network: Network, request: Question, options: RunOptions) -> Ne
         )
         for (nest, kept, _), place in places.items()
     ]
-    apart = TiledRuns(chain, problems_of, request.objective)
+    apart = TiledRuns(chain, problems_of)
+    apart.check(request.objective)
     budget = Budget(options.search)
     search = budget.share(2) if apart.searches else options.search
     every = solve_layers(variants, replace(options, search=search), alone=True)

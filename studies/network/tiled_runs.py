@@ -56,9 +56,11 @@ class TiledRuns:
         self,
         chain: Chain,
         problems_of: Mapping[LoopNest, tuple[Problem, ...]],
-        objective: Objective,
     ) -> None:
         self._chain, self._problems_of = chain, problems_of
+
+    def check(self, objective: Objective) -> None:
+        """Refuse an objective that the searches do not take."""
         if self.searches:
             require_one(objective, "--fuse where tiles may be passed on")
 

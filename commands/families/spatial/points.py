@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -137,8 +137,12 @@ def configurations(
             f"--start goes with a result in edition {mapping_design(design).edition}; allowed: "
             "a file written by -o"
         )
-    mapped = load_points(points, design.architecture, nest)
-    return [(each.design, each.design.configuration(each.mapping)) for each in mapped]
+    known = []
+    for each in load_points(points, design.architecture, nest):
+        options = replace(each.design.options, remainders=design.options.remainders)
+        own = replace(each.design, options=options)
+        known.append((own, own.configuration(each.mapping)))
+    return known
 
 
 def evaluated(solutions: Sequence[tuple[str, Solution]]) -> MappedPoints:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from copy import deepcopy
 from dataclasses import replace
 from fractions import Fraction
@@ -119,7 +120,10 @@ def test_files_of_answers_are_verified_explained_and_reported(tmp_path: Path) ->
     printed = succeed("codesign", space, "mm", *sizes, "-o", answer).stdout
     assert "optimal: no accelerator of the space is better" in printed
     assert "found again by the same search" in succeed("verify", answer).stdout
-    assert "proven" in succeed("explain", answer, "--quick").stdout
+    explained = succeed("explain", answer, "--quick").stdout
+    assert "proven" in explained
+    assert re.search(r"Energy: dma [0-9.]+ %, the rest [0-9.]+ %", explained)
+    assert re.search("tile = [0-9]+", succeed("codesign", space, "mm", *sizes, "--loops").stdout)
     succeed("report", answer, "-o", tmp_path / "page.html", "--quick")
     front = succeed("codesign", space, "mm", *sizes, "--objectives", "latency,energy,area").stdout
     assert "complete: " in front

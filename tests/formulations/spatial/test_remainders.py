@@ -33,6 +33,7 @@ from ithaca.formulations.spatial.points import (
 )
 from ithaca.solver.certificate import Status
 from ithaca.solver.staged.engine import solve_staged
+from tests.command_line import refused, succeed
 from tests.formulations.spatial.cases import golden, nest_of, random_architecture
 from tests.formulations.spatial.test_search import (
     MOST,
@@ -249,3 +250,13 @@ def test_hardware_spaces_have_none() -> None:
     machine = read_architecture(golden() / "simple")
     with pytest.raises(InputError, match="remainders is true"):
         HierarchyAccelerator(machine, options=MappingOptions(remainders=True))
+
+
+def test_searches_begin_with_mappings_that_the_tool_writes(tmp_path: Path) -> None:
+    """The exported optimum of 127³, which ends with what is left."""
+    words = ("map", "mm", "-s", "i=127,j=127,k=127", "--arch", "simple", "--objective", "energy")
+    succeed(*words, "--remainders", "-o", tmp_path / "r.json")
+    succeed("export", tmp_path / "r.json", "--to", "timeloop", "-o", tmp_path / "own")
+    start = ("--start", tmp_path / "own" / "mapping.yaml")
+    assert "20,745,028.5  (optimal" in succeed(*words, "--remainders", *start).stdout
+    assert "leave a remainder; allowed: with --remainders" in refused(*words, *start)

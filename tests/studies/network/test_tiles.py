@@ -377,6 +377,15 @@ def test_what_is_shared_is_shown_and_read_again(folder: Path) -> None:
 
 
 @pytest.mark.ci
+def test_products_of_two_sums_are_read_again(folder: Path) -> None:
+    """EDP of the whole network is searched for as weighted sums, and is no sum itself."""
+    words = ("--arch", folder / "small.yaml", folder / "two.yaml", "-o", folder / "edp.json")
+    options = [word if word != "energy" else "edp" for word in COMMAND]
+    assert "at a time" in succeed(*options, *words).stdout
+    assert "found again by the same search" in succeed("verify", folder / "edp.json").stdout
+
+
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("change", "line"),
     [
