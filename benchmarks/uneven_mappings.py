@@ -1,0 +1,137 @@
+"""AccelForge's mapper beside edition ``uneven``, on one architecture and under one model:
+``python -m benchmarks.uneven_mappings --python PYTHON``.
+
+PYTHON has AccelForge 1.0.467 (extra ``peers``, from Python 3.12 on; Debian's package graphviz);
+without it only Ithaca's rows are printed. A row is a problem: the order of storage nodes, who
+answers, the energy of the mapping (AccelForge's as its ``evaluate_mapping`` has it, whose equal
+edition ``uneven`` is), what is proven, and CPU seconds on one thread. Chains pass tiles on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import ithaca
+from tests.formulations.spatial.cases import nest_of
+from tests.formulations.spatial.test_uneven import GOLDEN, STATEMENTS
+
+SCRIPT = Path(__file__).with_name("accelforge_mapper.py")
+
+#: The architecture ``GOLDEN`` in AccelForge's words, up to the workload.
+SPEC = """
+arch:
+  nodes:
+  - !Memory
+    name: DRAM
+    size: inf
+    leak_power: 0
+    area: 0
+    tensors: {keep: ~Intermediates, may_keep: All}
+    actions:
+    - {name: read, energy: 200, throughput: 16}
+    - {name: write, energy: 200, throughput: 16}
+  - !Memory
+    name: Buffer
+    size: 65536
+    leak_power: 0
+    area: 0
+    tensors: {keep: All}
+    actions:
+    - {name: read, energy: 6, throughput: inf}
+    - {name: write, energy: 6, throughput: inf}
+  - !Container
+    name: PE
+    spatial: [{name: X, fanout: 16}, {name: Y, fanout: 16}]
+  - !Memory
+    name: RF
+    size: 256
+    leak_power: 0
+    area: 0
+    tensors: {keep: All}
+    actions:
+    - {name: read, energy: 1, throughput: inf}
+    - {name: write, energy: 1, throughput: inf}
+  - !Compute
+    name: MAC
+    leak_power: 0
+    area: 0
+    actions: [{name: compute, energy: 1, throughput: 1}]
+workload:
+  bits_per_value: {All: 1}
+"""
+PRODUCTS = ["T[m,n]=A[m,k]*B[k,n]", "U[m,o]=T[m,n]*V[n,o]", "X[m,p]=U[m,o]*W[o,p]"]
+CONVOLUTION = ["O[n,m,p,q]=I[N:n,C:c,H:p+r,W:q+s]*W[m,c,r,s]"]
+CHAIN = """
+name: chain
+layers:
+- {op: kernel, kernel: mm, name: first, sizes: {i: 256, j: 256, k: 256}}
+- {op: kernel, kernel: mm, name: second, sizes: {i: 256, j: 256, k: 256}, follows: true}
+- {op: kernel, kernel: mm, name: third, sizes: {i: 256, j: 256, k: 256}, follows: true}
+"""
+
+
+def cases() -> Iterator[tuple[str, str, dict[str, int], list[str]]]:
+    """Problems: name, statement (none for a chain), extents, and AccelForge's statements."""
+    for extent in (256, 512, 1000, 1021, 1024, 2048, 4096):
+        yield f"product {extent}", STATEMENTS["mm"], dict.fromkeys("mnk", extent), PRODUCTS[:1]
+    for m, p in ((64, 56), (128, 28)):
+        sizes = {"n": 1, "m": m, "c": m, "p": p, "q": p, "r": 3, "s": 3}
+        yield f"convolution {m},{m},{p},{p},3,3", STATEMENTS["conv"], sizes, CONVOLUTION
+    for count in (2, 3):
+        sizes = dict.fromkeys("mnkop"[: 2 + count], 256)
+        yield f"{count} products 256", "", sizes, PRODUCTS[:count]
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--python", help="a Python that has AccelForge")
+    parser.add_argument("--seconds", default="150", help="time limit of each")
+    parser.add_argument("--only", default="", help="part of the names")
+    parser.add_argument("--nodes", default="levels,free", help="orders of storage nodes")
+    given = parser.parse_args(arguments)
+    if not given.python:
+        print("AccelForge is left out: --python names no Python that has it")
+    options: Any = {
+        "arch": GOLDEN,
+        "edition": "uneven",
+        "objective": "energy",
+        "divisors_only": True,
+        "time_limit": float(given.seconds),
+    }
+    for name, statement, sizes, einsums in cases():
+        for options["nodes"] in given.nodes.split(",") if given.only in name else ():
+            row = f"{name} | {options['nodes']}"
+            with TemporaryDirectory() as folder:
+                chain, spec = folder + "/chain.yaml", folder + "/spec.yaml"
+                Path(chain).write_text("\n".join(CHAIN.splitlines()[: 3 + len(einsums)]))
+                shape = {loop: f"0 <= {loop} < {extent}" for loop, extent in sizes.items()}
+                Path(spec).write_text(
+                    f"{SPEC}  iteration_space_shape: {shape}\n  einsums: {einsums}"
+                )
+                began = time.process_time()
+                found: Any = (
+                    ithaca.map(nest_of(statement, sizes), **options)
+                    if statement
+                    else ithaca.network(chain, fuse=True, **options)
+                )
+                print(
+                    f"{row} | Ithaca | {float(found.value):,.0f} | {found.status}, "
+                    f"≥ {float(found.certificate.lower_bound or 0):,.0f} | "
+                    f"{time.process_time() - began:.1f}",
+                    flush=True,
+                )
+                if given.python:
+                    command = [given.python, "-P", SCRIPT, spec, options["nodes"], given.seconds]
+                    run = subprocess.run(command, capture_output=True, text=True, cwd=folder)
+                    said = (run.stdout or run.stderr).strip() or f"none | | > {given.seconds}"
+                    print(f"{row} | AccelForge | {said.splitlines()[-1]}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

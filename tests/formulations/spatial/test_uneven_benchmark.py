@@ -1,0 +1,15 @@
+"""The benchmark beside AccelForge prints what it has, and says what is missing."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks.uneven_mappings import main
+
+
+@pytest.mark.ci
+def test_rows_without_accelforge(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["--only", "product 256", "--nodes", "free"])
+    missing, row = capsys.readouterr().out.splitlines()
+    assert missing == "AccelForge is left out: --python names no Python that has it"
+    assert row.startswith("product 256 | free | Ithaca | 139,657,216 | optimal, ≥ 139,657,216 | ")
