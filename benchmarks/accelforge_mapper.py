@@ -30,15 +30,15 @@ def main(file: str, nodes: str, seconds: str) -> None:
     spec.mapper.force_memory_hierarchy_order = nodes == "levels"
     began = time.process_time()
     resource.setrlimit(resource.RLIMIT_CPU, (int(began) + int(seconds),) * 2)
-    found = spec.map_workload_to_arch(print_progress=False)
+    mapped = spec.map_workload_to_arch(print_progress=False)
     spent = time.process_time() - began
-    mapping = written(found.mapping())
+    mapping = written(mapped.mapping())
     Path("mapping.yaml").write_text(f"{Path(file).read_text()}\nmapping: {mapping}\n")
     try:
         again = accelforge.Spec.from_yaml("mapping.yaml").evaluate_mapping()
         value = f"{float(again.energy()):,.0f} | no bound"
     except Exception as error:  # whatever it refuses a mapping of its own with
-        value = f"says {float(found.energy()):,.0f} | its evaluator: {error}"
+        value = f"says {float(mapped.energy()):,.0f} | its evaluator: {error}"
     print(f"{value} | {spent:.1f}")
 
 

@@ -75,28 +75,28 @@ def main() -> None:
     parser.add_argument("--only", default="", help="part of the names")
     parser.add_argument("--objectives", default="energy,latency,edp")
     parser.add_argument("--spaces", default=",".join(SPACES))
-    given = parser.parse_args()
-    for name, architecture, problem, spaces in cases(given.folder):
-        for space in spaces if given.only in name else ():
+    options = parser.parse_args()
+    for name, architecture, problem, spaces in cases(options.folder):
+        for space in spaces if options.only in name else ():
             for objective in (
-                given.objectives.split(",") if space in given.spaces.split(",") else ()
+                options.objectives.split(",") if space in options.spaces.split(",") else ()
             ):
                 began = time.process_time()
                 try:
-                    found = ithaca.map(
+                    answer = ithaca.map(
                         str(problem),
                         arch=architecture,
                         objective=objective,
-                        time_limit=given.seconds,
+                        time_limit=options.seconds,
                         **SPACES[space],
                     )
                 except InputError as error:
                     print(f"{name} | {space} | {objective} | {error}", flush=True)
                     continue
-                least = found.certificate.lower_bound
-                gap = 100 if least is None else 100 * float(1 - least / found.value)
+                least = answer.certificate.lower_bound
+                gap = 100 if least is None else 100 * float(1 - least / answer.value)
                 print(
-                    f"{name} | {space} | {objective} | {float(found.value):.10g} | {found.status} "
+                    f"{name} | {space} | {objective} | {float(answer.value):.10g} | {answer.status} "
                     f"| {gap:.3g} | {time.process_time() - began:.1f}",
                     flush=True,
                 )

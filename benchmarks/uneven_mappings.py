@@ -94,18 +94,18 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--seconds", default="150", help="time limit of each")
     parser.add_argument("--only", default="", help="part of the names")
     parser.add_argument("--nodes", default="levels,free", help="orders of storage nodes")
-    given = parser.parse_args(arguments)
-    if not given.python:
+    taken = parser.parse_args(arguments)
+    if not taken.python:
         print("AccelForge is left out: --python names no Python that has it")
     options: Any = {
         "arch": GOLDEN,
         "edition": "uneven",
         "objective": "energy",
         "divisors_only": True,
-        "time_limit": float(given.seconds),
+        "time_limit": float(taken.seconds),
     }
     for name, statement, sizes, einsums in cases():
-        for options["nodes"] in given.nodes.split(",") if given.only in name else ():
+        for options["nodes"] in taken.nodes.split(",") if taken.only in name else ():
             row = f"{name} | {options['nodes']}"
             with TemporaryDirectory() as folder:
                 chain, spec = folder + "/chain.yaml", folder + "/spec.yaml"
@@ -115,22 +115,22 @@ def main(arguments: list[str] | None = None) -> None:
                     f"{SPEC}  iteration_space_shape: {shape}\n  einsums: {einsums}"
                 )
                 began = time.process_time()
-                found: Any = (
+                answer: Any = (
                     ithaca.map(nest_of(statement, sizes), **options)
                     if statement
                     else ithaca.network(chain, fuse=True, **options)
                 )
                 print(
-                    f"{row} | Ithaca | {float(found.value):,.0f} | {found.status}, "
-                    f"≥ {float(found.certificate.lower_bound or 0):,.0f} | "
+                    f"{row} | Ithaca | {float(answer.value):,.0f} | {answer.status}, "
+                    f"≥ {float(answer.certificate.lower_bound or 0):,.0f} | "
                     f"{time.process_time() - began:.1f}",
                     flush=True,
                 )
-                if given.python:
-                    command = [given.python, "-P", SCRIPT, spec, options["nodes"], given.seconds]
+                if taken.python:
+                    command = [taken.python, "-P", SCRIPT, spec, options["nodes"], taken.seconds]
                     run = subprocess.run(command, capture_output=True, text=True, cwd=folder)
-                    said = (run.stdout or run.stderr).strip() or f"none | | > {given.seconds}"
-                    print(f"{row} | AccelForge | {said.splitlines()[-1]}", flush=True)
+                    output = (run.stdout or run.stderr).strip() or f"none | | > {taken.seconds}"
+                    print(f"{row} | AccelForge | {output.splitlines()[-1]}", flush=True)
 
 
 if __name__ == "__main__":

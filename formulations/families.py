@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
-from ithaca.formulations.custom.accelerator import STATED
+from ithaca.formulations.custom.accelerator import CUSTOM
 from ithaca.formulations.custom.family import CustomFamily
 from ithaca.formulations.design import Design
 from ithaca.formulations.family import Family, Profile
@@ -35,7 +35,7 @@ UNNAMED = "systolic"
 ACCELERATORS: Mapping[str, AcceleratorKind] = {
     "spatial": HIERARCHIES,
     "systolic": ARRAYS,
-    "custom": STATED,
+    "custom": CUSTOM,
 }
 
 

@@ -153,8 +153,8 @@ def _check_tiles(
     """Refuse layers that do not share the loops that they pass tiles on in."""
     if not tiles:
         return
-    posed = {part.layer.nest: part.problems for part in result.request.pose(result.network)}
-    known = TiledRuns(chain, posed).searches
+    problems_of = {part.layer.nest: part.problems for part in result.request.pose(result.network)}
+    known = TiledRuns(chain, problems_of).searches
     stated = chain.tiles({n: problem.design.kept for n, problem in tiled.items()})
     begins = [n for n in tiled if n not in tiles]
     for first in begins:

@@ -115,12 +115,12 @@ def test_files_in_any_order_are_solved_and_its_files_written(folder: Path) -> No
     result = ithaca.timeloop_mapper([together, "classes.yaml"], output="other")
     assert result.objective.text == "latency,energy"
     for name in ("map.yaml", "map.txt", "stats.txt"):
-        written = [Path(place, f"timeloop-mapper.{name}") for place in ("out", "other")]
-        first, second = (path.read_text().partition("\n") for path in written)
+        paths = [Path(place, f"timeloop-mapper.{name}") for place in ("out", "other")]
+        first, second = (path.read_text().partition("\n") for path in paths)
         assert first[2] == second[2] != "", name
     assert result.status == "optimal"
     energy = float(result.best.metrics["energy"])
-    text = written[0].read_text()
+    text = paths[0].read_text()
     assert f"Cycles: {result.best.metrics['latency']}\n" in text
     assert f"Energy: {energy / 1e6:.2f} uJ\n" in text
     started = ithaca.map(
@@ -148,10 +148,10 @@ def figures(text: str) -> dict[str, dict[str, str]]:
 def test_figures_are_those_of_the_tool(folder: Path) -> None:
     """All 157 that it prints of the mapping under these names, and its drawing."""
     Path("map.yaml").write_text(MAPPED)
-    asked = read_mapper_files([*FILES])
-    options = HierarchyOptions(arch=asked.architecture, bypass="free", divisors_only=True)
-    problems = MappingQuestion.read(options, asked.objective).problems(asked.nest)
-    (start,) = starts_of(Path("map.yaml"), problems, asked.nest, "map.yaml")
+    mapper = read_mapper_files([*FILES])
+    options = HierarchyOptions(arch=mapper.architecture, bypass="free", divisors_only=True)
+    problems = MappingQuestion.read(options, mapper.objective).problems(mapper.nest)
+    (start,) = starts_of(Path("map.yaml"), problems, mapper.nest, "map.yaml")
     design = problems[0].design
     assert isinstance(design, MappingDesign)
     assert start is not None

@@ -221,8 +221,8 @@ class Recurrence(LoopNest):
         }
         for point, cases in self.iterations.items():
             for case in cases:
-                written = [self.written[case]] if case in self.written else []
-                for access in (*self.inputs_of(case), *written):
+                outputs = [self.written[case]] if case in self.written else []
+                for access in (*self.inputs_of(case), *outputs):
                     element = self.element(access, point)
                     if element in tensors[access.tensor] or min(element) < 0:
                         self._refuse(
@@ -236,8 +236,8 @@ class Recurrence(LoopNest):
     @property
     def input_tensors(self) -> tuple[str, ...]:
         """The tensors that are read."""
-        written = [access.tensor for access in self.written.values()]
-        return tuple(tensor for tensor in self.tensors if tensor not in written)
+        outputs = [access.tensor for access in self.written.values()]
+        return tuple(tensor for tensor in self.tensors if tensor not in outputs)
 
     def extents_of(self, tensor: str) -> Point:
         """Extents of a tensor as far as its elements are used."""

@@ -54,29 +54,29 @@ def run(how: Run) -> Outcome:
                 row = {"workload": kernel, "number": number, "intrinsic": name}
                 rows.append(row | measure(nest, unit, how))
     table = Table.of(rows)
-    found = {(r["workload"], r["number"], r["intrinsic"]): r for r in rows}
+    cells = {(r["workload"], r["number"], r["intrinsic"]): r for r in rows}
 
     def wins(name: str, kernel: str, numbers: range | tuple[int, ...] = range(1, 11)) -> int:
         """How many of a kernel's workloads an intrinsic runs faster than any other."""
         others = set(UNITS) - {name, "conv2d" if name == UNITS[-1] else UNITS[-1]}
         return sum(
-            all(found[kernel, n, name][SPEED] > found[kernel, n, o][SPEED] for o in others)
+            all(cells[kernel, n, name][SPEED] > cells[kernel, n, o][SPEED] for o in others)
             for n in numbers
         )
 
-    whole = [key for key, row in found.items() if not row[IDLE]]
+    whole = [key for key, row in cells.items() if not row[IDLE]]
     measured: Measured = {
         "matrices": wins("gemm", "mm") + wins("gemm", "ttm"),
         "convolutions": wins("conv2d-14", "conv2d"),
         "calls of the release": wins("conv2d", "conv2d"),
         "general": sum(name == "dot" for *_, name in whole),
         "slow": max(
-            found[key][SPEED] / found[*key[:2], "gemv"][SPEED] for key in whole if key[2] == "dot"
+            cells[key][SPEED] / cells[*key[:2], "gemv"][SPEED] for key in whole if key[2] == "dot"
         ),
         "stages": sum((kernel, name) == ("mttkrp", "gemm") for kernel, _, name in whole),
         "mttkrp": wins("gemv", "mttkrp"),
-        "5 × 5": found["conv2d", 1, "conv2d-14"][REDUNDANT],
-        "7 × 7": found["conv2d", 5, "conv2d-14"][REDUNDANT],
+        "5 × 5": cells["conv2d", 1, "conv2d-14"][REDUNDANT],
+        "7 × 7": cells["conv2d", 5, "conv2d-14"][REDUNDANT],
         "windows": wins("gemm", "conv2d", (1, 5, 8)),
     }
     series = table.series(["intrinsic"], ["workload", "number"], SPEED)

@@ -53,12 +53,12 @@ def run(how: Run) -> Outcome:
             if not how.full and "CONV2D" in by:
                 continue
             for objective, published in stated["published"].items():
-                asked = (how, stated["space"], row["network"], objective)
+                question = (how, stated["space"], row["network"], objective)
                 fixed = tuple(stated.get("hardware", {}).items())
                 shown = {"table": row["table"], "network": row["network"], "by": by}
                 shown |= {"objective": objective, "published": published}
-                own = least(*asked, (), fixed) if fixed else None
-                rows.append(shown | {BEST: least(*asked, limits), THEIRS: own})
+                own = least(*question, (), fixed) if fixed else None
+                rows.append(shown | {BEST: least(*question, limits), THEIRS: own})
     table = Table.of(rows)
 
     def mean(column: str, **equal: Cell) -> float:

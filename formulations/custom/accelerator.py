@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal
 from ithaca.files.errors import InputError
 from ithaca.files.numbers import number
 from ithaca.formulations.algebra.expression import Symbol
+from ithaca.formulations.algebra.interval import Interval
 from ithaca.formulations.algebra.monotonicity import POSITIVE
 from ithaca.formulations.custom.design import CustomDesign
 from ithaca.formulations.custom.model import Model, ModelDocument, model_fields, read_model
@@ -83,10 +84,14 @@ class Custom(AcceleratorKind):
         own = (name for name in accelerator.model.figures if name not in figures)
         return accelerator, {name: Figure(Symbol(name)) for name in own} | dict(figures)
 
-    def check(self, accelerator: CustomAccelerator, figure: str, value: Fraction) -> None:
-        if value not in POSITIVE:
-            raise InputError(f"figures.{figure} is {number(value)}; allowed: a positive number")
+    def check_range(self, accelerator: CustomAccelerator, figure: str, span: Interval) -> None:
+        """What more of a figure does is known where all figures are positive."""
+        if span.low not in POSITIVE or span.high not in POSITIVE:
+            raise InputError(
+                f"figures.{figure} may be {number(span.low)} to {number(span.high)}; "
+                "allowed: positive numbers, whatever the rules exclude"
+            )
 
 
 #: How spaces state them.
-STATED = Custom()
+CUSTOM = Custom()

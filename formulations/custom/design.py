@@ -35,20 +35,13 @@ class CustomDesign(Design):
 
     def __post_init__(self) -> None:
         """Raises `InputError` if the model speaks of what the layer does not have."""
-        spoken = {name for whole in self.model.wholes.values() for name in whole.symbols}
-        spoken |= {n for _, *sides in self.model.conditions for side in sides for n in side.symbols}
-        ends = (end for choice in self.model.choices for end in (choice.low, choice.high))
-        spoken |= {name for end in ends for name in end.symbols}
-        for name in sorted(spoken):
-            if name.startswith(LAYER) and name not in self._known:
-                own = ", ".join(each for each in self._known if each.startswith(LAYER))
-                raise InputError(
-                    f"the model's {name} is no fact of {self.nest.name}; allowed: {own}"
-                )
+        if wrong := min(self.model.facts - self._known.keys(), default=None):
+            own = ", ".join(each for each in self._known if each.startswith(LAYER))
+            raise InputError(f"the model's {wrong} is no fact of {self.nest.name}; allowed: {own}")
 
     @property
     def name(self) -> str:
-        return "stated"
+        return "custom"
 
     @cached_property
     def vocabulary(self) -> Mapping[str, Metric]:

@@ -44,7 +44,7 @@ class CustomProfile(Profile[CustomDesign]):
     @property
     def attributes(self) -> Mapping[str, str | float]:
         nest = self.design.nest
-        return {"workload": nest.name, "statement": str(nest), "edition": "stated"}
+        return {"workload": nest.name, "statement": str(nest), "edition": "custom"}
 
     @property
     def title(self) -> str:
@@ -86,7 +86,7 @@ class CustomProfile(Profile[CustomDesign]):
 class CustomFamily(Family[CustomDesign]):
     """Documents of stated costs."""
 
-    document, profile = "stated", CustomProfile
+    document, profile = "custom", CustomProfile
     head, choice, tiling = HeadDocument, ChoiceDocument, dict[str, int]
 
     def head_fields(self, design: CustomDesign) -> Mapping[str, Any]:

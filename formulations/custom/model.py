@@ -96,11 +96,11 @@ class Model:
     """By factor the figures to raise where it binds, with the value each should have; None: the
     next one of the space."""
 
-    @property
+    @cached_property
     def metrics(self) -> dict[str, Metric]:
         """The factors as metrics."""
         return {
-            name: Metric(name, unit, f"as stated: {written(expression)}")
+            name: Metric(name, unit, written(expression))
             for (name, expression), unit in zip(self.factors, self.units, strict=True)
         }
 
@@ -115,19 +115,11 @@ class Model:
         for _, *sides in self.conditions:
             left, right = (side.substitute(self.wholes) for side in sides)
             moves += [self._moves(left, 1), self._moves(right, -1)]
-        known = {}
-        for figure in self.figures:
-            ways = {each[figure] for each in moves if figure in each}
-            known[figure] = (
-                Trend.IDLE
-                if not ways
-                else Trend.HELPS
-                if ways == {-1}
-                else Trend.HURTS
-                if ways == {1}
-                else Trend.MIXED
-            )
-        return known
+        meaning = {(): Trend.IDLE, (-1,): Trend.HELPS, (1,): Trend.HURTS}
+        return {
+            figure: meaning.get(tuple({way[figure] for way in moves if figure in way}), Trend.MIXED)
+            for figure in self.figures
+        }
 
     @cached_property
     def wholes(self) -> dict[str, Expression]:
@@ -136,6 +128,14 @@ class Model:
         for name, expression in self.factors:
             known[name] = expression.substitute(known)
         return known
+
+    @cached_property
+    def facts(self) -> frozenset[str]:
+        """The facts of layers that it speaks of."""
+        sides = (side for _, *pair in self.conditions for side in pair)
+        ends = (end for choice in self.choices for end in (choice.low, choice.high))
+        spoken = (each.symbols for each in (*self.wholes.values(), *sides, *ends))
+        return frozenset(name for names in spoken for name in names if name.startswith(LAYER))
 
     @staticmethod
     def _moves(expression: Expression, way: int) -> dict[str, int]:
@@ -182,8 +182,7 @@ def read_model(document: ModelDocument, hardware: Collection[str]) -> Model:
                 )
     if facts_too := [name for name in hardware if name.startswith(LAYER)]:
         raise InputError(f"figures.{facts_too[0]} is named like a fact of layers; allowed: others")
-    given = [*hardware, *document.choices]
-    known = [*given, *document.metrics]
+    known = [*hardware, *document.choices, *document.metrics]
     stated = {n: _parsed(m.of, f"metrics.{n}", known) for n, m in document.metrics.items()}
     graph = {name: expression.symbols & stated.keys() for name, expression in stated.items()}
     try:

@@ -154,6 +154,8 @@ def _space(read: Any, kind: AcceleratorKind, where: object) -> HardwareSpace:
             )
     for one, check in ((tables, None), (figures, partial(kind.check, accelerator)), (costs, None)):
         _check(one, box, rules, check)
+    for name, figure in figures.items():
+        kind.check_range(accelerator, name, figure.range(box))
     metrics = [*accelerator.metrics, *costs]
     if read.objective is not None:
         read_objective(read.objective, "objective", metrics)

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.expression import Expression
+from ithaca.formulations.algebra.interval import Interval
 from ithaca.formulations.hardware.accelerator import Accelerator
 from ithaca.formulations.hardware.quantities import Figure
 from ithaca.formulations.schema import Document
@@ -71,6 +72,13 @@ class AcceleratorKind(Protocol):
         ------
         InputError
             If the figure cannot have it.
+        """
+        return
+
+    def check_range(self, accelerator: Any, figure: str, span: Interval) -> None:
+        """Refuse a figure for what it may be over the whole space, rules or not.
+
+        Raises `InputError` if the figure cannot be all of that.
         """
         return
 

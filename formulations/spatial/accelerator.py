@@ -17,6 +17,7 @@ from ithaca.files.timeloop_files import TAGS, load_timeloop
 from ithaca.formulations.algebra.expression import Constant, Expression, as_expression
 from ithaca.formulations.design import Metric
 from ithaca.formulations.hardware.accelerator import Trend, Work
+from ithaca.formulations.hardware.kind import AcceleratorKind
 from ithaca.formulations.hardware.quantities import Figure
 from ithaca.formulations.problem import Objective, Problem
 from ithaca.formulations.spatial.architecture import Architecture, Level
@@ -130,7 +131,7 @@ class HierarchyDocument(MappingSpaceDocument):
     edition: str = TIMELOOP
 
 
-class Hierarchies:
+class Hierarchies(AcceleratorKind):
     """How spaces state memory hierarchies (see
     `ithaca.formulations.hardware.kind.AcceleratorKind`)."""
 

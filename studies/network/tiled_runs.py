@@ -67,7 +67,7 @@ class TiledRuns:
     @cached_property
     def searches(self) -> Mapping[Span, Tiled]:
         """How, by the runs."""
-        found = {}
+        ways = {}
         for first, last in self._chain.spans:
             runs = self._chain.runs[first : last + 1]
             if len({run.count for run in runs}) > 1:
@@ -76,8 +76,8 @@ class TiledRuns:
             words = [run.written // run.count for run in runs[:-1]]
             tiled = designs[0].tiled(designs[1:], words)
             if tiled is not None and all(len(self._problems_of[run.nest]) == 1 for run in runs):
-                found[first, last] = tiled
-        return found
+                ways[first, last] = tiled
+        return ways
 
     def solve(
         self, values: Costs, budget: Budget, report: Callable[[RunState], Any] | None
@@ -94,15 +94,15 @@ class TiledRuns:
             Told what is searched.
         """
         known: dict[Asked, TiledRun] = {}
-        found: dict[Span, TiledRun] = {}
+        tiled_runs: dict[Span, TiledRun] = {}
         for done, (span, tiled) in enumerate(self.searches.items()):
             part = self._chain.part(span)
             runs, count = part.runs, part.runs[0].count
-            asked = tuple(run.nest for run in runs), count
+            key = tuple(run.nest for run in runs), count
             if report is not None:
                 place = " → ".join(run.source for run in runs)
                 report(RunState(done, len(self.searches), 0, f"tiles of {place}"))
-            if asked not in known:
+            if key not in known:
                 other = part.best(values, {})
                 problems = [self._problems_of[run.nest][0] for run in runs]
                 rival = None if other is None else other[0][0] / count
@@ -110,6 +110,6 @@ class TiledRuns:
                 search = TileSearch(problems, tiled, share, rival)
                 proof = search.run()
                 words = sum(run.written for run in runs[:-1])
-                known[asked] = TiledRun(count, search.best, proof, words)
-            found[span] = known[asked]
-        return found
+                known[key] = TiledRun(count, search.best, proof, words)
+            tiled_runs[span] = known[key]
+        return tiled_runs

@@ -95,24 +95,24 @@ class TileSearch:
 
     def _search_inside(self, part: Ways) -> None:
         """Find out what runs cost inside at least."""
-        found = []
+        least = []
         for design in part.inside:
             energy = read_objective("energy", "objective", design.vocabulary)
             solution = solve_staged(Problem(design, (), energy), self._budget.share())
-            found.append(solution.certificate.lower_bound or Fraction(0))
-        self._inside[part.trips] = found
+            least.append(solution.certificate.lower_bound or Fraction(0))
+        self._inside[part.trips] = least
 
     def _bounds(self, part: Ways) -> list[Fraction]:
         """At least the objective of every run."""
         known = [
-            found
-            for trips, found in self._inside.items()
+            inside
+            for trips, inside in self._inside.items()
             if not any(n % m for n, m in zip(part.trips, trips, strict=True))
         ]
         bounds = []
         for number, more in enumerate(part.outside):
             problem, roofs = self._problems[number], self._roofs[number]
-            least = max((found[number] for found in known), default=Fraction(0))
+            least = max((inside[number] for inside in known), default=Fraction(0))
             energy, latency = least + more["energy"], max(roofs["latency"], more["latency"])
             metrics = {**roofs, "energy": energy, "latency": latency, "edp": energy * latency}
             bounds.append(problem.objective.value(metrics))
@@ -120,13 +120,13 @@ class TileSearch:
 
     def _try(self, designs: Sequence[Any], bounds: list[Fraction]) -> bool:
         """Search all runs of a way, while it may be the best; False if one was not finished."""
-        found = []
+        solutions = []
         for number, (problem, design) in enumerate(zip(self._problems, designs, strict=True)):
             if not self._may_improve(sum(bounds, Fraction(0))):
                 return True
             if design not in self._known:
-                asked = replace(problem, design=design)
-                solution = solve_staged(asked, self._budget.share())
+                shared = replace(problem, design=design)
+                solution = solve_staged(shared, self._budget.share())
                 self._nodes += solution.certificate.nodes
                 if not solution.certificate.settled:
                     return False
@@ -135,10 +135,10 @@ class TileSearch:
             if solution.value is None:
                 return True
             bounds[number] = solution.value
-            found.append(solution)
+            solutions.append(solution)
         total = sum(bounds, Fraction(0))
         if self._may_improve(total):
-            self.value, self.best = total, tuple(found)
+            self.value, self.best = total, tuple(solutions)
         return True
 
     def _may_improve(self, bound: Fraction) -> bool:

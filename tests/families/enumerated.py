@@ -11,7 +11,7 @@ from ithaca.commands.families.recurrence.simulation import simulate
 from ithaca.formulations.custom.design import CustomDesign
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.recurrence.design import RecurrenceDesign
-from tests.families.stated import stated_points
+from tests.families.custom import custom_points
 
 
 def every_point(problem: Problem) -> Iterator[tuple[dict[str, int], dict[str, Fraction]]]:
@@ -19,7 +19,7 @@ def every_point(problem: Problem) -> Iterator[tuple[dict[str, int], dict[str, Fr
     and the model; of an array of recurrences the one that there is, its cycles those of a run."""
     fir: Any = problem.design
     if isinstance(fir, CustomDesign):
-        yield from stated_points()
+        yield from custom_points()
         return
     if isinstance(fir, RecurrenceDesign):
         run = simulate(fir.array)

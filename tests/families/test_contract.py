@@ -59,12 +59,12 @@ from ithaca.studies.peers.methods import PEERS, run_peer
 from ithaca.studies.peers.recorder import SampleBudget
 from ithaca.studies.whatif import run_study
 from ithaca.workloads.recurrence import find_recurrence
+from tests.families.custom import custom_problem
 from tests.families.enumerated import every_point
 from tests.families.fir import Fir, fir_problem
 from tests.families.mapped import front as mapped_front
 from tests.families.mapped import mapped_problem
 from tests.families.mapped import optimum as mapped_optimum
-from tests.families.stated import stated_problem
 from tests.families.uneven import front as uneven_front
 from tests.families.uneven import optimum as uneven_optimum
 from tests.families.uneven import uneven_problem
@@ -137,8 +137,8 @@ SAMPLES = (
         Limit("noise", Fraction(1, 2)),
     ),
     Sample(
-        "stated",
-        [stated_problem(dsp=9, noise=4)],
+        "custom",
+        [custom_problem(dsp=9, noise=4)],
         counted_optimum,
         counted_front,
         Limit("dsp", Fraction(5)),

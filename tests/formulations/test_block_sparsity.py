@@ -266,14 +266,14 @@ def test_engines_find_the_optimum(case: tuple) -> None:  # type: ignore[type-arg
     name, sizes, dataflow, edition, text, dtype, dsp, objective = case
     nest = sparse(workload(name, sizes), text)
     array = derive(nest, dataflow, nest.output.tensor, edition)
-    posed = Problem(
+    problem = Problem(
         SystolicDesign(nest, array, DATA_TYPES[dtype]),
         (Limit("dsp", Fraction(dsp)),),
         parse_objective(objective),
     )
-    optimum = least(posed)
+    optimum = least(problem)
     for solve in (solve_exact, solve_cpsat):
-        solution = solve(posed, SolveOptions(time_limit=60))
+        solution = solve(problem, SolveOptions(time_limit=60))
         assert solution.certificate.status is Status.OPTIMAL, solve
         assert float(solution.value) == pytest.approx(float(optimum), rel=1e-12), solve
 

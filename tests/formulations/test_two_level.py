@@ -267,18 +267,18 @@ CASES = [
 
 
 def test_the_search_finds_the_optimum_of_a_small_array() -> None:
-    posed = problem(*CASES[0])
-    assert solve_exact(posed, SolveOptions(time_limit=60)).value == least(posed)
+    tiled = problem(*CASES[0])
+    assert solve_exact(tiled, SolveOptions(time_limit=60)).value == least(tiled)
 
 
 @pytest.mark.ci
 @pytest.mark.parametrize("case", CASES, ids=[f"{c[0]}-{c[3].value}-{c[4]}" for c in CASES])
 def test_engines_find_the_optimum(case: tuple) -> None:  # type: ignore[type-arg]
-    posed = problem(*case)
-    optimum = least(posed)
+    tiled = problem(*case)
+    optimum = least(tiled)
     assert optimum < np.inf
     for solve in (solve_exact, solve_cpsat, solve_gp):
-        solution = solve(posed, SolveOptions(time_limit=20 if solve is solve_gp else 60))
+        solution = solve(tiled, SolveOptions(time_limit=20 if solve is solve_gp else 60))
         assert solution.value is not None, solve
         assert solution.certificate.lower_bound is not None, solve
         assert solution.certificate.lower_bound <= optimum <= solution.value, solve
@@ -330,8 +330,8 @@ def test_files_state_outer_tiles_and_are_proven_again(tmp_path: Path) -> None:
 
 
 def test_seeds_keep_outer_tiles() -> None:
-    posed = problem("mm", {"i": 16, "j": 24, "k": 8}, MM, Edition.CYCLE, "latency", {"dsp": 8})
-    space, draw, outer = parameter_space(posed), random.Random(4), set()
+    tiled = problem("mm", {"i": 16, "j": 24, "k": 8}, MM, Edition.CYCLE, "latency", {"dsp": 8})
+    space, draw, outer = parameter_space(tiled), random.Random(4), set()
     for _ in range(30):
         drawn = {p.name: draw.randint(p.low, p.high) for p in space.parameters}
         configuration = space.decode(drawn)

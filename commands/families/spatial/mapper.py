@@ -48,15 +48,15 @@ def timeloop_mapper(
     file cannot be read, says what is not supported, or the tool could not read the mapping.
     """
     paths = [files] if isinstance(files, str | PathLike) else files
-    asked = read_mapper_files(paths)
+    mapper = read_mapper_files(paths)
     check_folder(Path(output), [f"{PREFIX}.map.yaml"])
-    options = HierarchyOptions(arch=asked.architecture, bypass="free", divisors_only=True)
-    question = MappingQuestion.read(options, asked.objective)
-    problems = question.problems(asked.nest)
-    for line in question.remarks(asked.nest):
+    options = HierarchyOptions(arch=mapper.architecture, bypass="free", divisors_only=True)
+    question = MappingQuestion.read(options, mapper.objective)
+    problems = question.problems(mapper.nest)
+    for line in question.remarks(mapper.nest):
         note(line)
-    if asked.searching:
-        names = ", ".join(path.partition(": ")[2] for path in asked.searching)
+    if mapper.searching:
+        names = ", ".join(path.partition(": ")[2] for path in mapper.searching)
         note(f"a proof does not depend on {names}")
     (result,) = answers(question.place, [problems], search.options, search.workers)
     if result.best is not None and result.best.configuration is not None:

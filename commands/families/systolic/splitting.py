@@ -149,7 +149,7 @@ def _study(
     """The arrays at every point of a grid of limits, platforms and objectives."""
     axes, changes = zip(*(_axis(split, *each) for each in named_values(vary)), strict=True)
     check_axes(axes)
-    asked = {}
+    questions = {}
     for index in indices(axes):
         varied = split
         for axis, change, place in zip(axes, changes, index, strict=True):
@@ -161,8 +161,8 @@ def _study(
                     f"--vary {quoted(name)} is {quoted(str(axis.labels[place]))}; allowed: numbers "
                     f"up to {number(replace(varied, limits={}).bounds[name])}"
                 )
-        asked[index] = varied.question
-    return SplitStudy(axes, {index: solve(question) for index, question in asked.items()})
+        questions[index] = varied.question
+    return SplitStudy(axes, {index: solve(question) for index, question in questions.items()})
 
 
 def _axis(

@@ -89,8 +89,8 @@ def layer_row(result: LayerResult) -> tuple[dict[str, object], dict[str, Any]]:
     """How a layer runs on a systolic array; and the metrics shown."""
     solution = result.answer.found
     dram = systolic(result.answer.problem).array.dram
-    asked = {"ports": dram.ports, "array_part_l2": dram.two_level}
-    extra = [name for name, own in asked.items() if own]
+    optional = {"ports": dram.ports, "array_part_l2": dram.two_level}
+    extra = [name for name, own in optional.items() if own]
     names = ("dataflow", "permutation", "array_part", "latency_hiding", "simd", "pack", *extra)
     chosen: dict[str, object] = dict.fromkeys(names, "")
     figures: dict[str, Any] = dict.fromkeys(SHOWN)

@@ -68,16 +68,16 @@ def solve_fused_multi_array(
     while waiting and not budget.over:
         least, choice = waiting.pop()
         if not options.search.gap_is_met(best.value, least):
-            found, undecided = apart, [n for n, state in enumerate(choice) if state is None]
+            outcome, undecided = apart, [n for n, state in enumerate(choice) if state is None]
             if choice != none:
                 arranged, share = _keeping(chain, plain, choice), budget.share(1 + len(undecided))
-                found = several(arranged, request, share, options, best.value)
-                examined += found.examined
-                if found.stages and not undecided:
-                    best, kept = found, choice
-            if found.infeasible:
+                outcome = several(arranged, request, share, options, best.value)
+                examined += outcome.examined
+                if outcome.stages and not undecided:
+                    best, kept = outcome, choice
+            if outcome.infeasible:
                 continue
-            least = least if found.lower_bound is None else max(least, found.lower_bound)
+            least = least if outcome.lower_bound is None else max(least, outcome.lower_bound)
             if undecided and not options.search.gap_is_met(best.value, least):
                 # what would save most comes first, and that it stays
                 place = max(undecided, key=lambda number: chain.runs[number - 1].written)

@@ -297,9 +297,9 @@ def test_wider_buses_and_longer_bursts_help_where_words_take_them() -> None:
         assert (free.trends[name], bus.trends[name]) == (Trend.IDLE, Trend.HELPS)
         found = []
         for value in values:
-            asked = (Run("mm", NESTS[0]), {name: Fraction(value)})
+            arguments = (Run("mm", NESTS[0]), {name: Fraction(value)})
             objective = problem(designs(machine("hasco-gemm"), NESTS[0])[0]).objective
-            solutions = solve_designs(bus.problems(*asked, objective))
+            solutions = solve_designs(bus.problems(*arguments, objective))
             found.append(min(s.value for s in solutions if s.value is not None))
         assert found[0] > found[1] > found[2]
     with pytest.raises(InputError, match="off chip bus does not go with edition timeloop"):

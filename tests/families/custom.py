@@ -32,14 +32,14 @@ MODEL: dict[str, Any] = {
 }
 
 
-def stated_problem(**limits: int) -> Problem:
+def custom_problem(**limits: int) -> Problem:
     model = read_model(ModelDocument.model_validate(MODEL), ["buffer"])
     design = CustomDesign(workload("mm", EXTENTS), model, (("buffer", Fraction(160)),))
     bounds = tuple(Limit(name, Fraction(bound)) for name, bound in limits.items())
     return Problem(design, bounds, read_objective("latency", "o", design.vocabulary))
 
 
-def stated_points() -> Iterator[tuple[dict[str, int], dict[str, Fraction]]]:
+def custom_points() -> Iterator[tuple[dict[str, int], dict[str, Fraction]]]:
     """Every choice with its metrics, without the model."""
     i, j, k = EXTENTS.values()
     for tile in range(1, i + 1):

@@ -201,7 +201,12 @@ def test_the_dissertation_s_example_asks_for_as_many_pes() -> None:
         (("figures", "layer.i"), "4", "figures.layer.i is named like a fact of layers"),
         (("choices", "tile"), {"range": [1, "1e9"]}, "allowed: from 1 to 10,000,000"),
         (("figures", "pes"), "4", "figures.pes is the name of a quantity"),
-        (("figures", "l2_words"), "l2_kb - 1", "figures.l2_words is 0; allowed: a positive number"),
+        (("figures", "hidden"), "(wide - 50) * (wide - 50) - 4", "figures.hidden may be -"),
+        (
+            ("figures", "l2_words"),
+            "l2_kb - 1",
+            "figures.l2_words may be 0 to 7; allowed: positive numbers",
+        ),
         (("metrics", "compute"), "layer.p", "layer.p is no fact of mm; allowed: layer.i, "),
         (("choices", "tile"), {"range": ["layer.i + 1", "layer.i"]}, "choices.tile"),
     ],
@@ -210,6 +215,7 @@ def test_what_a_space_cannot_state_is_refused(
     path: tuple[str, ...], value: object, line: str, tmp_path: Path
 ) -> None:
     document = deepcopy(EDGE)
+    document["quantities"]["wide"] = {"range": [1, 1000]}
     at = document
     for step in path[:-1]:
         at = at.setdefault(step, {})
