@@ -14,6 +14,7 @@ import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from shutil import which
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -95,6 +96,8 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--only", default="", help="part of the names")
     parser.add_argument("--nodes", default="levels,free", help="orders of storage nodes")
     taken = parser.parse_args(arguments)
+    if taken.python and not which(taken.python):
+        parser.error(f"--python {taken.python} is no program")
     if not taken.python:
         print("AccelForge is left out: --python names no Python that has it")
     options: Any = {

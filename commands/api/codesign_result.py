@@ -106,10 +106,10 @@ class CodesignResult(StudyAnswer, results.CodesignResult):
             return ""
         if self.certificate.status is not Status.INFEASIBLE:
             return self.certificate.failure
-        return (
-            "infeasible: "
-            f"{'; '.join(explain(self.shortfalls, len({s.design for s in self.shortfalls})))}"
-        )
+        if not self.shortfalls and len(self.question.limits) < 2:
+            return "infeasible: a layer runs on no accelerator of the space, whatever the limits"
+        spaces = {each.design for each in self.shortfalls}
+        return f"infeasible: {'; '.join(explain(self.shortfalls, len(spaces)))}"
 
     @property
     def document(self) -> dict[str, Any]:

@@ -225,6 +225,13 @@ def test_what_a_space_cannot_state_is_refused(
     assert line in refused("codesign", file, "mm", "-s", "i=8,j=8,k=8")
 
 
+@pytest.mark.parametrize("limits", [{}, {"area": 40}])
+def test_where_no_choice_meets_the_conditions_limits_are_not_blamed(limits: dict[str, int]) -> None:
+    space = EDGE | {"conditions": ["l2_words * layer.i <= tile"], "limits": limits}
+    answer = ithaca.codesign(space, "mm", sizes={"i": 8, "j": 8, "k": 8})
+    assert answer.failure.startswith("infeasible: a layer runs on no accelerator of the space")
+
+
 def test_padding_and_parts_of_accelergy_do_not_go_with_stated_costs(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="divisors_only"):
         ithaca.codesign(EDGE, "mm", sizes={"i": 8, "j": 8, "k": 8}, divisors_only=True)
