@@ -156,7 +156,9 @@ def architecture_text(architecture: Architecture) -> str:
         name: text for name in ("description", "source") if (text := getattr(architecture, name))
     }
     tree = {"architecture": {"version": VERSION, "nodes": nodes}}
-    network = {} if architecture.network is None else {"network": asdict(architecture.network)}
+    network = {} if architecture.network is None else asdict(architecture.network)
+    if network:
+        network = {"network": network | {"energy": json_number(network["energy"])}}
     own = _bursts(architecture) | _tensorized(architecture) | network
     return yaml_text(texts | tree | own, architecture.name)
 

@@ -148,6 +148,8 @@ class OperandNetworks:
     write_virtual: int = 1
     bank_words: int = 1024
     """Words of a scratchpad bank; tensors share none."""
+    energy: Fraction = Fraction(0)
+    """Energy of a word that a PE takes or gives (pJ)."""
 
     def links(self, network: str) -> int:
         """Links of one of the `NETWORKS`."""
@@ -270,8 +272,10 @@ class Architecture:
         for level in self.levels:
             yield from _of_level(level)
         for each in () if self.network is None else fields(self.network):
-            if (value := getattr(self.network, each.name)) < 1:
-                yield f"network.{each.name} is {value}; allowed: a positive integer"
+            least = int(each.name != "energy")
+            if (value := getattr(self.network, each.name)) < least:
+                allowed = "a positive integer" if least else "a number that is not negative"
+                yield f"network.{each.name} is {value}; allowed: {allowed}"
         if self.compute.energy < 0:
             yield (
                 f"{self.compute.name}.energy is {self.compute.energy}; "

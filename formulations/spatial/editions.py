@@ -32,6 +32,7 @@ from ithaca.formulations.spatial.variation import (
     LIFTABLE,
     MESHES,
     NETWORK,
+    NETWORK_ENERGY,
     OF_EDITIONS,
     TENSORIZED,
     figures,
@@ -183,9 +184,14 @@ def _of_bursts(architecture: Architecture) -> Mapping[str, Trend]:
     Least paddings are so whatever the hardware: larger capacities only add rows. Larger banks are
     fewer; tensors share none.
     """
-    moves = HOLDING | {f"{level.name}.read_energy": Trend.HURTS for level in architecture.levels}
-    moves |= dict.fromkeys(BURSTS, Trend.HURTS) | {"bursts.bank_words": Trend.MIXED}
-    return moves | {f"{architecture.compute.name}.energy": Trend.HURTS}
+    moves = HOLDING | dict.fromkeys(BURSTS, Trend.HURTS) | {"bursts.bank_words": Trend.MIXED}
+    return moves | _of_accesses(architecture)
+
+
+def _of_accesses(architecture: Architecture) -> dict[str, Trend]:
+    """Energies of accesses and operations multiply counts."""
+    names = (f"{level.name}.read_energy" for level in architecture.levels)
+    return dict.fromkeys((*names, f"{architecture.compute.name}.energy"), Trend.HURTS)
 
 
 def _on_intrinsic(setting: Setting) -> IntrinsicDesign:
@@ -205,12 +211,13 @@ def _of_intrinsic(architecture: Architecture) -> Mapping[str, Trend]:
     """Capacities are only upper limits of what tiles fill, and more banks only divide words; calls
     are padded to the mesh.
 
-    Nothing off chip takes cycles here.
+    Nothing off chip takes cycles here. Energies multiply counts.
     """
     moves = {f"{level.name}.words": Trend.HELPS for level in architecture.levels[1:]}
     moves |= {f"{architecture.compute.name}.{name}": Trend.MIXED for name in ("mesh_x", "mesh_y")}
     return (
         moves
+        | _of_accesses(architecture)
         | dict.fromkeys(TENSORIZED, Trend.IDLE)
         | {"tensorized.banks": Trend.HELPS, "tensorized.dataflow": Trend.MIXED}
     )
@@ -218,11 +225,12 @@ def _of_intrinsic(architecture: Architecture) -> Mapping[str, Trend]:
 
 def _of_networks(architecture: Architecture) -> Mapping[str, Trend]:
     """Register files, banks, PEs, links and their turns are only upper limits; width and bandwidth
-    divide cycles."""
+    divide cycles; energies multiply counts."""
     return (
         HOLDING
+        | _of_accesses(architecture)
         | dict.fromkeys((f"{DRAM}.shared_bandwidth", *NETWORK), Trend.HELPS)
-        | {"network.bank_words": Trend.MIXED}
+        | {"network.bank_words": Trend.MIXED, NETWORK_ENERGY: Trend.HURTS}
     )
 
 

@@ -205,10 +205,13 @@ NetworksFile: Any = create_model(
     **{
         f.name: (Annotated[int, Field(gt=0)], ... if f.default is MISSING else f.default)
         for f in fields(OperandNetworks)
+        if f.name != "energy"
     },  # type: ignore[call-overload]
+    energy=(_Amount, 0),
 )
 
 
 def read_network(document: Any, where: str) -> OperandNetworks:
     """Read the figures of edition explainable beside levels."""
-    return OperandNetworks(**dict(validated(NetworksFile, document, where)))
+    read = dict(validated(NetworksFile, document, where))
+    return OperandNetworks(**read | {"energy": fraction(read["energy"])})

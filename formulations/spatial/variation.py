@@ -91,9 +91,15 @@ NETWORK = _of(
     ),
     Metric("bank_words", "words", "a bank of the scratchpad"),
 )
+NETWORK_ENERGY = "network.energy"
 
 #: All of these.
-OF_EDITIONS = BURSTS | TENSORIZED | NETWORK
+OF_EDITIONS = (
+    BURSTS
+    | TENSORIZED
+    | NETWORK
+    | {NETWORK_ENERGY: Metric("energy", "pJ", "a word over the networks, at every PE")}
+)
 
 #: Figures of no level that are whole numbers.
 WHOLE_NUMBERS = (WORD_BITS.name, "bursts.bank_words", *TENSORIZED, *NETWORK)

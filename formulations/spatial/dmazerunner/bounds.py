@@ -21,7 +21,7 @@ from typing import Any
 
 from ithaca.formulations.algebra.number_systems import NUMPY, NumbersByName
 from ithaca.formulations.spatial.dmazerunner.machine import Machine, StoredLayer
-from ithaca.formulations.spatial.dmazerunner.passes import RF_ACCESSES, ArrayPass, Transfers
+from ithaca.formulations.spatial.dmazerunner.passes import ArrayPass, Transfers, operation
 
 
 def inner_parts(
@@ -55,7 +55,7 @@ def inner_parts(
         Energy (pJ, less half a pJ for rounding) and cycles.
     """
     output = layer.nest.output.tensor
-    fixed = whole * int((machine.mac + RF_ACCESSES * machine.rf) * machine.grain)
+    fixed = whole * operation(machine.energies)
     moving = {
         t: energy * 2 + one_pass.reducing if t == output else energy
         for t, energy in one_pass.energy.items()
@@ -73,7 +73,7 @@ def inner_parts(
             cycles = NUMPY.maximum(trips * current + own[a] * (one_pass.work + late), shared)
         else:
             cycles = trips * sending + NUMPY.maximum(trips * one_pass.work, shared) + own[a] * late
-        parts.append((energy / machine.grain - 0.5, cycles))
+        parts.append((energy / machine.energies.grain - 0.5, cycles))
     return parts
 
 
@@ -108,5 +108,5 @@ def outer_parts(
             moved.words[t] * (2 * times[t] - own[t] if t == output else times[t]) for t in own
         )
         cycles = sum(moved.cycles[t] * times[t] * (2 if t == output else 1) for t in own)
-        parts.append((words * float(machine.dram), cycles, words))
+        parts.append((words * float(machine.energies.dram), cycles, words))
     return parts

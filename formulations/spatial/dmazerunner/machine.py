@@ -46,6 +46,31 @@ class Capacities:
 
 
 @dataclass(frozen=True, slots=True)
+class Energies:
+    """Energies of an accelerator (pJ)."""
+
+    mac: Fraction
+    """Of a multiply-accumulate."""
+    rf: Fraction
+    """Of a register file access, a word."""
+    network: Fraction
+    """Of a word over the network."""
+    spm: Fraction
+    """Of a scratchpad access, a word."""
+    dram: Fraction
+    """Of a DRAM access, a word."""
+
+    @property
+    def grain(self) -> int:
+        """All energies are multiples of 1 / grain pJ: in such units they are whole."""
+        return lcm(*(e.denominator for e in (self.mac, self.rf, self.network, self.spm, self.dram)))
+
+    def units(self, energy: Fraction) -> int:
+        """An energy, or a sum of some, in units of 1 / grain pJ."""
+        return int(energy * self.grain)
+
+
+@dataclass(frozen=True, slots=True)
 class Machine(Capacities):
     """The figures of an accelerator that the model reads."""
 
@@ -53,16 +78,8 @@ class Machine(Capacities):
     """Cycles to begin a burst."""
     dma_word: Fraction
     """Cycles of a word of a burst."""
-    mac: Fraction
-    """Energy of a multiply-accumulate (pJ)."""
-    rf: Fraction
-    """Energy of a register file access (pJ a word)."""
-    network: Fraction
-    """Energy of a word over the network (pJ)."""
-    spm: Fraction
-    """Energy of a scratchpad access (pJ a word)."""
-    dram: Fraction
-    """Energy of a DRAM access (pJ a word)."""
+    energies: Energies
+    """Energies of accesses and operations."""
 
     @classmethod
     def of(cls, architecture: Architecture) -> Machine:
@@ -105,17 +122,14 @@ class Machine(Capacities):
             bursts.bank_words,
             bursts.setup,
             bursts.word,
-            architecture.compute.energy,
-            energies[RF],
-            bursts.network_energy,
-            energies[SPM],
-            energies[DRAM],
+            Energies(
+                architecture.compute.energy,
+                energies[RF],
+                bursts.network_energy,
+                energies[SPM],
+                energies[DRAM],
+            ),
         )
-
-    @property
-    def grain(self) -> int:
-        """All energies are multiples of 1 / grain pJ: in such units they are whole."""
-        return lcm(*(e.denominator for e in (self.mac, self.rf, self.network, self.spm, self.dram)))
 
 
 @dataclass(frozen=True)

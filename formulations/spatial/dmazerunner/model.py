@@ -28,15 +28,16 @@ from ithaca.formulations.spatial.dmazerunner.machine import (
     SPATIAL,
     SPM,
     Capacities,
+    Energies,
     Machine,
     StoredLayer,
     constant,
 )
 from ithaca.formulations.spatial.dmazerunner.passes import (
-    RF_ACCESSES,
     ArrayPass,
     Transfers,
     array_pass,
+    operation,
     transfers,
 )
 
@@ -216,7 +217,7 @@ def run(
         energy = energy + passes * (one_pass.energy[t] * (2 if t == output else 1) + reduced)
         energy = energy + skipped[t] * dram.times[t] * (one_pass.energy[t] + reduced)
     words = sum(words_moved(layer, moved.words, dram, sums).values())
-    off_chip = words * int(machine.dram * machine.grain)
+    off_chip = words * machine.energies.units(machine.energies.dram)
     parts = {
         "DMA": first,
         "array": cycles,
@@ -260,15 +261,15 @@ def words_moved(layer: StoredLayer, words: NumbersByName, dram: Reuse, sums: Any
     }
 
 
-def computing_energy(layer: StoredLayer, machine: Machine, whole: NumbersByName) -> Any:
+def computing_energy(layer: StoredLayer, energies: Energies, whole: NumbersByName) -> Any:
     """Energy of multiply-accumulates and of their register file accesses, of the padded problem.
 
     Parameters
     ----------
     layer : StoredLayer
         Its loops.
-    machine : Machine
-        Energies of a multiply-accumulate and of a register file access (pJ).
+    energies : Energies
+        Those of a multiply-accumulate and of a register file access.
     whole : Mapping of str to number
         Padded extents of all loops.
 
@@ -277,15 +278,15 @@ def computing_energy(layer: StoredLayer, machine: Machine, whole: NumbersByName)
     number
         In units of 1 / grain pJ.
     """
-    return layer.product(whole) * int((machine.mac + RF_ACCESSES * machine.rf) * machine.grain)
+    return layer.product(whole) * operation(energies)
 
 
-def whole_energy(machine: Machine, computing: Any, moving: Any, numbers: NumberSystem) -> Any:
+def whole_energy(energies: Energies, computing: Any, moving: Any, numbers: NumberSystem) -> Any:
     """Energy of computing and moving, as the release rounds it.
 
     Parameters
     ----------
-    machine : Machine
+    energies : Energies
         The grain: energies are whole numbers of 1 / grain pJ.
     computing, moving : number
         Energies in units of 1 / grain pJ.
@@ -298,7 +299,7 @@ def whole_energy(machine: Machine, computing: Any, moving: Any, numbers: NumberS
         Whole pJ.
     """
     return numbers.ceil_div(
-        2 * (computing + moving) - machine.grain, constant(2 * machine.grain, numbers)
+        2 * (computing + moving) - energies.grain, constant(2 * energies.grain, numbers)
     )
 
 
@@ -403,7 +404,7 @@ def pricing(
     array = {loop: at[RF][loop] * at[SPATIAL][loop] for loop in layer.nest.loops}
     one_pass = array_pass(
         layer,
-        machine,
+        machine.energies,
         layer.product(at[RF]),
         layer.product(at[SPATIAL]),
         layer.product(at[SPATIAL], layer.nest.output),
@@ -412,11 +413,11 @@ def pricing(
     )
     moved = transfers(layer, machine, tile, whole, numbers)
     sums, taken = layer.product(at[DRAM], layer.nest.output), used(layer, machine, at, numbers)
-    computing = computing_energy(layer, machine, whole)
+    computing = computing_energy(layer, machine.energies, whole)
 
     def price(spm: Reuse, dram: Reuse) -> MetricsAndParts:
         totals = run(layer, machine, one_pass, moved, spm, dram, sums, numbers)
-        energy = whole_energy(machine, computing, totals.energy, numbers)
+        energy = whole_energy(machine.energies, computing, totals.energy, numbers)
         known = {
             "latency": totals.latency,
             "energy": energy,

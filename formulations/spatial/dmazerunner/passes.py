@@ -8,6 +8,7 @@ from typing import Any
 
 from ithaca.formulations.algebra.number_systems import NumbersByName, NumberSystem
 from ithaca.formulations.spatial.dmazerunner.machine import (
+    Energies,
     Machine,
     StoredLayer,
     constant,
@@ -49,9 +50,14 @@ def reducing(held: Any, pes: Any, sums: Any) -> Any:
     return held * (pes - sums)
 
 
+def operation(energies: Energies) -> int:
+    """Energy of a multiply-accumulate with its register file accesses, in units of 1 / grain pJ."""
+    return energies.units(energies.mac + RF_ACCESSES * energies.rf)
+
+
 def array_pass(
     layer: StoredLayer,
-    machine: Machine,
+    energies: Energies,
     trips: Any,
     pes: Any,
     sums: Any,
@@ -64,8 +70,8 @@ def array_pass(
     ----------
     layer : StoredLayer
         Says which tensor PEs sum up together.
-    machine : Machine
-        Energies of multiplication, register files, network and scratchpad.
+    energies : Energies
+        Those of multiplication, register files, network and scratchpad.
     trips : number
         The product of the register files' factors.
     pes : number
@@ -82,14 +88,14 @@ def array_pass(
     ArrayPass
         Cycles, and energies in units of 1 / grain pJ.
     """
-    output, grain = layer.nest.output.tensor, machine.grain
+    output = layer.nest.output.tensor
     reduction = reducing(held[output], pes, sums)
-    network, scratchpad = int(machine.network * grain), int(machine.spm * grain)
+    network, scratchpad = energies.units(energies.network), energies.units(energies.spm)
     energy = {
         tensor: held[tensor] * (sums if tensor == output else pes) * network + words * scratchpad
         for tensor, words in sending.items()
     }
-    step = int((3 * machine.rf + machine.network + machine.mac) * grain)
+    step = energies.units(3 * energies.rf + energies.network + energies.mac)
     return ArrayPass(trips, trips + reduction, sending, energy, reduction * step)
 
 

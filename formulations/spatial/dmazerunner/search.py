@@ -45,6 +45,8 @@ class TilingStage(ABC):
     """Nothing is known at once, and nothing left out."""
     _numbers = NUMPY
     """In which mappings are priced."""
+    _exact: float = EXACT
+    """Metrics below this are whole numbers that floats hold."""
 
     def __init__(
         self, problem: Problem, design: TilingDesign, corners: Corners | None = None
@@ -261,7 +263,7 @@ class TilingStage(ABC):
             if values[pair, entry] >= best + 4 * ROUNDING * abs(best):
                 break
             numbers = tuple(float(known[pair][name][entry]) for name in sorted(names))
-            if max(numbers, default=0.0) < EXACT:  # whole numbers that floats hold: the same value
+            if max(numbers, default=0.0) < self._exact:  # the same value
                 if numbers in seen:
                     continue
                 seen.add(numbers)

@@ -31,7 +31,8 @@ class DmazerunnerTables(Tables):
         return f"s.{tensor}" if tensor == self.layer.nest.output.tensor else "s"
 
     def least_of_words(self, words: float) -> tuple[float, ...]:
-        return words * float(self.machine.dram), words * float(self.machine.dma_word), words
+        machine = self.machine
+        return words * float(machine.energies.dram), words * float(machine.dma_word), words
 
     def costs(
         self, tile: Mapping[str, Floats], whole: Mapping[str, Floats], trips: ChoiceColumns
@@ -52,7 +53,8 @@ class DmazerunnerStage(TilingStage):
         share all work."""
         machine, tensors = self._design.machine, self._tables.tensors
         trips = np.maximum(columns["tile"] / machine.pes, columns["r"])
-        network, scratchpad = (int(e * machine.grain) for e in (machine.network, machine.spm))
+        known = machine.energies
+        network, scratchpad = known.units(known.network), known.units(known.spm)
         sent, spread = columns.by_tensor("sent", tensors), columns.by_tensor("spread", tensors)
         energy = {t: spread[t] * network + sent[t] * scratchpad for t in tensors}
         one_pass = ArrayPass(trips, trips, sent, energy, 0.0)
@@ -106,7 +108,7 @@ class DmazerunnerStage(TilingStage):
         held, sent = rows.by_tensor("held", tensors), tiles.by_tensor("sent", tensors)
         return array_pass(
             self._design.layer,
-            self._design.machine,
+            self._design.machine.energies,
             rows["r"],
             rows["s"],
             rows[self._sums],

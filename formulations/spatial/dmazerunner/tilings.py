@@ -194,17 +194,20 @@ class TilingDesign(MappingDesign):
     def least(self, limits: Sequence[Limit]) -> Mapping[str, Fraction]:
         """PEs do all operations, and DRAM moves every word once, one tensor at a time."""
         machine, words = self.machine, footprints(self.nest)
-        moved, computing = (
-            Fraction(sum(words.values())),
-            computing_energy(self.layer, machine, self.nest.sizes),
-        )
+        moved = Fraction(sum(words.values()))
         latency = max(
             Fraction(self.nest.operations, machine.pes), max(words.values()) * machine.dma_word
         )
-        energy = whole_energy(
-            machine, computing, moved * int(machine.dram * machine.grain), FRACTION
-        )
+        energy = self.least_energy(moved)
         return {"latency": latency, "energy": energy, "edp": energy * latency, "dram_words": moved}
+
+    def least_energy(self, moved: Fraction) -> Fraction:
+        """The energy (pJ) of all operations, and of so many words of DRAM."""
+        energies = self.machine.energies
+        computing = computing_energy(self.layer, energies, self.nest.sizes)
+        return Fraction(
+            whole_energy(energies, computing, moved * energies.units(energies.dram), FRACTION)
+        )
 
     @cached_property
     def space(self) -> Space:

@@ -1,5 +1,5 @@
 """A layer on an edge accelerator: mappings of dMazeRunner's space, with cycles by networks of their
-own."""
+own, and energy."""
 
 from __future__ import annotations
 
@@ -24,6 +24,8 @@ VOCABULARY = {
     metric.name: metric
     for metric in (
         Metric("latency", "cycles", "the largest of the next three"),
+        Metric("energy", "pJ", "of multiply-accumulates, memories and networks, rounded"),
+        Metric("edp", "pJ·cycles", "energy times latency"),
         Metric("compute_cycles", "cycles", "of the PEs, and of reductions over them"),
         Metric("network_cycles", "cycles", "of the slowest network between scratchpad and PEs"),
         Metric("dma_cycles", "cycles", "of words between DRAM and scratchpad"),
@@ -67,8 +69,11 @@ class ExplainableDesign(TilingDesign):
             Fraction(self.nest.operations, self.machine.pes),
             moved / self.machine.bandwidth,
         )
+        energy = self.least_energy(moved)
         return {
             "latency": max(computing, dma),
+            "energy": energy,
+            "edp": energy * max(computing, dma),
             "compute_cycles": computing,
             "dma_cycles": dma,
             "dram_words": moved,

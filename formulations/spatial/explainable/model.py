@@ -1,5 +1,5 @@
-"""Cycles of a mapping onto an edge accelerator whose operands have networks of their own, in any
-number system.
+"""Cycles and energy of a mapping onto an edge accelerator whose operands have networks of their
+own, in any number system.
 
 After S. Dave, T. Nowatzki, A. Shrivastava, "Explainable-DSE" (ASPLOS 2023). Latency is the largest
 of three: what PEs compute, what networks send to them and back, what the DMA moves. All of it goes
@@ -10,6 +10,10 @@ edition `dmazerunner`.
 The networks of inputs, weights, partial sums to the PEs, and outputs from them have links of one
 width. PEs that hold the same tile are a group; one link sends a tile to a whole group, and of more
 groups than links several share a link, taking turns.
+
+Energy is dMazeRunner's, which the paper asks for it, with the counts above: every multiply-
+accumulate with its register file accesses; a tile that is sent, once out of the scratchpad and at
+every PE; reductions; words of DRAM. In whole pJ, like there. Nothing leaks.
 """
 
 from __future__ import annotations
@@ -29,11 +33,18 @@ from ithaca.formulations.spatial.dmazerunner.machine import (
     SPATIAL,
     SPM,
     Capacities,
+    Energies,
     StoredLayer,
 )
-from ithaca.formulations.spatial.dmazerunner.model import Pricing, Reuse, words_moved
+from ithaca.formulations.spatial.dmazerunner.model import (
+    Pricing,
+    Reuse,
+    computing_energy,
+    whole_energy,
+    words_moved,
+)
 from ithaca.formulations.spatial.dmazerunner.model import used as capacities_used
-from ithaca.formulations.spatial.dmazerunner.passes import reducing
+from ithaca.formulations.spatial.dmazerunner.passes import array_pass, reducing
 
 #: The metrics of groups, ``input_groups`` and so on, and a network that sends tiles to these.
 GROUPS = {"input": "input", "weight": "weight", "output": "write"}
@@ -49,6 +60,8 @@ class Machine(Capacities):
     """Bits of a word."""
     bandwidth: Fraction
     """Words that the DMA moves a cycle, either way."""
+    energies: Energies
+    """Energies of accesses and operations."""
 
     @classmethod
     def of(cls, architecture: Architecture) -> Machine:
@@ -83,7 +96,14 @@ class Machine(Capacities):
             spm.usable(spm.words) // network.bank_words,
             network.bank_words,
         )
-        return cls(*sizes, network, rf.word_bits, dram.shared_bandwidth)
+        energies = Energies(
+            architecture.compute.energy,
+            rf.read_energy,
+            network.energy,
+            spm.read_energy,
+            dram.read_energy,
+        )
+        return cls(*sizes, network, rf.word_bits, dram.shared_bandwidth, energies)
 
     @property
     def limits(self) -> dict[str, int]:
@@ -115,6 +135,10 @@ class ArrayTile:
     """Cycles of the reduction over PEs, whenever outputs leave."""
     bits: NumbersByName
     """By network, bits that a link carries one after the other when the tile changes."""
+    energy: NumbersByName
+    """By tensor, of sending its tile once, in units of 1 / grain pJ."""
+    reduction: Any
+    """Of the reduction over PEs, likewise."""
 
 
 def array_tile(
@@ -124,6 +148,7 @@ def array_tile(
     pes: Any,
     groups: NumbersByName,
     held: NumbersByName,
+    sent: NumbersByName,
     numbers: NumberSystem,
 ) -> ArrayTile:
     """Costs of a tile of the PEs.
@@ -142,13 +167,15 @@ def array_tile(
         The same of the loops of each tensor: PEs with tiles of their own.
     held : Mapping of str to number
         Words of a PE's tile, by tensor.
+    sent : Mapping of str to number
+        Words of the tile of all PEs, by tensor.
     numbers : NumberSystem
         The number system.
 
     Returns
     -------
     ArrayTile
-        Cycles of computing and of every network.
+        Cycles of computing and of every network, and energies.
     """
     bits, output = {}, layer.nest.output.tensor
     for name, tensor in networks(layer).items():
@@ -156,7 +183,9 @@ def array_tile(
             groups[tensor], numbers.number(Fraction(machine.network.links(name)))
         )
         bits[name] = turns * held[tensor] * machine.word_bits
-    return ArrayTile(trips, reducing(held[output], pes, groups[output]), bits)
+    one_pass = array_pass(layer, machine.energies, trips, pes, groups[output], held, sent)
+    added = reducing(held[output], pes, groups[output])
+    return ArrayTile(trips, added, bits, one_pass.energy, one_pass.reducing)
 
 
 def changes(spm: Reuse, dram: Reuse, tensor: str, numbers: NumberSystem) -> Any:
@@ -176,7 +205,7 @@ def changes(spm: Reuse, dram: Reuse, tensor: str, numbers: NumberSystem) -> Any:
     return (1 - moves) * dram.times[tensor] + moves * spm.times[tensor] * dram.trips
 
 
-def cycles(
+def costs(
     layer: StoredLayer,
     machine: Machine,
     tile: ArrayTile,
@@ -184,9 +213,10 @@ def cycles(
     changed: NumbersByName,
     distinct: Any,
     words: Any,
+    computed: Any,
     numbers: NumberSystem,
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Cycles of the whole run, rounded up.
+) -> MetricsAndParts:
+    """Cycles and energy of the whole run, in whole cycles and pJ.
 
     Parameters
     ----------
@@ -204,13 +234,16 @@ def cycles(
         Tiles of the output that come for the first time, and need not be read.
     words : number
         Words that the DMA moves.
+    computed : number
+        Energy of all multiply-accumulates, in units of 1 / grain pJ.
     numbers : NumberSystem
         The number system.
 
     Returns
     -------
     tuple of dict
-        Cycles of the PEs, the slowest network, the DMA, and the largest of these; and by part.
+        Cycles of the PEs, the slowest network, the DMA, and the largest of these, and energy; and
+        by part.
     """
     output, width = layer.nest.output.tensor, numbers.number(Fraction(machine.network.width))
     counts = {
@@ -226,13 +259,22 @@ def cycles(
     top, bottom = machine.bandwidth.numerator, machine.bandwidth.denominator
     moved = numbers.ceil_div(words * bottom, numbers.number(Fraction(top)))
     latency = numbers.maximum(computing, sending, moved)
+    energies = machine.energies
+    times = {**changed, output: 2 * changed[output] - distinct}
+    scratchpad = {f"{SPM} {tensor}": tile.energy[tensor] * n for tensor, n in times.items()}
+    scratchpad[f"{SPM} {output}"] = scratchpad[f"{SPM} {output}"] + tile.reduction * changed[output]
+    off_chip = words * energies.units(energies.dram)
+    energy = whole_energy(energies, computed, sum(scratchpad.values()) + off_chip, numbers)
     totals = {
         "latency": latency,
+        "energy": energy,
+        "edp": energy * latency,
         "compute_cycles": computing,
         "network_cycles": sending,
         "dma_cycles": moved,
     }
-    return totals, {"computing": computing, "DMA": moved, **each}
+    parts = {"computing": computing, "DMA": moved, RF: computed, DRAM: off_chip}
+    return totals, {**parts, **each, **scratchpad, "latency": latency, "energy": energy}
 
 
 def used(
@@ -284,24 +326,35 @@ def pricing(
         From reuse by the orders of scratchpad and DRAM, metrics and their parts.
     """
     nest = layer.nest
-    tile = {loop: at[SPM][loop] * at[RF][loop] * at[SPATIAL][loop] for loop in nest.loops}
+    array = {loop: at[RF][loop] * at[SPATIAL][loop] for loop in nest.loops}
+    tile = {loop: at[SPM][loop] * array[loop] for loop in nest.loops}
+    whole = {loop: at[DRAM][loop] * tile[loop] for loop in nest.loops}
     pes = layer.product(at[SPATIAL])
     groups = {access.tensor: layer.product(at[SPATIAL], access) for access in nest.accesses}
     held = {access.tensor: layer.words(access, at[RF]) for access in nest.accesses}
+    sent = {access.tensor: layer.words(access, array) for access in nest.accesses}
     words = {access.tensor: layer.words(access, tile) for access in nest.accesses}
     sums, taken = layer.product(at[DRAM], nest.output), used(layer, machine, at, numbers)
-    on_array = array_tile(layer, machine, layer.product(at[RF]), pes, groups, held, numbers)
+    on_array = array_tile(layer, machine, layer.product(at[RF]), pes, groups, held, sent, numbers)
     distinct = layer.product(at[SPM], nest.output) * sums
+    computed = computing_energy(layer, machine.energies, whole)
 
     def price(spm: Reuse, dram: Reuse) -> MetricsAndParts:
         moved = words_moved(layer, words, dram, sums)
         changed = {tensor: changes(spm, dram, tensor, numbers) for tensor in held}
         off_chip = sum(moved.values())
-        totals, parts = cycles(
-            layer, machine, on_array, spm.trips * dram.trips, changed, distinct, off_chip, numbers
+        totals, parts = costs(
+            layer,
+            machine,
+            on_array,
+            spm.trips * dram.trips,
+            changed,
+            distinct,
+            off_chip,
+            computed,
+            numbers,
         )
-        return totals | {"dram_words": off_chip, **taken}, parts | {
-            f"DMA {tensor}": each for tensor, each in moved.items()
-        }
+        of_words = {f"DMA {tensor}": each for tensor, each in moved.items()}
+        return {**totals, "dram_words": off_chip, **taken}, {**parts, **of_words}
 
     return price

@@ -3,8 +3,8 @@
 In every mapping at most one tensor a changes less often than PEs get tiles, and no less often than
 its own loops have trips q = ceil(extent / u): either the scratchpad's loops let it stay, or these
 have no trips, and DRAM's do. So the cycles of rows are those of the model with these counts, for
-the best a; DMA cycles are those of the least words of any tile of the scratchpad. All of this is
-whole, and so exact in floats.
+the best a; DMA cycles are those of the least words of any tile of the scratchpad. Energy
+follows from the same counts and words. All of this is whole, and so exact in floats.
 """
 
 from __future__ import annotations
@@ -25,13 +25,14 @@ from ithaca.formulations.spatial.dmazerunner.choices import ChoiceColumns, Outer
 from ithaca.formulations.spatial.dmazerunner.corners import Corners
 from ithaca.formulations.spatial.dmazerunner.machine import Capacities, StoredLayer
 from ithaca.formulations.spatial.dmazerunner.model import Reuse, words_moved
+from ithaca.formulations.spatial.dmazerunner.passes import operation
 from ithaca.formulations.spatial.dmazerunner.search import TilingStage
 from ithaca.formulations.spatial.dmazerunner.tables import Tables
 from ithaca.formulations.spatial.explainable.model import (
     GROUPS,
     ArrayTile,
     array_tile,
-    cycles,
+    costs,
     networks,
 )
 
@@ -113,8 +114,9 @@ class ExplainableStage(TilingStage):
 
     def __init__(self, problem: Problem, design: TilingDesign) -> None:
         machine = design.machine  # what is divided has fewer digits than a double
-        whole = EXACT / (2 * max(machine.network.width, machine.bandwidth.numerator))
-        super().__init__(problem, design, Corners(problem, whole))
+        divisors = machine.network.width, machine.bandwidth.numerator, machine.energies.grain
+        self._exact = EXACT / (4 * max(divisors))
+        super().__init__(problem, design, Corners(problem, self._exact))
 
     @property
     def least(self) -> float:  # type: ignore[override]
@@ -133,29 +135,37 @@ class ExplainableStage(TilingStage):
             "dma_cycles": moved,
             "dram_words": words,
         }
-        least |= {"latency": max(shared, self._carried, moved)}
+        latency, energy = max(shared, self._carried, moved), design.least_energy(words)
+        least |= {"latency": latency, "energy": energy, "edp": energy * latency}
         return float(
             self._corners.least({**dict.fromkeys(machine.limits, 1), **least}, machine.limits)
         )
 
     def _tile_bounds(self, tiles: ChoiceColumns) -> Floats:
-        machine, tensors = self._design.machine, self._tables.tensors
+        machine, tensors, energies = (
+            self._design.machine,
+            self._tables.tensors,
+            self._design.machine.energies,
+        )
         computing = np.maximum(np.ceil(tiles["tile"] / machine.pes), tiles["r"])
         spread, bits = tiles.by_tensor("spread", tensors), {}
         for name, tensor in networks(self._design.layer).items():
             bits[name] = np.ceil(spread[tensor] / machine.network.links(name)) * machine.word_bits
-        return self._bounds(ArrayTile(computing, 0.0, bits), tiles, {}, self._design.machine.limits)
+        network, scratchpad = energies.units(energies.network), energies.units(energies.spm)
+        sent = tiles.by_tensor("sent", tensors)
+        energy = {t: spread[t] * network + sent[t] * scratchpad for t in tensors}
+        return self._bounds(ArrayTile(computing, 0.0, bits, energy, 0.0), tiles, {}, machine.limits)
 
     def _row_bounds(self, rows: ChoiceColumns, tiles: ChoiceColumns) -> Floats:
         known = self._known(rows)
-        return self._bounds(self._tile(rows), tiles, known, known)
+        return self._bounds(self._tile(rows, tiles), tiles, known, known)
 
     def _pair_bounds(
         self, outer: OuterChoices, place: Integers, rows: ChoiceColumns, tiles: ChoiceColumns
     ) -> Floats:
         known = {**self._known(rows), "spm_banks": outer.banks[place]}
         words = np.array([part[0][place] for part in outer.parts])
-        return self._bounds(self._tile(rows), tiles, known, known, words.min(axis=0))
+        return self._bounds(self._tile(rows, tiles), tiles, known, known, words.min(axis=0))
 
     def _bounds(
         self,
@@ -172,14 +182,24 @@ class ExplainableStage(TilingStage):
         own, trips = tiles.by_tensor("own", tensors), tiles["trips"]
         lowest, high = np.full(trips.shape, inf), {**machine.limits, **high}
         shared = np.ceil(tiles["whole"] / machine.pes)
+        computed = tiles["whole"] * operation(machine.energies)
         for a in tensors:
             changed = {tensor: own[tensor] if tensor == a else trips for tensor in tensors}
-            least, _ = cycles(
-                layer, machine, tile, trips, changed, own[layer.nest.output.tensor], words, WHOLE
+            least, _ = costs(
+                layer,
+                machine,
+                tile,
+                trips,
+                changed,
+                own[layer.nest.output.tensor],
+                words,
+                computed,
+                WHOLE,
             )
             least["compute_cycles"] = np.maximum(least["compute_cycles"], shared)
             least["network_cycles"] = np.maximum(least["network_cycles"], self._carried)
             least["latency"] = np.maximum(least["latency"], np.maximum(shared, self._carried))
+            least["edp"] = least["energy"] * least["latency"]
             corner = {**dict.fromkeys(machine.limits, 1.0), **low, **least, "dram_words": words}
             lowest = np.minimum(lowest, self._corners.least(corner, high))
         return lowest
@@ -204,11 +224,21 @@ class ExplainableStage(TilingStage):
             )
         return most
 
-    def _tile(self, rows: ChoiceColumns) -> ArrayTile:
-        tensors = self._tables.tensors
-        held, groups = rows.by_tensor("held", tensors), rows.by_tensor("s", tensors)
+    def _tile(self, rows: ChoiceColumns, tiles: ChoiceColumns) -> ArrayTile:
+        names = self._tables.tensors
+        held, groups, sent = (
+            columns.by_tensor(what, names)
+            for columns, what in ((rows, "held"), (rows, "s"), (tiles, "sent"))
+        )
         return array_tile(
-            self._design.layer, self._design.machine, rows["r"], rows["s"], groups, held, WHOLE
+            self._design.layer,
+            self._design.machine,
+            rows["r"],
+            rows["s"],
+            groups,
+            held,
+            sent,
+            WHOLE,
         )
 
     def _known(self, rows: ChoiceColumns) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from ithaca.formulations.intrinsics import find_intrinsic
 from ithaca.formulations.matching import Computation, computation
 from ithaca.formulations.matching_model import matches
 from ithaca.formulations.spatial.architecture import Architecture, Tensorized, Unit
+from ithaca.formulations.spatial.dmazerunner.machine import Energies
 from ithaca.formulations.spatial.intrinsic.model import PORTS, Operand, TensorizedWork
 from ithaca.workloads.nest import LoopNest
 
@@ -125,6 +126,13 @@ class IntrinsicArray:
             _work(self.computes, self.sides, nest, binding),
             skew=compute.mesh_x + compute.mesh_y - 2,
             rate=Fraction(PORTS * known.banks),
+            energies=Energies(
+                compute.energy,
+                local.read_energy,
+                Fraction(0),
+                scratchpad.read_energy,
+                outer.read_energy,
+            ),
             bus=Fraction(8 * known.burst_bytes, outer.word_bits) / burst if off_chip else None,
             scratchpad=scratchpad.usable(scratchpad.words),
             local=local.usable(local.words),

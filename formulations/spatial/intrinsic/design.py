@@ -38,6 +38,8 @@ VOCABULARY = {
     metric.name: metric
     for metric in (
         Metric("latency", "cycles", "of all sub-problems, with traffic off chip if asked for"),
+        Metric("energy", "pJ", "of multiply-accumulates and words, off chip as well"),
+        Metric("edp", "pJ·cycles", "energy times latency"),
         Metric("computing", "cycles", "of all calls"),
         Metric("network", "cycles", "that the words between scratchpad and local memory take"),
         Metric(
@@ -48,6 +50,7 @@ VOCABULARY = {
         Metric("skew", "cycles", "by which the last PE is behind the first, in all sub-problems"),
         Metric("bus", "cycles", "that the words of sub-problems take from and to off-chip memory"),
         Metric("words", "words", "between scratchpad and local memory"),
+        Metric("dram_words", "words", "of sub-problems, from and to off-chip memory"),
         Metric("subproblems", "sub-problems", "into which the layer is cut"),
         Metric("calls", "calls", "of the intrinsic"),
         Metric("computes", "MACs", "multiply-accumulates, padding included"),
@@ -241,7 +244,7 @@ class IntrinsicStage:
         bounds, fits, *counts = np.broadcast_arrays(
             self._corners.least(known, known),
             fits,
-            *(known[name] for name in ("subproblems", "calls", "words", "bus")),
+            *(known[name] for name in ("subproblems", "calls", "words", "dram_words")),
         )
         return np.atleast_1d(np.where(fits, bounds, inf)), np.atleast_2d(np.stack(counts))
 

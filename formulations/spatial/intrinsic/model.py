@@ -17,6 +17,9 @@ local memory: operands of every call, and of the tensor that the array holds (th
 along its sides index) only with every change of it; results are read and written. What does not
 overlap, in every sub-problem: the words of one call, as its first operands come and its last
 results leave, and the cycles by which the PEs at the far corner are behind.
+
+Energy is that of multiply-accumulates, padding included, with four accesses of local memory each,
+and of words between memories, which cost an access at both ends. Nothing leaks.
 """
 
 from __future__ import annotations
@@ -28,8 +31,13 @@ from math import prod
 from typing import Any
 
 from ithaca.formulations.algebra.number_systems import FRACTION, NumbersByName, NumberSystem
+from ithaca.formulations.spatial.dmazerunner.machine import Energies
+from ithaca.formulations.spatial.dmazerunner.passes import RF_ACCESSES
 from ithaca.workloads.affine import Access
 from ithaca.workloads.nest import Sizes
+
+#: Energies of an array that states none.
+FREE = Energies(*[Fraction(0)] * 5)
 
 #: Words that a bank moves in a cycle: it has two ports.
 PORTS = 2
@@ -86,6 +94,8 @@ class TensorizedWork:
     """Words between scratchpad and local memory a cycle."""
     bus: Fraction | None = None
     """Words from and to off-chip memory a cycle; None: for nothing."""
+    energies: Energies = FREE
+    """Energies of local memory (as of register files), the scratchpad, off-chip memory."""
     scratchpad: int = 1
     """Words that the tensors of a sub-problem may fill."""
     local: int = 1
@@ -183,11 +193,21 @@ class TensorizedWork:
             words / rate,
         )
         extents = dict(self.extents)
-        bus = numbers.number(Fraction(0))
+        bus, off_chip = numbers.number(Fraction(0)), self.traffic(tiles, numbers)
         if self.bus is not None:
-            bus = self.traffic(tiles, numbers) / numbers.number(self.bus)
+            bus = off_chip / numbers.number(self.bus)
+        latency = skew + numbers.maximum(startup + computing, network) + bus
+        known, computes = self.energies, runs * prod(size for _, size in self.sizes)
+        energy = (
+            computes * numbers.number(known.mac + RF_ACCESSES * known.rf)
+            + words * numbers.number(known.rf + known.spm)
+            + off_chip * numbers.number(known.spm + known.dram)
+        )
         return {
-            "latency": skew + numbers.maximum(startup + computing, network) + bus,
+            "latency": latency,
+            "energy": energy,
+            "edp": energy * latency,
+            "dram_words": off_chip,
             "bus": bus,
             "computing": computing,
             "network": network,
@@ -201,5 +221,5 @@ class TensorizedWork:
             "words": words,
             "subproblems": subproblems,
             "calls": runs,
-            "computes": runs * prod(size for _, size in self.sizes),
+            "computes": computes,
         }

@@ -44,6 +44,7 @@ class IntrinsicProfile(MappingProfile[IntrinsicDesign]):
             "startup": (banks, room),
             "skew": (room,),
             "bus": (Remedy("tensorized.bus_bits"), room),
+            "dram_words": (room,),
         }
 
     def meaning(self, quantity: str) -> tuple[str, str]:

@@ -65,9 +65,12 @@ LIMITS = (
     "computes/latency",
 )
 
-#: Of edition `explainable`, which counts no energy.
+#: Of edition `explainable`.
 WORDS = (
     "latency",
+    "energy",
+    "latency - energy",
+    "energy/latency",
     "dram_words",
     "dram_words/latency",
     "0 - latency",

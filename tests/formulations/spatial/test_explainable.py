@@ -42,9 +42,24 @@ def small_machine(random: Random) -> Architecture:
     dram, spm, rf = MACHINE.levels
     pes, bank = random.choice((2, 4, 6)), random.choice((2, 8))
     levels = (
-        replace(dram, shared_bandwidth=Fraction(random.choice((1, 3, 16)), random.choice((2, 5)))),
-        replace(spm, words=2 * bank * random.choice((4, 8, 20))),
-        replace(rf, words=random.choice((4, 9, 30)), instances=pes, mesh_x=pes, mesh_y=1),
+        replace(
+            dram,
+            shared_bandwidth=Fraction(random.choice((1, 3, 16)), random.choice((2, 5))),
+            read_energy=Fraction(random.choice((0, 5, 200))),
+        ),
+        replace(
+            spm,
+            words=2 * bank * random.choice((4, 8, 20)),
+            read_energy=Fraction(random.choice((0, 9, 243)), random.choice((1, 8))),
+        ),
+        replace(
+            rf,
+            words=random.choice((4, 9, 30)),
+            instances=pes,
+            mesh_x=pes,
+            mesh_y=1,
+            read_energy=Fraction(random.choice((1, 96)), 100),
+        ),
     )
     links = {
         f"{name}_links": random.choice((1, 2, 5)) for name in ("input", "weight", "read", "write")
@@ -52,8 +67,15 @@ def small_machine(random: Random) -> Architecture:
     turns = {
         f"{name}_virtual": random.choice((1, 3, 8)) for name in ("input", "weight", "read", "write")
     }
-    network = OperandNetworks(width=random.choice((4, 16, 48)), bank_words=bank, **links, **turns)
-    compute = replace(MACHINE.compute, instances=pes, mesh_x=pes, mesh_y=1)
+    network = OperandNetworks(
+        width=random.choice((4, 16, 48)),
+        bank_words=bank,
+        energy=Fraction(random.choice((0, 2, 7)), 3),
+        **links,
+        **turns,
+    )
+    energy = Fraction(random.choice((0, 3)), 40)
+    compute = replace(MACHINE.compute, instances=pes, mesh_x=pes, mesh_y=1, energy=energy)
     return replace(MACHINE, levels=levels, compute=compute, network=network)
 
 
@@ -126,8 +148,23 @@ def cost(
     )
     dma = ceil(off_chip / dram_level.shared_bandwidth)
     banks = sum(ceil(Fraction(each, network.bank_words)) for each in tile.values())
+    spread = words(nest, {loop: r[loop] * s[loop] for loop in d})
+    mac, register, hop = machine.compute.energy, rf.read_energy, network.energy
+    energy = prod(prod(each) for each in factors.values()) * (mac + 4 * register)
+    for tensor, times in changes.items():
+        takers, sendings = pes, times
+        if tensor == output.tensor:  # sums come back, but for the first; PEs add up theirs
+            takers, sendings = groups[tensor], 2 * times - first
+            energy += times * added * (2 * register + register + hop + mac)
+        energy += sendings * held[tensor] * takers * hop
+        energy += sendings * spread[tensor] * spm.read_energy
+    energy += off_chip * dram_level.read_energy
+    whole = ceil(energy - Fraction(1, 2))
+    latency = max(compute, max(sent), dma)
     found = {
-        "latency": max(compute, max(sent), dma),
+        "latency": latency,
+        "energy": whole,
+        "edp": whole * latency,
         "compute_cycles": compute,
         "network_cycles": max(sent),
         "dma_cycles": dma,
@@ -181,6 +218,9 @@ OBJECTIVES = (
     "latency",
     "latency",
     "latency",
+    "energy",
+    "edp",
+    "energy + 3*latency",
     "latency * pes",
     "max(compute_cycles, 50) + dram_words",
     "latency / pes",
@@ -197,7 +237,14 @@ def check(seed: int) -> None:
     design = ExplainableDesign(machine, layer, exact)
     objective = random.choice(OBJECTIVES if exact else OBJECTIVES[:-1])
     limits = random.choice(
-        ({}, {}, {"dram_words": 60}, {"input_groups": 2}, {"spm_banks": 6, "latency": 300})
+        (
+            {},
+            {},
+            {"dram_words": 60},
+            {"input_groups": 2},
+            {"spm_banks": 6, "latency": 300},
+            {"energy": 9000},
+        )
     )
     problem, least = pose(design, objective, **limits), None
     for factors, outer, inner in mappings(layer.nest, exact=exact):
@@ -247,6 +294,7 @@ def test_metrics_are_those_of_a_run_walked_trip_by_trip(seed: int) -> None:
         found, parts = design.priced(values, FRACTION, {DRAM: [outer], SPM: [inner]})
         assert {name: found[name] for name in told} == told
         assert fits == all(found[name] <= most for name, most in design.machine.limits.items())
+        assert {name for name in VOCABULARY if "energy" in name} <= told.keys() & parts.keys()
         assert found["latency"] == max(
             parts["computing"], parts["DMA"], *(v for k, v in parts.items() if "network" in k)
         )
@@ -257,11 +305,14 @@ def test_metrics_are_those_of_a_run_walked_trip_by_trip(seed: int) -> None:
 def test_more_of_any_figure_never_hurts(seed: int) -> None:
     random = Random(seed)
     layer, machine = random_layer(random, surplus=False, most=9), small_machine(random)
-    trends = EDITIONS[EXPLAINABLE].trends(machine)
+    trends, objective = (
+        EDITIONS[EXPLAINABLE].trends(machine),
+        ("latency", "energy", "edp")[seed % 3],
+    )
 
     def least(hardware: Architecture) -> Fraction | None:
         return solve_staged(
-            pose(ExplainableDesign(hardware, layer, divisors_only=seed % 2 == 0))
+            pose(ExplainableDesign(hardware, layer, divisors_only=seed % 2 == 0), objective)
         ).value
 
     assert machine.network is not None
@@ -271,7 +322,9 @@ def test_more_of_any_figure_never_hurts(seed: int) -> None:
         "SPM.words": machine.levels[1].words,
     }
     now |= {
-        f"network.{name}": n for name, n in vars_of(machine.network).items() if name != "bank_words"
+        f"network.{name}": n
+        for name, n in vars_of(machine.network).items()
+        if name not in ("bank_words", "energy")
     }
     now |= {"DRAM.shared_bandwidth": machine.levels[0].shared_bandwidth}
     before = least(machine)
@@ -288,7 +341,23 @@ def test_more_of_any_figure_never_hurts(seed: int) -> None:
     )
     best = least(everything)
     assert best is not None
-    assert before is None or best < before
+    assert before is None or best < before or objective == "energy"
+    names = (
+        "DRAM.read_energy",
+        "SPM.read_energy",
+        "RF.read_energy",
+        "network.energy",
+        "mac.energy",
+    )
+    for name in names:
+        assert trends[name] is Trend.HURTS
+        after = least(with_figure(machine, name, Fraction(2000)))
+        assert before is None or (after is not None and after >= before), name
+    assert (
+        before is None
+        or objective == "latency"
+        or least(with_figures(machine, dict.fromkeys(names, Fraction(2000)))) > before
+    )  # type: ignore[operator]
 
 
 def vars_of(network: OperandNetworks) -> dict[str, int]:

@@ -44,6 +44,13 @@ from ithaca.workloads.library import workload
 from ithaca.workloads.nest import LoopNest
 from tests.command_line import ithaca
 
+#: Figures by which energies are told apart (pJ).
+PRICES = {
+    "mac.energy": Fraction(1, 3),
+    "Local.read_energy": Fraction(2, 7),
+    "Scratchpad.read_energy": Fraction(5),
+    "DRAM.read_energy": Fraction(110),
+}
 SMALL = {"Scratchpad.words": 200, "mac.mesh_x": 4, "mac.mesh_y": 4, "tensorized.banks": 2}
 
 
@@ -55,7 +62,7 @@ OTHERS = {
 }
 
 
-def machine(name: str, **figures: int) -> Architecture:
+def machine(name: str, **figures: int | Fraction) -> Architecture:
     if name in OTHERS:
         found = replace(find_architecture("hasco-gemm"), tensorized=OTHERS[name])
     else:
@@ -139,7 +146,16 @@ def played(
     latency = subproblems * (x + y - 2) + max(
         subproblems * startup + calls * call, Fraction(moved, rate)
     )
-    return {"latency": latency, "words": moved, "calls": calls, "subproblems": subproblems}
+    prices = [architecture.compute.energy, *(level.read_energy for level in architecture.levels)]
+    mac, _, scratchpad, local = prices
+    within = calls * prod(size.values()) * (mac + 4 * local) + moved * (scratchpad + local)
+    return {
+        "latency": latency,
+        "words": moved,
+        "calls": calls,
+        "subproblems": subproblems,
+        "energy": within,
+    }
 
 
 def held_words(nest: LoopNest, binding: Mapping[str, str], tiles: Mapping[str, int]) -> int:
@@ -179,6 +195,9 @@ FLOWS = (
 )
 
 
+ENERGIES = ((40, "energy"), (200, "energy"), (200, "edp"))
+
+
 def cases() -> Iterator[Any]:
     for nest, (name, flow) in product(NESTS, FLOWS):
         yield pytest.param(
@@ -189,7 +208,7 @@ def cases() -> Iterator[Any]:
 @pytest.mark.ci
 @pytest.mark.parametrize(("nest", "name", "flow"), list(cases()))
 def test_metrics_are_those_of_calls_played_one_by_one(nest: LoopNest, name: str, flow: int) -> None:
-    architecture = machine(name, **SMALL | {"tensorized.dataflow": flow})
+    architecture = machine(name, **SMALL | PRICES | {"tensorized.dataflow": flow})
     for design in designs(architecture, nest):
         binding = dict(design.binding)
         every = list(every_tile(design))
@@ -199,7 +218,12 @@ def test_metrics_are_those_of_calls_played_one_by_one(nest: LoopNest, name: str,
                 design.metrics(values, FRACTION),
                 played(nest, architecture, binding, tiles),
             )
+            off_chip = found["dram_words"] * architecture.levels[1].read_energy
+            expected["energy"] += (
+                off_chip + found["dram_words"] * architecture.levels[0].read_energy
+            )
             assert {metric: found[metric] for metric in expected} == expected
+            assert found["edp"] == found["energy"] * found["latency"]
             if all(nest.sizes[loop] > 1 for loop in binding.values()) and len(binding) == len(
                 IntrinsicArray(architecture).computes.loops
             ):
@@ -208,11 +232,13 @@ def test_metrics_are_those_of_calls_played_one_by_one(nest: LoopNest, name: str,
 
 @pytest.mark.ci(every=3)
 @pytest.mark.parametrize(("nest", "name", "flow"), list(cases()))
-@pytest.mark.parametrize("words", [40, 200])
-def test_optima_are_those_of_enumeration(nest: LoopNest, name: str, flow: int, words: int) -> None:
-    architecture = machine(name, **SMALL | {"tensorized.dataflow": flow, "Scratchpad.words": words})
-    for design in designs(architecture, nest):
-        posed = problem(design)
+@pytest.mark.parametrize(("words", "objective"), [(40, "latency"), (200, "latency"), *ENERGIES])
+def test_optima_are_those_of_enumeration(
+    nest: LoopNest, name: str, flow: int, words: int, objective: str
+) -> None:
+    figures = {"tensorized.dataflow": flow, "Scratchpad.words": words}
+    for design in designs(machine(name, **SMALL | PRICES | figures), nest):
+        posed = problem(design, objective)
         fitting = [
             tiles
             for tiles in every_tile(design)
@@ -222,7 +248,7 @@ def test_optima_are_those_of_enumeration(nest: LoopNest, name: str, flow: int, w
             design.metrics({design.quantity(p): Fraction(n) for p, n in tiles.items()}, FRACTION)
             for tiles in fitting
         )
-        least = min((found["latency"] for found in known), default=None)
+        least = min((found[objective] for found in known), default=None)
         (solution,) = solve_designs([posed])
         assert solution.value == least
         assert solution.certificate.status is (
@@ -269,9 +295,12 @@ def test_words_off_chip_are_counted_one_by_one(nest: LoopNest, name: str, flow: 
             found, without = design.metrics(values, FRACTION), free.metrics(values, FRACTION)
             if place % max(len(every) // 5, 1) == 0:
                 assert found["bus"] == carried(design, tiles) / burst
+                assert found["dram_words"] == carried(design, tiles)
+            latency = without["latency"] + found["bus"]
             assert found == without | {
                 "bus": found["bus"],
-                "latency": without["latency"] + found["bus"],
+                "latency": latency,
+                "edp": latency * found["energy"],
             }
         fitting = [t for t in every if design.work.held_words(t, FRACTION) <= 200]
         least = min(
@@ -376,7 +405,8 @@ def test_more_never_hurts_where_that_is_declared(data: st.DataObject) -> None:
     drawn = {figure: data.draw(st.sampled_from(values)) for figure, values in VALUES.items()}
     base = machine(name, **drawn | sides | {"tensorized.dataflow": flow})
     trends = EDITIONS["intrinsic"].trends(base)
-    text = data.draw(st.sampled_from(["latency", "words", "latency*words"]))
+    base = with_figures(base, PRICES)
+    text = data.draw(st.sampled_from(["latency", "words", "latency*words", "energy", "edp"]))
     before = best(base, nest, text)
     for figure in VALUES:
         after = best(with_figures(base, {figure: Fraction(2 * drawn[figure])}), nest, text)
@@ -385,6 +415,10 @@ def test_more_never_hurts_where_that_is_declared(data: st.DataObject) -> None:
         else:
             assert trends[figure] is Trend.HELPS
             assert before is None or (after is not None and after <= before)
+    for figure, value in PRICES.items():
+        after = best(with_figures(base, {figure: 2 * value}), nest, text)
+        assert trends[figure] is Trend.HURTS
+        assert before is None or (after is not None and after >= before)
 
 
 def test_stages_of_a_product_of_three() -> None:

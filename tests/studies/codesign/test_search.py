@@ -349,3 +349,74 @@ def test_layers_that_fit_nowhere_are_infeasible(
     )
     asked = make_question(find_space(str(path)), find_workloads(["mm"]), [objective])
     assert codesign(asked).certificate.status is Status.INFEASIBLE
+
+
+SMALL_SPACES = {
+    "explainable": """name: small
+architecture: explainable-edge
+edition: explainable
+quantities: {pes: [2, 4, 8], rf_bytes: [8, 16], spm_kb: [8, 16], links: [1, 2]}
+figures:
+  RF.mesh_x: pes
+  RF.words: rf_bytes / 2
+  RF.read_energy: {of: rf_bytes, table: {8: 0.015, 16: 3}}
+  SPM.words: 512 * spm_kb
+  SPM.read_energy: {of: spm_kb, table: {8: 3, 16: 4}}
+  network.energy: links
+  network.input_links: links
+costs: {area: pes * rf_bytes + spm_kb + links}
+""",
+    "intrinsic": """name: small
+architecture: hasco-gemm
+edition: intrinsic
+quantities: {side: [2, 3, 4], words: [40, 80, 200], banks: [1, 2]}
+figures:
+  mac.mesh_x: side
+  mac.mesh_y: side
+  Scratchpad.words: words
+  Scratchpad.read_energy: {of: words, table: {40: 2, 80: 3, 200: 6}}
+  DRAM.read_energy: words + 20 * banks
+  tensorized.banks: banks
+costs: {area: side * side + words / 10 + banks}
+""",
+}
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize("edition", SMALL_SPACES)
+@pytest.mark.parametrize(
+    ("objectives", "limits"),
+    [
+        (["energy"], {}),
+        (["energy"], {"latency": 60}),
+        (["edp"], {"area": 30}),
+        (["latency"], {"energy": 9000}),
+        (["energy", "area"], {}),
+    ],
+)
+def test_energies_over_spaces_are_those_of_each_accelerator(
+    edition: str, objectives: list[str], limits: dict[str, int], tmp_path: Path
+) -> None:
+    path = tmp_path / "small.yaml"
+    path.write_text(SMALL_SPACES[edition])
+    bounds = {name: Fraction(bound) for name, bound in limits.items()}
+    works = find_workloads(["mm"], sizes={"i": 6, "j": 5, "k": 4})
+    question = make_question(find_space(str(path)), works, objectives, bounds)
+    space, found = question.space, set[tuple[Fraction, ...]]()
+    for values in product(*(quantity.values for quantity in space.quantities)):
+        point = Configuration(dict(zip((q.name for q in space.quantities), values, strict=True)))
+        area = space.cost(point)["area"]
+        if area > bounds.get("area", area):
+            continue
+        of_layers = tuple(limit for limit in question.limits if limit.metric != "area")
+        for posed in space.accelerator.problems(works[0], space.at(point), question.objectives[0]):
+            value = solve_staged(replace(posed, limits=of_layers)).value
+            if value is not None:
+                found.add((value, area)[: len(objectives)])
+    front = sorted(
+        a for a in found if not any(b != a and b[0] <= a[0] and b[-1] <= a[-1] for b in found)
+    )
+    result = codesign(question)
+    assert result.certificate.status is (Status.OPTIMAL if front else Status.INFEASIBLE)
+    assert [point.values for point in result.front] == front
+    assert front or limits
