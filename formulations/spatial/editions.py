@@ -25,7 +25,7 @@ from ithaca.formulations.spatial.intrinsic.array import Binding, array_of
 from ithaca.formulations.spatial.intrinsic.design import IntrinsicDesign
 from ithaca.formulations.spatial.mapping_design import MappingDesign
 from ithaca.formulations.spatial.mapping_space import MappingOptions
-from ithaca.formulations.spatial.metrics import common_metrics
+from ithaca.formulations.spatial.metrics import common_metrics, priced
 from ithaca.formulations.spatial.uneven.design import UnevenDesign
 from ithaca.formulations.spatial.variation import (
     BURSTS,
@@ -234,18 +234,19 @@ def _of_networks(architecture: Architecture) -> Mapping[str, Trend]:
     )
 
 
+def _stated(known: Mapping[str, Metric]) -> Callable[[Architecture], tuple[Metric, ...]]:
+    """The metrics of an edition on an architecture."""
+    return lambda architecture: tuple(priced(known, architecture).values())
+
+
 #: By name.
 EDITIONS: Mapping[str, SpatialEdition] = {
     TIMELOOP: SpatialEdition(_mapped, common_metrics, _of_levels),
-    DMAZERUNNER: SpatialEdition(
-        _tiled, lambda _: tuple(dmazerunner.VOCABULARY.values()), _of_bursts
-    ),
-    EXPLAINABLE: SpatialEdition(
-        _tiled, lambda _: tuple(explainable.VOCABULARY.values()), _of_networks
-    ),
+    DMAZERUNNER: SpatialEdition(_tiled, _stated(dmazerunner.VOCABULARY), _of_bursts),
+    EXPLAINABLE: SpatialEdition(_tiled, _stated(explainable.VOCABULARY), _of_networks),
     INTRINSIC: SpatialEdition(
         _on_intrinsic,
-        lambda _: tuple(intrinsic.VOCABULARY.values()),
+        _stated(intrinsic.VOCABULARY),
         _of_intrinsic,
         _bindings,
         _in_stages,

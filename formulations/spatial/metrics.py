@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import product
 from math import ceil
@@ -23,6 +23,21 @@ COUNTS = {
     "updates": "of results taken from inside",
     "capacity": "held at once",
 }
+
+
+def priced(known: Mapping[str, Metric], architecture: Architecture) -> Mapping[str, Metric]:
+    """Metrics without energy and EDP, where nothing says the energies of some component.
+
+    Parameters
+    ----------
+    known : mapping of str to Metric
+        All of an edition.
+    architecture : Architecture
+        Its components.
+    """
+    if not architecture.unpriced:
+        return known
+    return {name: metric for name, metric in known.items() if name not in ("energy", "edp")}
 
 
 def common_metrics(architecture: Architecture) -> tuple[Metric, ...]:

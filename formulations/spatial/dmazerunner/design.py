@@ -31,7 +31,7 @@ class DmazerunnerDesign(TilingDesign):
     """A layer on a machine of the edition `dmazerunner`."""
 
     edition = "dmazerunner"
-    vocabulary = VOCABULARY
+    known = VOCABULARY
     model: ClassVar[Any] = model
     tables_kind = DmazerunnerTables
 

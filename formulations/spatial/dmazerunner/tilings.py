@@ -20,7 +20,7 @@ from ithaca.formulations.algebra.expression import (
 )
 from ithaca.formulations.algebra.number_systems import FRACTION, NUMPY, NumbersByName, NumberSystem
 from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.design import Design, MetricsAndParts
+from ithaca.formulations.design import Design, Metric, MetricsAndParts
 from ithaca.formulations.space import Axis, Link, Quantity, Relation, Space, make_space
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.constraints import NONE, Constraints
@@ -45,6 +45,7 @@ from ithaca.formulations.spatial.dmazerunner.tables import Tables
 from ithaca.formulations.spatial.mapping import Mapping as Laid
 from ithaca.formulations.spatial.mapping import Order, Slot
 from ithaca.formulations.spatial.mapping_design import MappingDesign
+from ithaca.formulations.spatial.metrics import priced
 from ithaca.formulations.spatial.orders import LEAST_PADDINGS, MOST_REUSE
 from ithaca.workloads.footprints import footprints
 from ithaca.workloads.nest import LoopNest
@@ -69,6 +70,8 @@ class TilingDesign(MappingDesign):
     be."""
     constraints: Constraints = NONE
     """What mappings are restricted to."""
+    known: ClassVar[Mapping[str, Metric]]
+    """The metrics of the edition."""
     model: ClassVar[Any]
     """What the edition states: what it reads of machines, what mappings take and cost."""
     tables_kind: ClassVar[type[Tables]]
@@ -81,6 +84,11 @@ class TilingDesign(MappingDesign):
                 self.constraints.where,
                 f"has bypasses; allowed in edition {self.edition}: levels that keep every tensor",
             )
+
+    @property
+    def vocabulary(self) -> Mapping[str, Metric]:
+        """The metrics of the edition, but for energy where nothing says it."""
+        return priced(self.known, self.architecture)
 
     @cached_property
     def machine(self) -> Any:

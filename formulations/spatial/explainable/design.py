@@ -46,7 +46,7 @@ class ExplainableDesign(TilingDesign):
     matter."""
 
     edition = "explainable"
-    vocabulary = VOCABULARY
+    known = VOCABULARY
     model: ClassVar[Any] = model
     tables_kind = ExplainableTables
 

@@ -31,6 +31,7 @@ from ithaca.formulations.spatial.mapping import Mapping as Laid
 from ithaca.formulations.spatial.mapping import Order, Slot
 from ithaca.formulations.spatial.mapping_design import MappingDesign
 from ithaca.formulations.spatial.mapping_space import MappingOptions
+from ithaca.formulations.spatial.metrics import priced
 from ithaca.formulations.stage import Block, Candidates, Cutoff, Stage
 from ithaca.workloads.nest import LoopNest
 
@@ -73,7 +74,11 @@ class IntrinsicDesign(MappingDesign):
     """Whether words off chip take cycles."""
     edition: ClassVar[str] = "intrinsic"
     constraints = NONE
-    vocabulary = VOCABULARY
+
+    @property
+    def vocabulary(self) -> Mapping[str, Metric]:
+        """The metrics of the edition, but for energy where nothing says it."""
+        return priced(VOCABULARY, self.architecture)
 
     @cached_property
     def work(self) -> TensorizedWork:
@@ -138,7 +143,7 @@ class IntrinsicDesign(MappingDesign):
             {n: c for n, (_, c) in along.items()},
             numbers,
         )
-        return {name: costs[name] for name in VOCABULARY if names is None or name in names}
+        return {name: costs[name] for name in self.vocabulary if names is None or name in names}
 
     def least(self, limits: Sequence[Limit]) -> Mapping[str, Fraction]:
         """No metric falls with sub-problems, of which there is one, or calls, which are all

@@ -394,6 +394,17 @@ def test_a_result_states_its_networks_and_evaluates_to_the_same(tmp_path: Path) 
     assert ithaca("evaluate", file).stdout.count("yes") == 1
 
 
+def test_what_nothing_prices_has_no_energy() -> None:
+    architecture = replace(MACHINE, unpriced=("SPM",))
+    layer = random_layer(Random(1), surplus=False, most=3)
+    assert {"energy", "edp"} <= ExplainableDesign(MACHINE, layer).vocabulary.keys()
+    assert not {"energy", "edp"} & ExplainableDesign(architecture, layer).vocabulary.keys()
+    for edition in EDITIONS.values():
+        names = {metric.name for metric in edition.metrics(architecture)}
+        assert "latency" in names
+        assert "energy" not in names
+
+
 def test_machines_without_networks_are_refused() -> None:
     layer = random_layer(Random(1), surplus=False, most=3)
     with pytest.raises(InputError, match="has no field network; allowed in edition explainable"):
