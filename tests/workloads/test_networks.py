@@ -123,6 +123,65 @@ def test_depthwise_layers_are_one_a_block(name: str, depthwise_layers: int) -> N
     assert sum(layer.count for layer in depthwise) == depthwise_layers
 
 
+def products_of_attention(network: Network) -> int:
+    return sum(layer.count for layer in network.layers if layer.nest.name == "batched_mm") // 2
+
+
+@pytest.mark.parametrize(
+    ("name", "layers", "gmacs"),
+    [
+        ("vit-b16", 86, "17.564"),
+        ("fasterrcnn-mobilenetv3", 79, "4.494"),
+        ("yolov5s", 60, "8.2"),
+        ("wav2vec2", 109, None),
+        ("bert-base", 84, None),
+    ],
+)
+def test_layers_and_operations_are_the_published_ones(
+    name: str, layers: int, gmacs: str | None
+) -> None:
+    """Layers as the dissertation of S. Dave counts them (section 3.6; of BERT one more, a head):
+    the two products of attention are one. Operations as torchvision states them, of the detector
+    without its box heads; 16.5 billion floating-point operations of YOLOv5s (release 6.0)."""
+    network = find_network(name)
+    assert sum(x.count for x in network.layers) - products_of_attention(network) == layers
+    operations = network.operations - sum(
+        layer.operations for layer in network.layers if layer.nest.sizes.get("i") == 1000
+    )
+    if gmacs is not None:
+        digits = len(gmacs.partition(".")[2])
+        assert f"{operations / 10**9:.{digits}f}" == gmacs
+
+
+def test_parameters_of_networks_of_the_dissertation() -> None:
+    """ViT-B/16 86,567,656 and the detector 19,386,354 (torchvision), YOLOv5s 7,235,389 (release
+    6.0), wav2vec 2.0 94,396,320 with 32 characters, all without attention's products; the base
+    Transformer about 65 million (Vaswani et al., Table 3)."""
+
+    def total(name: str) -> int:
+        return sum(
+            layer.count * weights(layer)
+            for layer in find_network(name).layers
+            if layer.nest.name != "batched_mm"
+        )
+
+    norms, feed_forward = 4 * 768, 3072 + 768
+    biases = 12 * (4 * 768 + feed_forward + norms)
+    positions, tokens = 197 * 768, 768 + 768 + 1000 + 2 * 768
+    assert total("vit-b16") + biases + positions + tokens == 86_567_656
+    detector = find_network("fasterrcnn-mobilenetv3")
+    head = sum(weights(x) for x in detector.layers if x.name.startswith("proposals13"))
+    squeezed = 2 * (32 + 120) + 24 + 72 + 120 + 480 + 2 * (168 + 672) + 2 * (240 + 960)
+    outputs = 4 * 256 + 256 + 15 + 60 + 2 * 1024 + 91 + 364
+    assert total(detector.name) - 2 * head + squeezed + outputs == 19_386_354
+    yolo = find_network("yolov5s")
+    normalised = sum(x.count * channels(x) for x in yolo.layers if not x.name.startswith("detect"))
+    assert total("yolov5s") + 2 * normalised + 3 * 255 == 7_235_389
+    others = 2 * 512 + 768 + 2 * 512 + 128 + 768 + 2 * 768 + 768 + 32
+    assert total("wav2vec2") + biases + others == 94_396_320
+    assert total("transformer") == pytest.approx(65e6, rel=0.04)
+
+
 def encoder_weights(network: Network) -> int:
     return sum(
         layer.count * layer.nest.sizes["j"] * layer.nest.sizes["k"]
@@ -192,9 +251,7 @@ def test_batch_multiplies_the_operations(name: str) -> None:
 def test_every_network_says_where_it_is_published_and_what_it_leaves_out(name: str) -> None:
     network = find_network(name)
     assert network.name == name
-    assert any(
-        year in network.description for year in ("2012", "2015", "2016", "2017", "2018", "2019")
-    )
+    assert any(f"{year}" in network.description for year in (2012, *range(2015, 2022)))
     assert {omission.kind for omission in network.unsupported} == {OmissionKind.ELEMENTWISE}
 
 
