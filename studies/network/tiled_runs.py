@@ -8,6 +8,8 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
+from ithaca.files.errors import InputError
+from ithaca.files.messages import quoted
 from ithaca.formulations.problem import Objective, Problem
 from ithaca.formulations.tiles import Tiled
 from ithaca.solver.certificate import Certificate
@@ -60,9 +62,18 @@ class TiledRuns:
         self._chain, self._problems_of = chain, problems_of
 
     def check(self, objective: Objective) -> None:
-        """Refuse an objective that the searches do not take."""
-        if self.searches:
-            require_one(objective, "--fuse where tiles may be passed on")
+        """Refuse what the searches do not take: several objectives, and those that fall."""
+        if not self.searches:
+            return
+        where = "--fuse where tiles may be passed on"
+        require_one(objective, where)
+        posed = (problem for problems in self._problems_of.values() for problem in problems)
+        falling = frozenset[str]().union(*(problem.falling for problem in posed))
+        if falling:
+            raise InputError(
+                f"--objective {quoted(objective.text)} or a limit may fall "
+                f"with {', '.join(sorted(falling))}; allowed with {where}: what does not"
+            )
 
     @cached_property
     def searches(self) -> Mapping[Span, Tiled]:

@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 from ithaca.formulations.algebra.number_systems import NUMPY
+from ithaca.formulations.problem import read_objective
 from ithaca.formulations.spatial.architecture import Architecture, Compute
 from ithaca.formulations.spatial.mapping_space import MappingOptions
 from ithaca.formulations.spatial.uneven.design import UnevenDesign
@@ -202,7 +203,10 @@ def rows_of(
             if rule.level != "Buffer":
                 fits &= np.broadcast_to(rule.used <= rule.bound, (many,))
         whole = model.used(1) + sum(model.tile(1, t) - 1 for t in passed)
-        values.append(np.where(fits, np.broadcast_to(model.metric(chain.objective), (many,)), inf))
+        expression = read_objective(chain.objective, "objective", None).expression
+        metrics = {name: model.metric(name) for name in expression.symbols}
+        own = np.broadcast_to(expression.evaluate(metrics, NUMPY), (many,))
+        values.append(np.where(fits, own, inf))
         used.append(np.broadcast_to(whole, (many,)))
         tiles |= {t: int(np.max(model.tile(1, t))) for t, _ in between}
     return Rows(np.concatenate(values), np.concatenate(used), tiles)
@@ -265,13 +269,14 @@ def search_of(chain: Chain) -> TileSearch:
     return TileSearch([problem(d, chain.objective) for d in designs], tiled, SolveOptions(), None)
 
 
-def check(seed: int) -> bool:
+def check(seed: int, objective: str | None = None) -> bool:
     """Whether tiles are passed on inside shared loops."""
     chain = random_chain(Random(seed))
+    chain = replace(chain, objective=objective or chain.objective)
     search = search_of(chain)
     proof, best = search.run(), least_of(chain)
     if best == inf:
-        assert proof.status is Status.INFEASIBLE
+        assert proof.status is Status.UNKNOWN  # as of all ways, not of all plans
         return False
     assert proof.status is Status.OPTIMAL
     assert search.value == best, (seed, chain.nests, chain.architecture, chain.objective)
@@ -281,6 +286,19 @@ def check(seed: int) -> bool:
 @pytest.mark.parametrize("seed", range(4))
 def test_proofs_against_all_shared_loops_and_mappings(seed: int) -> None:
     check(seed)
+
+
+@pytest.mark.parametrize(
+    ("seed", "objective"),
+    [
+        (4, "energy + 3*latency"),
+        (6, "sum(edp)"),
+        (7, "max(energy, 9*latency)"),
+        (8, "sum(edp + 40*pes)"),
+    ],
+)
+def test_all_metrics_of_objectives_are_bounded(seed: int, objective: str) -> None:
+    check(seed, objective)
 
 
 @pytest.mark.slow
@@ -415,3 +433,23 @@ def test_several_objectives_in_order_are_refused(folder: Path) -> None:
     assert (
         "is several in order; allowed with --fuse where tiles may be passed on: one" in done.stderr
     )
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize(
+    ("words", "falls"),
+    [
+        (
+            ("--objective", "energy - latency"),
+            "'energy - latency' or a limit may fall with latency",
+        ),
+        (("--objective", "sum(energy/latency)"), "may fall with latency; allowed with --fuse"),
+        (("--limit", "0-latency=-100"), "'energy' or a limit may fall with latency; allowed"),
+    ],
+)
+def test_what_falls_as_a_metric_grows_is_refused(
+    folder: Path, words: Sequence[str], falls: str
+) -> None:
+    done = ithaca(*COMMAND, "--arch", folder / "small.yaml", folder / "two.yaml", *words)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 2)
+    assert falls in done.stderr
